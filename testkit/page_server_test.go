@@ -212,6 +212,10 @@ func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Roo
 	case "hang":
 		<-ctx.Done()
 		err = context.Cause(ctx)
+	case "stay": // for so long after a cancel
+		<-ctx.Done()
+		<-time.After(time.Duration(s.MS) * time.Millisecond)
+		err = context.Cause(ctx)
 	case "sleep":
 	default:
 		err = messages.InvalidInput("there is no step %q", s.Do)

@@ -10,6 +10,9 @@ import { useNow } from "./now";
 /** How many things of an answer are drawn at first: the newest. */
 const shown = 100;
 
+/** The longest text that is drawn, in characters. */
+const most = 400_000;
+
 /** What a run and its sub-runs said, thought and called, in the order of appearance. */
 export function Answer({ feed }: { feed: Feed }) {
   feed.slow.value;
@@ -54,10 +57,12 @@ function Text({ feed, run, name, heading }: { feed: Feed; run: RunTrace; name: s
   const stream = run.fold.stream(name);
   if (!stream?.text) return null;
   blocks.current ??= new Blocks();
+  const more = stream.text.length - most;
   return (
     <div class="markdown said">
       {heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}
-      {blocks.current.of(stream.text).map((b) => <MarkdownBlock key={b.from} text={b.text} />)}
+      {blocks.current.of(more > 0 ? stream.text.slice(0, most) : stream.text).map((b) => <MarkdownBlock key={b.from} text={b.text} />)}
+      {more > 0 && <p class="muted">The text goes on for {more.toLocaleString("en")} characters. The downloaded events have all of it.</p>}
       {!stream.closed && !run.fold.state.end && <span class="caret" aria-hidden="true" />}
     </div>
   );
@@ -111,9 +116,9 @@ function CallBody({ call }: { call: CallDetail }) {
   const end = call.end;
   return (
     <div class="call-body">
-      {call.arguments !== undefined && <><h4>Arguments</h4><pre tabIndex={0}>{pretty(call.arguments)}</pre></>}
-      {call.result !== undefined && <><h4>Result</h4><pre tabIndex={0}>{pretty(call.result)}</pre></>}
-      {call.error && <><h4>Error</h4><pre tabIndex={0} class="bad">{clean(call.error.code + ": " + cut(call.error.message, 20_000))}</pre></>}
+      {call.arguments !== undefined && <><p class="name">Arguments</p><pre tabIndex={0}>{pretty(call.arguments)}</pre></>}
+      {call.result !== undefined && <><p class="name">Result</p><pre tabIndex={0}>{pretty(call.result)}</pre></>}
+      {call.error && <><p class="name">Error</p><pre tabIndex={0} class="bad">{clean(call.error.code + ": " + cut(call.error.message, 20_000))}</pre></>}
       {end && <p class="muted num">verdict {clean(end.verdict)}, by {clean(end.evidence)}{end.first_token_ms ? `; first token after ${duration(end.first_token_ms)}` : ""}{end.usage?.reasoning_tokens ? `; ${end.usage.reasoning_tokens} of the tokens for thoughts` : ""}</p>}
       {end?.calls?.map((c) => <p key={c.call} class="muted">calls <code>{clean(c.tool)}</code> <span class="mono">{clean(cut(c.arguments, 500))}</span></p>)}
     </div>

@@ -103,7 +103,7 @@ export function Log({ feed, seq }: { feed: Feed; seq?: number }) {
       <Virtual count={matches.length} rowHeight={24} show={place >= 0 ? place : undefined} follow={follow.value}
         onFollow={(end) => { if (!end && follow.peek() && !tree.top.fold.state.end) follow.value = false; }}
         row={(i) => <LogRow key={i} event={tree.events[matches[i]!]!} top={feed.id} picked={i === place} choose={() => choose(matches[i]!)} />}
-        class="events" aria-label="Events" role="group" tabIndex={0} />
+        class="event-list" aria-label="Events" role="group" tabIndex={0} />
       {picked >= 0 && <Detail event={tree.events[picked]!} />}
     </section>
   );

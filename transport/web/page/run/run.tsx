@@ -87,6 +87,7 @@ function Tabs({ feed, more = [], open }: { feed: Feed; more?: Tab[]; open?: stri
         ))}
       </div>
       <div class={`view view-${word(tabs[shown]!.name).toLowerCase()}`} role="tabpanel" id="tab-view" aria-labelledby={"tab-" + word(tabs[shown]!.name)} tabIndex={-1} key={word(tabs[shown]!.name)}>
+        <h2 class="visually-hidden">{word(tabs[shown]!.name)}</h2>
         {tabs[shown]!.view()}
       </div>
     </div>

@@ -99,9 +99,9 @@ function WaterfallRow({ line: { row, depth, key }, scale, zoom: [a, b], now, clo
     setQuery({ seq: String(s.seq), run: run === top ? undefined : run });
   }
   return (
-    <button class="wf-row" tabIndex={active ? 0 : -1} onClick={click} aria-label={spoken(row, now)} aria-expanded={row.rows.length ? !closed : undefined}>
+    <button class="wf-row" tabIndex={active ? 0 : -1} onClick={click} aria-expanded={row.rows.length ? !closed : undefined}>
       <span class="wf-name" style={{ paddingLeft: `${6 + Math.min(depth, 8) * 14}px` }}>
-        <span class="twist" onClick={(e) => { if (row.rows.length) e.stopPropagation(), toggle(key); }}>{row.rows.length ? (closed ? "▸" : "▾") : ""}</span>
+        <span class="twist" aria-hidden="true" onClick={(e) => { if (row.rows.length) e.stopPropagation(), toggle(key); }}>{row.rows.length ? (closed ? "▸" : "▾") : ""}</span>
         {last && <Sign look={last.state} />}
         <span class={`cut kind-${row.kind}`}>{clean(cut(row.name, 80))}</span>
         {row.segments.filter((s) => s.state === "failed" || s.state === "lost").length > 0 && row.kind === "task" && last!.attempt > 1 && <span class="count num">×{last!.attempt}</span>}
@@ -111,6 +111,7 @@ function WaterfallRow({ line: { row, depth, key }, scale, zoom: [a, b], now, clo
         {row.segments.map((s) => <Bar key={s.from + s.state} segment={s} scale={scale} a={a} b={b} now={now} />)}
       </span>
       <span class="took num muted">{took}</span>
+      <span class="visually-hidden">{spoken(row, now)}</span>
     </button>
   );
 }
@@ -122,12 +123,12 @@ function Bar({ segment: s, scale, a, b, now }: { segment: Segment; scale: Scale;
   const to = (scale.place(s.to ?? now) - a) / (b - a);
   if (to < 0 || from > 1) return null;
   const left = Math.max(0, from);
-  return <span class={`segment ${s.state}`} style={{ left: `${left * 100}%`, width: `max(3px, ${(Math.min(1, to) - left) * 100}%)` }} title={`${s.state} ${duration((s.to ?? now) - s.from)}\n${clean(cut(s.says, 200))}`} />;
+  return <span class={`segment ${s.state}`} style={{ left: `min(${left * 100}%, 100% - 3px)`, width: `max(3px, ${(Math.min(1, to) - left) * 100}%)` }} title={`${s.state} ${duration((s.to ?? now) - s.from)}\n${clean(cut(s.says, 200))}`} />;
 }
 
 function spoken(row: Row, now: number): string {
   const parts = row.segments.slice(-6).map((s) => `${s.state}${s.attempt > 1 ? `, attempt ${s.attempt},` : ""} ${duration((s.to ?? now) - s.from)}`);
-  return `${row.kind} ${clean(cut(row.name, 80))}: ${parts.join("; ")}`;
+  return `${row.kind}: ${parts.join("; ")}`;
 }
 
 /** The whole time in small. A pointer draws over it what the rows show; buttons do the same. */

@@ -1,4 +1,6 @@
 import type { Schema } from "../api/types";
+import { useId } from "preact/hooks";
+import { clean } from "../run/text";
 
 /** The fields of an object's JSON Schema: the required ones, and the others below a line that opens. */
 export function Fields({ schema }: { schema: Schema }) {
@@ -29,16 +31,14 @@ function kindOf(s: Schema): Kind {
   return s.type === "array" && s.items?.type === "string" ? "lines" : "json";
 }
 
-const idOf = (name: string) => "field-" + name;
-
 export function Field({ name, schema: s, required }: { name: string; schema: Schema; required?: boolean }) {
   const kind = kindOf(s);
-  const id = idOf(name);
-  const hint = [s.description, kind === "lines" && "one on each line", kind === "json" && "as JSON", s.default !== undefined && kind !== "yes" && `default ${s.default}`].filter(Boolean).join("; ");
+  const id = useId();
+  const hint = clean([s.description, kind === "lines" && "one on each line", kind === "json" && "as JSON", s.default !== undefined && kind !== "yes" && `default ${s.default}`].filter(Boolean).join("; "));
   const common = { id, name, required, "aria-describedby": hint ? id + "-hint" : undefined };
   return (
     <div class={`field ${kind}`}>
-      <label for={id}>{s.title ?? name.replaceAll("_", " ")}{required && <span aria-hidden="true"> *</span>}</label>
+      <label for={id}>{clean(s.title ?? name.replaceAll("_", " "))}{required && <span aria-hidden="true"> *</span>}</label>
       {control()}
       {hint && <p id={id + "-hint"} class="muted">{hint}</p>}
     </div>
@@ -46,12 +46,13 @@ export function Field({ name, schema: s, required }: { name: string; schema: Sch
   function control() {
     switch (kind) {
       case "choice":
-        return <select {...common}>{!required && <option value="" />}{s.enum!.map((v) => <option key={String(v)} value={JSON.stringify(v)}>{String(v)}</option>)}</select>;
+        return <select {...common}>{!required && <option value="" />}{s.enum!.map((v) => <option key={String(v)} value={JSON.stringify(v)}>{clean(String(v))}</option>)}</select>;
       case "yes":
         return <input {...common} required={false} type="checkbox" defaultChecked={s.default === true} />;
       case "number":
         return <input {...common} type="number" step={s.type === "integer" ? 1 : "any"} min={s.minimum} max={s.maximum} />;
       case "text":
+        if (s.format === "password") return <input {...common} type="password" autocomplete="off" />;
         if (!isLong(name, s)) return <input {...common} type="text" minLength={s.minLength} maxLength={s.maxLength} pattern={s.pattern} autocomplete="off" spellcheck={false} />;
         return <textarea {...common} rows={4} minLength={s.minLength} maxLength={s.maxLength} />;
     }
@@ -70,7 +71,7 @@ export function valueOf(form: HTMLFormElement, schema: Schema): Record<string, u
     const text = field.value;
     switch (kindOf(s)) {
       case "yes":
-        if (field.checked !== (s.default === true)) value[name] = field.checked;
+        if (schema.required?.includes(name) || field.checked !== (s.default === true)) value[name] = field.checked;
         break;
       case "text":
         if (text) value[name] = text;

@@ -1,0 +1,372 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { accessible, closeBrowser, open, pictures, Server } from "./kit.mjs";
+
+after(closeBrowser);
+
+const guide = `# A guide to the garden
+
+The *garden* needs **three** things, in \`this order\`:
+
+1. Water, at least twice a week
+2. Light
+   - morning sun
+   - no wind
+3. Time
+
+> Nothing grows faster when it is watched.
+
+| plant | water | note |
+|---|---|---|
+| tomato | 2 l | likes [sun](https://example.com/sun) |
+| mint | 1 l | takes over |
+
+\`\`\`go
+func main() { fmt.Println("grow") }
+\`\`\`
+`;
+const index = `# Garden
+
+> What grows here, and where.
+
+Read the beds first.
+
+## Docs
+
+- [Beds](https://example.com/beds.md): where things grow
+- [Pond](https://example.com/pond.md): who lives there
+
+## More pages
+
+- [Log](log.md): what was done
+`;
+const emit = (name, payload, more) => ({ do: "emit", name, payload, ...more });
+
+/** A run with something for every view. */
+const rich = {
+  title: "Write a guide to the garden",
+  tasks: [
+    { name: "understand", steps: [
+      emit("llm.started", { call: "m1", model: "qwen3-8b", provider: "lmstudio" }),
+      emit("thought.done", { stream: "plan.thought", text: "The beds come first, and then the pond.", sha256: "4b791c1635f5bbfe7456709b22fd32243b74da517778c43810b05f0aeafffefa" }),
+      { do: "say", name: "plan", text: "I look at **what grows** where. ", times: 2, ms: 20 },
+      emit("llm.completed", { call: "m1", model: "qwen3-8b", verdict: "completed", evidence: "done-marker", finish_reason: "tool_calls", first_token_ms: 120, usage: { prompt_tokens: 812, completion_tokens: 64 } }),
+      emit("tool.started", { call: "t1", tool: "read_file", arguments: { path: "garden/beds.md" } }, { ms: 60 }),
+      emit("tool.completed", { call: "t1", result: { text: "three beds, one pond" } }),
+    ] },
+    { name: "write", tries: 3, steps: [
+      { do: "progress", done: 1, total: 4, name: "files", ms: 50 },
+      { do: "panic", text: "assignment to entry in nil map", attempt: 1 },
+      { do: "progress", done: 2, total: 4, name: "files", ms: 60 },
+      { do: "file", name: "llms.txt", text: index },
+      { do: "file", name: "guide.md", text: guide },
+      { do: "file", name: "facts.json", text: '{"beds":3,"pond":true}' },
+      { do: "child", child: { title: "ask a neighbour", words: 20 } },
+      { do: "say", name: "answer", text: guide },
+    ] },
+  ],
+};
+
+const pill = (page, word) => page.locator(".pill", { hasText: word });
+const tab = (page, name) => page.getByRole("tab", { name });
+const event = (page, words) => page.locator(".event-list .event", { hasText: words });
+const ended = (s) => s.end !== undefined;
+
+test("run: every view, and pictures of them", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit(rich, "generate");
+  await server.until(id, ended);
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await pill(page, "completed").waitFor();
+  assert.match(await page.title(), /completed · Write a guide/);
+
+  // the timeline: attempts and the wait between them are segments of one row
+  const write = page.locator(".wf-row", { hasText: "write" });
+  assert.match(await write.textContent(), /write.*task: failed.*waiting.*completed, attempt 2/);
+  assert.deepEqual(await write.locator(".segment").evaluateAll((all) => all.map((s) => s.className)), ["segment failed", "segment waiting", "segment completed"]);
+
+  // the answer is Markdown; a call opens to its arguments and its result
+  await page.locator(".answer h3", { hasText: "A guide to the garden" }).waitFor();
+  assert.equal(await page.locator(".answer table td").first().textContent(), "tomato");
+  await page.locator(".call.tool summary").click();
+  await page.locator(".call-body pre", { hasText: "three beds, one pond" }).waitFor();
+
+  // a crash has its stack under the actor that crashed
+  await tab(page, "Actors").click();
+  await page.getByText("restarted once").last().waitFor();
+  await page.locator(".crash summary").click();
+  await page.locator(".crash pre", { hasText: "goroutine" }).waitFor();
+
+  // files: an llms.txt beside its sources and what a check finds
+  await tab(page, "Files").click();
+  await page.getByRole("link", { name: "example.com/pond.md" }).waitFor();
+  await page.locator(".findings", { hasText: "section-name" }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download guide.md" }).click()]);
+  assert.equal(readFileSync(await download.path(), "utf8"), guide);
+  const [log] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+  const lines = readFileSync(await log.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  assert.equal(lines.at(-1).type, "run.completed");
+
+  // run again
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id));
+  await pill(page, "completed").waitFor();
+
+  await pictures(t, "run", `${server.url}/runs/${id}`, (page) => page.locator(".answer h3", { hasText: "A guide" }).waitFor());
+  await pictures(t, "files", `${server.url}/runs/${id}`, async (page) => {
+    await tab(page, "Files").click();
+    await page.locator(".findings").waitFor();
+  });
+});
+
+test("run: a link leads to an event", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit({ title: "Count", tasks: [{ name: "count", steps: [emit("artifact.partial", { name: "n", bytes: 1, sha256: "a".repeat(64), partial: true }, { times: 900, text: "once more" })] }] });
+  await server.until(id, ended);
+  const page = await open(t, `${server.url}/runs/${id}?seq=812`);
+  await page.locator(".detail pre", { hasText: '"seq": 812' }).waitFor();
+  assert.equal(await page.locator(".event[aria-pressed=true] .seq").textContent(), "812");
+  await page.keyboard.press("j");
+  await page.waitForURL(/seq=813/);
+  await page.keyboard.press("k");
+  await page.keyboard.press("k");
+  await page.waitForURL(/seq=811/);
+  await page.reload();
+  await page.locator(".detail pre", { hasText: '"seq": 811' }).waitFor();
+  await page.getByLabel("Filter the events").fill("task -completed");
+  await event(page, "task.started").waitFor();
+  await page.getByText("of 905 events").waitFor();
+  assert.equal(await event(page, "task.completed").count(), 0);
+});
+
+test("run: a question is answered in place", async (t) => {
+  const server = await Server.start(t);
+  const ask = (payload) => ({ do: "ask", payload });
+  const id = await server.submit({ title: "Ask", tasks: [{ name: "talk", steps: [
+    ask({ request: "sure", prompt: "Publish **it**?", schema: { type: "boolean" }, kind: "confirmation" }),
+    ask({ request: "who", prompt: "For whom?", schema: { type: "object", required: ["name"], properties: { name: { type: "string", minLength: 2 }, age: { type: "integer" }, mood: { enum: ["calm", "loud"] } } } }),
+    ask({ request: "key", prompt: "The key?", kind: "secret" }),
+    ask({ request: "why", prompt: "Why?" }),
+  ] }] });
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await pill(page, "waits for an answer").waitFor();
+  assert.equal(await page.locator(".question strong").textContent(), "it");
+  await accessible(page, "a question");
+  await page.getByRole("button", { name: "Yes" }).click();
+  await page.getByLabel("name").fill("Ann");
+  await page.getByText("More options").click();
+  await page.getByLabel("age").fill("7");
+  await accessible(page, "a form");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.locator(".question input[type=password]").fill("s3cret");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.locator(".question", { hasText: "Why?" }).locator("input, textarea").fill("because");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await pill(page, "completed").waitFor();
+  const state = await server.until(id, ended);
+  assert.deepEqual(state.inputs.map((i) => i.value), [true, { name: "Ann", age: 7 }, undefined, "because"]);
+  assert.doesNotMatch(await page.content(), /s3cret/);
+});
+
+test("run: a cancel is asked for once, and shown until the run has ended", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit({ title: "Slow", tasks: [{ name: "hold", steps: [{ do: "stay", ms: 1500 }] }] });
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await pill(page, "running").waitFor();
+  await page.keyboard.press("c");
+  await page.getByText("Cancel this run?").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByText("Cancel this run?").count(), 0);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await pill(page, "canceling").waitFor();
+  await pill(page, "canceled").waitFor();
+  await page.locator(".last-word", { hasText: "canceled by user" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: /^Cancel/ }).count(), 0);
+});
+
+// Whichever comes first, the page shows the run's one last word.
+test("run: a cancel races the end", async (t) => {
+  const server = await Server.start(t);
+  const words = new Set();
+  for (let i = 0; i < 6; i++) {
+    const id = await server.submit({ title: "Race", tasks: [{ name: "ask", steps: [{ do: "ask", payload: { request: "go", prompt: "Go on?", schema: { type: "boolean" } } }] }] });
+    const page = await open(t, `${server.url}/runs/${id}`);
+    await page.getByRole("button", { name: "Yes" }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    const sure = page.getByRole("button", { name: "Cancel the run" });
+    await sure.waitFor();
+    const answer = () => server.call("POST", `/v1/runs/${id}/input/go`, { value: true }).catch(() => {});
+    if (i % 2) await answer();
+    await Promise.all([sure.click({ timeout: 5000 }).catch(() => {}), i % 2 ? undefined : answer()]); // the button goes with the run
+    const { status } = await server.until(id, ended);
+    await pill(page, status).waitFor();
+    words.add(status);
+    await page.context().close();
+  }
+  assert.ok([...words].every((word) => word === "completed" || word === "canceled"), [...words].join());
+});
+
+/** The time that the page's main thread has worked, in milliseconds. Waiting for a busy machine does not count. */
+async function worked(page) {
+  page.devtools ??= await page.context().newCDPSession(page);
+  await page.devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const { metrics } = await page.devtools.send("Performance.getMetrics");
+  return 1000 * metrics.find((m) => m.name === "TaskDuration").value;
+}
+
+test("run: 100,000 events open, scroll and are found", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit({ title: "Long", tasks: [{ name: "count", steps: [emit("artifact.partial", { name: "n", bytes: 1, sha256: "a".repeat(64), partial: true }, { times: 100_000, text: "once more" })] }] });
+  const { seq } = await server.until(id, ended);
+  const page = await open(t, server.url);
+  const before = await worked(page);
+  const from = Date.now();
+  await page.goto(`${server.url}/runs/${id}`);
+  await pill(page, "completed").waitFor();
+  await page.getByText(`${seq.toLocaleString("en")} events`).waitFor();
+  const opened = (await worked(page)) - before;
+  t.diagnostic(`opened after ${Date.now() - from} ms, of which the page worked ${opened.toFixed(0)} ms`);
+  assert.ok(opened < 3000, `the page worked ${opened} ms to open`);
+
+  await page.getByLabel("Go to the event with the number").fill("50000");
+  await page.keyboard.press("Enter");
+  await event(page, "50000").waitFor();
+
+  const busy = await worked(page);
+  const frames = await page.locator(".event-list").evaluate(async (box) => {
+    for (let i = 0; i < 120; i++) {
+      box.scrollTop += 300;
+      await new Promise(requestAnimationFrame);
+    }
+    return 120;
+  });
+  const frame = ((await worked(page)) - busy) / frames;
+  t.diagnostic(`a frame of scrolling takes ${frame.toFixed(1)} ms of work`);
+  assert.ok(frame < 16.7, `a frame takes ${frame} ms, 60 a second have 16.7`);
+
+  await page.getByLabel("Filter the events").fill("run.completed");
+  await page.getByText(`1 of ${seq.toLocaleString("en")} events`).waitFor();
+});
+
+test("run: 500 tokens a second leave the page idle", async (t) => {
+  const server = await Server.start(t);
+  const text = guide.repeat(3).match(/\s*\S+/g); // a token is a word here
+  const steps = text.map((word) => ({ do: "say", name: "answer", text: word, ms: 2 }));
+  const id = await server.submit({ title: "Fast", tasks: [{ name: "write", steps: [{ do: "ask", payload: { request: "go", prompt: "Go?", schema: { type: "boolean" } } }, ...Array.from({ length: 12 }, () => steps).flat()] }] });
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await page.getByRole("button", { name: "Yes" }).waitFor();
+  const before = await worked(page);
+  const from = Date.now();
+  await page.getByRole("button", { name: "Yes" }).click();
+  await pill(page, "completed").waitFor();
+  const busy = (await worked(page)) - before;
+  const took = Date.now() - from;
+  const tokens = 12 * text.length;
+  t.diagnostic(`${tokens} tokens in ${took} ms kept the page busy for ${busy.toFixed(0)} ms, ${((100 * busy) / (tokens * 2)).toFixed(0)} % of a core at 500 a second`);
+  assert.ok(busy / (tokens * 2) < 0.9, `${busy} ms for ${tokens} tokens`);
+  assert.equal(await page.locator("[aria-live] .markdown, .markdown[aria-live], .answer[aria-live]").count(), 0, "tokens are in no live region");
+  const state = await server.until(id, ended);
+  assert.equal((await page.locator(".said").innerText()).replace(/\s+/g, "").length > 0, true);
+  assert.ok(state.streams[0].text.length > 1000);
+});
+
+test("run: everything from a run is text", async (t) => {
+  const server = await Server.start(t);
+  const name = "<img src=x onerror=window.hacked=1>";
+  const evil = ["<script>window.hacked=1</script>", name, "<svg/onload=window.hacked=1>", "[a](javascript:window.hacked=1)",
+    "[b](data:text/html,<script>1</script>)", "![c](https://evil.example/x.png)", "[d](vbscript:x)", "[user](https://good.example@evil.example/)",
+    "<https://ok.example/>", "<a href='javascript:1'>x</a>", "[ref]\n\n[ref]: javascript:alert(1)", "\u202Ereversed\u2066", "\x1b[31mred\x1b[0m \x1b]0;title\x07",
+    "a\u200bb\u0001c", "<style>*{display:none}</style>", "<iframe src=//evil.example>", "| <b> | [y](javascript:1) |\n|---|---|\n| <i> | b |"].join("\n\n");
+  const id = await server.submit({ title: name + evil.slice(0, 300), tasks: [{ name: "t" + name, tries: 2, steps: [
+    { do: "say", name: "s" + name, text: evil },
+    emit("tool.started", { call: "c1", tool: name, arguments: { evil } }, { attempt: 1 }),
+    emit("tool.completed", { call: "c1", result: evil }, { attempt: 1 }),
+    { do: "log", text: evil.slice(0, 900) },
+    { do: "panic", text: evil, attempt: 1 },
+    { do: "file", name: "evil.md", text: evil }, { do: "file", name: "llms.txt", text: "# " + evil }, { do: "file", name: "evil.svg", text: "<svg onload=window.hacked=1>" },
+    { do: "ask", payload: { request: "q" + name, prompt: evil, schema: { type: "object", properties: { ["f" + name]: { type: "string", description: evil } } } } },
+  ] }] });
+  const page = await open(t, `${server.url}/runs/${id}`);
+  const elsewhere = [];
+  page.on("request", (r) => r.url().startsWith(server.url) || r.url().startsWith("data:") || elsewhere.push(r.url()));
+  await pill(page, "waits for an answer").waitFor();
+  const look = async (what) => {
+    const found = await page.evaluate(() => ({
+      hacked: window.hacked,
+      elements: [...document.querySelectorAll("#page :is(script, img, iframe, style, svg, object, embed, b, i)")].map((e) => e.outerHTML),
+      links: [...new Set([...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")))].filter((href) => !/^(#main|\/)/.test(href)),
+      hidden: /[\u202a-\u202e\u2066-\u2069\u200b\u0001\u001b]/.test(document.body.innerText),
+    }));
+    assert.deepEqual(found, { hacked: undefined, elements: [], links: ["https://evil.example/x.png", "https://ok.example/"], hidden: false }, what);
+  };
+  await page.locator(".call.tool summary").click();
+  await event(page, "task.failed").click();
+  await look("the answer and an event");
+  for (const name of ["Files", "Actors", "Input"]) {
+    await tab(page, name).click();
+    if (name === "Actors") await page.locator(".crash summary").click();
+    await look(name);
+  }
+  await tab(page, "Files").click();
+  for (const file of ["llms.txt", "evil.svg", "evil.md"]) {
+    await page.locator(".file-list button", { hasText: file }).click();
+    await page.getByRole("region", { name: file }).getByText(/onload|hacked/).first().waitFor();
+    await look(file);
+  }
+  await page.locator(".brand").click();
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.deepEqual(elsewhere, []);
+});
+
+test("run: a text of 10 MB in one line", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit({ title: "One line", tasks: [{ name: "x", steps: [{ do: "say", name: "a", text: "x".repeat(1000), times: 10_000 }, { do: "file", name: "line.txt", text: "y".repeat(3_000_000) }] }] });
+  await server.until(id, ended);
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await page.getByText("The text goes on for").waitFor();
+  await tab(page, "Files").click();
+  await page.getByText("The first 300.0 kB of 3.0 MB").waitFor();
+  const work = await worked(page);
+  t.diagnostic(`the page worked ${work.toFixed(0)} ms`);
+  assert.ok(work < 5000, `the page worked ${work} ms`);
+});
+
+test("run: the keyboard alone", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit({ title: "Ask", tasks: [{ name: "talk", steps: [{ do: "say", name: "answer", text: "Look." }, { do: "file", name: "a.txt", text: "here" }, { do: "ask", payload: { request: "sure", prompt: "Go on?", schema: { type: "boolean" } } }] }] });
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await pill(page, "waits for an answer").waitFor();
+  const tabTo = async (accepts) => {
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press("Tab");
+      const [name, shape] = await page.evaluate(() => {
+        const e = document.activeElement;
+        const style = getComputedStyle(e);
+        return [e.getAttribute("aria-label") ?? e.textContent, style.outlineStyle !== "none" || style.boxShadow !== "none"];
+      });
+      if (!accepts(name)) continue;
+      assert.ok(shape, `the focus on ${name} is seen`);
+      return;
+    }
+    assert.fail(`Tab does not come to ${accepts}`);
+  };
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("Cancel the run").waitFor();
+  await page.keyboard.press("Escape");
+  await tabTo((name) => name === "Yes");
+  await page.keyboard.press("Enter");
+  await pill(page, "completed").waitFor();
+  await tabTo((name) => /run: queued/.test(name));
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/seq=3/);
+  await page.keyboard.press("/");
+  await page.keyboard.type("artifact");
+  await page.getByText("1 of 8 events").waitFor();
+  await tabTo((name) => /^Answer/.test(name));
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".file pre", { hasText: "here" }).waitFor();
+});
