@@ -77,10 +77,14 @@ interface Subscription {
   take(message: Message): object | "over" | void;
 }
 
+/** How many events the server sends before the page has acknowledged some. */
+const credit = 4096;
+
 class RunSubscription implements Subscription {
   private seen = new Map<string, number>(); // of each run the number of its last event
   private since = Infinity; // when the tab was back
   private away = false;
+  private read = 0; // events that are not acknowledged
 
   constructor(private run: string, private cursor: number | string, private to: Follower, private options: FollowOptions) {
     if (typeof cursor === "number") this.seen.set(run, cursor);
@@ -88,10 +92,11 @@ class RunSubscription implements Subscription {
 
   open() {
     const back = this.away;
+    this.read = 0;
     this.since = back ? Date.now() : Infinity;
     this.away = true;
     const { snapshot, ...rest } = this.options;
-    return { op: "subscribe", run: this.run, ...rest, ...(snapshot && !back ? { snapshot } : { after: this.cursor }), credit: 4096 };
+    return { op: "subscribe", run: this.run, ...rest, ...(snapshot && !back ? { snapshot } : { after: this.cursor }), credit };
   }
 
   take(m: Message) {
@@ -100,7 +105,11 @@ class RunSubscription implements Subscription {
       case "events": {
         const fresh = m.events!.filter((e) => this.fresh(e));
         if (fresh.length) this.to.events(fresh);
-        return { op: "ack", events: m.events!.length };
+        this.read += m.events!.length;
+        if (this.read < credit / 4) return;
+        const read = this.read;
+        this.read = 0;
+        return { op: "ack", events: read };
       }
       case "snapshot":
         this.seen = new Map([[this.run, m.state!.seq]]);

@@ -34,13 +34,15 @@ export function Head({ feed }: { feed: Feed }) {
         <h1 class="cut" title={words}>{clean(s.queued?.job ?? "run")}{words && <span class="muted"> {words}</span>}</h1>
         <Actions feed={feed} />
       </div>
-      <Facts state={s} />
+      <Facts feed={feed} />
       {s.end && <LastWord state={s} />}
     </header>
   );
 }
 
-function Facts({ state: s }: { state: State }) {
+function Facts({ feed }: { feed: Feed }) {
+  feed.slow.value;
+  const s = feed.tree.top.fold.state;
   const now = useNow(!s.end);
   const queued = Date.parse(s.queued_at);
   const end = s.end ? Date.parse(s.end.at) : now;

@@ -17,8 +17,14 @@ function line(e: WireEvent): string {
     case "tool.started":
     case "llm.started":
       return clean(cut(`${p?.tool ?? p?.model} ${JSON.stringify(p?.arguments) ?? ""}`, 300));
+    case "llm.completed":
+      return clean(`${p?.model} ${p?.verdict} ${p?.finish_reason ?? ""}`);
+    case "tool.completed":
+      return clean(cut(p?.error?.message ?? JSON.stringify(p?.result) ?? "", 300));
     case "text.delta":
     case "thought.delta":
+    case "text.done":
+    case "thought.done":
       return clean(`${p?.stream}: ${JSON.stringify(cut(String(p?.text), 200))}`);
     case "progress":
     case "tool.progress":
@@ -59,7 +65,7 @@ class Matches {
 
 /** The events of a run and its sub-runs. */
 export function Log({ feed, seq }: { feed: Feed; seq?: number }) {
-  feed.tick.value;
+  feed.slow.value;
   const text = useSignal("");
   const milestones = useSignal(false);
   const follow = useSignal(seq === undefined);

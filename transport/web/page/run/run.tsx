@@ -41,7 +41,7 @@ function RunView({ feed, seq }: { feed: Feed; seq?: number }) {
       <Questions feed={feed} />
       {wide ? (
         <div class="panes">
-          <div class="pane stacked">{left.map((tab) => <div key={tab.name} class={`part ${tab.name.toLowerCase()}`}>{tab.view()}</div>)}</div>
+          <div class="pane stacked">{left.map((tab) => <div key={tab.name} class={`part ${tab.name === "Events" ? "log-part" : "timeline"}`}>{tab.view()}</div>)}</div>
           <Tabs feed={feed} />
         </div>
       ) : (

@@ -4,10 +4,11 @@ import { follow } from "../api/stream";
 import type { Problem, WireEvent } from "../api/types";
 import { Tree } from "./trace";
 
-/** The longest that one frame may spend on events, in milliseconds. */
+/** The longest that one frame may spend on events, and the shortest time between two drawings, in milliseconds. */
 const share = 40;
+const pause = 40;
 
-/** What the page knows of a run. Events are folded once per frame, however fast they come. */
+/** What the page knows of a run. Events are folded in frames, 25 a second at most, however fast they come. */
 export class Feed {
   tree: Tree;
   /** Changes with each frame that brings events. */
@@ -18,6 +19,8 @@ export class Feed {
   private queue: WireEvent[] = [];
   private next = 0;
   private frame = 0;
+  private wait = 0;
+  private drawn = 0;
   private timer = 0;
   private stop: () => void;
 
@@ -39,22 +42,29 @@ export class Feed {
   close() {
     this.stop();
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.wait);
     clearTimeout(this.timer);
   }
 
   private add(events: WireEvent[]) {
     for (const e of events) this.queue.push(e);
-    if (!this.frame) this.frame = requestAnimationFrame(() => this.work());
+    if (!this.frame && !this.wait) this.wait = setTimeout(() => this.soon(), Math.max(0, this.drawn + pause - performance.now()));
+  }
+
+  private soon() {
+    this.wait = 0;
+    this.frame = requestAnimationFrame(() => this.work());
   }
 
   private work() {
     this.frame = 0;
-    const until = performance.now() + share;
+    this.drawn = performance.now();
+    const until = this.drawn + share;
     while (this.next < this.queue.length) {
       this.tree.apply(this.queue[this.next++]!);
       if (this.next % 64 === 0 && performance.now() > until) break;
     }
-    if (this.next < this.queue.length) this.frame = requestAnimationFrame(() => this.work());
+    if (this.next < this.queue.length) this.soon();
     else this.queue.length = this.next = 0;
     this.changed();
   }
