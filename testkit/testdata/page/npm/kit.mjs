@@ -128,18 +128,14 @@ export async function pictures(t, name, url, prepare, { keep = true, ...options 
       const page = await open(t, url, { viewport: { width, height }, deviceScaleFactor, colorScheme: theme, reducedMotion: "reduce", ...options });
       await prepare(page);
       await accessible(page, `${name} ${size} ${theme}`);
-<<<<<<< HEAD
-      if (keep) await page.screenshot({ path: join(process.env.SHOTS, `${name}-${size}-${theme}.png`) });
-=======
-      await keep(page, join(process.env.SHOTS, `${name}-${size}-${theme}.webp`));
->>>>>>> 53dce7e (web: show a run's facts, and rows of the timeline at their height)
+      if (keep) await picture(page, join(process.env.SHOTS, `${name}-${size}-${theme}.webp`));
       await page.context().close();
     }
   }
 }
 
-/** Keeps a picture as WebP, which takes a fifth of a PNG. */
-async function keep(page, path) {
+/** Keeps a picture as WebP, which takes less than half of a PNG. */
+async function picture(page, path) {
   const devtools = await page.context().newCDPSession(page);
   const { data } = await devtools.send("Page.captureScreenshot", { format: "webp", quality: 80 });
   writeFileSync(path, Buffer.from(data, "base64"));

@@ -117,7 +117,7 @@ test("run: every view, and pictures of them", async (t) => {
   await pictures(t, "files", `${server.url}/runs/${id}`, async (page) => {
     await tab(page, "Files").click();
     await page.locator(".findings").waitFor();
-  });
+  }, { keep: false });
 });
 
 test("run: a link leads to an event", async (t) => {
