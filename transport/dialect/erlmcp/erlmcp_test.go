@@ -248,6 +248,38 @@ func TestListsAndDelays(t *testing.T) {
 	})
 }
 
+// A result that is a list gives its elements, null nothing, and any other result itself.
+func TestResultsAsChunks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat",
+			func(_ context.Context, _ *actors.TaskContext, in struct{ Result any }) (any, error) {
+				return in.Result, nil
+			})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		door := open(system)
+		for result, want := range map[string]string{`["a",{"b":1},3]`: `["a" {"b":1} 3]`, `{"chunks":["a",2]}`: `["a" 2]`,
+			`"whole"`: `["whole"]`, `{"b":1}`: `[{"b":1}]`, `[]`: `[]`, `null`: `[]`} {
+			answer := ask(t, door, "ada", "tools/call", `{"name":"chat","arguments":{"result":`+result+`},"stream":true}`)
+			chunks := []string{}
+			client := Client{Chunk: func(_ string, _ int, data json.RawMessage) { chunks = append(chunks, string(data)) }}
+			ended := false
+			for line := range strings.Lines(answer) {
+				if ended, err = client.handle([]byte(line)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := fmt.Sprint(chunks); got != want || !ended {
+				t.Errorf("%s gives the chunks %s, want %s: %s", result, got, want, answer)
+			}
+		}
+		if err := system.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Many subscribers read one stream over one WebSocket, each to its end.
 func TestSocket(t *testing.T) {
 	runs := &testkit.Teller{}
