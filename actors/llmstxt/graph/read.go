@@ -166,7 +166,7 @@ func (r *reading) other(p *part, f *file) {
 		}
 	}
 	if p.summary == "" && p.goPath == "" && (p.face(f) < 2 || len(p.files) == 1) {
-		p.summary = cmp.Or(source.Note(f.Path, text), prose.Informative(firstLine(outline.Doc)))
+		p.summary = cmp.Or(source.Note(f.Language, text), prose.Informative(firstLine(outline.Doc)))
 	}
 }
 

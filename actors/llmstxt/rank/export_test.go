@@ -10,7 +10,7 @@ import (
 // Read gives what is read of a file on the way to its rank, as single lines.
 func Read(p, text string) []string {
 	read := page.Read(p, text)
-	lines := []string{read.Title, prose.Opening(read.Lead), source.Note(p, text)}
+	lines := []string{read.Title, prose.Opening(read.Lead), source.Note(scan.Language(p), text)}
 	for _, t := range read.Prose {
 		lines = append(lines, prose.Opening(t.Text))
 	}

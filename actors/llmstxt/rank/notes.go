@@ -22,9 +22,9 @@ func (j *judge) describe(c *candidate) {
 		c.Title = cmp.Or(c.Title, c.Path)
 	case page.Is(c.Path):
 		j.describePage(c)
-	case c.Note == "":
+	case c.Note == "" && j.byPath[c.Path] != nil:
 		c.Title = cmp.Or(c.Title, c.Path)
-		c.Note = source.Note(c.Path, j.head(c.Path, sourceBytes))
+		c.Note = source.Note(j.byPath[c.Path].Language, j.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)

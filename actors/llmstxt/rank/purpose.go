@@ -113,7 +113,7 @@ func (v *survey) codePurposes() []purpose {
 			}
 		}
 		if found != nil && !v.mix.isMinor(found.Language) {
-			if note := source.Note(found.Path, v.head(found.Path, sourceBytes)); note != "" {
+			if note := source.Note(found.Language, v.head(found.Path, sourceBytes)); note != "" {
 				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
 					least: -100, whole: true})
 			}

@@ -211,6 +211,20 @@ function three() {}
 	})
 }
 
+// A script whose name does not tell its language says what it does like any other.
+func TestNotesOfScripts(t *testing.T) {
+	hold(t, build(t, `
+-- package.json --
+{"name":"frob","bin":"bin/frob"}
+-- bin/frob --
+#!/bin/sh
+# Turns any number of widgets around at once.
+# usage: frob [FILE]
+set -e
+turn() { echo "$1"; }
+`, scan.Origin{}, rank.Options{}), map[string]string{"bin/frob": "Turns any number of widgets around at once."})
+}
+
 func TestPublicAPI(t *testing.T) {
 	hold(t, build(t, `
 -- README.md --

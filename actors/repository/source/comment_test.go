@@ -3,6 +3,7 @@ package source_test
 import (
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
@@ -21,7 +22,7 @@ func TestSourceNotes(t *testing.T) {
 		"a.h":    "#pragma once\n/// @file " + want + "\n",
 		"a.erl":  "%% " + want + "\n-module(a).\n",
 	} {
-		if got := source.Note(path, text); got != want {
+		if got := source.Note(scan.Language(path), text); got != want {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
@@ -31,7 +32,7 @@ func TestSourceNotes(t *testing.T) {
 		"a.rs": "fn main() {}\n// a comment that is not at the top\n",
 		"b.xx": "# unknown language with a comment\n",
 	} {
-		if got := source.Note(path, text); got != "" {
+		if got := source.Note(scan.Language(path), text); got != "" {
 			t.Errorf("%s: %q, want none", path, got)
 		}
 	}
@@ -45,8 +46,16 @@ func TestRemarksAreNotAboutTheFile(t *testing.T) {
 		"#include <x.h>\n/* A macro that makes widgets of things. */\n#define X(a) a\n": "",
 		"#ifndef A_H\n#define A_H\n\n/* Five types of lists are defined here. */\n\n":   "Five types of lists are defined here.",
 	} {
-		if got := source.Note("a.h", text); got != want {
+		if got := source.Note("C", text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// How a script is called is not what it does.
+func TestUsageEndsANote(t *testing.T) {
+	const text = "#!/usr/bin/env bash\n# frob: turns widgets around\n# usage: frob [OPTIONS] [--] [FILE]\n\nfail() {\n"
+	if got, want := source.Note("Shell", text), "frob: turns widgets around"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

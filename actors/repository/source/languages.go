@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source/c"
 	"github.com/seed889630bf/lastword/actors/repository/source/csharp"
 	"github.com/seed889630bf/lastword/actors/repository/source/elixir"
@@ -127,10 +126,9 @@ func eachLine(read func(line string) []string, text string) []string {
 	return list
 }
 
-// Note is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and
-// directives do not count.
-func Note(path, text string) string {
-	name := scan.Language(path)
+// Note is the first sentence of the comment or docstring that a file of the language begins with; licences, shebangs
+// and directives do not count.
+func Note(name, text string) string {
 	note := Of(name).Note
 	if name == "" || note == nil {
 		return ""

@@ -203,9 +203,11 @@ func Paragraphs(text string) []string {
 			}
 			continue
 		}
-		if line == "" {
+		if line == "" || strings.HasPrefix(strings.ToLower(line), "usage:") {
 			flush()
-			continue
+			if line == "" {
+				continue
+			}
 		}
 		b.WriteString(line + " ")
 	}
