@@ -140,11 +140,12 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/repository/source",
-	ours:   []string{"actors/repository/prose", "actors/repository/scan", "actors/repository/source/*"},
+	ours:   []string{"actors/repository/prose", "actors/repository/source/*"},
+	tests:  []string{module + "/actors/repository/scan"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/repository/*",
-	ours:   []string{"messages", "actors/repository/*"},
+	ours:   []string{"messages", "actors/repository/*", "actors/repository/source/golang"},
 	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/seed889630bf/lastword/actors/repository/ignore"
+	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 )
 
 // file keeps the named file or leaves it out.
@@ -109,7 +110,7 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 		f.Place = Generated
 	}
 	if language == "Go" && (f.Place == Product || f.Place == Example) {
-		f.Package, f.Imports = goHead(head)
+		f.Package, f.Imports = golang.Head(head)
 	}
 	return f
 }

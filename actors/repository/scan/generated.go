@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -177,9 +176,4 @@ func holdsMinified(ctx context.Context, f io.Reader, name string, head []byte, s
 	}
 	m.endLine()
 	return m.found >= min(maxMinified, size/2)
-}
-
-func isBuildIgnored(head []byte) bool {
-	return bytes.Contains(head, []byte("//go:build ignore")) &&
-		regexp.MustCompile(`(?m)^//go:build ignore\s*$`).Match(head)
 }

@@ -1,15 +1,17 @@
-package scan
+package golang
 
 import (
+	"bytes"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"slices"
 	"strconv"
 )
 
-// goHead gives the package clause and the imports as far as the head shows them: a Go file names both before anything
+// Head gives the package clause and the imports as far as the head shows them: a Go file names both before anything
 // else. A generator kept out of the build has no package.
-func goHead(head []byte) (name string, imports []string) {
+func Head(head []byte) (name string, imports []string) {
 	if isBuildIgnored(head) {
 		return "", nil
 	}
@@ -23,4 +25,9 @@ func goHead(head []byte) (name string, imports []string) {
 		}
 	}
 	return file.Name.Name, slices.Clip(imports)
+}
+
+func isBuildIgnored(head []byte) bool {
+	return bytes.Contains(head, []byte("//go:build ignore")) &&
+		regexp.MustCompile(`(?m)^//go:build ignore\s*$`).Match(head)
 }
