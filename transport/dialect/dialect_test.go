@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -201,4 +202,51 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%s: %s, want %s", body, got, want)
 		}
 	}
+}
+
+// A person answers in words what a question offers; what it does not offer goes to whoever asked.
+func TestAnswersInWords(t *testing.T) {
+	const approval = `{"type":"string","enum":["yes, once","yes, always","no"]}`
+	if got := dialect.Prompt("May it?", json.RawMessage(approval)); got != "May it?\n\n- yes, once\n- yes, always\n- no" {
+		t.Errorf("the question is %q", got)
+	}
+	for _, c := range []struct{ schema, text, want string }{
+		{approval, "yes", `"yes, once"`},
+		{approval, "Yes, always.", `"yes, always"`},
+		{approval, "no!", `"no"`},
+		{approval, "ye", `"ye"`},
+		{approval, "not now", `"not now"`},
+		{approval, "", `""`},
+		{`{"type":"boolean"}`, "Yes", "true"},
+		{`{"type":"boolean"}`, "false", "false"},
+		{`{"type":"boolean"}`, "maybe", `"maybe"`},
+		{`{"type":"string"}`, "7", `"7"`},
+		{`{"type":"integer"}`, "7", "7"},
+		{`{"enum":[1,2]}`, "2", `"2"`},
+		{"", "main", `"main"`},
+	} {
+		runs := &answers{}
+		run := messages.State{RunID: "r", Inputs: []messages.Input{{Request: "q", Schema: json.RawMessage(c.schema)}}}
+		if err := dialect.NewDoor(dialect.Config{Runs: runs}).AnswerText(t.Context(), run, "q", c.text); err != nil {
+			t.Fatal(err)
+		}
+		if string(runs.value) != c.want {
+			t.Errorf("%q to %s says %s, want %s", c.text, c.schema, runs.value, c.want)
+		}
+	}
+}
+
+// answers notes what a run is answered.
+type answers struct {
+	testkit.Teller
+	value json.RawMessage
+}
+
+func (a *answers) State(context.Context, messages.RunID) (messages.State, error) {
+	return messages.State{Queued: &messages.RunQueued{}}, nil
+}
+
+func (a *answers) Answer(_ context.Context, _ messages.RunID, _ string, value json.RawMessage, _ string) error {
+	a.value = value
+	return nil
 }

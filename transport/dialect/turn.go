@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -136,31 +135,6 @@ func (d *Door) TextJob(name string) (Job, error) {
 		}
 	}
 	return Job{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
-}
-
-// Question returns the oldest question of a run that has no answer, and false if there is none.
-func Question(run messages.State) (messages.Input, bool) {
-	i := slices.IndexFunc(run.Inputs, func(in messages.Input) bool { return !in.Closed })
-	if i < 0 || run.Status.IsEnded() {
-		return messages.Input{}, false
-	}
-	return run.Inputs[i], true
-}
-
-// AnswerText answers a question of a run of the caller with a text, which may be the JSON that the question asks for.
-// Errors: those of Answer.
-func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text string) error {
-	var schema struct{ Type any }
-	for _, in := range run.Inputs {
-		if in.Request == request && len(in.Schema) > 0 {
-			_ = json.Unmarshal(in.Schema, &schema) // the runtime judges the answer
-		}
-	}
-	value := json.RawMessage(text)
-	if schema.Type == nil || schema.Type == "string" || !json.Valid(value) {
-		value = JSON(text)
-	}
-	return d.Answer(ctx, run.RunID, request, value)
 }
 
 // Speech joins what a run answers to one text. Its zero value has said nothing.

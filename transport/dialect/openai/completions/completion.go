@@ -197,7 +197,8 @@ func (c *completion) write(text string) {
 
 // wait ends the answer with the question.
 func (c *completion) wait(question *view.Item) {
-	prompt := question.Opened.(messages.InputRequired).Prompt
+	asked := question.Opened.(messages.InputRequired)
+	prompt := dialect.Prompt(asked.Prompt, asked.Schema)
 	if len(c.sent) > c.begun {
 		prompt = "\n\n" + prompt
 	}
