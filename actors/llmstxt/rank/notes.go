@@ -3,12 +3,14 @@ package rank
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
@@ -18,6 +20,9 @@ func (j *judge) describe(c *candidate) {
 	case c.Path == j.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
 		c.Note = j.readme.Covers() // its first sentence is the summary
+	case c.Note == "" && (manifest.Known(c.Path) || !page.Is(c.Path) && j.byPath[c.Path].Kind != scan.Source):
+		c.Title = cmp.Or(c.Title, c.Path)
+		c.Note = j.contents(c.Path)
 	case manifest.Known(c.Path):
 		c.Title = cmp.Or(c.Title, c.Path)
 	case page.Is(c.Path):
@@ -32,7 +37,7 @@ func (j *judge) describe(c *candidate) {
 
 func (j *judge) describePage(c *candidate) {
 	p := page.Read(c.Path, j.head(c.Path, limitOf(c.Path)))
-	title := strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")
+	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")
 	}
@@ -44,21 +49,33 @@ func (j *judge) describePage(c *candidate) {
 		title = path.Base(c.Path)
 	}
 	switch stem := stemOf(c.Path); {
+	case page.IsLicence(path.Base(c.Path)):
+		if p.Lead != "" {
+			c.Note = "The " + p.Lead + " licence"
+		}
+	case (isNoName(title) || isSample(title)) && !prose.SameWords(title, stem):
+		title = "" // a part of the page
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
 	case strings.EqualFold(title, j.readme.Title) || strings.EqualFold(title, moduleName(j.main().about.Name)):
 		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
 	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
-	c.Note = cmp.Or(c.Note, p.Note())
-	if _, formal := formal(&document{candidate: *c, Features: page.Features{Heading: title}}); c.Note == "" && formal == "" {
-		c.Note = p.Covers()
+	switch _, reason := formal(&document{candidate: *c, Features: page.Features{Heading: title}}); {
+	case reason == whatChanged:
+		c.Note = cmp.Or(c.Note, p.Versions(), p.Note())
+	default:
+		c.Note = cmp.Or(c.Note, p.Note(), p.Covers())
 	}
+}
+
+func isSample(title string) bool {
+	return slices.Contains([]string{"example", "examples", "intro", "note", "notes"}, strings.ToLower(title))
 }
 
 // finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.
 func finishNote(note string, c *candidate) string {
-	if note = strings.TrimSpace(note); !strings.EqualFold(path.Ext(c.Path), ".md") {
+	if note = prose.Clean(strings.TrimSpace(note)); !strings.EqualFold(path.Ext(c.Path), ".md") {
 		note = withDashes(note) // where code is not marked, "--" may be an argument
 	}
 	for _, dash := range []string{" - ", " — ", ": "} {

@@ -80,11 +80,28 @@ func (v *survey) purposes() []purpose {
 				reason: "the manifest's description", points: 10, least: -100, whole: true})
 		}
 	}
+	if text, from := v.assemblyDescription(); text != "" {
+		list = append(list, purpose{text: text, from: from, reason: "the assembly's description", points: 8, whole: true})
+	}
 	if _, about := page.NameAndAbout(r.Title); about != "" {
 		list = append(list, purpose{text: about, from: r.Path, reason: "the README's first heading", points: 8,
 			whole: true})
 	}
 	return append(list, v.codePurposes()...)
+}
+
+// assemblyDescription is what projects of .NET say of themselves that are older than package settings.
+func (v *survey) assemblyDescription() (text, from string) {
+	for _, f := range v.repo.Files {
+		if path.Base(f.Path) != "AssemblyInfo.cs" || f.Place != scan.Product {
+			continue
+		}
+		_, rest, _ := strings.Cut(v.head(f.Path, sourceBytes), `AssemblyDescription("`)
+		if said, _, ok := strings.Cut(rest, `")`); ok && prose.Is(said) && (from == "" || depth(f.Path) < depth(from)) {
+			text, from = said, f.Path
+		}
+	}
+	return text, from
 }
 
 // toThePoint leaves out what a paragraph says before it says what the thing is.

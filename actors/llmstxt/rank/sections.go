@@ -152,15 +152,17 @@ func (c choice) dropCommonNotes() {
 		}
 	}
 	for _, list := range c {
+		said := make(map[string]string)
 		for _, x := range list {
-			if len(files[x.Note]) >= commonNotes {
+			if len(files[x.Note]) >= commonNotes || said[x.Note] != "" && said[x.Note] != x.Path {
 				x.Note = ""
 			}
+			said[x.Note] = x.Path
 		}
 	}
 }
 
-// withoutRepeats leaves out the files that a link of the API leads to as well, with the same note.
+// withoutRepeats leaves out the files that a link of the API leads to as well, with the same note or without one.
 func (c choice) withoutRepeats(links []Link) []Link {
 	api := make(map[string]string)
 	for _, x := range c[secAPI] {
@@ -168,7 +170,10 @@ func (c choice) withoutRepeats(links []Link) []Link {
 			api[x.URL] = x.Note
 		}
 	}
-	return slices.DeleteFunc(links, func(l Link) bool { return l.Note != "" && api[l.URL] == l.Note })
+	return slices.DeleteFunc(links, func(l Link) bool {
+		note, again := api[l.URL]
+		return again && (l.Note == "" || l.Note == note)
+	})
 }
 
 // distinguish adds to titles that occur more than once in a section the least that tells them apart: the folder's

@@ -20,6 +20,7 @@ import (
 const (
 	symbolBytes = 640 << 10 // of all files that are parsed
 	perPackage  = 224 << 10 // of one package
+	perFile     = 96 << 10  // of a file of another language than Go
 	mostSymbols = 60        // kept of one file or package
 )
 
@@ -42,8 +43,9 @@ func (j *sourceJudge) addSymbols(c choice) {
 		if p := j.golang.of(x.Path); p != nil && !slices.Contains(c[secSource], x) {
 			outline = j.goOutline(p, x.Path, &room)
 		} else {
-			room -= f.Size
-			outline, _ = source.Outline(j.ctx, f.Language, j.start(x.Path, perPackage))
+			text := j.start(x.Path, perFile)
+			room -= int64(len(text))
+			outline, _ = source.Outline(j.ctx, f.Language, text)
 		}
 		j.declared.take(x, outline)
 		outlines = append(outlines, outlined{x, outline})

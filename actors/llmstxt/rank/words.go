@@ -1,12 +1,14 @@
 package rank
 
+const whatChanged = "what changed"
+
 // formalNames are the names and titles of pages about the project rather than what it makes, with commas between. A
 // page without a section is left out.
 var formalNames = []struct{ section, reason, words string }{
 	{Optional, "instructions for agents", "agents,claude,gemini,copilot instructions"},
 	{Optional, "how to change the code",
 		"contributing,contribute,hacking,development,developing,contribution guide"},
-	{Optional, "what changed", "changelog,changes,change log,history,news,releases,release notes,what's new"},
+	{Optional, whatChanged, "changelog,changes,change log,history,news,releases,release notes,what's new"},
 	{Optional, "how to upgrade", "upgrading,upgrade,migration,migrating,upgrade guide,migration guide"},
 	{Optional, "how to report vulnerabilities", "security,security policy"},
 	{"", "about the people, not the product",

@@ -2,6 +2,7 @@ package page
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -13,6 +14,7 @@ const (
 	partsRunes  = 150 // of all their names
 
 	mostQuestions = 2
+	mostVersions  = 3
 )
 
 // Covers names the headings of a page, which tell what it has where no sentence
@@ -51,10 +53,31 @@ func (p Page) Covers() string {
 	return strings.Join(parts, " · ")
 }
 
+// Versions names the newest versions that a page of changes has.
+func (p Page) Versions() string {
+	var found []string
+	for _, h := range p.subs {
+		number := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(h.text), "version "), "v[ ")
+		number, _, _ = strings.Cut(strings.TrimRight(number, "]:"), " ")
+		number = strings.TrimRight(number, "]:,")
+		major, minor, _ := strings.Cut(number, ".")
+		if major != "" && minor != "" && unicode.IsDigit(rune(major[0])) && h.text != p.Title {
+			found = append(found, number)
+		}
+	}
+	if len(found) < fewestParts {
+		return ""
+	}
+	if len(found) > mostVersions {
+		found = append(found[:mostVersions], "…")
+	}
+	return "Versions " + strings.Join(found, ", ")
+}
+
 // isFurniture tells the headings that say nothing of what a page is about.
 func isFurniture(heading string) bool {
 	low := strings.ToLower(heading)
-	return prose.StartsWithAny(low, "licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
+	return strings.HasPrefix(low, "⚠") || prose.StartsWithAny(low, "licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
 		"credits", "table of contents", "contents", "authors", "maintainers", "team", "community", "support",
 		"copyright", "related", "star history", "code of conduct", "security", "donat", "see also", "further reading",
 		"references")

@@ -76,8 +76,10 @@ func (r *mdReader) block(n ast.Node) {
 
 func (r *mdReader) heading(n *ast.Heading) {
 	title, _ := r.inline(n)
+	title = prose.Clean(title)
+	begun := len(r.page.Prose) > 0 && !IsReadme(r.page.Path)
 	// A page that begins with a lower heading means it as its title.
-	if r.page.Title == "" && !r.headed && (n.Level == 1 || n.PreviousSibling() == nil) {
+	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || n.PreviousSibling() == nil) {
 		r.page.Title = title
 	} else if title != "" {
 		r.page.below(title, n.Level)
