@@ -91,25 +91,26 @@ func limitOf(p string) int64 {
 // manyPages in one folder are the entries of a reference.
 const manyPages = 12
 
-func (b *pageJudge) readPages() []*document {
+func (j *pageJudge) readPages() []*document {
 	var pages []*document
 	first := make(map[uint64]string)
-	for _, f := range b.pageFiles() {
-		text := b.head(f.Path, limitOf(f.Path))
+	for _, f := range j.pageFiles() {
+		text := j.head(f.Path, limitOf(f.Path))
 		if text == "" {
-			b.passed.add(f.Path, 0, "cannot be read")
+			j.passed.add(f.Path, 0, "cannot be read")
 			continue
 		}
 		h := fnv.New64a()
 		h.Write([]byte(text))
-		if other := first[h.Sum64()]; other != "" && f.Path != b.readme.Path {
-			b.passed.add(f.Path, 10, "the same text as "+other)
+		if other := first[h.Sum64()]; other != "" && f.Path != j.readme.Path {
+			j.passed.add(f.Path, 10, "the same text as "+other)
 			continue
 		}
 		first[h.Sum64()] = f.Path
 		d := &document{Features: page.FeaturesOf(f.Path, text), order: 1 << 20}
 		d.Path, d.size = f.Path, f.Size
-		b.crowds[path.Dir(f.Path)]++
+		j.crowds[path.Dir(f.Path)]++
+		j.take(text)
 		pages = append(pages, d)
 	}
 	return pages

@@ -283,17 +283,17 @@ func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#"
 
 // qualified is the name by which others use the symbol, as far as the language has names for packages that the files
 // tell.
-func (b *sourceJudge) qualified(x *candidate, s Symbol) string {
+func (j *sourceJudge) qualified(x *candidate, s Symbol) string {
 	file := cmp.Or(s.File, x.Path)
-	f := b.byPath[file]
+	f := j.byPath[file]
 	switch {
 	case f == nil:
 	case f.Language == "Go":
-		if p := b.golang.of(file); p != nil && !p.isCommand() {
+		if p := j.golang.of(file); p != nil && !p.isCommand() {
 			return p.name + "." + s.Name
 		}
 	case f.Language == "Python":
-		return b.pythonModule(file) + "." + s.Name
+		return j.pythonModule(file) + "." + s.Name
 	}
 	return s.Name
 }
