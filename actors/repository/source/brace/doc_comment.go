@@ -17,30 +17,33 @@ type DocStyle struct {
 // No more of a comment is read.
 const maxComment = 8 << 10
 
-type commentForm uint8
+// CommentForm says whom a comment is for.
+type CommentForm uint8
 
+// The forms of comments.
 const (
-	plainForm commentForm = iota
-	docForm               // /** or ///
+	PlainForm CommentForm = iota
+	DocForm               // /** or ///
 	InnerForm             // /*! or //!
 )
 
-func (s *File) Form(n Note) commentForm {
+// Form tells comments that document from others.
+func (s *File) Form(n Note) CommentForm {
 	text := string(s.Text[n.Start:min(n.Start+4, n.Stop)])
 	switch {
 	case n.Kind == Directive:
-		return plainForm
+		return PlainForm
 	case strings.HasPrefix(text, "/*!"), strings.HasPrefix(text, "//!"):
 		if s.Docs.Inner {
 			return InnerForm
 		}
-		return docForm
+		return DocForm
 	case text == "/***", text == "/**/", text == "////":
-		return plainForm
+		return PlainForm
 	case strings.HasPrefix(text, "/**"), strings.HasPrefix(text, "///"):
-		return docForm
+		return DocForm
 	}
-	return plainForm
+	return PlainForm
 }
 
 // Doc is the summary of the documentation of the declaration that begins at token i, before or behind its attributes.
@@ -99,11 +102,11 @@ func (s *File) Comment(notes []Note, line int32) string {
 		if notes[i].Kind == Directive {
 			break
 		}
-		if s.Form(notes[i]) == docForm {
+		if s.Form(notes[i]) == DocForm {
 			return s.Comments(s.run(notes[:i+1]))
 		}
 	}
-	if n := len(notes); n > 0 && s.Docs.Plain && notes[n-1].Kind != Directive && s.Form(notes[n-1]) == plainForm &&
+	if n := len(notes); n > 0 && s.Docs.Plain && notes[n-1].Kind != Directive && s.Form(notes[n-1]) == PlainForm &&
 		line-notes[n-1].Last <= 1 {
 		return s.Comments(s.run(notes))
 	}
@@ -114,7 +117,7 @@ func (s *File) Comment(notes []Note, line int32) string {
 func (s *File) run(notes []Note) []Note {
 	last := len(notes) - 1
 	from := last
-	for from > 0 && notes[from].Kind == lineComment && notes[from-1].Kind == lineComment &&
+	for from > 0 && notes[from].Kind == LineComment && notes[from-1].Kind == LineComment &&
 		notes[from].Line-notes[from-1].Line <= 1 && s.Form(notes[from-1]) == s.Form(notes[last]) {
 		from--
 	}
@@ -129,7 +132,7 @@ func (s *File) Comments(run []Note) string {
 			break
 		}
 		text := string(s.Text[n.Start:min(n.Stop, n.Start+maxComment)])
-		if n.Kind == lineComment {
+		if n.Kind == LineComment {
 			text = strings.TrimLeft(text, "/")
 			text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "<"), "#")
 			b.WriteString(strings.TrimPrefix(text, " "))
@@ -184,7 +187,7 @@ func (s *File) FileDoc(begin func(i int) bool) string {
 // head is the first of the notes, with the lines that continue it.
 func (s *File) head(notes []Note) []Note {
 	to := 1
-	for to < len(notes) && notes[to].Kind == lineComment && notes[0].Kind == lineComment &&
+	for to < len(notes) && notes[to].Kind == LineComment && notes[0].Kind == LineComment &&
 		notes[to].Line-notes[to-1].Line <= 1 {
 		to++
 	}
@@ -219,7 +222,7 @@ func isGenerated(text string) bool {
 // IsInternal tells declarations that their documentation keeps from others.
 func (s *File) IsInternal(i int) bool {
 	for _, n := range s.gap(i) {
-		if n.Kind == Directive || s.Form(n) != docForm {
+		if n.Kind == Directive || s.Form(n) != DocForm {
 			continue
 		}
 		text := string(s.Text[n.Start:min(n.Stop, n.Start+maxComment)])

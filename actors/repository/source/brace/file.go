@@ -40,6 +40,7 @@ func (d Dialect) Read(ctx context.Context, text []byte, from int) *File {
 	return s
 }
 
+// At is the token at i; outside of the file one without a kind.
 func (s *File) At(i int) Token {
 	if i < 0 || i >= len(s.Tokens) {
 		return Token{Line: s.lastLine(), Last: s.lastLine(), Notes: int32(len(s.Notes))}
@@ -54,6 +55,7 @@ func (s *File) lastLine() int32 {
 	return s.Tokens[len(s.Tokens)-1].Last
 }
 
+// Bytes is the text of the token at i.
 func (s *File) Bytes(i int) []byte {
 	t := s.At(i)
 	return s.Text[t.Start:t.Stop]

@@ -7,10 +7,12 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-type tokenKind uint8
+// TokenKind says what a token is.
+type TokenKind uint8
 
+// The kinds of tokens.
 const (
-	noToken tokenKind = iota // past the last token
+	NoToken TokenKind = iota // past the last token
 	WordToken
 	NumberToken
 	LiteralToken // a string, character, template, regular expression or element, whole
@@ -21,7 +23,7 @@ const (
 
 // Token is a piece of a file. Comments and directives are no tokens but notes.
 type Token struct {
-	Kind        tokenKind
+	Kind        TokenKind
 	Start, Stop int32 // bytes of the text
 	Line, Last  int32 // where it begins and ends, from 1
 	Notes       int32 // how many notes precede it in the file
@@ -32,14 +34,16 @@ type Token struct {
 type Note struct {
 	Start, Stop int32
 	Line, Last  int32
-	Kind        noteKind
+	Kind        NoteKind
 	Tokens      int32 // how many tokens precede it in the file
 }
 
-type noteKind uint8
+// NoteKind says what a note is.
+type NoteKind uint8
 
+// The kinds of notes.
 const (
-	lineComment noteKind = iota
+	LineComment NoteKind = iota
 	BlockComment
 	Directive
 )
@@ -52,7 +56,7 @@ type Dialect struct {
 	ClosesTag  bool              // ?> ends a line comment
 	Directives func(string) bool // tells the names after a # that make a line a directive; nil: there are none
 	Terminated bool              // statements end with ; or a brace, not with their line
-	Literal    func(*Lexer) int  // the end of the literal that begins at pos; no more than pos where there is none
+	Literal    func(*Lexer) int  // the end of the literal that begins at Pos; no more than Pos where there is none
 	Docs       DocStyle
 	Attrs      func(s *File, i int) int // the token after the attribute at i; i where there is none
 	Repeats    bool                     // a name that comes again is another symbol: an overload
@@ -126,17 +130,17 @@ func (l *Lexer) lineAt(pos int) int32 {
 	return l.line
 }
 
-func (l *Lexer) emit(kind tokenKind, stop int) {
+func (l *Lexer) emit(kind TokenKind, stop int) {
 	l.emitFrom(kind, l.Pos, l.lineAt(l.Pos), stop)
 }
 
-func (l *Lexer) emitFrom(kind tokenKind, start int, line int32, stop int) {
+func (l *Lexer) emitFrom(kind TokenKind, start int, line int32, stop int) {
 	l.Tokens = append(l.Tokens, Token{Kind: kind, Start: int32(start), Stop: int32(stop), Line: line,
 		Last: l.lineAt(stop), Notes: int32(len(l.notes))})
 	l.Pos = stop
 }
 
-func (l *Lexer) note(kind noteKind, stop int) {
+func (l *Lexer) note(kind NoteKind, stop int) {
 	line := l.lineAt(l.Pos)
 	l.notes = append(l.notes, Note{Kind: kind, Start: int32(l.Pos), Stop: int32(stop), Line: line,
 		Last: l.lineAt(stop), Tokens: int32(len(l.Tokens))})
@@ -242,7 +246,7 @@ func opener(c byte) byte {
 
 func (l *Lexer) comment(c byte) bool {
 	if c == '#' && (l.Hash && l.At(1) != '[' || l.Pos == 0 && l.At(1) == '!' && l.At(2) != '[') {
-		l.note(lineComment, l.lineEnd(l.Pos))
+		l.note(LineComment, l.lineEnd(l.Pos))
 		return true
 	}
 	if c != '/' {
@@ -250,7 +254,7 @@ func (l *Lexer) comment(c byte) bool {
 	}
 	switch l.At(1) {
 	case '/':
-		l.note(lineComment, l.lineEnd(l.Pos))
+		l.note(LineComment, l.lineEnd(l.Pos))
 	case '*':
 		l.note(BlockComment, l.blockEnd())
 	default:

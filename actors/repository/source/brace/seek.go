@@ -13,7 +13,7 @@ type landmark struct {
 // A search that takes fewer steps sets no landmarks.
 const strollSteps = 32
 
-// Search goes from token to token. next gives the token after i, or no more than i where the search ends. What it
+// Search goes from token to token. Next gives the token after i, or no more than i where the search ends. What it
 // gives must depend on the name, i and the end of the search alone.
 type Search struct {
 	Name  string

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-// Language is Go, whose imports package scan reads.
+// Language is Go. Its imports are read with [Head].
 var Language = language.Language{Name: "Go", Outline: outline, Note: note, Ecosystems: []string{"go"}}
 
 // Source is one file of a package.

@@ -10,6 +10,7 @@ type Clock struct {
 	done    bool
 }
 
+// Over tells that nobody waits any more.
 func (c *Clock) Over() bool {
 	if c.asked++; c.asked == 0 {
 		c.done = c.done || c.Context.Err() != nil
