@@ -9,9 +9,8 @@
 // whole as content-complete. If text is taken back, a line ("---") stands before what replaces it, and
 // content-complete has what counts. A thought comes once, whole. Files up to 1 MB come as file-write, larger ones as
 // artifact-binary with a URL. A sub-run's events come whole after its subtask-created, with a path and their own
-// taskId. Events internal:* are never sent. A credential may be encrypted to the key of its auth-required. Data is
-// the whole event, as Looopy's own clients read it; with framing=named the name is kind, and data leaves kind and
-// contextId out.
+// taskId. A credential may be encrypted to the key of its auth-required. Data is the whole event, as Looopy's own
+// clients read it; with framing=named the name is kind, and data leaves kind and contextId out.
 //
 // An event's id is contextId-N. N grows within the context, is the same for every reader, and skips: it is made of
 // the time of the turn, the event's place in the logs, and the length of the text so far.

@@ -28,9 +28,7 @@ type writer struct {
 	task    messages.RunID // the only one whose events are written, with its sub-runs; "" is every one
 	after   cursor
 	resumed map[string]bool // questions that the client has just answered: what comes up to them is not written
-
-	// Of the turn.
-	run     messages.State // when the stream began
+	run     messages.State  // the turn when its stream began; what follows is the turn's
 	places  dialect.Places
 	lengths map[messages.RunID]int // of the newest answer of each run
 	index   map[string]int         // how many deltas an answer had
@@ -168,8 +166,7 @@ func (w *writer) delta(op *view.Op, piece string) {
 	w.index[id]++
 }
 
-// thought writes a thought once. One that another attempt had is not written again; if it says something else, it is
-// another thought.
+// thought writes a thought once. What another attempt says is written again if it differs.
 func (w *writer) thought(op *view.Op) {
 	id, text := string(op.Event.RunID)+"/"+op.Item.ID, op.Item.Text()
 	if had, sent := w.sent[id]; sent && had == text || text == "" {
@@ -215,8 +212,9 @@ func (w *writer) file(op *view.Op) {
 	if !utf8.Valid(data) {
 		text, encoding = base64.StdEncoding.EncodeToString(data), "base64"
 	}
-	w.event(op, "file-write", fields{"artifactId": a.Name, "name": a.Name, "data": text, "encoding": encoding, "index": 0,
-		"complete": true, "mimeType": cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream")})
+	w.event(op, "file-write", fields{"artifactId": a.Name, "name": a.Name, "data": text, "encoding": encoding,
+		"mimeType": cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream"),
+		"index":    0, "complete": true})
 }
 
 // inputTypes are Looopy's names of what is asked for.

@@ -52,7 +52,8 @@ func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	if (p.Message == "") == (answers == 0) || answers > 40 {
 		return messages.Errorf(gate.CodeBadRequest, "the body needs a message, or up to 40 inputs and credentials")
 	}
-	if err := cmp.Or(gate.Require(r.Context(), gate.ReadRuns), checkContext(p.ContextID)); err != nil {
+	_, _, err := parseID("", p.ContextID)
+	if err = cmp.Or(err, gate.Require(r.Context(), gate.ReadRuns)); err != nil {
 		return err
 	}
 	if answers > 0 {
@@ -63,14 +64,6 @@ func (s server) post(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.stream(w, r, []messages.Summary{{RunID: id}}, writer{context: p.ContextID})
-	return nil
-}
-
-// checkContext refuses names that an event's id cannot hold.
-func checkContext(name string) error {
-	if name == "" || len(name) > 256 || strings.ContainsFunc(name, unicode.IsControl) {
-		return messages.Errorf(gate.CodeBadRequest, "name the conversation: a contextId of up to 256 printable bytes")
-	}
 	return nil
 }
 
@@ -112,8 +105,7 @@ func within(task string, run messages.RunID) bool {
 	return task == string(run) || strings.HasPrefix(task, string(run)+".")
 }
 
-// turns are the caller's turns of the context, the oldest first: those that may say more after the cursor, and with a
-// task its own.
+// turns are the caller's turns of the context and the task that may say more after the cursor, the oldest first.
 func (s server) turns(ctx context.Context, context, task string, after cursor) ([]messages.Summary, error) {
 	all, err := s.Turns(ctx, context, 100) // the newest
 	slices.Reverse(all)
@@ -182,16 +174,18 @@ func (c cursor) id(context string) string {
 	return fmt.Sprintf("%s-%016d%011d%011d%08d%02d", context, c.turn, c.Seq, c.Sub, c.length, min(c.I, last))
 }
 
-// parseID reads the id of an event, or "" for the beginning, of the context, or "" for that of the event. Errors:
-// bad_request.
+// parseID reads the id of an event, "" for the beginning, of the context, "" for the event's. Errors: bad_request.
 func parseID(id, context string) (of string, c cursor, err error) {
-	if id == "" {
-		return context, c, checkContext(context)
+	if id != "" {
+		at := strings.LastIndexByte(id, '-')
+		_, err = fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
+		if err != nil || at < 0 || c.id(id[:at]) != id || context != "" && context != id[:at] {
+			return "", c, messages.Errorf(gate.CodeBadRequest, "no event of the contextId had the last event id %.100q", id)
+		}
+		context = id[:at]
 	}
-	at := strings.LastIndexByte(id, '-')
-	_, err = fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
-	if err != nil || at < 0 || c.id(id[:at]) != id || context != "" && context != id[:at] {
-		return "", c, messages.Errorf(gate.CodeBadRequest, "no event of the contextId had the last event id %.100q", id)
+	if context == "" || len(context) > 256 || strings.ContainsFunc(context, unicode.IsControl) {
+		return "", c, messages.Errorf(gate.CodeBadRequest, "name the conversation with a contextId of 1 to 256 printable bytes")
 	}
-	return id[:at], c, checkContext(id[:at])
+	return context, c, nil
 }
