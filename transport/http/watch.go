@@ -27,7 +27,7 @@ type changes struct {
 func (c *changes) note(run messages.RunID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if run == "" || len(c.runs) == mostChanged {
+	if run == "" || len(c.runs) == mostChanged && !c.runs[run] {
 		c.all = true
 		clear(c.runs)
 	} else {

@@ -1,7 +1,7 @@
 // One WebSocket per tab carries what the tab follows. It is closed while the tab is hidden, comes back after a failure,
 // and goes on after the cursor of each subscription.
 import { signal } from "@preact/signals";
-import { get, Refused, signedOut } from "./client";
+import { get, signedOut } from "./client";
 import type { Problem, Summary, WireEvent, WireState } from "./types";
 
 export interface Connection {
@@ -173,7 +173,7 @@ const waits = [0, 0.5, 1, 2, 3, 5];
 function connect() {
   clearTimeout(timer);
   if (socket || !subscriptions.size || document.hidden) return;
-  const { attempt, state } = connection.peek();
+  const { state } = connection.peek();
   show({ state: state === "idle" || state === "paused" ? "connecting" : state });
   const s = (socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/v1/ws"));
   s.onopen = () => {
@@ -181,19 +181,19 @@ function connect() {
     for (const [id, sub] of subscriptions) send(id, sub.open());
   };
   s.onmessage = (e) => take(JSON.parse(e.data));
-  s.onclose = async () => {
-    if (socket !== s) return;
-    socket = undefined;
-    show({ state: "reconnecting", attempt: attempt + 1 });
-    if (attempt === 0) await askWhy();
-    if (signedOut.peek()) return show({ state: "idle" });
-    const wait = waits[Math.min(attempt, waits.length - 1)]! * (0.8 + 0.4 * Math.random());
-    timer = setTimeout(connect, wait * 1000);
-  };
+  s.onclose = () => lost(s);
 }
 
-/** A browser does not tell a page why a WebSocket was refused: a plain request does. */
-const askWhy = () => get("/v1/jobs").catch((e: Refused) => e);
+async function lost(s: WebSocket) {
+  if (socket !== s) return;
+  socket = undefined;
+  const { attempt } = connection.peek();
+  show({ state: "reconnecting", attempt: attempt + 1 });
+  if (attempt === 0) await get("/v1/jobs").catch(() => {}); // a browser does not say that a WebSocket needs a token
+  if (signedOut.peek()) return show({ state: "idle" });
+  const wait = waits[Math.min(attempt, waits.length - 1)]! * (0.8 + 0.4 * Math.random());
+  timer = setTimeout(connect, wait * 1000);
+}
 
 function take(m: Message) {
   const id = m.id ?? "";
@@ -224,5 +224,10 @@ document.addEventListener("visibilitychange", () => {
   else if (subscriptions.size) timer = setTimeout(() => close("paused"), hiddenFor);
 });
 addEventListener("online", connect);
-addEventListener("offline", () => socket?.close());
+addEventListener("offline", () => {
+  const s = socket;
+  if (!s) return;
+  s.close(); // which waits for the server
+  void lost(s);
+});
 signedOut.subscribe((out) => !out && connect());

@@ -1,5 +1,5 @@
 import { signal, useComputed } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { connection } from "../api/stream";
 import type { Job } from "../api/types";
 import { go, place, setQuery } from "../router";
@@ -55,6 +55,8 @@ export function RunsPage() {
   const left = useRef(-1); // where the reader was when they left the list
   if (left.current < 0) left.current = index;
   const { state, more } = reading.value;
+  const { search } = location; // how many are found is said when the search changes, not whenever a run comes
+  const found = useMemo(() => (search && state === "read" ? `${list.length} runs found` : ""), [search, state]);
   const now = useNow(true);
   useEffect(() => { // what is searched for may be older than what was read
     if (state === "read" && more && list.length < 50) void read();
@@ -67,7 +69,7 @@ export function RunsPage() {
         <Filters jobs={jobs.value} />
         <button class="primary" onClick={start} disabled={!jobs.value.length}>Start a run</button>
       </div>
-      <p class="visually-hidden" role="status">{state === "reading" ? "" : `${list.length} runs`}</p>
+      <p class="visually-hidden" role="status">{found}</p>
       {list.length === 0 ? <Empty jobs={jobs.value} onStart={start} /> : (
         <div class="table" role="table" aria-label="Runs" aria-rowcount={list.length + 1} ref={box} onKeyDown={arrows}>
           <div class="row head" role="row" aria-rowindex={1}>
