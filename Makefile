@@ -58,7 +58,7 @@ cluster-demo: go ## Start 50 runs on three servers, kill one, and print how each
 
 SAMPLES = .*
 
-quality: node ## Generate for thirty repositories and judge what comes out; SAMPLES='zod|rich' for some of them
+quality: node ## Generate for thirty repositories and judge the llms.txt of each; SAMPLES='zod|rich' for some of them
 	LASTWORD_QUALITY=1 go test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v ./testkit
 
 conformance: node ## Run the official conformance suite of MCP against lastword serve, for both protocols
