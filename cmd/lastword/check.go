@@ -30,6 +30,7 @@ type checker struct {
 	repository string // "" where the file's own folder will do
 	stale      bool
 	compares   bool
+	strict     bool
 	json       bool
 	allow      fetch.Allow
 	checkouts  checkouts
@@ -95,6 +96,7 @@ of GitHub Actions and a hook of Git that use it.` +
 		"`folder` of the repository, for relative links and --stale (default: the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
 	flags.BoolVar(&c.compares, "compare", false, "exit with 10 if the file says other than a newly generated one")
+	flags.BoolVar(&c.strict, "strict", false, "also warn of what only some readers lose")
 	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"also read over http, which others can watch and change")
@@ -160,8 +162,12 @@ func (c *checker) print(w io.Writer) error {
 	return err
 }
 
-// ruleTarget adds to the rules of the format that a relative link leads to a file.
-const ruleTarget check.Rule = "link-target"
+// Rules beside those of the format.
+const (
+	ruleTarget  check.Rule = "link-target" // a relative link leads to a file
+	ruleSummary check.Rule = "no-summary"
+	ruleLinks   check.Rule = "no-links"
+)
 
 // linksOf are the links of all sections, in the order of the text.
 func linksOf(doc *check.Document) (links []check.Link) {

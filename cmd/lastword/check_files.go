@@ -99,9 +99,17 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	doc, problems := check.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
 	for _, p := range problems {
-		f.problem(p.Line, p.Rule, p.Severity(), "%s", p.Message)
+		if c.strict || !p.Rule.Strict() {
+			f.problem(p.Line, p.Rule, p.Severity(), "%s", p.Message)
+		}
 	}
 	links := linksOf(doc)
+	if doc.Summary == "" {
+		f.problem(1, ruleSummary, check.Warning, "there is no summary; add a line such as > What this is, in a sentence.")
+	}
+	if len(links) == 0 {
+		f.problem(1, ruleLinks, check.Warning, "there are no links; add a section: ## Docs, and - [title](url): note")
+	}
 	f.Links = len(links)
 	if err := c.targets(f, folder, links); err != nil {
 		return err

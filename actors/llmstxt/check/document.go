@@ -56,6 +56,9 @@ func (r Rule) Severity() Severity {
 	return Error
 }
 
+// Strict says that only some readers lose something where the rule is broken.
+func (r Rule) Strict() bool { return r == Details || r == SectionName }
+
 const (
 	TitleFirst    Rule = "title-first"    // the first line is the only H1
 	TitleUnique   Rule = "title-unique"   // there is no second H1

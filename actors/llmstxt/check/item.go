@@ -17,17 +17,17 @@ func (p *parser) item(line string) {
 	}
 	body, ok := strings.CutPrefix(line, "- [")
 	if !ok {
-		p.problem(LinkItem, "a line that is not a link item")
+		p.problem(LinkItem, "a line that is not a link item: readers stop here; write - [title](url): note")
 		return
 	}
 	title, rest, ok := strings.Cut(body, "](")
 	if !ok {
-		p.problem(LinkItem, "a link item without a link")
+		p.problem(LinkItem, "a link item without a link: readers stop here; write - [title](url): note")
 		return
 	}
 	target, rest, ok := strings.Cut(rest, ")")
 	if !ok {
-		p.problem(LinkItem, "a link that does not end")
+		p.problem(LinkItem, "a link that does not end: readers stop here; close it with )")
 		return
 	}
 	l := Link{Title: prose.Unescape(title), URL: target, Note: p.note(rest), Line: p.line}
@@ -44,9 +44,9 @@ func (p *parser) note(rest string) string {
 	note, ok := strings.CutPrefix(rest, ": ")
 	switch {
 	case !ok:
-		p.problem(LinkItem, "after the link comes neither a colon and a space nor the end")
+		p.problem(LinkItem, "after the link comes neither a colon and a space nor the end: readers lose the note; write - [title](url): note")
 	case strings.TrimSpace(note) == "" || note != strings.TrimSpace(note):
-		p.problem(LinkNote, "a note that is empty or has space around it")
+		p.problem(LinkNote, "a note that is empty or has space around it; take the colon or the space away")
 	}
 	return prose.Unescape(strings.TrimSpace(note))
 }
@@ -54,27 +54,27 @@ func (p *parser) note(rest string) string {
 func (p *parser) linkTitle(title string) {
 	switch {
 	case strings.TrimSpace(title) == "" || title != strings.TrimSpace(title):
-		p.problem(LinkTitle, "a title that is empty or has space around it")
+		p.problem(LinkTitle, "a title that is empty or has space around it; name the page")
 	case strings.ContainsAny(title, "[]"):
-		p.problem(LinkTitle, "brackets in the title %q", title)
-	case strings.Contains(strings.NewReplacer(`\\`, "", "\\`", "").Replace(title), "`"):
-		p.problem(LinkTitle, "a backtick in the title %q could hide the end of the link", title)
+		p.problem(LinkTitle, "brackets in the title %q: readers end it at the first; take them away", title)
+	case strings.Count(strings.NewReplacer(`\\`, "", "\\`", "").Replace(title), "`")%2 == 1:
+		p.problem(LinkTitle, "a single backtick in the title %q can hide the end of the link; add the other", title)
 	}
 }
 
 func (p *parser) linkURL(target string) {
 	if target == "" || strings.ContainsAny(target, " ()[]<>\"\\`{}|^") || strings.IndexFunc(target, isNotASCII) >= 0 {
-		p.problem(LinkURL, "the URL %q is empty or not encoded", target)
+		p.problem(LinkURL, "the URL %q is empty or not encoded: readers end it early; write %%20 for a space, %%28 for (", target)
 		return
 	}
 	u, err := url.Parse(target)
 	switch {
 	case err != nil:
-		p.problem(LinkURL, "the URL %q is malformed", target)
+		p.problem(LinkURL, "the URL %q is malformed; give an http or https URL, or a path", target)
 	case u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
-		p.problem(LinkURL, "the URL %q is neither http, https nor relative", target)
+		p.problem(LinkURL, "the URL %q is neither http, https nor relative; readers cannot follow it", target)
 	case u.Scheme != "" && u.Host == "":
-		p.problem(LinkURL, "the URL %q has no host", target)
+		p.problem(LinkURL, "the URL %q has no host; add it", target)
 	}
 }
 

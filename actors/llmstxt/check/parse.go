@@ -49,7 +49,7 @@ func (p *parser) whole(text string) {
 	}
 	if !strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n") {
 		p.line = strings.Count(text, "\n") + 1
-		p.problem(LineEnd, "the text does not end with exactly one line feed")
+		p.problem(LineEnd, "the text does not end with exactly one line feed; end the last line with one")
 	}
 }
 
@@ -62,11 +62,11 @@ func (p *parser) read(line string) {
 	case !p.titled:
 		p.title(level, rest, line)
 	case level == 1:
-		p.problem(TitleUnique, "a second H1")
+		p.problem(TitleUnique, "a second H1: readers expect one, the name; begin sections with ##")
 	case level == 2:
 		p.section(rest)
 	case level > 2:
-		p.problem(HeadingLevel, "a heading of level %d", level)
+		p.problem(HeadingLevel, "a heading of level %d: readers stop or lose the links below it; begin sections with ##", level)
 	case inSection:
 		p.item(line)
 	default:
@@ -92,7 +92,7 @@ func heading(line string) (level int, text string) {
 func (p *parser) title(level int, rest, line string) {
 	p.titled = true
 	if level != 1 || strings.HasPrefix(line, " ") || rest == "" {
-		p.problem(TitleFirst, "the first line is not an H1 with a name")
+		p.problem(TitleFirst, "the first line is not an H1 with a name; begin with # and the name")
 		if level != 1 {
 			return
 		}
@@ -107,7 +107,7 @@ func (p *parser) preamble(line string) {
 	case !quoted:
 		p.detail(line)
 	case p.quoted || len(p.details) > 0 && strings.TrimSpace(strings.Join(p.details, "")) != "":
-		p.problem(SummaryLine, "a quotation that is not the summary's one line")
+		p.problem(SummaryLine, "a quotation that is not the summary's one line: readers lose it; join the summary into one line")
 	default:
 		p.quoted = true
 		p.summary(strings.TrimSpace(quote))
@@ -116,10 +116,10 @@ func (p *parser) preamble(line string) {
 
 func (p *parser) summary(quote string) {
 	if level, _ := heading(quote); level > 0 {
-		p.problem(HeadingLevel, "a heading in the summary")
+		p.problem(HeadingLevel, "a heading in the summary: readers lose the summary; take the # away")
 	}
 	if quote == "" {
-		p.problem(SummaryLine, "an empty summary")
+		p.problem(SummaryLine, "an empty summary; say in a sentence what this is")
 	}
 	p.doc.Summary = prose.Unescape(quote)
 }
@@ -134,7 +134,7 @@ func (p *parser) detail(line string) {
 	case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
 		p.fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
 	case p.prose && isUnderline(trimmed):
-		p.problem(HeadingLevel, "a heading made by underlining")
+		p.problem(HeadingLevel, "a heading made by underlining, which readers do not know; begin it with ##")
 	}
 	p.prose = trimmed != "" && p.fence == "" && !strings.HasPrefix(line, "- ")
 	p.details = append(p.details, line)
@@ -147,10 +147,10 @@ func isUnderline(line string) bool {
 func (p *parser) section(name string) {
 	p.closeDetails()
 	if !isXMLName(name) {
-		p.problem(SectionName, "section %q is not a single word that XML can take for a name", name)
+		p.problem(SectionName, "section %q is not a single word that XML can take for a name: llms-ctx.txt of other tools is broken then; use one word", name)
 	}
 	if low := strings.ToLower(name); p.sections[low] {
-		p.problem(SectionUnique, "a second section %q", name)
+		p.problem(SectionUnique, "a second section %q: readers lose the first; join the two", name)
 	} else {
 		p.sections[low] = true
 	}
@@ -164,17 +164,17 @@ func (p *parser) closeDetails() {
 	}
 	p.doc.Details = strings.TrimSpace(strings.Join(p.details, "\n"))
 	if p.quoted && p.doc.Details == "" {
-		p.problem(Details, "nothing stands between the summary and the first section")
+		p.problem(Details, "nothing stands between the summary and the first section: some readers lose the summary then; add a line")
 	}
 }
 
 func (p *parser) finish() {
 	if !p.titled || p.doc.Title == "" && len(p.problems) == 0 {
 		p.line = 1
-		p.problem(TitleFirst, "there is no H1")
+		p.problem(TitleFirst, "there is no H1; begin with # and the name")
 	}
 	if p.fence != "" {
-		p.problem(Details, "a fence is not closed")
+		p.problem(Details, "a fence is not closed: readers lose what follows; close it")
 	}
 	p.closeDetails()
 }
