@@ -77,11 +77,8 @@ type core struct {
 	failed      string   // its name
 	moves       []move   // since the last call
 	over        []ending // unused slots are zero; by step
-	fresh       []fresh  // steps that ended, and nobody has heard of it
+	fresh       []int    // the moves that end steps, of which nobody has heard
 }
-
-// fresh is a step that ended, and the index of the move that says so.
-type fresh struct{ step, move int }
 
 // phase is how far a step is.
 type phase int
@@ -157,9 +154,9 @@ func (c *core) ended(u unit, e ending) []move {
 func (c *core) settle() []move {
 	for {
 		for len(c.fresh) > 0 {
-			f := c.fresh[0]
+			end := c.fresh[0]
 			c.fresh = c.fresh[1:]
-			c.tell(f)
+			c.tell(end)
 		}
 		if len(c.ready) == 0 || c.running >= c.limit {
 			break
@@ -180,10 +177,11 @@ func (c *core) settle() []move {
 	return moves
 }
 
-// tell tells the steps that wait for this one.
-func (c *core) tell(f fresh) {
-	n, how := &c.steps[f.step], c.moves[f.move].outcome
-	fails := how == Failed || how == Canceled && c.states[f.step].stopped == ""
+// tell tells the steps that wait for the one that the move ends.
+func (c *core) tell(end int) {
+	step, how := c.moves[end].unit.step, c.moves[end].outcome
+	n := &c.steps[step]
+	fails := how == Failed || how == Canceled && c.states[step].stopped == ""
 	for _, j := range n.dependents {
 		c.states[j].open--
 		if how == Completed {
@@ -198,7 +196,7 @@ func (c *core) tell(f fresh) {
 	}
 	for _, j := range slices.Concat(n.dependents, n.handlers) {
 		if c.consider(j) {
-			c.moves[f.move].next = append(c.moves[f.move].next, c.steps[j].Name)
+			c.moves[end].next = append(c.moves[end].next, c.steps[j].Name)
 		}
 	}
 }

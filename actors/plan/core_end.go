@@ -128,13 +128,7 @@ func (s *Step) delay(tries int) time.Duration {
 	if s.Retry != nil {
 		d = cmp.Or(time.Duration(s.Retry.Delay), d)
 	}
-	for range tries - 1 {
-		if d >= longestDelay {
-			break
-		}
-		d = min(2*d, longestDelay)
-	}
-	return d
+	return max(d, min(min(d, longestDelay)<<min(tries-1, 20), longestDelay))
 }
 
 // endStep ends a step that has begun.
@@ -165,7 +159,7 @@ func (c *core) end(i int, e ending, why string) {
 	}
 	s.items, s.work, s.results, s.last = nil, nil, nil, nil
 	c.moves = append(c.moves, m)
-	c.fresh = append(c.fresh, fresh{i, len(c.moves) - 1})
+	c.fresh = append(c.fresh, len(c.moves)-1)
 	if (e.outcome == Failed || e.outcome == Canceled && s.stopped == "") && !n.goesOn && c.failure == nil {
 		c.fail(i, e)
 	}

@@ -13,7 +13,7 @@ func (s *scope) cycles() {
 	_, cyclic := s.order()
 	for i := range s.steps {
 		path := []int{}
-		for at := i; at >= 0 && cyclic[at]; { // to one that it waits for and that waits for a cycle, until it comes back
+		for at := i; cyclic[at]; { // to one that it waits for and that waits for a cycle, until it comes back
 			if k := slices.Index(path, at); k >= 0 {
 				names := []string{s.steps[at].Name}
 				for _, j := range slices.Backward(path[k:]) {
@@ -24,19 +24,17 @@ func (s *scope) cycles() {
 				break
 			}
 			path = append(path, at)
-			at = first(s.before(at), func(j int) bool { return cyclic[j] })
+			before := s.before(at)
+			k := slices.IndexFunc(before, func(j int) bool { return cyclic[j] })
+			if k < 0 {
+				break
+			}
+			at = before[k]
 		}
 		for _, j := range path {
 			cyclic[j] = false
 		}
 	}
-}
-
-func first(steps []int, f func(int) bool) int {
-	if k := slices.IndexFunc(steps, f); k >= 0 {
-		return steps[k]
-	}
-	return -1
 }
 
 // unreachable reports steps that never run, whatever the others come to.

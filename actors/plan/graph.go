@@ -87,7 +87,7 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 		s.index[step.Name] = i
 	}
 	for name, param := range p.Params {
-		if _, err := param.value(param.Default); param.Default != nil && err != nil {
+		if err := param.check(param.Default); param.Default != nil && err != nil {
 			c.wrong(document.Below(path, "params."+name+".default"), "the default of %s %v", name, err)
 		}
 	}
@@ -119,30 +119,31 @@ func (s *scope) said(path string, err error) {
 func (s *scope) connect() {
 	for i := range s.steps {
 		n := &s.steps[i]
-		for _, name := range n.Needs {
-			j, known := s.index[name]
-			switch {
-			case !known:
-				s.wrong(s.of(i, "needs"), "there is no step %s", name)
-			case !slices.Contains(n.needs, j):
-				n.needs = append(n.needs, j)
-				s.steps[j].dependents = append(s.steps[j].dependents, i)
-			}
-		}
+		s.resolve(i, "needs", n.Needs, func(j int) {
+			n.needs = append(n.needs, j)
+			s.steps[j].dependents = append(s.steps[j].dependents, i)
+		})
 		n.goesOn = len(n.OnFailure) > 0
-		for _, name := range n.OnFailure {
-			j, known := s.index[name]
-			switch {
-			case name == Continue:
-			case !known:
-				s.wrong(s.of(i, "on_failure"), "there is no step %s", name)
-			case !slices.Contains(n.handlers, j):
-				n.handlers = append(n.handlers, j)
-				s.steps[j].handles = append(s.steps[j].handles, i)
-			}
-		}
+		s.resolve(i, "on_failure", n.OnFailure, func(j int) {
+			n.handlers = append(n.handlers, j)
+			s.steps[j].handles = append(s.steps[j].handles, i)
+		})
 		if n.Join != "" && len(n.needs) == 0 {
 			s.wrong(s.of(i, "join"), "join says how many of needs to wait for, and the step needs none")
+		}
+	}
+}
+
+// resolve calls found with the steps of the names, each once.
+func (s *scope) resolve(i int, field string, names Names, found func(j int)) {
+	for k, name := range names {
+		j, known := s.index[name]
+		switch {
+		case slices.Contains(names[:k], name) || field == "on_failure" && name == Continue:
+		case known:
+			found(j)
+		default:
+			s.wrong(s.of(i, field), "there is no step %s", name)
 		}
 	}
 }
@@ -177,10 +178,7 @@ func stepType(s *Step) expression.Type {
 func (s *scope) names(own map[string]expression.Type, step int) expression.Names {
 	return func(root, member string) (expression.Type, error) {
 		if t, ok := own[root]; ok {
-			if member != "" {
-				return nil, nil
-			}
-			return t, nil
+			return expression.Member(t, member)
 		}
 		switch root {
 		case "params":

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -64,47 +63,19 @@ func (s *scope) input(i int, form inputForm, of string) {
 
 // fits reports whether a value of the type can be one of the types that a schema allows.
 func fits(have string, want any) bool {
-	one := func(t any) bool { return t == have || t == "number" && have == "integer" }
-	switch want := want.(type) {
-	case string:
-		return have == "" || one(want)
-	case []any:
-		return have == "" || slices.ContainsFunc(want, one)
+	one := func(t any) bool { return have == "" || t == have || t == "number" && have == "integer" }
+	if list, ok := want.([]any); ok {
+		return slices.ContainsFunc(list, one)
 	}
-	return true
+	return want == nil || one(want)
 }
 
-// value returns the value as expressions have it.
-func (p Param) value(v any) (any, error) {
-	ok := false
-	switch p.Type {
-	case Number, Integer:
-		var f float64
-		switch n := v.(type) {
-		case float64:
-			f, ok = n, true
-		case int:
-			f, ok = float64(n), true
-		}
-		if ok && p.Type == Integer {
-			ok = f == math.Trunc(f) && math.Abs(f) < 1<<53
-			v = int(f)
-		} else {
-			v = f
-		}
-	case Boolean:
-		_, ok = v.(bool)
-	case List:
-		_, ok = v.([]any)
-	case Object:
-		_, ok = v.(map[string]any)
-	default:
-		_, ok = v.(string)
+// check returns what is wrong with a value of the parameter.
+func (p Param) check(v any) error {
+	if !fits(expression.TypeOf(v), fmt.Sprint(types[p.Type])) {
+		return fmt.Errorf("must be of type %s", cmp.Or(p.Type, String))
 	}
-	if !ok {
-		return nil, fmt.Errorf("must be of type %s", cmp.Or(p.Type, String))
-	}
-	return v, nil
+	return nil
 }
 
 // Values returns the parameters with the defaults of those that are not given. Its error says all that is wrong.
@@ -126,11 +97,10 @@ func (p *Plan) Values(given map[string]any) (map[string]any, error) {
 			wrong = append(wrong, fmt.Sprintf("the parameter %s is missing", name))
 			continue
 		}
-		value, err := param.value(v)
-		if err != nil {
+		if err := param.check(v); err != nil {
 			wrong = append(wrong, fmt.Sprintf("the parameter %s %v", name, err))
 		}
-		all[name] = value
+		all[name] = v
 	}
 	if wrong != nil {
 		return nil, messages.InvalidInput("%s", strings.Join(wrong, "\n"))

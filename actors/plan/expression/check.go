@@ -45,9 +45,11 @@ func (c *checker) wrong(format string, args ...any) Type {
 func (c *checker) check(e syntax.Expr) Type {
 	switch e := e.(type) {
 	case *syntax.Literal:
-		switch v := e.Value.(type) {
-		case string, float64:
-			return kindOf(v)
+		switch e.Value.(type) {
+		case string:
+			return Text
+		case float64:
+			return Number
 		}
 		return Integer
 	case *syntax.ParenExpr:
@@ -112,11 +114,6 @@ func (c *checker) root(root, name string) Type {
 	}
 	c.refers = true
 	t, err := c.names(root, name)
-	if err == nil && t == nil { // the root is a value
-		if t, err = c.names(root, ""); err == nil {
-			t, err = member(t, name)
-		}
-	}
 	if err != nil {
 		return c.wrong("%w", err)
 	}
@@ -127,7 +124,7 @@ func (c *checker) member(of syntax.Expr, name string) Type {
 	if root, ok := of.(*syntax.Ident); ok && !c.locals[root.Name] && words[root.Name] == "" {
 		return c.root(root.Name, name)
 	}
-	t, err := member(c.check(of), name)
+	t, err := Member(c.check(of), name)
 	if err != nil {
 		return c.wrong("%w", err)
 	}

@@ -136,7 +136,7 @@ func (e *Expression) True(environment Environment) (bool, error) {
 	}
 	yes, ok := value.(bool)
 	if !ok {
-		return false, fmt.Errorf("%s: the value is of type %s and not True or False", e.text, kindOf(value).word())
+		return false, fmt.Errorf("%s: the value is of type %s and not True or False", e.text, TypeOf(value))
 	}
 	return yes, nil
 }

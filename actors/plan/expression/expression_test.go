@@ -13,10 +13,8 @@ var step = expression.Object{"outcome": expression.Text, "result": expression.Va
 
 func names(root, member string) (expression.Type, error) {
 	switch {
-	case root == "item" && member == "":
-		return expression.Value, nil
 	case root == "item":
-		return nil, nil
+		return expression.Value, nil
 	case root == "params" && member == "n":
 		return expression.Integer, nil
 	case root == "params" && member == "list":

@@ -10,14 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-type (
-	thread  = *starlark.Thread
-	builtin = *starlark.Builtin
-	tuple   = starlark.Tuple
-	named   = []starlark.Tuple
-)
-
-func sum(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
+func sum(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Data, error) {
 	var list starlark.Iterable
 	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "list", &list); err != nil {
 		return nil, err
@@ -34,7 +27,7 @@ func sum(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
 	return total, nil
 }
 
-func decode(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
+func decode(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Data, error) {
 	var text string
 	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "x", &text); err != nil {
 		return nil, err
@@ -47,7 +40,7 @@ func decode(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
 }
 
 // get is what a path such as deep.list.0 leads to, or the default where there is nothing or None.
-func get(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
+func get(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Data, error) {
 	var value, otherwise Data = nil, starlark.None
 	var path string
 	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "x", &value, "path", &path, "default?", &otherwise); err != nil {

@@ -25,7 +25,7 @@ const longestText = 4 << 20
 
 // NewTemplate reads a value as JSON has it. wrong is told what is wrong with the text at a path such as input.list.0.
 func NewTemplate(value any, names Names, path string, wrong func(path string, err error)) *Template {
-	t := &Template{Type: string(kindOf(value)), Members: map[string]string{}}
+	t := &Template{Type: TypeOf(value), Members: map[string]string{}}
 	t.Eval = func(Environment) (any, error) { return value, nil }
 	switch v := value.(type) {
 	case string:

@@ -3,7 +3,6 @@ package expression
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -11,8 +10,7 @@ import (
 )
 
 // Names says what an expression may refer to: the member of a root, such as steps.build, or a root alone, such as
-// item. A nil type without an error says that the root is a value, whose members are known when it is there. The
-// error says what is wrong with the name.
+// item. The error says what is wrong with the name.
 type Names func(root, member string) (Type, error)
 
 // Type is the type of a value: one of those below, or an [Object].
@@ -48,27 +46,6 @@ func (k kind) word() string {
 		return "a value"
 	}
 	return string(k)
-}
-
-// kindOf is the kind of a value of JSON.
-func kindOf(v any) kind {
-	switch v := v.(type) {
-	case nil:
-		return null
-	case string:
-		return Text
-	case bool:
-		return Boolean
-	case []any:
-		return List
-	case map[string]any:
-		return Members
-	case float64:
-		if v != math.Trunc(v) {
-			return Number
-		}
-	}
-	return Integer
 }
 
 // either is the type of a value that has one type or the other.
@@ -107,8 +84,11 @@ func operate(op syntax.Token, a, b kind) (kind, bool) {
 	return Value, false
 }
 
-// member is the type of a member.
-func member(of Type, name string) (Type, error) {
+// Member is the type of a member; without a name it is the type itself.
+func Member(of Type, name string) (Type, error) {
+	if name == "" {
+		return of, nil
+	}
 	if o, ok := of.(Object); ok {
 		if t, ok := o[name]; ok {
 			return t, nil

@@ -119,6 +119,9 @@ func (o Record) CompareSameType(op syntax.Token, other Data, _ int) (bool, error
 	return (o.String() == other.String()) == (op == syntax.EQL), nil
 }
 
+// TypeOf is what JSON Schema calls the type of a value.
+func TypeOf(v any) string { return string(kindIn(Of(v))) }
+
 // kindIn is the kind of a value.
 func kindIn(v Data) kind {
 	switch v.(type) {
