@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,8 +54,7 @@ type move struct {
 	name   string // of the unit in events
 	start  int    // counts the starts of the unit from 1
 	delay  time.Duration
-	input  any             // of a start
-	ctx    context.Context // of a start: it ends when the work is cancelled
+	input  any // of a start
 	reason string
 	// of an end
 	outcome Outcome

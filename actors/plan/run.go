@@ -26,11 +26,10 @@ type runner struct {
 	finished bool
 }
 
-// arrival is the end of a unit or, if due is set, the end of the wait before its start.
+// arrival is the end of a unit.
 type arrival struct {
 	unit   unit
 	ending ending
-	due    *move
 }
 
 func newRunner(config Config, c *core, t *actors.TaskContext, e earlierRun) *runner {
@@ -93,9 +92,6 @@ func (r *runner) next() error {
 }
 
 func (r *runner) arrived(a arrival) error {
-	if a.due != nil {
-		return r.start(*a.due)
-	}
 	r.stops[a.unit](nil)
 	delete(r.stops, a.unit)
 	return r.do(r.core.ended(a.unit, a.ending))
@@ -137,40 +133,34 @@ func (r *runner) prepare(m move) error {
 		r.earlier.waiting = append(r.earlier.waiting, m)
 		return r.sayStarted(m)
 	}
-	m.ctx = ctx
-	if m.delay == 0 || r.past.said[said{m.name, false}] > 0 {
-		return r.start(m)
+	if r.past.said[said{m.name, false}] > 0 {
+		m.delay = 0 // an earlier attempt has waited
 	}
-	r.task.Go(func(context.Context) error {
-		timer := time.NewTimer(m.delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
+	if m.delay == 0 {
+		if err := r.sayStarted(m); err != nil {
+			return err
 		}
-		r.arrive(arrival{due: &m})
-		return nil
-	})
-	return nil
-}
-
-// start starts a unit's work in a goroutine of the task.
-func (r *runner) start(m move) error {
-	if err := r.sayStarted(m); err != nil {
-		return err
 	}
 	r.task.Go(func(context.Context) error {
-		r.arrive(arrival{unit: m.unit, ending: r.work(m.ctx, m)})
+		if m.delay > 0 {
+			wait(ctx, m.delay)
+			if err := r.emitStarted(m); err != nil {
+				return err
+			}
+		}
+		select {
+		case r.arrivals <- arrival{m.unit, r.work(ctx, m)}:
+		case <-r.ctx.Done():
+		}
 		return nil
 	})
 	return nil
 }
 
-func (r *runner) arrive(a arrival) {
-	select {
-	case r.arrivals <- a:
-	case <-r.ctx.Done():
-	}
+func wait(ctx context.Context, delay time.Duration) {
+	ctx, stop := context.WithTimeout(ctx, delay)
+	defer stop()
+	<-ctx.Done()
 }
 
 // sayStarted says that a step began, unless the log says so.
@@ -178,6 +168,10 @@ func (r *runner) sayStarted(m move) error {
 	if r.past.skips(said{m.name, false}) {
 		return nil
 	}
+	return r.emitStarted(m)
+}
+
+func (r *runner) emitStarted(m move) error {
 	words := m.name + " starts: " + clipped(m.reason)
 	if m.do == doStart && r.earlier.keeps(r.core, m) {
 		words = m.name + " is taken over"

@@ -79,6 +79,9 @@ func (c *checker) check(e syntax.Expr) Type {
 	case *syntax.LambdaExpr:
 		return c.wrong("an expression has no lambda; write a comprehension, [f(x) for x in list]")
 	}
+	if loop, ok := e.(*syntax.Comprehension); ok {
+		c.bind(loop)
+	}
 	syntax.Walk(e, func(n syntax.Node) bool {
 		x, ok := n.(syntax.Expr)
 		if ok && n != e {
@@ -93,6 +96,20 @@ func (c *checker) check(e syntax.Expr) Type {
 		return Members
 	}
 	return Value
+}
+
+// bind takes note of the variables of a comprehension.
+func (c *checker) bind(e *syntax.Comprehension) {
+	for _, clause := range e.Clauses {
+		if f, ok := clause.(*syntax.ForClause); ok {
+			syntax.Walk(f.Vars, func(n syntax.Node) bool {
+				if name, ok := n.(*syntax.Ident); ok {
+					c.locals[name.Name] = true
+				}
+				return true
+			})
+		}
+	}
 }
 
 // words are the constants, and others what other languages call them.

@@ -28,10 +28,16 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	}
 	line := strings.TrimSpace(strings.ReplaceAll(text, "\n", " ")) // a line end would end the expression
 	tree, err := (&syntax.FileOptions{}).ParseExpr("", line, 0)
-	if err != nil {
-		return nil, syntaxError(line, err)
+	if e, ok := errors.AsType[syntax.Error](err); ok {
+		err = errors.New(e.Msg) // the plan's own position says where the expression is
 	}
-	c := &checker{names: names, locals: variables(tree)}
+	if err != nil && (strings.Contains(line, "&&") || strings.ContainsAny(line, "|?!")) {
+		err = fmt.Errorf("%w; operators are those of Python, such as and, or, not, and x if condition else y", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{names: names, locals: map[string]bool{}}
 	gives := c.check(tree).kind()
 	if want == Boolean && gives != Boolean && gives != Value {
 		c.wrong("the value is of type %s and must be True or False", gives)
@@ -41,7 +47,7 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	}
 	e := &Expression{text: text, gives: gives}
 	if e.program, err = compile(tree); err != nil {
-		return nil, syntaxError(line, err)
+		return nil, err
 	}
 	if !c.refers {
 		value, err := e.Eval(nil)
@@ -51,35 +57,6 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 		e.never = value == false
 	}
 	return e, nil
-}
-
-// variables are the names that comprehensions give.
-func variables(tree syntax.Expr) map[string]bool {
-	names := map[string]bool{}
-	syntax.Walk(tree, func(n syntax.Node) bool {
-		if f, ok := n.(*syntax.ForClause); ok {
-			syntax.Walk(f.Vars, func(n syntax.Node) bool {
-				if name, ok := n.(*syntax.Ident); ok {
-					names[name.Name] = true
-				}
-				return true
-			})
-		}
-		return true
-	})
-	return names
-}
-
-// syntaxError says what is wrong without a position, as the plan's own says where the expression is.
-func syntaxError(text string, err error) error {
-	message := err.Error()
-	if e, ok := errors.AsType[syntax.Error](err); ok {
-		message = e.Msg
-	}
-	if strings.Contains(text, "&&") || strings.ContainsAny(text, "|?!") {
-		message += "; operators are those of Python, such as and, or, not, and x if condition else y"
-	}
-	return errors.New(message)
 }
 
 // result is the variable of a program that has its value.
@@ -97,15 +74,7 @@ func compile(tree syntax.Expr) (*starlark.Program, error) {
 func (e *Expression) String() string { return e.text }
 
 // Eval returns the value in the environment, as JSON has it.
-func (e *Expression) Eval(environment Environment) (any, error) {
-	value, err := e.eval(environment)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.text, err)
-	}
-	return value, nil
-}
-
-func (e *Expression) eval(environment Environment) (any, error) {
+func (e *Expression) Eval(environment Environment) (value any, err error) {
 	p, thread := &purse{left: budget}, &starlark.Thread{}
 	thread.SetLocal(result, p)
 	thread.SetMaxExecutionSteps(maxSteps)
@@ -113,17 +82,17 @@ func (e *Expression) eval(environment Environment) (any, error) {
 	maps.Copy(names, builtins)
 	maps.Copy(names, environment)
 	globals, err := e.program.Init(thread, names)
-	var value any
 	if err == nil {
 		value = p.out(globals[result])
 	}
 	switch {
 	case p.err != nil:
-		return nil, p.err
+		err = p.err
 	case thread.ExecutionSteps() >= maxSteps:
-		return nil, errBudget
-	case err != nil:
-		return nil, errors.New(err.Error()) // without what it wraps
+		err = errBudget
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", e.text, err) // without what it wraps
 	}
 	return value, nil
 }
