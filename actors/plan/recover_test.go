@@ -239,13 +239,15 @@ func TestPlanCrashes(t *testing.T) {
 
 func crashes(t *testing.T, at int) (struck bool) {
 	counted := &calls{of: map[string]int{}}
-	points := 0
+	var points atomic.Int64
+	var struckAt atomic.Bool
+	defer func() { struck = struckAt.Load() }()
 	s, err := actors.New(t.Context(), actors.Config{Inject: func(p actors.Point) {
 		if p.Actor != "steps" || p.Task == nil || strings.Contains(string(p.Run), ".c") || p.Name == string(messages.KindProgress) {
 			return
 		}
-		if points++; points == at {
-			struck = true
+		if points.Add(1) == int64(at) {
+			struckAt.Store(true)
 			panic("the plan's actor crashes")
 		}
 	}})

@@ -155,6 +155,8 @@ func TestValues(t *testing.T) {
 		`item in [item] and "name" in item and len(item) == 1`:               `true`,
 		`sorted([3, 1], reverse=True)`:                                       `[3,1]`,
 		`9007199254740993 * 9007199254740993`:                                `9007199254740993 * 9007199254740993: the number is too large`,
+		`sorted(["b", "a"], key=item.name.join)`:                             `sorted(["b", "a"], key=item.name.join): sorted takes no builtin_function_or_method as an argument`,
+		`"x".join()`:                                                         `"x".join(): join: got 0 arguments, want 1`,
 		`item.upper()`:                                                       `item.upper(): null is no function`,
 		`1e308 * 10`:                                                         `1e308 * 10: the number is too large`,
 		`"".join([1])`:                                                       `"".join([1]): join: in list, want string, got int`,
@@ -196,6 +198,8 @@ func TestBounds(t *testing.T) {
 		`len(list(range(1000000000 + len(item))))`,
 		`len([item for x in range(10000) for y in range(10000)])`,
 		`item.split()`,
+		`[params.list[1:] for x in params.list]`,
+		`int("9" + item.replace("x", "9"))`,
 	} {
 		e, err := expression.Compile(text, names, expression.Value)
 		if err != nil {

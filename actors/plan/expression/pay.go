@@ -3,6 +3,7 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -63,8 +64,8 @@ func (p *purse) measure(v starlark.Value) {
 	}
 }
 
-// pays has the operators and the calls of an expression pay: x + y becomes operand(x) + operand(y), and f(x) becomes
-// call(f, x).
+// pays has the operators, the slices and the calls of an expression pay: x + y becomes operand(x) + operand(y), x[1:]
+// becomes paid(x)[1:], and f(x) becomes call(f, x).
 func pays(tree syntax.Expr) {
 	var nodes []syntax.Node
 	syntax.Walk(tree, func(n syntax.Node) bool {
@@ -80,10 +81,18 @@ func pays(tree syntax.Expr) {
 			if n.Op != syntax.AND && n.Op != syntax.OR && n.Op != syntax.EQ {
 				n.X, n.Y = called("=operand", n.X), called("=operand", n.Y)
 			}
+		case *syntax.SliceExpr:
+			n.X = called("=paid", n.X)
 		case *syntax.CallExpr:
 			*n = *called("=call", append([]syntax.Expr{n.Fn}, n.Args...)...)
 		}
 	}
+}
+
+func paid(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	p := purseOf(t)
+	p.measure(args[0])
+	return args[0], p.err
 }
 
 // operand is an operand of an operator, which has been paid for.
@@ -92,10 +101,9 @@ type operand struct {
 	purse *purse
 }
 
-func newOperand(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	p := purseOf(t)
-	p.measure(args[0])
-	return operand{args[0], p}, p.err
+func newOperand(t *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	v, err := paid(t, f, args, nil)
+	return operand{v, purseOf(t)}, err
 }
 
 // with is the other operand, if the operator takes both.
@@ -142,7 +150,7 @@ func (x operand) CompareSameType(op syntax.Token, y starlark.Value, depth int) (
 	return same == (op == syntax.EQL), x.purse.err
 }
 
-// call is f(args).
+// call is f(args). A function is no argument, because nobody would pay for its calls.
 func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	p := purseOf(t)
 	f, ok := args[0].(*starlark.Builtin)
@@ -152,12 +160,13 @@ func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs [
 	if args = args[1:]; f.Receiver() != nil {
 		p.measure(f.Receiver())
 	}
-	for _, a := range args {
-		p.measure(a)
+	for _, a := range append(slices.Clone(args), flat(kwargs)...) {
+		if p.measure(a); kindIn(a) == Value {
+			return nil, fmt.Errorf("%s takes no %s as an argument", f.Name(), a.Type())
+		}
 	}
-	if s, ok := f.Receiver().(starlark.String); ok {
-		p.pay(multiplied(f.Name(), string(s), args))
-	}
+	s, _ := f.Receiver().(starlark.String)
+	p.pay(multiplied(f.Name(), string(s), args))
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -169,7 +178,14 @@ func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs [
 	return v, p.err
 }
 
-// multiplied is the cost of a method's value where it can be much longer than the arguments.
+func flat(kwargs []starlark.Tuple) (values starlark.Tuple) {
+	for _, pair := range kwargs {
+		values = append(values, pair[1])
+	}
+	return values
+}
+
+// multiplied is the cost of a function that can take or make much more than its arguments have.
 func multiplied(name, s string, args starlark.Tuple) int {
 	text := func(i int) (s string) {
 		if i < len(args) {
@@ -186,13 +202,18 @@ func multiplied(name, s string, args starlark.Tuple) int {
 	case "replace":
 		return strings.Count(s, text(0)) * len(text(1))
 	case "join":
-		return len(s) * max(starlark.Len(args), starlark.Len(args[0]))
+		if len(args) > 0 {
+			return len(s) * max(starlark.Len(args[0]), 0)
+		}
+	case "int":
+		return len(text(0)) * len(text(0))
 	}
 	return 0
 }
 
 // builtins are what expressions call beside Starlark's own functions.
 var builtins = starlark.StringDict{
+	"=paid":    starlark.NewBuiltin("paid", paid),
 	"=operand": starlark.NewBuiltin("operand", newOperand),
 	"=call":    starlark.NewBuiltin("call", call),
 	"get":      starlark.NewBuiltin("get", get),
