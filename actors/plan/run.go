@@ -144,6 +144,9 @@ func (r *runner) prepare(m move) error {
 	r.task.Go(func(context.Context) error {
 		if m.delay > 0 {
 			wait(ctx, m.delay)
+			if r.ctx.Err() != nil {
+				return nil
+			}
 			if err := r.emitStarted(m); err != nil {
 				return err
 			}
