@@ -185,7 +185,7 @@ func parseID(id, context string) (of string, c cursor, err error) {
 		context = id[:at]
 	}
 	if context == "" || len(context) > 256 || strings.ContainsFunc(context, unicode.IsControl) {
-		return "", c, messages.Errorf(gate.CodeBadRequest, "name the conversation with a contextId of 1 to 256 printable bytes")
+		return "", c, messages.Errorf(gate.CodeBadRequest, "a conversation's contextId has 1 to 256 printable bytes")
 	}
 	return context, c, nil
 }
