@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/words"
@@ -69,11 +70,13 @@ func (all origins) allow(origin string, host endpoint) bool {
 const (
 	corsMethods = "GET, POST, DELETE, OPTIONS"
 	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Prefer, If-None-Match, Last-Event-ID, Traceparent, " +
-		"Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name"
+		"Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, User-Agent, X-AI-SDK, X-Chat-Id"
 	corsExposed = "Location, ETag, Preference-Applied, WWW-Authenticate, Retry-After, Mcp-Session-Id"
-	// paramPrefix begins the names of headers that repeat a tool's arguments.
-	paramPrefix = "mcp-param-"
 )
+
+// corsPrefixes begin the names of headers that repeat an MCP tool's arguments, and of those in which the SDKs of OpenAI
+// tell of themselves.
+var corsPrefixes = []string{"mcp-param-", "x-stainless-"}
 
 // checkOrigin refuses requests of pages that may not call, lets other pages read the answer, and answers preflight
 // requests, which never carry a token. It reports whether the request goes on.
@@ -95,19 +98,19 @@ func (g *Gate) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint
 		return true
 	}
 	h.Set("Access-Control-Allow-Methods", corsMethods)
-	h.Set("Access-Control-Allow-Headers", corsHeaders+params(r.Header.Values("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Allow-Headers", corsHeaders+prefixed(r.Header.Values("Access-Control-Request-Headers")))
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return false
 }
 
-// params returns the requested headers that repeat a tool's arguments, at most 64, each after a comma.
-func params(requested []string) string {
+// prefixed returns the requested headers with one of the prefixes, at most 64, each after a comma.
+func prefixed(requested []string) string {
 	var b strings.Builder
 	n := 0
 	for _, field := range requested {
 		for name := range strings.SplitSeq(field, ",") {
-			if name = strings.TrimSpace(name); isParam(name) && n < 64 {
+			if name = strings.TrimSpace(name); isPrefixed(name) && n < 64 {
 				b.WriteString(", ")
 				b.WriteString(name)
 				n++
@@ -117,8 +120,11 @@ func params(requested []string) string {
 	return b.String()
 }
 
-func isParam(name string) bool {
-	if len(name) <= len(paramPrefix) || len(name) > 128 || !strings.EqualFold(name[:len(paramPrefix)], paramPrefix) {
+func isPrefixed(name string) bool {
+	begins := func(prefix string) bool {
+		return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+	}
+	if len(name) > 128 || !slices.ContainsFunc(corsPrefixes, begins) {
 		return false
 	}
 	for i := range len(name) {

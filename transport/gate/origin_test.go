@@ -149,7 +149,7 @@ func TestPreflight(t *testing.T) {
 	addr := serve(t, newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
 	ask := []string{
 		"OPTIONS /mcp HTTP/1.1", "Host: localhost", "Access-Control-Request-Method: POST",
-		"Access-Control-Request-Headers: authorization,mcp-param-Repo_1, Mcp-Param-, mcp-param-a b,cookie, Mcp-Param-Two",
+		"Access-Control-Request-Headers: authorization,mcp-param-Repo_1, Mcp-Param-, mcp-param-a b,cookie, Mcp-Param-Two, x-stainless-os",
 	}
 	a := send(t, addr, append(ask, "Origin: http://localhost:6274")...)
 	if a.StatusCode != http.StatusNoContent || a.body != "" {
@@ -162,7 +162,8 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("headers %v", h)
 	}
 	want := []string{"Authorization", "Content-Type", "Idempotency-Key", "Prefer", "If-None-Match", "Last-Event-ID",
-		"Traceparent", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "mcp-param-Repo_1", "Mcp-Param-Two"}
+		"Traceparent", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "User-Agent", "X-AI-SDK", "X-Chat-Id",
+		"mcp-param-Repo_1", "Mcp-Param-Two", "x-stainless-os"}
 	if got := strings.Split(h.Get("Access-Control-Allow-Headers"), ", "); !slices.Equal(got, want) {
 		t.Errorf("allowed headers %q, want %q", got, want)
 	}
