@@ -280,17 +280,25 @@ func frontTools(story testkit.Story) (all []frontTool) {
 func TestDialectsShareRuns(t *testing.T) {
 	f := newFronts(t)
 	send(t, f.url+"/api/chat", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"question"}]}]}`)
-	if got := send(t, f.url+"/v1/responses/resp_r_story1_1", ""); !strings.Contains(got, "Let me ask.") || !strings.Contains(got, `"call_id":"q1"`) {
+	got := send(t, f.url+"/v1/responses/resp_r_story1_1", "")
+	if !strings.Contains(got, "Let me ask.") || !strings.Contains(got, `"call_id":"q1"`) {
 		t.Errorf("the OpenAI API reads %s", got)
 	}
-	if got := send(t, f.url+"/agui", `{"threadId":"c1","runId":"1","resume":[{"interruptId":"q1","status":"resolved","payload":"main"}]}`); !strings.Contains(got, "Took main.") {
+	if got := resume(t, f.url, "q1"); !strings.Contains(got, "Took main.") {
 		t.Errorf("AG-UI goes on with %s", got)
 	}
-	for path, want := range map[string]string{"/v1/responses/resp_r_story1_2": "Took main.", "/api/chat/c1/stream": "Took main."} {
-		if got := send(t, f.url+path, ""); !strings.Contains(got, want) {
+	for _, path := range []string{"/v1/responses/resp_r_story1_2", "/api/chat/c1/stream"} {
+		if got := send(t, f.url+path, ""); !strings.Contains(got, "Took main.") {
 			t.Errorf("%s reads %s", path, got)
 		}
 	}
+}
+
+// resume answers a question of the thread c1 by AG-UI.
+func resume(t *testing.T, url, question string) string {
+	t.Helper()
+	return send(t, url+"/agui",
+		`{"threadId":"c1","runId":"1","resume":[{"interruptId":"`+question+`","status":"resolved","payload":"main"}]}`)
 }
 
 // send posts the body, or gets what is there without one, and returns the answer.
@@ -332,11 +340,12 @@ func TestTextsEndBeforeQuestions(t *testing.T) {
 	at := last(send(t, server.URL+"/v1/responses", `{"model":"chat","input":"ask","metadata":{"context":"c1"}}`))
 	third := ""
 	for _, answer := range []string{`"call_id":"q1","output":"true"`, `"call_id":"q2","output":"main"`} {
-		third = send(t, server.URL+"/v1/responses", `{"previous_response_id":"`+at+`","input":[{"type":"function_call_output",`+answer+`}]}`)
+		third = send(t, server.URL+"/v1/responses",
+			`{"previous_response_id":"`+at+`","input":[{"type":"function_call_output",`+answer+`}]}`)
 		at = last(third)
 	}
 	page := send(t, server.URL+"/api/chat/c1/stream", "")
-	agent := send(t, server.URL+"/agui", `{"threadId":"c1","runId":"1","resume":[{"interruptId":"q2","status":"resolved","payload":"main"}]}`)
+	agent := resume(t, server.URL, "q2")
 	for _, c := range []struct {
 		answer, begin string
 		texts         int

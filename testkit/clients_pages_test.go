@@ -20,8 +20,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// TestPageClients is the part of make clients that runs the React page of docs/clients.md in a browser: it stops a run,
-// approves, answers in two tabs, and comes back.
+// TestPageClients is the part of make clients that runs the React page of docs/clients.md in a browser: it stops a
+// run, approves, answers in two tabs, and comes back.
 func TestPageClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
