@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/python"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -209,17 +210,9 @@ func (ps *parts) nameOf(p *part) string {
 	return p.path
 }
 
-// module is the path by which Python knows a folder or a file: from the outermost package on.
+// module is the path by which Python knows a folder or a file.
 func (ps *parts) module(p string) string {
-	p = stem(p)
-	if path.Base(p) == "__init__" {
-		p = path.Dir(p)
-	}
-	from := p
-	for dir := path.Dir(from); dir != "." && ps.inits[dir]; dir = path.Dir(dir) {
-		from = dir
-	}
-	return strings.TrimPrefix(p, strings.TrimSuffix(path.Dir(from)+"/", "./"))
+	return python.Module(p, func(folder string) bool { return ps.inits[folder] })
 }
 
 // jvmName is what comes after the folder of the language, as in src/main/java.

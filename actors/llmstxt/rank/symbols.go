@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source"
 	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/repository/source/python"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -293,20 +294,8 @@ func (j *sourceJudge) qualified(x *candidate, s Symbol) string {
 			return p.name + "." + s.Name
 		}
 	case f.Language == "Python":
-		return j.pythonModule(file) + "." + s.Name
+		isPackage := func(folder string) bool { return j.byPath[folder+"/__init__.py"] != nil }
+		return strings.ReplaceAll(python.Module(file, isPackage), "/", ".") + "." + s.Name
 	}
 	return s.Name
-}
-
-// pythonModule goes up as long as the folders are packages.
-func (v *survey) pythonModule(file string) string {
-	stem := strings.TrimSuffix(file, path.Ext(file))
-	parts := []string{path.Base(stem)}
-	for dir := path.Dir(file); dir != "." && v.byPath[dir+"/__init__.py"] != nil; dir = path.Dir(dir) {
-		parts = append([]string{path.Base(dir)}, parts...)
-	}
-	if len(parts) > 1 && parts[len(parts)-1] == "__init__" {
-		parts = parts[:len(parts)-1]
-	}
-	return strings.Join(parts, ".")
 }

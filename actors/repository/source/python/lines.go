@@ -110,3 +110,16 @@ func IsPackage(s string) bool {
 	return s != "" && (s[0] < '0' || s[0] > '9') && s[0] != '_' &&
 		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
+
+// Module is the path by which a file or folder is imported: from the outermost folder on that isPackage holds for.
+func Module(p string, isPackage func(folder string) bool) string {
+	p = strings.TrimSuffix(p, path.Ext(p))
+	if path.Base(p) == "__init__" && p != "__init__" {
+		p = path.Dir(p)
+	}
+	from := p
+	for dir := path.Dir(from); dir != "." && isPackage(dir); dir = path.Dir(dir) {
+		from = dir
+	}
+	return strings.TrimPrefix(p, strings.TrimSuffix(path.Dir(from)+"/", "./"))
+}
