@@ -19,15 +19,12 @@ func TestBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vendor := func(name string) string { return filepath.Join(source, "vendor", name+".mjs") }
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{filepath.Join(source, "main.tsx")}, Outdir: source, EntryNames: "page",
 		Bundle: true, MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		Format: api.FormatESModule, Target: api.ES2023, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsEndOfFile,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact",
-		Alias: map[string]string{"preact": vendor("preact"), "preact/hooks": vendor("preact-hooks"),
-			"preact/jsx-runtime": vendor("preact-jsx-runtime"), "@preact/signals": vendor("signals"),
-			"@preact/signals-core": vendor("signals-core"), "marked": vendor("marked")},
+		Alias: vendored(source),
 	})
 	for _, message := range append(result.Errors, result.Warnings...) {
 		t.Errorf("%+v: %s", message.Location, message.Text)
@@ -65,4 +62,12 @@ func zipped(t *testing.T, data []byte) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// vendored is where the page's libraries are, by the names that its source imports.
+func vendored(source string) map[string]string {
+	vendor := func(name string) string { return filepath.Join(source, "vendor", name+".mjs") }
+	return map[string]string{"preact": vendor("preact"), "preact/hooks": vendor("preact-hooks"),
+		"preact/jsx-runtime": vendor("preact-jsx-runtime"), "@preact/signals": vendor("signals"),
+		"@preact/signals-core": vendor("signals-core"), "marked": vendor("marked")}
 }

@@ -62,3 +62,31 @@ const checkAll = `import { readFileSync } from "node:fs";
 import { check } from "./run/check";
 const texts = JSON.parse(readFileSync(0, "utf8"));
 console.log(JSON.stringify(texts.map((text) => check(text).findings.map((f) => f.line + " " + f.rule))));`
+
+// A text is cut into blocks that are parsed alone. However it grew, and whatever was taken back, they make up the text.
+func TestBlocksMakeUpTheText(t *testing.T) {
+	var failures []string
+	if err := json.Unmarshal(runScript(t, growTexts, nil), &failures); err != nil {
+		t.Fatal(err)
+	}
+	for _, failure := range failures {
+		t.Error(failure)
+	}
+}
+
+const growTexts = `import { Blocks } from "./run/markdown";
+let seed = 19;
+const draw = (n) => (seed = (seed * 48271) % 2147483647) % n;
+const pieces = ["# head\n", "\n", "\n\n", "word ", "- item\n", "1. one\n", "> quote\n", "\r\n", "~~~\n", "code\n", "| a | b |\n|---|---|\n", "| 1 | 2 |\n",
+	"===\n", "[a](b)", "<b>", "\t", "  ", "x".repeat(9000), "é🌍", "[r]: u\n", "*", "**"];
+const failures = [];
+for (let i = 0; i < 400; i++) {
+	const blocks = new Blocks();
+	let text = "";
+	for (let n = draw(40); n > 0; n--) {
+		text = draw(30) ? text + pieces[draw(pieces.length)] : text.slice(0, draw(text.length + 1));
+		const whole = blocks.of(text).map((b) => b.text).join("");
+		if (whole.replace(/\s/g, "") !== text.replace(/\s/g, "")) failures.push("the blocks of " + JSON.stringify(text.slice(0, 300)) + " are " + JSON.stringify(whole.slice(0, 300)));
+	}
+}
+console.log(JSON.stringify(failures.slice(0, 3)));`

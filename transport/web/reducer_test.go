@@ -144,6 +144,7 @@ func runScript(t *testing.T, code string, input []byte) []byte {
 		t.Fatal(err)
 	}
 	bundle := api.Build(api.BuildOptions{Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode,
+		JSX: api.JSXAutomatic, JSXImportSource: "preact", Alias: vendored(source),
 		Stdin: &api.StdinOptions{Contents: code, ResolveDir: source, Loader: api.LoaderTS}})
 	for _, message := range bundle.Errors {
 		t.Fatalf("%+v: %s", message.Location, message.Text)

@@ -161,6 +161,7 @@ function Brush({ scale, tree, now, zoom: [a, b], onZoom, collapse, onCollapse }:
   };
   const all = a === 0 && b === 1;
   const start = scale.time(0);
+  const breaks = scale.breaks.map((x) => (x.at - a) / (b - a));
   return (
     <div class="brush-row">
       <div class="bar zoom">
@@ -177,8 +178,8 @@ function Brush({ scale, tree, now, zoom: [a, b], onZoom, collapse, onCollapse }:
         {!all && <span class="window" style={{ left: `${a * 100}%`, width: `${(b - a) * 100}%` }} />}
       </div>
       <div class="axis num muted" aria-hidden="true">
-        {[0, 0.25, 0.5, 0.75, 1].map((p) => <span key={p} style={{ left: `${p * 100}%` }}>{duration(scale.time(a + p * (b - a)) - start)}</span>)}
-        {scale.breaks.filter((x) => x.at >= a && x.at <= b).map((x) => <span key={"b" + x.at} class="cut-time" style={{ left: `${((x.at - a) / (b - a)) * 100}%` }} title={`idle for ${duration(x.ms)}`}>⫽ {duration(x.ms)}</span>)}
+        {[0, 0.25, 0.5, 0.75, 1].filter((p) => breaks.every((x) => Math.abs(x - p) > 0.14)).map((p) => <span key={p} style={{ left: `${p * 100}%`, transform: `translateX(-${p * 100}%)` }}>{duration(scale.time(a + p * (b - a)) - start)}</span>)}
+        {scale.breaks.map((x, i) => breaks[i]! >= 0 && breaks[i]! <= 1 && <span key={"b" + x.at} class="cut-time" style={{ left: `${breaks[i]! * 100}%`, transform: `translateX(-${breaks[i]! * 100}%)` }}>idle {duration(x.ms)}</span>)}
       </div>
     </div>
   );

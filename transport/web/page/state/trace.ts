@@ -138,8 +138,11 @@ export class RunTrace {
         return void close(this.row("tool", "", e.payload.task, e.payload.call), at, e.payload.error ? "failed" : "completed", e.message);
       case "input.required":
         return void open(this.row("question", e.payload.request, e.payload.task, undefined, e.payload.request), "waiting");
-      case "input.received":
-        return void close(this.row("question", e.payload.request), at, "completed");
+      case "input.received": {
+        const row = this.row("question", e.payload.request);
+        open(row, "completed");
+        return void close(row, at);
+      }
       case "child.started": {
         const row: Row = { kind: "run", run: e.payload.child, name: e.payload.job, segments: [], rows: [] };
         this.parent(e.payload.task, e.payload.name).rows.push(row);
