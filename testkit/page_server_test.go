@@ -52,7 +52,7 @@ func servePage(setup string) error {
 	door := api.Config{Version: "test", Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 		return files.Open(a.Path)
 	}}
-	for _, name := range []string{"generate", "prompt", "play"} {
+	for _, name := range []string{"generate", "prompt", "play", "plan"} {
 		plays[name] = player(name, files)
 		door.Jobs = append(door.Jobs, api.Job{Name: name, Description: "Plays what its input says", Schema: json.RawMessage(playSchema)})
 	}
@@ -105,6 +105,8 @@ type playInput struct {
 	Names []string   `json:"names,omitempty"`
 	Tasks []playTask `json:"tasks,omitempty"`
 	Again bool       `json:"again,omitempty"` // another server starts the run again
+	// Plan is drawn for a run of the job plan; its tasks say which steps began and ended.
+	Plan json.RawMessage `json:"plan,omitempty"`
 }
 
 type playTask struct {

@@ -120,6 +120,26 @@ test("run: every view, and pictures of them", async (t) => {
   }, { keep: false });
 });
 
+test("run: a plan is a graph with the path taken", async (t) => {
+  const server = await Server.start(t);
+  const began = (step) => emit("step.started", { step });
+  const over = (step, outcome, reason) => emit("step.ended", { step, outcome, reason });
+  const id = await server.submit({ title: "Publish", plan: { steps: [
+    { name: "draft", job: "prompt", on_failure: "mend" }, { name: "mend", job: "prompt" }, { name: "ask", ask: { prompt: "Sure?" }, needs: ["draft"] },
+    { name: "publish", write: { name: "a.md" }, needs: ["mend"] }, { name: "tell", job: "prompt", needs: ["ask", "publish"] },
+  ] }, tasks: [{ name: "steps", steps: [
+    began("draft"), over("draft", "failed"), over("ask", "skipped", "draft failed"), began("mend"), over("mend", "completed"), began("publish"), over("publish", "completed"), { do: "hang" },
+  ] }] }, "plan");
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await tab(page, "Plan").click();
+  await page.locator(".step.completed", { hasText: "publish" }).waitFor();
+  assert.deepEqual(await page.locator(".step").evaluateAll((all) => all.map((s) => s.className)), ["step failed", "step completed", "step skipped", "step completed", "step never"]);
+  assert.equal(await page.locator(".edge.took").count(), 2, "from draft by its failure to mend, and to publish");
+  await accessible(page, "a plan");
+  await page.locator(".path button", { hasText: "draft failed" }).click();
+  await page.locator(".detail pre", { hasText: '"skipped"' }).waitFor();
+});
+
 test("run: a link leads to an event", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "Count", tasks: [{ name: "count", steps: [emit("artifact.partial", { name: "n", bytes: 1, sha256: "a".repeat(64), partial: true }, { times: 900, text: "once more" })] }] });
@@ -264,12 +284,12 @@ test("run: 500 tokens a second leave the page idle", async (t) => {
   const busy = (await worked(page)) - before;
   const took = Date.now() - from;
   const tokens = 12 * text.length;
-  t.diagnostic(`${tokens} tokens in ${took} ms kept the page busy for ${busy.toFixed(0)} ms, ${((100 * busy) / (tokens * 2)).toFixed(0)} % of a core at 500 a second`);
-  assert.ok(busy / (tokens * 2) < 0.9, `${busy} ms for ${tokens} tokens`);
+  // it draws so many times a second at most, so the share of the time does not grow with the rate
+  t.diagnostic(`${Math.round((1000 * tokens) / took)} tokens a second kept the page busy for ${((100 * busy) / took).toFixed(0)} % of the time`);
+  assert.ok(busy / took < 0.3, `${busy} of ${took} ms`);
   assert.equal(await page.locator("[aria-live] .markdown, .markdown[aria-live], .answer[aria-live]").count(), 0, "tokens are in no live region");
   const state = await server.until(id, ended);
-  assert.equal((await page.locator(".said").innerText()).replace(/\s+/g, "").length > 0, true);
-  assert.ok(state.streams[0].text.length > 1000);
+  assert.equal((await page.locator(".said code").allInnerTexts()).length, state.streams[0].text.match(/`+[^`]+`+/g).length);
 });
 
 test("run: everything from a run is text", async (t) => {
