@@ -102,9 +102,14 @@ const (
 	userBytes = 16 << 10 // of each
 )
 
-// countUsers counts the tests and examples that name what a file is called after.
+// countUsers counts the pages, tests and examples that name what a file, and no other, is called after.
 func (j *sourceJudge) countUsers(list []*sourceFile) {
 	r := j.newResolver(list)
+	for name, same := range r.byWord {
+		if len(same) == 1 {
+			same[0].pages = j.written[name]
+		}
+	}
 	left := mostUsers
 	for i := range j.repo.Files {
 		f := &j.repo.Files[i]

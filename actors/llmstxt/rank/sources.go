@@ -30,6 +30,7 @@ type sourceFile struct {
 	order     int    // among the entry points of that
 	importers int
 	users     int    // tests and examples that name it
+	pages     int    // pages whose code names it
 	byEntry   bool   // an entry point imports it
 	declares  int    // lines that declare something, in its head
 	comments  int    // lines of comment there
@@ -269,8 +270,8 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 	if s.users > 0 {
 		s.add(min(30, 6*bits.Len(uint(s.users))), "tests and examples use it")
 	}
-	if n := j.written[s.name()]; n > 0 {
-		s.add(min(24, 8*bits.Len(uint(n))), "named by "+prose.Count(n, "page"))
+	if s.pages > 0 {
+		s.add(min(24, 8*bits.Len(uint(s.pages))), "named by "+prose.Count(s.pages, "page"))
 	}
 	if s.comments > 15 {
 		s.add(min(12, s.comments/5), "explains itself")
