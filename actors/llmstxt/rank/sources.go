@@ -69,7 +69,7 @@ func (j *sourceJudge) programs() (commands, sources []*candidate) {
 			continue
 		}
 		j.judgeSource(s)
-		if name := bins[s.Path]; name != "" {
+		if name := bins[s.Path]; name != "" && !isAround(s.Path) {
 			s.Title = name
 			s.Score += 20
 			commands = append(commands, &s.candidate)
@@ -95,6 +95,8 @@ func standsFor(u *unit, s *sourceFile) int {
 		n++
 	}
 	switch {
+	case prose.EndsWithAny(stem, "exception", "error", "serviceprovider", "interface"):
+		return s.Score - 20
 	case name == stem:
 		return s.Score + 60
 	case n >= 4 && 2*n >= len(name):

@@ -95,7 +95,7 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 	}},
 	{-60, "", func(_ *sourceJudge, s *sourceFile) bool { return isPrivatePlace(s.Path) && s.entry == "" }},
 	{-40, "", func(_ *sourceJudge, s *sourceFile) bool { return s.copied }},
-	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return s.hidden && !j.application }},
+	{-110, "", func(j *sourceJudge, s *sourceFile) bool { return s.hidden && !j.application }},
 	{-30, "", func(_ *sourceJudge, s *sourceFile) bool { return stemOf(s.Path) == "version" && s.entry == "" }},
 	{-60, "", func(_ *sourceJudge, s *sourceFile) bool {
 		return isWording(s.Path) || isSetAside(s.Path) && s.entry == ""

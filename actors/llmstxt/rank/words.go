@@ -14,7 +14,7 @@ var formalNames = []struct{ section, reason, words string }{
 	{"", "about the people, not the product",
 		"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
 			"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners," +
-			"support,funding,collaborator guide,triager guide,triage guide,collaborators,meetings"},
+			"support,funding,bug bounty,collaborator guide,triager guide,triage guide,collaborators,meetings"},
 	{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing," +
 		"release process,readme guide,issue template," +
 		"pull request template,translations,testing,benchmarks,install issues"},
