@@ -42,7 +42,7 @@ type Failure struct {
 	} `json:"error"`
 }
 
-// FailureOf returns the failure. One of the server may be none of the caller's doing.
+// FailureOf returns the failure. server says that the caller did nothing wrong.
 func FailureOf(code, message string, server bool) (f Failure) {
 	f.Error.Message, f.Error.Code, f.Error.Type = message, code, "invalid_request_error"
 	if server {
