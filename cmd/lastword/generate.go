@@ -43,6 +43,7 @@ type generateOptions struct {
 	inPlace     bool
 	timeout     time.Duration
 	explain     bool
+	watches     bool
 	show        terminal.Display
 	state       store.Flags
 	at          remote // the server to run at, if one is named
@@ -100,6 +101,9 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 			case g.at.tokenFile != "":
 				return exit.BadUsage(cmd, errors.New("--token-file needs --server"), "")
 			}
+			if g.watches {
+				return g.watch(cmd, append(args, ".")[0])
+			}
 			return g.run(cmd, append(args, ".")[0])
 		},
 	}
@@ -151,11 +155,50 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 
 func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
+	flags.BoolVar(&g.watches, "watch", false, "generate again whenever a file of the folder changes, until Ctrl-C")
 	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&g.show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&g.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&g.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
 	g.state.AddState(cmd, flags)
+}
+
+// watch generates, and again whenever a file of the folder has changed, until a signal ends it.
+func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
+	_, at, err := llmstxt.Located(folder)
+	if err != nil {
+		return err
+	}
+	if at.Kind != address.Folder {
+		return exit.Invalid("--watch needs a local folder, which %s is not", folder)
+	}
+	for {
+		changes, err := repository.Watch(cmd.Context(), at.Path, isOutput)
+		if err != nil {
+			return err
+		}
+		err = g.run(cmd, folder)
+		if by, ok := errors.AsType[*exit.Error](err); ok && by.Code != exit.Interrupted && by.Code != exit.Terminated {
+			err = nil // the next change may mend it
+		}
+		if err == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "watching %s; Ctrl-C ends\n", at.Path)
+			attached, first := host.Interruptible(cmd.Context(), func() {})
+			err = changes.Wait(attached)
+			if by := first(); by != nil {
+				err = errors.Join(err, &exit.Error{Code: exit.OfSignal(by)})
+			}
+		}
+		if err := errors.Join(err, changes.Close()); err != nil {
+			return err
+		}
+	}
+}
+
+// isOutput reports whether generate writes files of this name while it runs in the folder.
+func isOutput(name string) bool {
+	base := filepath.Base(name)
+	return isCompanion(filepath.ToSlash(name)) || base == ".git" || base[0] == '.' && strings.HasSuffix(base, ".tmp")
 }
 
 func (g *generateOptions) run(cmd *cobra.Command, repository string) error {

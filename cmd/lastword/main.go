@@ -25,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
 func main() { os.Exit(host.ThisProcess(rootCommand).Run(context.Background())) }
@@ -80,4 +81,30 @@ word: completed, failed or canceled.`,
 		runsCommand(p), mcpCommand(p), serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	return root
+}
+
+func versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		GroupID: settings.Helping,
+		Short:   "Print the version",
+		Example: "  lastword version --json",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return terminal.PrintJSON(cmd.OutOrStdout(), host.ThisBuild())
+			}
+			return printVersion(cmd)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printVersion(cmd *cobra.Command) error {
+	about := host.ThisBuild()
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n", about.Full(), about.Wire, about.Go,
+		about.Platform)
+	return err
 }

@@ -1,0 +1,76 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/seed889630bf/lastword/actors/repository/scan"
+)
+
+// settled is how long no file changes before a change is told: editors and git write many files at once.
+const settled = 300 * time.Millisecond
+
+// Watcher waits for changes in the folders that are read of a repository.
+type Watcher struct {
+	folders *fsnotify.Watcher
+	ignored func(name string) bool
+}
+
+// Watch begins to watch a folder. Changes of files whose names are ignored do not count.
+func Watch(ctx context.Context, top string, ignored func(name string) bool) (*Watcher, error) {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	repo, err := scan.Read(ctx, scan.Folder(root), scan.Limits{}, func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	folders := map[string]bool{".": true}
+	for _, f := range repo.Files {
+		for dir := path.Dir(f.Path); !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	for dir := range folders {
+		if err := watcher.Add(filepath.Join(top, filepath.FromSlash(dir))); err != nil {
+			return nil, errors.Join(fmt.Errorf("cannot watch %s: %w", dir, err), watcher.Close())
+		}
+	}
+	return &Watcher{watcher, ignored}, nil
+}
+
+// Wait returns when something has changed and nothing changes any more, or ctx is done.
+func (w *Watcher) Wait(ctx context.Context) error {
+	quiet := time.NewTimer(settled)
+	quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-quiet.C:
+			return nil
+		case e := <-w.folders.Events:
+			if !e.Has(fsnotify.Chmod) && !w.ignored(e.Name) {
+				quiet.Reset(settled)
+			}
+		case err := <-w.folders.Errors:
+			return fmt.Errorf("cannot watch: %w", err)
+		}
+	}
+}
+
+// Close ends the watch.
+func (w *Watcher) Close() error { return w.folders.Close() }
