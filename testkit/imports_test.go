@@ -296,7 +296,7 @@ var rules = []rule{{
 		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "actors/repository/*", "transport/archive",
 		"transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
-	libs: []string{"github.com/spf13/pflag"},
+	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/store",
 	ours: []string{"messages", "messages/redact", "actors", "transport/sqlite", "transport/nats", "cmd/internal/environment",

@@ -1,4 +1,3 @@
-// Package drawing draws plans: as text for terminals, and in the language of Mermaid.
 package drawing
 
 import (

@@ -1,0 +1,2 @@
+// Package drawing draws plans: as text for terminals, and in the language of Mermaid.
+package drawing
