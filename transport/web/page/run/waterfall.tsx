@@ -70,7 +70,7 @@ export function Waterfall({ feed }: { feed: Feed }) {
   }
   const shown = list.findIndex((l) => l.key === active.value);
   return (
-    <section class="waterfall" aria-label="Timeline" style={{ height: `${52 + 26 * list.length}px` }}>
+    <section class="waterfall" aria-label="Timeline" style={{ "--rows": list.length }}>
       <Brush scale={scale} tree={tree} now={now} zoom={zoom.value} onZoom={(z) => (zoom.value = z)} collapse={collapse.value}
         onCollapse={(on) => (collapse.value = on)} />
       <Virtual count={list.length} rowHeight={26} role="group" aria-label="What ran, and when" onKeyDown={keyDown} show={shown >= 0 ? shown : undefined}
