@@ -27,9 +27,22 @@ func TestKindsOfRepositories(t *testing.T) {
 # State
 -- src/windows.md --
 # Windows
+-- old/src/SUMMARY.md --
+- [Start](start.md)
+- [Windows](windows.md)
+- [Joins](joins.md)
+- [Ends](ends.md)
+-- old/src/start.md --
+# Start again
+-- old/src/windows.md --
+# Windows again
+-- old/src/joins.md --
+# Joins again
+-- old/src/ends.md --
+# Ends again
 -- theme/head.js --
 function head() {}
-`, "Chapters: src/start.md src/windows.md src/joins.md src/state.md\n", "SUMMARY theme"},
+`, "Chapters: src/start.md src/windows.md src/joins.md src/state.md\n", "SUMMARY theme old/"},
 		"books by the numbers of their chapters, each alike": {`
 -- scope/ch1.md --
 # One
@@ -41,6 +54,10 @@ function head() {}
 # Three
 -- types/README.md --
 # Types
+-- types/toc.md --
+# Contents
+-- types/apA.md --
+# More
 -- types/ch1.md --
 # 1
 -- types/ch2.md --
@@ -49,7 +66,8 @@ function head() {}
 # 3
 -- types/ch4.md --
 # 4
-`, "Chapters: scope/ch1.md scope/ch2.md scope/ch3.md scope/ch10.md types/ch1.md types/ch2.md types/ch3.md types/ch4.md\n", ""},
+`, "Chapters: scope/ch1.md scope/ch2.md scope/ch3.md scope/ch10.md types/README.md " +
+			"types/ch1.md types/ch2.md types/ch3.md types/ch4.md types/apA.md\n", "toc"},
 		"notebooks in their order": {`
 -- 10_end.ipynb --
 {"cells":[{"cell_type":"markdown","source":["# The end\n","\n","All there is."]}]}
@@ -57,7 +75,9 @@ function head() {}
 {"cells":[{"cell_type":"markdown","source":"# The middle"}]}
 -- 2_middle_solution.ipynb --
 {"cells":[]}
-`, "Notebooks: 2_middle.ipynb 10_end.ipynb\n", "solution"},
+-- z_old/2_middle.ipynb --
+{"cells":[{"cell_type":"markdown","source":"# The middle as it was"}]}
+`, "Notebooks: 2_middle.ipynb 10_end.ipynb\n", "solution z_old"},
 		"charts, an entry for each": {`
 -- charts/a/Chart.yaml --
 name: a
@@ -125,6 +145,19 @@ groups: []
 apiVersion: v1
 kind: Service
 `, "Operations: compose.yaml k8s/shop.yaml monitoring/alerts.yml nginx/nginx.conf\n", ""},
+		"a role at the root": {`
+-- tasks/main.yml --
+- name: Install the broker
+  package: {}
+-- defaults/main.yml --
+port: 1
+-- meta/main.yml --
+galaxy_info: {}
+-- vars/Alpine.yml --
+package: broker
+-- handlers/main.yml --
+- name: Restart
+`, "Configuration: defaults/main.yml meta/main.yml\nSource: tasks/main.yml\n", "Alpine handlers"},
 		"an application of Rails": {`
 -- config/routes.rb --
 Rails.application.routes.draw do
@@ -233,6 +266,31 @@ image: {}
 		"charts/a/values.yaml": "`replicas`, `image`", "1.ipynb": "Forecasts from the past of a series.",
 		"roles/r/tasks/main.yml": "Install the broker · Join the cluster", "2.ipynb": "",
 	})
+}
+
+// TestTitlesOfChaptersThatBeginWithTheBook takes the heading below where all chapters have one title.
+func TestTitlesOfChaptersThatBeginWithTheBook(t *testing.T) {
+	index := build(t, `
+-- b/ch1.md --
+# The Book
+
+## Chapter 1: What *Is* It?
+-- b/ch2.md --
+# The Book
+
+## Chapter 2: Scope
+-- b/ch3.md --
+# The Book
+
+## Chapter 3: Types
+-- b/ch4.md --
+# The Book
+
+## Chapter 4: Ends
+`, scan.Origin{}, rank.Options{})
+	if got := find(index, "b/ch1.md").Title; got != "Chapter 1: What Is It?" {
+		t.Errorf("the title is %q", got)
+	}
 }
 
 // TestEachPackageOfAWorkspaceHasALine lists more packages than a section has links, the one of the repository's name

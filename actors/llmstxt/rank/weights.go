@@ -35,7 +35,7 @@ var sections = []struct {
 	name           string
 	points, halves int
 }{
-	{secDocs, 500, 2}, {secChapters, 500, 8}, {secNotebooks, 500, 4}, {secTutorials, 500, 2}, {secPackages, 300, 2},
+	{secDocs, 500, 2}, {secChapters, 500, 8}, {secNotebooks, 500, 8}, {secTutorials, 500, 2}, {secPackages, 300, 2},
 	{secCommands, 300, 1}, {secWiring, 400, 1}, {secScreens, 400, 2}, {secHandlers, 400, 2}, {secData, 400, 2},
 	{secAPI, 480, 3},
 	{secConcepts, 480, 2}, {secConfiguration, 440, 1}, {secOperations, 440, 1}, {secExamples, 400, 1},

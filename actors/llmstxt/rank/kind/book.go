@@ -15,44 +15,98 @@ const (
 	mostChapters  = 80 // of all books of a repository
 )
 
-// book is the chapters in their order, and the files that only list them.
+// book is the chapters in their order, and the files that only list or praise them.
 type book struct {
-	chapters []string
-	contents string
+	chapters, aside []string
+	titles          map[string]string // that the contents give
 }
 
-// books finds each by its table of contents, else by the numbers of its chapters where there is nothing else. They
-// share the room alike.
+// books lists the chapters of each book; they share the room alike.
 func books(t Tree) Found {
-	var list []book
-	for _, p := range t.named("SUMMARY.md", "_toc.yml", "_quarto.yml", "_bookdown.yml") {
-		if b := t.listed(p); len(b.chapters) >= fewChapters {
-			list = append(list, b)
-		}
-	}
-	if len(list) == 0 && !t.Library {
-		if list = t.numbered(); t.sources() >= chaptersOf(list) {
-			list = nil
-		}
-	}
+	list, older := t.books()
 	if len(list) == 0 {
 		return Found{}
 	}
-	found := Found{Why: "of the book's making, not of its text"}
+	found := Found{Aside: older, Why: "of the book's making, an older edition, or one chapter too many"}
 	for _, b := range list {
-		for _, p := range b.chapters[:min(len(b.chapters), mostChapters/len(list))] {
-			found.Links = append(found.Links, Link{Path: p, Section: "Chapters", Reason: "a chapter, in the book's order"})
-		}
-		if b.contents != "" {
-			found.Aside = append(found.Aside, b.contents)
-		}
+		shown := min(len(b.chapters), mostChapters/len(list))
+		found.Links = append(found.Links, t.titled(b, shown)...)
+		found.Aside = append(append(found.Aside, b.aside...), b.chapters[shown:]...)
 	}
 	if !t.Library {
+		whole := t.has("SUMMARY.md") || t.has("src/SUMMARY.md") // the repository is a book, and holds none
 		found.Aside = append(found.Aside, t.matching(func(p string) bool {
-			return hasSegment(p, "theme", "themes", "listings", "code", "snippets", "ci", "tools", "scripts")
+			return whole && isChapter(p) && strings.Contains(p, "/") ||
+				hasSegment(p, "theme", "themes", "listings", "code", "snippets", "ci", "tools", "scripts")
 		})...)
 	}
+	found.Aside = slices.DeleteFunc(found.Aside, func(p string) bool {
+		return slices.ContainsFunc(found.Links, func(l Link) bool { return l.Path == p })
+	})
 	return found
+}
+
+// books finds each by its table of contents, else by the numbers of its chapters where there is nothing else. older
+// are the pages of other editions, and those that are printed from the same text.
+func (t Tree) books() (list []book, older []string) {
+	for _, p := range t.named("SUMMARY.md", "_toc.yml", "_quarto.yml", "_bookdown.yml") {
+		b := t.listed(p)
+		switch {
+		case len(b.chapters) < fewChapters:
+		case slices.ContainsFunc(list, b.isEditionOf):
+			older = append(append(older, b.chapters...), b.aside...)
+		default:
+			list = append(list, b)
+		}
+	}
+	numbered := t.numbered()
+	switch {
+	case len(list) > 0:
+		for _, other := range numbered {
+			older = append(older, other.chapters...)
+		}
+	case !t.Library && t.sources() < chaptersOf(numbered):
+		list = numbered
+	}
+	return list, older
+}
+
+var plain = strings.NewReplacer("*", "", "`", "")
+
+var heading = regexp.MustCompile(`(?m)^(#{1,2}) +(.+?) *#*$`)
+
+// isEditionOf tells a book with the chapters of another.
+func (b book) isEditionOf(other book) bool {
+	same := 0
+	for _, p := range b.chapters {
+		if slices.ContainsFunc(other.chapters, func(o string) bool { return path.Base(o) == path.Base(p) }) {
+			same++
+		}
+	}
+	return 2*same > len(b.chapters)
+}
+
+// titled links the first chapters of a book. Where each begins with the title of the book, the heading below is that
+// of the chapter.
+func (t Tree) titled(b book, shown int) []Link {
+	var links []Link
+	chapters := b.chapters[:shown]
+	first := map[string]int{}
+	heads := make([][][]string, len(chapters))
+	for i, p := range chapters {
+		heads[i] = heading.FindAllStringSubmatch(t.Read(p, 4<<10), 2)
+		if len(heads[i]) > 0 {
+			first[heads[i][0][2]]++
+		}
+	}
+	for i, p := range chapters {
+		l := Link{Path: p, Section: "Chapters", Title: b.titles[p], Reason: "a chapter, in the book's order"}
+		if l.Title == "" && len(heads[i]) == 2 && first[heads[i][0][2]] > 1 {
+			l.Title = plain.Replace(heads[i][1][2])
+		}
+		links = append(links, l)
+	}
+	return links
 }
 
 func chaptersOf(list []book) (n int) {
@@ -72,10 +126,15 @@ func (t Tree) sources() (n int) {
 	return n
 }
 
+var titledLink = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\s#]+)\)`)
+
 // listed reads the chapters that a table of contents names.
 func (t Tree) listed(contents string) book {
-	b := book{contents: contents}
+	b := book{aside: []string{contents}, titles: make(map[string]string)}
 	text := t.Read(contents, contentsBytes)
+	for _, m := range titledLink.FindAllStringSubmatch(text, -1) {
+		b.titles[path.Join(path.Dir(contents), m[2])] = plain.Replace(m[1])
+	}
 	targets := t.Targets(contents, text)
 	if path.Ext(contents) != ".md" {
 		targets = targets[:0]
@@ -131,8 +190,31 @@ func (t Tree) numbered() (list []book) {
 		if len(byDir[dir]) >= fewChapters && !hasSegment(dir+"/x", "rfcs", "adr", "adrs", "decisions", "proposals",
 			"blog", "_posts") {
 			slices.SortFunc(byDir[dir], natural)
-			list = append(list, book{chapters: byDir[dir]})
+			list = append(list, t.around(dir, byDir[dir]))
 		}
 	}
 	return list
+}
+
+var (
+	appendixName = regexp.MustCompile(`(?i)^(ap|app|appendix)[-_ ]?[a-z0-9]([-_. ]|$)`)
+	asideName    = regexp.MustCompile(`(?i)^(toc|contents|summary|foreword|thanks|acknowledge?ments|dedication)$`)
+)
+
+// around adds to numbered chapters the page of the book before them and the appendices behind.
+func (t Tree) around(dir string, chapters []string) book {
+	b := book{chapters: chapters}
+	for i := range t.Files {
+		p := t.Files[i].Path
+		switch name := nameOf(p); {
+		case path.Dir(p) != dir || dir == "." || !isChapter(p):
+		case strings.EqualFold(name, "readme"):
+			b.chapters = slices.Insert(b.chapters, 0, p)
+		case appendixName.MatchString(name):
+			b.chapters = append(b.chapters, p)
+		case asideName.MatchString(name):
+			b.aside = append(b.aside, p)
+		}
+	}
+	return b
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const mostNotebooks = 40
+const mostNotebooks = 80
 
 // notebooks lists them in the order of their names, which are numbered as a rule.
 func notebooks(t Tree) Found {
@@ -15,15 +15,17 @@ func notebooks(t Tree) Found {
 		return Found{}
 	}
 	slices.SortFunc(list, natural)
-	found := Found{Why: "an answer or a draft, not the notebook itself"}
+	found := Found{Why: "an answer, a draft or another version of a notebook, or one too many"}
+	seen := map[string]bool{}
 	for _, p := range list {
 		name := strings.ToLower(p)
-		switch {
-		case strings.Contains(name, "solution"), strings.Contains(name, "answer"), strings.Contains(name, "untitled"):
+		if strings.Contains(name, "solution") || strings.Contains(name, "answer") || strings.Contains(name, "untitled") ||
+			seen[path.Base(name)] || len(found.Links) == mostNotebooks {
 			found.Aside = append(found.Aside, p)
-		case len(found.Links) < mostNotebooks:
-			found.Links = append(found.Links, Link{Path: p, Section: "Notebooks", Reason: "a notebook, in their order"})
+			continue
 		}
+		seen[path.Base(name)] = true
+		found.Links = append(found.Links, Link{Path: p, Section: "Notebooks", Reason: "a notebook, in their order"})
 	}
 	return found
 }

@@ -62,6 +62,10 @@ func roles(t Tree) Found {
 	if len(found.Links) == 0 {
 		return found
 	}
+	if t.has("meta/main.yml") {
+		found.Links = append(found.Links,
+			Link{Path: "meta/main.yml", Section: "Configuration", Reason: "says what a role needs"})
+	}
 	for _, p := range t.matching(func(p string) bool { return isYAML(p) && path.Base(path.Dir(p)) == "playbooks" }) {
 		found.Links = append(found.Links, Link{Path: p, Section: "Operations", Note: t.steps(p), Reason: "a playbook"})
 	}
@@ -127,7 +131,8 @@ func modules(t Tree) Found {
 		}
 	}
 	found.Aside = t.matching(func(p string) bool {
-		return path.Ext(p) == ".tf" && hasSegment(p, "wrappers", "tests", "test") || strings.HasSuffix(p, ".tftest.hcl")
+		return hasSegment(p, "wrappers") || path.Ext(p) == ".tf" && hasSegment(p, "tests", "test") ||
+			strings.HasSuffix(p, ".tftest.hcl")
 	})
 	return found
 }
@@ -140,7 +145,7 @@ func (t Tree) module(p, section, reason string) Link {
 func cluster(t Tree) Found {
 	for i := range t.Files {
 		if f := &t.Files[i]; f.Kind == scan.Source && f.Place == scan.Product && f.Language != "Shell" ||
-			path.Base(f.Path) == "Chart.yaml" || path.Base(f.Path) == "galaxy.yml" {
+			slices.Contains([]string{"Chart.yaml", "galaxy.yml"}, path.Base(f.Path)) || f.Path == "tasks/main.yml" {
 			return Found{}
 		}
 	}
