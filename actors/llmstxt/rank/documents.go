@@ -247,6 +247,9 @@ func isAround(p string) bool {
 		return true
 	}
 	for part := range foldersOf(p) {
+		if prose.EndsWithAny(part, "tests", "testapp") {
+			return true
+		}
 		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
 			if slices.Contains(aroundWords, word) && word != part {
 				return true
@@ -257,7 +260,8 @@ func isAround(p string) bool {
 }
 
 func isHelper(stem string) bool {
-	return slices.Contains(helperNames, stem) || strings.HasPrefix(stem, "compat-") || strings.HasPrefix(stem, "compat_")
+	return slices.Contains(helperNames, stem) || strings.HasPrefix(stem, "compat-") || strings.HasPrefix(stem, "compat_") ||
+		strings.HasPrefix(stem, "functions_")
 }
 
 // foldersOf gives those above a file that say what it is for, in small letters: not the packages below a source root.

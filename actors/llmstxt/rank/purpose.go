@@ -149,6 +149,9 @@ func (v *survey) weigh(p *purpose) (why string) {
 	case saysWhat(sentence, v.names()):
 		p.points += 40
 		why = "says what it is"
+	case (p.top || p.whole) && saysWhatItDoes(sentence, v.names()):
+		p.points += 40
+		why = "says what it does"
 	case isNounPhrase(sentence):
 		p.points += 34
 		why = "is a noun phrase"

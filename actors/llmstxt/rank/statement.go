@@ -21,13 +21,6 @@ func (v *survey) names() []string {
 
 // saysWhat looks for "<name> is …", "This package provides …" and the like within the first words.
 func saysWhat(sentence string, names []string) bool {
-	for _, n := range names {
-		rest, ok := strings.CutPrefix(strings.TrimLeft(sentence, "*`_\"{"), n+" ")
-		verb, _, more := strings.Cut(rest, " ")
-		if ok && more && strings.HasSuffix(verb, "s") && !prose.EndsWithAny(verb, "ss", "'s", "’s") {
-			return true
-		}
-	}
 	for _, verb := range sayingVerbs {
 		subject, _, ok := strings.Cut(sentence, verb)
 		if !ok || len(subject) > 60 {
@@ -55,6 +48,18 @@ func saysWhat(sentence string, names []string) bool {
 		}
 	}
 	return prose.ContainsAny(sentence, "是", "です", "는 ")
+}
+
+// saysWhatItDoes looks for "<name> <verb>s …".
+func saysWhatItDoes(sentence string, names []string) bool {
+	for _, n := range names {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(sentence, "*`_\"{"), n+" ")
+		verb, _, more := strings.Cut(rest, " ")
+		if ok && more && strings.HasSuffix(verb, "s") && !prose.EndsWithAny(verb, "ss", "'s", "’s") {
+			return true
+		}
+	}
+	return false
 }
 
 // isNounPhrase holds for "A library for …", "Fast JSON parser for …": what stands before the first verb or

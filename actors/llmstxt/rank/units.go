@@ -174,7 +174,8 @@ func (j *sourceJudge) members() []*candidate {
 	for _, u := range j.units[1:] {
 		switch {
 		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || j.isInner(u):
-		case u.about.Private && isForItsMakers(shortName(u.about.Name)):
+		case u.about.Private && isForItsMakers(shortName(u.about.Name)),
+			prose.EndsWithAny(strings.ToLower(path.Base(u.dir)), "tests", "testapp", "benchmark", "benchmarks"):
 		case declared && !matches(j.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
 		default:
 			list = append(list, u)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -76,6 +77,9 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 			strings.Contains(strings.ToLower(u.about.Description), "internal"))
 	}},
 	{-24, "", func(_ *sourceJudge, s *sourceFile) bool { return isOnePlatform(s.Path) }},
+	{-30, "", func(_ *sourceJudge, s *sourceFile) bool {
+		return s.entry == "" && prose.EndsWithAny(s.name(), "Exception", "Error")
+	}},
 	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return isHelper(stemOf(s.Path)) && s.entry == "" }},
 	{10, "entry point, by its name", func(_ *sourceJudge, s *sourceFile) bool { return isEntryName(stemOf(s.Path)) }},
 	{30, "has the name of the package", func(j *sourceJudge, s *sourceFile) bool {

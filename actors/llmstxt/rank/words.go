@@ -89,14 +89,14 @@ var kindNouns = []string{
 	"component", "system", "service", "binding", "builder", "macro", "types", "hooks", "finder", "viewer", "player",
 	"serializer", "encoder", "decoder", "scheduler", "scanner", "crawler", "daemon", "agent", "monitor", "dashboard",
 	"book", "course", "chart", "specification", "kernel", "toolchain", "polyfill", "emulator", "simulator", "game",
-	"program", "renderer", "bot", "theme", "suite", "protocol", "abstraction", "helper", "processing", "functions", "bindings",
+	"program", "renderer", "bot", "theme", "suite", "protocol", "abstraction", "helper", "processing", "functions", "solution", "bindings",
 }
 
 // phraseEnds end the part of a noun phrase that names a thing; phraseStarts begin one that has no such end. Before a
 // finite verb stands the subject of a sentence.
 var phraseEnds = []string{
 	" for ", " with ", " to ", " that ", " which ", " of ", " in ", " on ", " from ", " written ", " built ", " based ",
-	" by ",
+	" by ", " using ",
 }
 
 var finiteVerbs = []string{" is ", " are ", " was ", " has ", " have ", " will ", " can ", " does ", " do "}
@@ -116,7 +116,7 @@ var advising = []string{
 var orders = []string{
 	"if ", "when ", "before ", "after ", "for more", "for guides", "to get ", "to use ", "to start ", "to learn ",
 	"begin by", "make sure", "note ", "see ", "read ", "visit ", "check ", "use ", "add ", "run ", "download ",
-	"in order to", "below ", "there ", "here ", "every ", "each ", "all ",
+	"in order to", "below ", "there ", "here ", "every ", "each ", "all ", "has ", "have ", "is ", "can ",
 }
 
 // distracting speak of something else than the purpose.

@@ -103,7 +103,7 @@ func isLegal(s string) bool {
 	}
 	return ContainsAny(s, "copyright", "all rights reserved", "spdx-", "licensed under", "permission is hereby",
 		"redistribut", "warranty", "warranties", "bsd-style", "mit license", "apache license", "gnu general public",
-		"is provided ``as is", "is provided \"as is", "implied warrant", "can be used freely", "public domain",
+		"is provided ``as is", "is provided \"as is", "implied warrant", "can be used freely", "freely distributable", "-style license", "public domain",
 		"for the full copyright", "terms of the")
 }
 

@@ -31,7 +31,7 @@ func Clean(s string) string {
 func isResidue(s string) bool {
 	low := strings.ToLower(s)
 	if ContainsAny(low, "```", "](@", "</", "<see ", "<example", "<remarks", "work in progress", "for testing only") ||
-		StartsWithAny(low, "⚠", "warning", "caution", "danger", "experimental:", "[!") {
+		StartsWithAny(low, "⚠", "warning", "caution", "danger", "experimental:", "[!", "???", ":::") {
 		return true
 	}
 	for word := range strings.FieldsSeq(s) {

@@ -14,7 +14,7 @@ type Page struct {
 	Title    string
 	Lead     string // description in the front matter
 	Prose    []Paragraph
-	Second   string   // the first heading below the title
+	Second   string   // the first heading below the title, where nothing stands before it
 	LeadIn   string   // the first sentence that leads to code or a list
 	Taglines []string // text of HTML blocks, where many a README says what it is
 
@@ -59,7 +59,9 @@ func (p *Page) addLeadIn(text string) {
 
 // below notes a heading that is not the title. What answers a question is not about the page.
 func (p *Page) below(title string, level int) {
-	p.Second = cmp.Or(p.Second, title)
+	if !p.begun {
+		p.Second = cmp.Or(p.Second, title)
+	}
 	p.subs = append(p.subs, heading{title, level})
 	p.deep++
 	if strings.HasSuffix(title, "?") {
