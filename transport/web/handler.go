@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"path"
@@ -46,19 +45,22 @@ type handler struct {
 // Handler serves the page. With signIn the API asks for tokens, and the page offers to sign out.
 func Handler(signIn bool) http.Handler {
 	h := &handler{assets: map[string]asset{}, pages: map[string][]byte{}}
-	names := struct {
-		JS, CSS, Icon, Theme string
-		SignIn               bool
-	}{SignIn: signIn, JS: h.add("built/page.js.gz", "text/javascript; charset=utf-8"),
-		CSS: h.add("built/page.css.gz", "text/css; charset=utf-8"), Icon: h.add("page/icon.svg", "image/svg+xml")}
-	document := template.Must(template.ParseFS(files, "page/index.html"))
+	document, err := files.ReadFile("page/index.html")
+	if err != nil {
+		panic(err) // the document is part of the program
+	}
+	js, css := h.add("built/page.js.gz", "text/javascript; charset=utf-8"), h.add("built/page.css.gz", "text/css; charset=utf-8")
+	icon := h.add("page/icon.svg", "image/svg+xml")
 	for _, theme := range []string{"", "light", "dark"} {
-		var page bytes.Buffer
-		names.Theme = theme
-		if err := document.Execute(&page, names); err != nil {
-			panic(err) // the document is part of the program
+		attributes := ""
+		if theme != "" {
+			attributes = ` data-theme="` + theme + `"`
 		}
-		h.pages[theme] = page.Bytes()
+		if signIn {
+			attributes += " data-sign-in"
+		}
+		page := strings.NewReplacer(" {attributes}", attributes, "{icon}", icon, "{css}", css, "{js}", js)
+		h.pages[theme] = []byte(page.Replace(string(document)))
 	}
 	return h
 }
