@@ -98,7 +98,7 @@ export function Log({ feed, seq }: { feed: Feed; seq?: number }) {
       <div class="bar">
         <input ref={field} type="search" placeholder="Filter: words, -without" aria-label="Filter the events" value={text.value}
           onInput={(e) => (text.value = e.currentTarget.value)} />
-        <label class="check"><input type="checkbox" checked={milestones.value} onChange={(e) => (milestones.value = e.currentTarget.checked)} /> milestones</label>
+        <button aria-pressed={milestones.value} onClick={() => (milestones.value = !milestones.value)} title="Leave out texts as they grow, and progress">Milestones</button>
         <button aria-pressed={follow.value} onClick={() => (follow.value = !follow.value)} title="Stay at the newest event (f)">{follow.value ? "Following" : "Follow"}</button>
         <form onSubmit={(e) => { e.preventDefault(); jump(Number(new FormData(e.currentTarget as HTMLFormElement).get("number"))); }}>
           <input class="jump num" name="number" type="number" min="1" placeholder="go to no." aria-label="Go to the event with the number" />

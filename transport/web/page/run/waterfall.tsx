@@ -170,7 +170,7 @@ function Brush({ scale, tree, now, zoom: [a, b], onZoom, collapse, onCollapse }:
         <button class="quiet" onClick={() => pan(-0.5)} aria-label="Earlier" disabled={a === 0}>‹</button>
         <button class="quiet" onClick={() => pan(0.5)} aria-label="Later" disabled={b >= 1}>›</button>
         <button class="quiet" onClick={() => onZoom([0, 1])} disabled={all}>All</button>
-        {(scale.breaks.length > 0 || !collapse) && <label class="check" title="Cut stretches in which nothing happened short"><input type="checkbox" checked={collapse} onChange={(e) => onCollapse(e.currentTarget.checked)} /> cut idle</label>}
+        {(scale.breaks.length > 0 || !collapse) && <button class="quiet" aria-pressed={collapse} onClick={() => onCollapse(!collapse)} title="Cut stretches in which nothing happened short">Cut idle</button>}
       </div>
       <div class="brush" aria-hidden="true" onPointerDown={down} onPointerMove={move} onPointerUp={() => (from.current = undefined)} onDblClick={() => onZoom([0, 1])}>
         {tree.top.root.segments.map((s) => <Bar key={s.from + s.state} segment={s} scale={scale} a={0} b={1} now={now} />)}
