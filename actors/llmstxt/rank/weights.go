@@ -101,10 +101,10 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 	{-40, "", func(_ *sourceJudge, s *sourceFile) bool { return s.copied }},
 	{-110, "", func(j *sourceJudge, s *sourceFile) bool { return s.hidden && !j.application }},
 	{-30, "", func(_ *sourceJudge, s *sourceFile) bool { return stemOf(s.Path) == "version" && s.entry == "" }},
-	{-60, "", func(_ *sourceJudge, s *sourceFile) bool {
+	{-100, "", func(_ *sourceJudge, s *sourceFile) bool {
 		return isWording(s.Path) || isSetAside(s.Path) && s.entry == ""
 	}},
-	{-40, "", func(j *sourceJudge, s *sourceFile) bool { return j.isOlder(s.Path) }},
+	{-100, "", func(j *sourceJudge, s *sourceFile) bool { return j.isOlder(s.Path) }},
 	{-20, "", func(_ *sourceJudge, s *sourceFile) bool { return s.file.Language == "Shell" && s.entry == "" }},
 }
 
