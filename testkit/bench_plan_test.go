@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/actors/plan"
-	"github.com/seed889630bf/lastword/actors/plan/expression"
 	"github.com/seed889630bf/lastword/messages"
 )
 

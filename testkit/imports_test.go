@@ -105,7 +105,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/plan",
-	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/structured/document", "actors/plan/*"},
+	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/structured/document", "actors/expression"},
 	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -118,7 +118,7 @@ var rules = []rule{{
 	ours:   []string{"messages", "actors"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/plan/expression",
+	pkgs:   "actors/expression",
 	libs:   []string{"go.starlark.net/syntax", "go.starlark.net/starlark"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
@@ -351,7 +351,7 @@ var rules = []rule{{
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
-		"github.com/evanw/esbuild/pkg/api", module + "/actors/plan", module + "/actors/plan/expression", module + "/transport/http", module + "/transport/mcp/source", module + "/transport/dialect/...", module + "/transport/nats",
+		"github.com/evanw/esbuild/pkg/api", module + "/actors/plan", module + "/actors/expression", module + "/transport/http", module + "/transport/mcp/source", module + "/transport/dialect/...", module + "/transport/nats",
 		module + "/transport/sqlite", module + "/transport/gate", module + "/transport/web", "github.com/nats-io/...",
 	},
 }}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/plan/expression"
+	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/messages"
 )
 

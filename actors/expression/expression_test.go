@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/plan/expression"
+	"github.com/seed889630bf/lastword/actors/expression"
 )
 
 var step = expression.Object{"outcome": expression.Text, "result": expression.Value, "rounds": expression.Integer}

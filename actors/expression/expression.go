@@ -29,7 +29,7 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	line := strings.TrimSpace(strings.ReplaceAll(text, "\n", " ")) // a line end would end the expression
 	tree, err := (&syntax.FileOptions{}).ParseExpr("", line, 0)
 	if e, ok := errors.AsType[syntax.Error](err); ok {
-		err = errors.New(e.Msg) // the plan's own position says where the expression is
+		err = errors.New(e.Msg) // the caller says where the expression is
 	}
 	if err != nil && (strings.Contains(line, "&&") || strings.ContainsAny(line, "|?!")) {
 		err = fmt.Errorf("%w; operators are those of Python, such as and, or, not, and x if condition else y", err)
