@@ -55,6 +55,7 @@ export function watchRuns(to: Watcher): () => void {
     take(m) {
       if (m.op === "list") to.list();
       else if (m.op === "runs") to.runs(m.runs!);
+      else if (m.op === "problem") return { reopen: 2000 };
     },
   });
 }
@@ -121,7 +122,7 @@ class RunSubscription implements Subscription {
         if (m.problem!.code === "reset") { // the log has no such cursor
           this.options = { ...this.options, snapshot: true };
           this.away = false;
-          return { reopen: true };
+          return { reopen: 0 };
         }
         this.to.problem?.(m.problem!);
         return "over";
@@ -203,8 +204,14 @@ function take(m: Message) {
     subscriptions.delete(id);
     if (!subscriptions.size) close("idle");
   } else if (s && answer) {
-    send(id, "reopen" in answer ? s.open() : answer);
+    "reopen" in answer ? reopen(id, s, Number(answer.reopen)) : send(id, answer);
   }
+}
+
+/** Asks again after so many milliseconds, unless the tab has connected again by then. */
+function reopen(id: string, s: Subscription, after: number) {
+  const at = socket;
+  setTimeout(() => socket === at && subscriptions.get(id) === s && send(id, s.open()), after);
 }
 
 function close(state: "idle" | "paused") {
