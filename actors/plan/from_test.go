@@ -100,6 +100,9 @@ func TestFromRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := run.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		for id, want := range map[messages.RunID]string{run.ID(): "is of the job work", "r_nowhere": "r_nowhere"} {
 			_, end := w.carry(t, s, plan.Input{Plan: p, From: "a", Run: id}, nil)
 			if end.Status != messages.Failed || !strings.Contains(end.End.Error.Message, want) {
