@@ -64,10 +64,10 @@ type play[W any] struct {
 }
 
 // heartbeats keeps proxies and clients from taking a silent run for a dead connection, until the returned function is
-// called.
-func (p *play[W]) heartbeats() (stop func() bool) {
+// called. None is written after that has returned: the answer is over then.
+func (p *play[W]) heartbeats() (stop func()) {
 	if p.dialect.Heartbeat == nil {
-		return func() bool { return true }
+		return func() {}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,12 @@ func (p *play[W]) heartbeats() (stop func() bool) {
 		}
 		p.beat.Reset(p.door.Heartbeat)
 	})
-	return p.beat.Stop
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.beat.Stop()
+		p.cancel(nil) // for a heartbeat that waits for the lock
+	}
 }
 
 // write writes a batch, and reports whether the client has all.
