@@ -122,7 +122,7 @@ func (g *generation) pack(t *actors.TaskContext) render.Pack {
 	pack := render.Pack{Bytes: g.input.SizeBudget, Tokens: max(0, g.input.TokenBudget), Go: t.Go,
 		Secrets: &g.secrets, KeepSecrets: g.input.Secrets == SecretsKeep}
 	if g.input.CountTokens {
-		pack.Counted = g.tokens.add
+		pack.Shown = g.tokens.add
 	}
 	if g.input.Full == FullAll {
 		pack.Rest = byUse(g.repo.Files)

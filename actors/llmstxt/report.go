@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 // mostSecrets bounds the list of secrets in llms.json.
@@ -21,10 +22,18 @@ type tokenCounts struct {
 	artifacts map[string]int // by name
 }
 
-func (c *tokenCounts) add(path string, tokens int) {
+// add counts the tokens of a file's text, unless that was done for another artifact.
+func (c *tokenCounts) add(path string, text []byte) {
+	c.mu.Lock()
+	_, counted := c.files[path]
+	c.mu.Unlock()
+	if counted {
+		return
+	}
+	n := tokens.Count(string(text))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.files[path] = tokens
+	c.files[path] = n
 }
 
 // refuseSecrets reads the files that are to be packed, and fails if one has a secret and the input forbids that.

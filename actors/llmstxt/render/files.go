@@ -11,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
-	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
@@ -23,8 +22,8 @@ type Pack struct {
 	FileBytes int
 	// Bytes and Tokens bound the whole, unless they are zero. What does not fit is left out, the least important first.
 	Bytes, Tokens int64
-	// Counted is called with the tokens of each file's text, by several goroutines. It may be nil.
-	Counted func(path string, tokens int)
+	// Shown is called with each file's text, by several goroutines. It may be nil.
+	Shown func(path string, text []byte)
 	// Secrets keeps what was redacted.
 	Secrets *secret.Report
 	// KeepSecrets leaves the secrets where they are.
@@ -176,8 +175,8 @@ func (t *texts) take(e entry) (fileText, error) {
 		whole = t.pack.Secrets.Redact(t.finder, e.link.path, whole)
 	}
 	text := cutLines(whole, t.pack.FileBytes)
-	if t.pack.Counted != nil {
-		t.pack.Counted(e.link.path, tokens.Count(string(text)))
+	if t.pack.Shown != nil {
+		t.pack.Shown(e.link.path, text)
 	}
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }
