@@ -12,8 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// subscription is one run, one tree of runs, or the list of the caller's runs, on a connection. It sends no more events than its credit: a client that
-// falls behind costs the server nothing, and gets merged deltas once it catches up.
+// subscription is one run, one tree of runs, or the list of the caller's runs, on a connection. It sends no more events
+// than its credit: a client that falls behind costs the server nothing, and gets merged deltas once it catches up.
 type subscription struct {
 	connection *connection
 	id         string

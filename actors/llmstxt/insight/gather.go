@@ -31,7 +31,8 @@ const (
 )
 
 // Gather chooses the material: at most budget bytes of it, the most telling first, and each block made neutral, which
-// is to take from it what models read as more than text. It reports the files' secrets, which it leaves out. The only error is ctx's cause.
+// is to take from it what models read as more than text. It leaves the files' secrets out, and reports them. The only
+// error is ctx's cause.
 func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan.Repository, index *rank.Index,
 	budget int, neutral func(text string) string) (Material, error) {
 	g := &gatherer{excerpts: render.NewExcerpts(ctx, files, secrets), repo: repo, index: index, room: budget, neutral: neutral,
