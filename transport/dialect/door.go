@@ -100,22 +100,27 @@ func (d *Door) Job(name string) (Job, error) {
 
 // Start starts a run of the caller; without an input it is {}. Errors: forbidden, invalid_input, and those of the runtime.
 func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
-	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
-		return "", err
-	}
 	job, err := d.Job(q.Job)
 	if err != nil {
 		return "", err
 	}
-	q.Principal, q.Mode = gate.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
 	if len(q.Input) == 0 {
 		q.Input = json.RawMessage("{}")
 	}
-	if q.Limits == (messages.Limits{}) {
-		q.Limits = job.Limits
+	return d.submit(ctx, q, job, job.Prepare)
+}
+
+// submit starts a run of the job for the caller. prepare, which may be nil, changes the input.
+func (d *Door) submit(ctx context.Context, q messages.Request, job Job,
+	prepare func(context.Context, json.RawMessage) (json.RawMessage, error)) (messages.RunID, error) {
+	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
+		return "", err
 	}
-	if job.Prepare != nil {
-		if q.Input, err = job.Prepare(ctx, q.Input); err != nil {
+	q.Principal = gate.From(ctx).Name
+	q.Mode, q.Limits = cmp.Or(q.Mode, messages.Detached), cmp.Or(q.Limits, job.Limits)
+	if prepare != nil {
+		var err error
+		if q.Input, err = prepare(ctx, q.Input); err != nil {
 			return "", err
 		}
 	}

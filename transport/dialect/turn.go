@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
@@ -86,22 +85,11 @@ func (t *Turn) Close() error {
 
 // StartTurn starts a run of a job with a [Job.Text]. A key makes the start idempotent. Errors: those of Start.
 func (d *Door) StartTurn(ctx context.Context, job Job, t Turn, labels map[string]string, key string) (messages.RunID, error) {
-	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
-		return "", err
-	}
 	input := map[string]json.RawMessage{job.Text: JSON(t.Text)}
 	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
 		return "", err
 	}
-	q := messages.Request{Job: job.Name, Input: JSON(input), Principal: gate.From(ctx).Name, Mode: messages.Detached,
-		Labels: labels, Limits: job.Limits, Key: key}
-	if job.PrepareTurn != nil {
-		var err error
-		if q.Input, err = job.PrepareTurn(ctx, q.Input); err != nil {
-			return "", err
-		}
-	}
-	return d.Runs.Submit(ctx, q)
+	return d.submit(ctx, messages.Request{Job: job.Name, Input: JSON(input), Labels: labels, Key: key}, job, job.PrepareTurn)
 }
 
 // Said is what was said before a run, what its client said, and what the run has said.
