@@ -55,6 +55,10 @@ var rules = []rule{{
 	libs:   []string{"golang.org/x/sys/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/atomicfile",
+	ours:   []string{"actors/filelock"},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/lease",
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os", "log"},
@@ -125,7 +129,7 @@ var rules = []rule{{
 	pkgs: "actors/llmstxt",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/repository/*", "actors/structured",
-		"actors/call", "actors/filelock",
+		"actors/call", "actors/filelock", "actors/atomicfile",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -46,7 +47,7 @@ func isGraphFile(folder, name string) bool {
 	case path.Join(folder, graphFolder):
 		return strings.HasPrefix(base, nameGraph) || strings.HasPrefix(base, nameForce)
 	case path.Join(folder, pagesFolder):
-		return strings.HasSuffix(base, ".md") || strings.HasSuffix(base, temporarySuffix)
+		return strings.HasSuffix(base, ".md") || strings.HasSuffix(base, atomicfile.Suffix)
 	}
 	return false
 }
@@ -90,5 +91,5 @@ func (g *generation) prepareGraph(out *os.Root) (swept int, err error) {
 			return 0, err
 		}
 	}
-	return sweep(out, graphFolder, "repo.") + sweep(out, pagesFolder, ""), nil
+	return atomicfile.Sweep(out, graphFolder, "repo.") + atomicfile.Sweep(out, pagesFolder, ""), nil
 }

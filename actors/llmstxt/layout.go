@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -134,7 +135,7 @@ func (g *generation) isOutput() func(scan.File) bool {
 // isText reports whether a run writes a text file of that name, or a temporary file for one.
 func (g *generation) isText(name string) bool {
 	if temporary, ok := strings.CutPrefix(name, "."+g.stem()); ok {
-		return strings.HasSuffix(temporary, temporarySuffix)
+		return strings.HasSuffix(temporary, atomicfile.Suffix)
 	}
 	return slices.ContainsFunc([]string{nameTxt, nameFull, nameCtx, nameJSON}, func(artifact string) bool {
 		return g.fileOf(artifact) == name

@@ -1,7 +1,6 @@
 package llmstxt
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -62,7 +62,7 @@ func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
 		t.Go(func(ctx context.Context) error {
 			err := errors.New("a writer ended too soon") // replaced if the writer returns
 			defer func() { ended <- err }()
-			err = writeEachPage(ctx, t.RunID(), folder, pages, first, n)
+			err = writeEachPage(ctx, folder, pages, first, n)
 			return nil
 		})
 	}
@@ -75,14 +75,13 @@ func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
 
 // writeEachPage writes every step-th page from first on. It leaves a page that is already there unchanged: writing it
 // again would cost as much as a new one.
-func writeEachPage(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
-	b := bufio.NewWriter(nil)
+func writeEachPage(ctx context.Context, folder *os.Root, pages []page, first, step int) error {
 	for i := first; i < len(pages); i += step {
 		p := &pages[i]
 		if holds(folder, p.name, p.text.Bytes()) {
 			continue
 		}
-		err := writeAtomically(folder, p.name, run, b, func(w io.Writer) error {
+		err := atomicfile.Write(folder, p.name, 0o644, func(w io.Writer) error {
 			_, err := w.Write(p.text.Bytes())
 			return errors.Join(context.Cause(ctx), err)
 		})

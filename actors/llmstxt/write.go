@@ -2,6 +2,7 @@ package llmstxt
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/tokens"
@@ -28,7 +30,7 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return err
 	}
-	if n += sweep(out.Root, ".", g.stem()); n > 0 {
+	if n += atomicfile.Sweep(out.Root, ".", g.stem()); n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", prose.Count(n, "file")))
 	}
 	files, err := g.artifacts(ctx, t, out)
@@ -99,9 +101,10 @@ func (g *generation) writeFile(
 	ctx context.Context, t *actors.TaskContext, out *folder, b *bufio.Writer, f artifact,
 ) (said messages.Artifact, err error) {
 	name := g.fileOf(f.name)
-	err = writeAtomically(out.Root, name, t.RunID(), b, func(w io.Writer) error {
-		said, err = g.checked(w, f)
-		return errors.Join(context.Cause(ctx), err)
+	err = atomicfile.Write(out.Root, name, 0o644, func(w io.Writer) error {
+		b.Reset(w)
+		said, err = g.checked(b, f)
+		return cmp.Or(context.Cause(ctx), err, b.Flush())
 	})
 	said.Path = path.Join(out.dir, name)
 	return said, err

@@ -1,7 +1,7 @@
-package llmstxt
+package atomicfile
 
 import (
-	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,34 +12,27 @@ import (
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors/filelock"
-	"github.com/seed889630bf/lastword/messages"
 )
 
-const (
-	temporarySuffix = ".tmp"
-	// createTries is how often the sweeps of other runs may remove a new file. Each run sweeps once, and a node runs
-	// no more than a thousand.
-	createTries = 1000
-)
+// Suffix is the end of the names of temporary files.
+const Suffix = ".tmp"
 
-// writeAtomically has fill write a temporary file, syncs it and renames it. It is on disk once the caller has synced
-// the folder. A crash at any point leaves the old file or the new one under the name, and at worst a temporary file,
-// which the next run removes. An error of fill leaves the old file.
-func writeAtomically(
-	dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error,
-) error {
+// createTries is how often the sweeps of other runs may remove a new file. Each run sweeps once, and a node runs no
+// more than a thousand.
+const createTries = 1000
+
+// Write has fill write a temporary file, syncs it and renames it to the name, which is slash-separated. It is on disk
+// once the caller has synced the folder. A crash at any point leaves the old file or the new one under the name, and
+// at worst a temporary file for Sweep. An error of fill leaves the old file.
+func Write(dir *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
-	temporary := folder + "." + base + "." + string(run) + temporarySuffix
-	f, err := create(dir, temporary)
+	temporary := folder + "." + base + "." + rand.Text() + Suffix
+	f, err := create(dir, temporary, mode)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // after the rename: the lock keeps other runs from removing the file
-	b.Reset(f)
-	err = fill(b)
-	if err == nil {
-		err = b.Flush()
-	}
+	err = fill(f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -54,9 +47,9 @@ func writeAtomically(
 
 // create makes a temporary file and locks it, so that no sweep of another run removes it. A sweep between the two may
 // have removed it; then create makes it again.
-func create(dir *os.Root, name string) (*os.File, error) {
+func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	for range createTries {
-		f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if err != nil {
 			return nil, err
 		}
@@ -77,16 +70,16 @@ func isAt(dir *os.Root, name string, f *os.File) bool {
 	return err == nil && os.SameFile(there, mine)
 }
 
-// sweep removes the temporary files that killed runs left in the folder, and returns how many. It takes names that
-// begin with the prefix. Files of living runs are locked.
-func sweep(dir *os.Root, folder, prefix string) int {
+// Sweep removes the temporary files that killed processes left in the folder, and returns how many. It takes those
+// for names that begin with the prefix. Files of living processes are locked.
+func Sweep(dir *os.Root, folder, prefix string) int {
 	entries, err := fs.ReadDir(dir.FS(), folder)
 	if err != nil {
 		return 0
 	}
 	n := 0
 	for _, e := range entries {
-		mine := strings.HasPrefix(e.Name(), "."+prefix) && strings.HasSuffix(e.Name(), temporarySuffix)
+		mine := strings.HasPrefix(e.Name(), "."+prefix) && strings.HasSuffix(e.Name(), Suffix)
 		if mine && e.Type().IsRegular() && removeUnlocked(dir, path.Join(folder, e.Name())) {
 			n++
 		}
