@@ -89,7 +89,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/tool",
-	ours:   []string{"messages", "messages/model", "messages/words", "actors", "actors/structured"},
+	ours:   []string{"messages", "messages/model", "messages/words", "actors", "actors/atomicfile", "actors/structured"},
 	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -119,7 +119,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/artifact",
-	ours:   []string{"messages", "actors"},
+	ours:   []string{"messages", "actors", "actors/atomicfile"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/expression",

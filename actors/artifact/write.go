@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -65,25 +65,8 @@ func (w written) save(folder string) error {
 	if err := root.MkdirAll(filepath.FromSlash(path.Dir(w.Name)), 0o755); err != nil {
 		return err
 	}
-	name, part := filepath.FromSlash(w.Name), filepath.FromSlash(w.Name+".part")
-	if err := save(root, part, w.text); err != nil {
+	if err := atomicfile.WriteText(root, w.Name, 0o644, w.text); err != nil {
 		return err
 	}
-	return root.Rename(part, name)
-}
-
-func save(root *os.Root, name, text string) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fs.FileMode(0o644))
-	if err != nil {
-		return err
-	}
-	if _, err := f.WriteString(text); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return atomicfile.SyncFolder(root, path.Dir(w.Name))
 }

@@ -22,7 +22,7 @@ const Suffix = ".tmp"
 const createTries = 1000
 
 // Write has fill write a temporary file, syncs it and renames it to the name, which is slash-separated. It is on disk
-// once the caller has synced the folder. A crash at any point leaves the old file or the new one under the name, and
+// once the caller has called SyncFolder. A crash at any point leaves the old file or the new one under the name, and
 // at worst a temporary file for Sweep. An error of fill leaves the old file.
 func Write(dir *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
@@ -43,6 +43,23 @@ func Write(dir *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) e
 		return errors.Join(err, dir.Remove(temporary))
 	}
 	return nil
+}
+
+// WriteText writes the text as Write does.
+func WriteText(dir *os.Root, name string, mode fs.FileMode, text string) error {
+	return Write(dir, name, mode, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// SyncFolder makes the names in the folder last, as Sync of a file its content.
+func SyncFolder(dir *os.Root, name string) error {
+	d, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // create makes a temporary file and locks it, so that no sweep of another run removes it. A sweep between the two may

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -171,19 +172,11 @@ func openOut(out, dir string) (*os.Root, error) {
 		return nil, invalid("cannot make the folder %s in %s: %v", dir, out, reason(err))
 	}
 	for made := dir; made != "."; made = path.Dir(made) {
-		if err := syncFolder(root, path.Dir(made)); err != nil {
+		if err := atomicfile.SyncFolder(root, path.Dir(made)); err != nil {
 			return nil, err
 		}
 	}
 	return root.OpenRoot(dir)
-}
-
-func syncFolder(dir *os.Root, name string) error {
-	d, err := dir.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // waitForLock locks the folder, so that all files in it are of one run. If another run has the lock, of this process

@@ -87,7 +87,7 @@ func (g *generation) prepareGraph(out *os.Root) (swept int, err error) {
 		return 0, invalid("cannot make the folder %s: %v", pagesFolder, reason(err))
 	}
 	for _, made := range []string{graphFolder, "."} {
-		if err := syncFolder(out, made); err != nil {
+		if err := atomicfile.SyncFolder(out, made); err != nil {
 			return 0, err
 		}
 	}

@@ -84,7 +84,7 @@ func (g *generation) writeFiles(
 }
 
 func tellWritten(t *actors.TaskContext, out *os.Root, folder string, files []messages.Artifact) error {
-	if err := syncFolder(out, folder); err != nil {
+	if err := atomicfile.SyncFolder(out, folder); err != nil {
 		return fmt.Errorf("cannot write %s: %w", files[0].Name, reason(err))
 	}
 	for _, a := range files {

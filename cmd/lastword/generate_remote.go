@@ -11,13 +11,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -134,25 +135,16 @@ func downloadFile(ctx context.Context, c *api.Client, id messages.RunID, a messa
 		return err
 	}
 	defer from.Close()
-	to := filepath.FromSlash(cmp.Or(a.Path, a.Name))
-	if err := root.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+	to := cmp.Or(a.Path, a.Name)
+	if err := root.MkdirAll(path.Dir(to), 0o777); err != nil {
 		return err
 	}
-	part := filepath.Join(filepath.Dir(to), ".lastword-"+rand.Text())
-	file, err := root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
+	return atomicfile.Write(root, to, 0o644, func(file io.Writer) error {
+		sum := sha256.New()
+		_, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(from, a.Bytes+1))
+		if err == nil && hex.EncodeToString(sum.Sum(nil)) != a.SHA256 {
+			err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server sent another file than the run wrote")
+		}
 		return err
-	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, sum), io.LimitReader(from, a.Bytes+1))
-	if err = errors.Join(err, file.Close()); err == nil && hex.EncodeToString(sum.Sum(nil)) != a.SHA256 {
-		err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server sent another file than the run wrote")
-	}
-	if err == nil {
-		err = root.Rename(part, to)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(part))
-	}
-	return nil
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
@@ -222,16 +223,10 @@ func replaceFile(file, text string) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".tokens-*") // of mode 0600
+	folder, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	defer folder.Close()
+	return atomicfile.WriteText(folder, filepath.Base(file), 0o600, text)
 }

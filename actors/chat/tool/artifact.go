@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -70,7 +71,7 @@ func (a artifacts) write(_ context.Context, c *Call, in writing) (string, error)
 		err = nil
 	}
 	if err == nil {
-		err = a.replace(in)
+		err = atomicfile.WriteText(a.folder, in.Name, 0o644, in.Text)
 	}
 	if err != nil {
 		return "", err
@@ -93,16 +94,8 @@ func (a artifacts) keep(c *Call, name string, old []byte) error {
 	}
 }
 
-func (a artifacts) replace(in writing) error {
-	temporary := path.Join(path.Dir(in.Name), "."+path.Base(in.Name)+".tmp")
-	if err := a.put(temporary, os.O_TRUNC, in.Text); err != nil {
-		return err
-	}
-	return a.folder.Rename(temporary, in.Name)
-}
-
-func (a artifacts) put(name string, how int, text string) error {
-	f, err := a.folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o644)
+func (a artifacts) extend(name, text string) error {
+	f, err := a.folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
@@ -121,7 +114,7 @@ func (a artifacts) append(_ context.Context, c *Call, in appending) (string, err
 		return "", messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s would have more than %d bytes; "+
 			"go on in another file", in.Name, MaxArtifact)
 	}
-	if err := a.put(in.Name, os.O_APPEND, in.Text); err != nil {
+	if err := a.extend(in.Name, in.Text); err != nil {
 		return "", err
 	}
 	whole, err := a.folder.ReadFile(in.Name)
