@@ -75,9 +75,60 @@ func TestAppendThatDoesNotReturn(t *testing.T) {
 	})
 }
 
-// leave writes the beginning of a log, as a node that is gone.
-func leave(t *testing.T, j actors.Journal, run messages.RunID, bodies ...messages.Body) {
-	t.Helper()
+// slow answers an append half a second after everybody can read the block. The second read of p.c1 takes 12.8 s.
+type slow struct {
+	*actors.MemoryJournal
+	reads atomic.Int32
+}
+
+func (j *slow) Append(b actors.Block, done func(error)) {
+	j.MemoryJournal.Append(b, func(err error) { time.AfterFunc(500*time.Millisecond, func() { done(err) }) })
+}
+
+func (j *slow) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	if run == "p.c1" && j.reads.Add(1) == 2 {
+		time.Sleep(12800 * time.Millisecond)
+	}
+	return j.MemoryJournal.Read(ctx, run, after)
+}
+
+// Who has read the terminal gets it from State as well, though the journal has not answered yet.
+func TestStateAfterTheTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &slow{MemoryJournal: actors.NewMemoryJournal()}
+		s := open(t, actors.Config{Journal: j})
+		leave(t, j.MemoryJournal, "r", messages.RunQueued{Job: "test", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
+		time.Sleep(100 * time.Millisecond)
+		for _, err := range s.Events(t.Context(), "r", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if state, err := s.State(t.Context(), "r"); err != nil || !state.Status.IsEnded() {
+			t.Errorf("after the terminal: %s, %v", state.Status, err)
+		}
+	})
+}
+
+// A run that is started again hears how its child has ended, though the journal has not answered yet: it does not wait for ever.
+func TestChildEndsBeforeTheJournalAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &slow{MemoryJournal: actors.NewMemoryJournal()}
+		child := left("p.c1", messages.RunQueued{Job: "gone", Mode: messages.Detached, Parent: "p"}, messages.RunStarted{Node: "gone", Epoch: 1})
+		child.Writer = "gone" // for 10 s
+		j.MemoryJournal.Append(child, func(error) {})
+		leaveParent(t, j.MemoryJournal)
+		again := job(nothing)
+		again.Restart = true
+		known := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return again, nil }}
+		s := open(t, actors.Config{Journal: j, Jobs: known})
+		time.Sleep(20 * time.Second)
+		settled(t, s, "p.c1", "p")
+	})
+}
+
+// left is the beginning of a log.
+func left(run messages.RunID, bodies ...messages.Body) actors.Block {
 	b := actors.Block{Run: run, ID: actors.BlockID([]byte(run + "0123456789abcdef")[:16])}
 	for i, body := range bodies {
 		seq := uint64(i) + 1
@@ -86,7 +137,13 @@ func leave(t *testing.T, j actors.Journal, run messages.RunID, bodies ...message
 	if i := slices.IndexFunc(bodies, func(b messages.Body) bool { return b.Kind() == messages.KindRunStarted }); i >= 0 {
 		b.Epoch = 1
 	}
-	j.Append(b, func(err error) {
+	return b
+}
+
+// leave writes the beginning of a log, as a node that is gone.
+func leave(t *testing.T, j actors.Journal, run messages.RunID, bodies ...messages.Body) {
+	t.Helper()
+	j.Append(left(run, bodies...), func(err error) {
 		if err != nil {
 			t.Error(err)
 		}

@@ -326,7 +326,7 @@ func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (mes
 			return messages.State{}, err
 		}
 	}
-	return s.State(ctx, id)
+	return s.archive.State(ctx, id) // the live log may lag behind the journal, where the reader has met the terminal
 }
 
 // compact removes white space from JSON. What is not JSON stays as it is.

@@ -249,12 +249,19 @@ func (s *System) setIdle() {
 
 // State returns the sum of the run's events so far. Errors: not_found.
 func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
-	if r := s.active(id); r != nil && !r.log.liveDropped.Load() {
-		if state := r.log.state(); state.Seq > 0 {
-			return state, nil
-		}
+	r := s.active(id)
+	if r == nil || r.log.liveDropped.Load() {
+		return s.archive.State(ctx, id)
 	}
-	return s.archive.State(ctx, id)
+	live := r.log.state()
+	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.hasTerminal()) {
+		return live, nil
+	}
+	kept, err := s.archive.State(ctx, id) // a reader may have met the terminal there, before the journal answered
+	if kept.Seq < live.Seq {
+		return live, nil
+	}
+	return kept, err
 }
 
 // List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has
