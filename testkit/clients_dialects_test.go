@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
@@ -92,11 +92,11 @@ func TestSeedClients(t *testing.T) {
 func (c *seedClient) judge(t *testing.T) {
 	var runs []seedRun
 	var cuts []*cutListener
-	var stories []testkit.Story
-	for _, story := range testkit.Stories() {
+	var of []stories.Story
+	for _, story := range stories.All() {
 		for n := range seedCuts {
 			cut := c.serve(t, story, n)
-			cuts, stories = append(cuts, cut), append(stories, story)
+			cuts, of = append(cuts, cut), append(of, story)
 			runs = append(runs, seedRun{"http://" + cut.Addr().String(), story.Name})
 		}
 	}
@@ -106,7 +106,7 @@ func (c *seedClient) judge(t *testing.T) {
 	}
 	for i, got := range told {
 		success := got.Ended == true || got.Ended == string(messages.Completed)
-		text, thoughts, ended := c.want(stories[i])
+		text, thoughts, ended := c.want(of[i])
 		if _, after, marked := strings.Cut(got.Text, "\n\n---\n\n"); marked { // what replaces what was taken back
 			got.Text = after
 		}
@@ -114,23 +114,23 @@ func (c *seedClient) judge(t *testing.T) {
 		case i%seedCuts == 0:
 			c.row.stories++
 			if success != ended || got.Text != text || got.Thoughts != nil && strings.Join(got.Thoughts, "|") != thoughts {
-				t.Errorf("%s: the client has %+v; want %q, %q, %v", stories[i].Name, got, text, thoughts, ended)
+				t.Errorf("%s: the client has %+v; want %q, %q, %v", of[i].Name, got, text, thoughts, ended)
 				continue
 			}
 			c.row.equal++
 		case cuts[i].wasCut():
 			if c.row.cuts++; success {
-				t.Errorf("%s, cut after %d writes: the client has %+v", stories[i].Name, i%seedCuts-1, got)
+				t.Errorf("%s, cut after %d writes: the client has %+v", of[i].Name, i%seedCuts-1, got)
 			}
 			if i%seedCuts == seedCuts-1 {
-				t.Errorf("%s has more writes than were cut: raise seedCuts", stories[i].Name)
+				t.Errorf("%s has more writes than were cut: raise seedCuts", of[i].Name)
 			}
 		}
 	}
 }
 
 // want is what the client has at the end of a story, and whether that is a success.
-func (c *seedClient) want(story testkit.Story) (text, thoughts string, success bool) {
+func (c *seedClient) want(story stories.Story) (text, thoughts string, success bool) {
 	state := story.State()
 	var said, thought []string
 	for _, s := range state.Streams {
@@ -154,15 +154,15 @@ func (c *seedClient) want(story testkit.Story) (text, thoughts string, success b
 }
 
 // serve serves a story. Cut says after how many writes, less one, the connection is cut; 0 is never.
-func (c *seedClient) serve(t *testing.T, story testkit.Story, cut int) *cutListener {
+func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListener {
 	t.Helper()
-	var runs dialect.Runs = &testkit.Teller{}
+	var runs dialect.Runs = &stories.Teller{}
 	heartbeat := time.Duration(0)
 	if cut == 0 { // heartbeats come between all events, and must change nothing
 		runs, heartbeat = &hesitant{}, time.Millisecond
 	}
 	answer := func() error {
-		return runs.Answer(t.Context(), testkit.StoryRun+"1", "q1", json.RawMessage(`"main"`), "")
+		return runs.Answer(t.Context(), stories.Run+"1", "q1", json.RawMessage(`"main"`), "")
 	}
 	if c.turn {
 		input, _ := json.Marshal(map[string]string{"message": story.Name}) // strings
@@ -196,7 +196,7 @@ var seedJobs = []dialect.Job{{Name: "prompt"}, {Name: "chat", Schema: json.RawMe
 
 // A conversation that a client of one seed system begins is read by that of another, and answered by that of a third.
 func TestSeedDialectsShareRuns(t *testing.T) {
-	config := dialect.Config{Runs: &testkit.Teller{}, Jobs: seedJobs}
+	config := dialect.Config{Runs: &stories.Teller{}, Jobs: seedJobs}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", nano.New(config, "test"))
 	mux.Handle(looopy.Path, looopy.New(config))

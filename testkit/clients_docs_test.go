@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
@@ -25,7 +25,7 @@ import (
 
 // telling tells its story whatever it is asked.
 type telling struct {
-	*testkit.Teller
+	*stories.Teller
 	story string
 }
 
@@ -48,7 +48,7 @@ func testSeedDocs(t *testing.T) {
 	}
 	folder := npmInstall(t, "httpclients")
 	open := func(story string, door func(dialect.Config) http.Handler) *httptest.Server {
-		server := httptest.NewServer(door(dialect.Config{Runs: telling{&testkit.Teller{}, story},
+		server := httptest.NewServer(door(dialect.Config{Runs: telling{&stories.Teller{}, story},
 			Jobs: []dialect.Job{{Name: "prompt"}, {Name: "chat"}}}))
 		t.Cleanup(server.Close)
 		return server

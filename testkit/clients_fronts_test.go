@@ -21,7 +21,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/agui"
 	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
@@ -39,14 +39,14 @@ func TestFrontClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
 	}
-	var stories []string
-	for _, story := range testkit.Stories() {
-		stories = append(stories, story.Name)
+	var names []string
+	for _, story := range stories.All() {
+		names = append(names, story.Name)
 	}
 	for _, name := range []string{"openai 6", "openai 7", "openai-go 3", "ai 6", "ai 7", "agui 1"} {
 		t.Run(name, func(t *testing.T) {
 			door := newFronts(t)
-			arguments := append([]string{door.url, strconv.Itoa(frontCuts)}, stories...)
+			arguments := append([]string{door.url, strconv.Itoa(frontCuts)}, names...)
 			cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "."}, arguments...)...)
 			cmd.Dir = filepath.Join("testdata", "fronts", "go")
 			if name != "openai-go 3" {
@@ -125,7 +125,7 @@ func frontDoors(runs dialect.Runs, heartbeat time.Duration) *http.ServeMux {
 }
 
 // hesitant tells so slowly that heartbeats come between all events: they must change nothing.
-type hesitant struct{ testkit.Teller }
+type hesitant struct{ stories.Teller }
 
 func (h *hesitant) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
@@ -184,10 +184,10 @@ type frontTool struct {
 }
 
 // judge holds what a client printed to the log.
-func (f *fronts) judge(t *testing.T, out []byte) (equal, stories, cuts int) {
+func (f *fronts) judge(t *testing.T, out []byte) (equal, told, cuts int) {
 	t.Helper()
-	want := map[string]testkit.Story{}
-	for _, story := range testkit.Stories() {
+	want := map[string]stories.Story{}
+	for _, story := range stories.All() {
 		want[story.Name] = story
 	}
 	for text := range bytes.Lines(out) {
@@ -197,7 +197,7 @@ func (f *fronts) judge(t *testing.T, out []byte) (equal, stories, cuts int) {
 		}
 		switch {
 		case got.Cut == 0:
-			stories++
+			told++
 			if why := differs(want[got.Story], got); why != "" {
 				t.Errorf("%s: %s: %s", got.Story, why, text)
 				continue
@@ -209,12 +209,12 @@ func (f *fronts) judge(t *testing.T, out []byte) (equal, stories, cuts int) {
 			}
 		}
 	}
-	return equal, stories, cuts
+	return equal, told, cuts
 }
 
 // differs says in what the client differs from the log, or "". Chat completions have one text and no tools, and retrieve
 // tells of the end alone.
-func differs(story testkit.Story, got frontTold) string {
+func differs(story stories.Story, got frontTold) string {
 	state := story.State()
 	var texts, thoughts []string
 	for _, s := range state.Streams {
@@ -253,7 +253,7 @@ func differs(story testkit.Story, got frontTold) string {
 }
 
 // frontTools are the calls of tools as the log has them.
-func frontTools(story testkit.Story) (all []frontTool) {
+func frontTools(story stories.Story) (all []frontTool) {
 	calls := map[string]*frontTool{}
 	var order []string
 	for _, e := range story.Events {

@@ -4,9 +4,6 @@
 // [Model] is a server of language models with scripted answers, down to each byte. [Journal] wraps a journal and
 // makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
-// Logs: [Stories] are those of whole runs, one for each thing that a reader in another system's format must get
-// right. A [Teller] is a runtime that tells them.
-//
 // Contract suites: [TestJournal] tests that a journal keeps the promises of [actors.Journal]. [TestRuntime] tests the
 // runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [Check] and [CheckTail]
 // judge any sequence of events.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // Events reads a run's events after a cursor, in order, until the terminal, like [actors.System.Events]. An error
@@ -106,7 +107,7 @@ func (s *streamSuite) whole(events []messages.Event, want messages.State) {
 	if err := Check(events); err != nil {
 		s.t.Fatal(err)
 	}
-	if got, _ := fold(events); !same(got, want) {
+	if got, _ := stories.Fold(events); !same(got, want) {
 		s.t.Errorf("the events add up to %+v, want %+v", got, want)
 	}
 }
@@ -160,7 +161,7 @@ func (s *streamSuite) reconnect() {
 			after = e.Seq
 			break // hang up after each event
 		}
-		if text, _ := fold(events); gate != nil && len(text.Streams) > 0 && text.Streams[0].Len() == 9 {
+		if text, _ := stories.Fold(events); gate != nil && len(text.Streams) > 0 && text.Streams[0].Len() == 9 {
 			close(gate)
 			gate = nil
 		}
@@ -321,17 +322,6 @@ func CheckTail(after uint64, events []messages.Event) error {
 		return fmt.Errorf("the last event is %s, not a terminal", last.Kind())
 	}
 	return nil
-}
-
-// fold applies a log.
-func fold(events []messages.Event) (messages.State, error) {
-	var f messages.Fold
-	for _, e := range events {
-		if err := f.Apply(e); err != nil {
-			return f.State(), err
-		}
-	}
-	return f.State(), nil
 }
 
 // same compares two folds as their readers see them.

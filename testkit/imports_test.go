@@ -85,7 +85,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/structured", "actors/chat/*",
 	},
-	tests:  []string{module + "/transport/mcp/source", module + "/testkit/scripted"},
+	tests:  []string{module + "/transport/mcp/source"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/tool",
@@ -246,10 +246,9 @@ var rules = []rule{{
 	tests: []string{module + "/actors", module + "/actors/llmstxt/...", module + "/actors/repository/...",
 		"github.com/mark3labs/mcp-go/..."},
 }, {
-	pkgs:  "transport/mcp/source",
-	ours:  []string{"messages", "messages/words"},
-	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-	tests: []string{module + "/testkit/scripted"},
+	pkgs: "transport/mcp/source",
+	ours: []string{"messages", "messages/words"},
+	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs: "transport/mcp/*",
 	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/mcp/*"},
@@ -323,7 +322,7 @@ var rules = []rule{{
 		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
-	tests: []string{module + "/actors", module + "/testkit/scripted"},
+	tests: []string{module + "/actors"},
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
@@ -347,10 +346,14 @@ var rules = []rule{{
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
 	tests: []string{"github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},
 }, {
-	pkgs: "testkit/*",
+	pkgs: "testkit/scripted",
+}, {
+	pkgs: "testkit/stories",
+	ours: []string{"messages"},
+	libs: []string{"golang.org/x/tools/txtar"},
 }, {
 	pkgs: "testkit",
-	ours: []string{"messages", "supervision", "actors"},
+	ours: []string{"messages", "supervision", "actors", "testkit/stories"},
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
@@ -585,7 +588,8 @@ func ruleFor(pkg string) *rule {
 func (r *rule) allows(src source, imp string) bool {
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
 		mine := slices.ContainsFunc(r.ours, func(p string) bool { return matches(p, rel) })
-		return mine || src.test && (rel == src.pkg || rel == "testkit" || src.pkg == "testkit" || covers(r.tests, imp))
+		return mine || src.test && (rel == src.pkg || rel == "testkit" || matches("testkit/*", rel) ||
+			src.pkg == "testkit" || covers(r.tests, imp))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		return !slices.Contains(r.denied, imp)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 func (s *journalSuite) order() {
@@ -265,9 +266,9 @@ func (s *journalSuite) cursors() {
 	events := story("r_cursors")
 	for i, upTo := range []int{12, len(events)} {
 		s.mustAppend(events[[]int{0, 12}[i]:upTo])
-		want, _ := fold(events[:upTo])
+		want, _ := stories.Fold(events[:upTo])
 		for after := range uint64(upTo) {
-			state, _ := fold(events[:after])
+			state, _ := stories.Fold(events[:after])
 			for _, e := range s.read("r_cursors", after) {
 				if e.From > state.Seq+1 || e.Seq <= state.Seq {
 					s.t.Fatalf("past %d: %d..%d does not continue %d", after, e.From, e.Seq, state.Seq)
@@ -293,7 +294,7 @@ func (s *journalSuite) cursors() {
 func (s *journalSuite) recovery() {
 	events := story("r_recovery")[:8]
 	s.mustAppend(events)
-	state, _ := fold(events)
+	state, _ := stories.Fold(events)
 	from, seq, rewind := state.Recovery()
 	word := failed(messages.ByRecovery)
 	word.Cause, word.Rewind = messages.CauseNodeLost, rewind

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // offer appends the first block of a run.
@@ -209,7 +210,7 @@ func (s *journalSuite) watching(r actors.Reader, self string, fn func(actors.Not
 func (s *journalSuite) watch() {
 	events := story("r_watched")
 	s.mustAppend(events[:1])
-	want, _ := fold(events)
+	want, _ := stories.Fold(events)
 	for _, r := range []actors.Reader{s.j, s.other} {
 		var mu sync.Mutex
 		seen := map[messages.RunID][]messages.Event{}
@@ -237,7 +238,7 @@ func (s *journalSuite) watch() {
 		defer func() {
 			mu.Lock()
 			defer mu.Unlock()
-			if state, err := fold(seen["r_watched"]); err != nil || !same(state, want) {
+			if state, err := stories.Fold(seen["r_watched"]); err != nil || !same(state, want) {
 				s.t.Errorf("the watch led to %d (%v), want %d", state.Seq, err, want.Seq)
 			}
 			if n := len(seen["r_beside"]); n != 1 {
@@ -311,8 +312,8 @@ func (s *journalSuite) skip() {
 		time.Sleep(30 * time.Millisecond)
 	}
 	all.Wait()
-	want, _ := fold(events)
-	if state, err := fold(got); err != nil || !same(state, want) {
+	want, _ := stories.Fold(events)
+	if state, err := stories.Fold(got); err != nil || !same(state, want) {
 		s.t.Errorf("a watch that skips led to %d (%v), want %d", state.Seq, err, want.Seq)
 	}
 }

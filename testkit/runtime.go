@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // TestRuntime tests that the runtime keeps its promises on a journal, with two Systems as two nodes. open is that of
@@ -141,7 +142,7 @@ func kinds(log []messages.Event) (said []string) {
 // end returns the state of the run by its log.
 func (w *world) end(id messages.RunID) messages.State {
 	w.Helper()
-	state, err := fold(w.log(id))
+	state, err := stories.Fold(w.log(id))
 	if err != nil {
 		w.Fatalf("%s: %v", w.what, err)
 	}
@@ -220,14 +221,14 @@ func (w *world) agree(log []messages.Event, seen ...[]messages.Event) {
 			said[e.Seq] = string(data)
 		}
 	}
-	want, _ := fold(log)
+	want, _ := stories.Fold(log)
 	for _, events := range seen {
 		for _, e := range events {
 			if data, _ := json.Marshal(e); !e.IsDelta() && said[e.Seq] != string(data) {
 				w.complain("a reader saw %s, the log says %s", data, said[e.Seq])
 			}
 		}
-		if got, err := fold(events); err != nil || !same(got, want) {
+		if got, err := stories.Fold(events); err != nil || !same(got, want) {
 			w.complain("a reader came to %d %s (%v), the log says %d %s", got.Seq, got.Status, err, want.Seq, want.Status)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // cancelRace cancels a run at its node and at another around the moment at which it ends.
@@ -352,7 +353,7 @@ func (s runtimeSuite) usurped() {
 		if err != nil {
 			w.Fatal(err)
 		}
-		state, err := fold(page.Events)
+		state, err := stories.Fold(page.Events)
 		if err != nil {
 			w.Fatal(err)
 		}

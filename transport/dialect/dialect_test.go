@@ -18,7 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
@@ -93,17 +93,17 @@ func TestStreamEndsWithTheTerminalOrBreaks(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		return string(body), err
 	}
-	if body, err := get(&testkit.Teller{}); err != nil || body != whole {
+	if body, err := get(&stories.Teller{}); err != nil || body != whole {
 		t.Errorf("the stream is %q, %v", body, err)
 	}
-	if body, err := get(&testkit.CutTeller{After: 5, Err: errGone}); err == nil || !strings.HasSuffix(body, "refused: the journal is gone\n") {
+	if body, err := get(&stories.CutTeller{After: 5, Err: errGone}); err == nil || !strings.HasSuffix(body, "refused: the journal is gone\n") {
 		t.Errorf("the broken stream is %q, %v", body, err)
 	}
 }
 
 func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
 	const cut = "\"Hel\"\nrefused: the journal is gone\n"
-	for want, runs := range map[string]dialect.Runs{whole: &testkit.Teller{}, cut: &testkit.CutTeller{After: 5, Err: errGone}} {
+	for want, runs := range map[string]dialect.Runs{whole: &stories.Teller{}, cut: &stories.CutTeller{After: 5, Err: errGone}} {
 		url := strings.Replace(open(t, runs, dialect.Config{}).URL, "http", "ws", 1)
 		ws, _, err := websocket.Dial(t.Context(), url+"/socket?story=plain", nil)
 		if err != nil {
@@ -135,7 +135,7 @@ func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
 // A run that waits for people is silent; the client still hears that the connection lives.
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runs := &testkit.Teller{}
+		runs := &stories.Teller{}
 		id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"question"}`)})
 		if err != nil {
 			t.Fatal(err)
@@ -238,7 +238,7 @@ func TestAnswersInWords(t *testing.T) {
 
 // answers notes what a run is answered.
 type answers struct {
-	testkit.Teller
+	stories.Teller
 	value json.RawMessage
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestStories holds which operations each story becomes.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		t.Run(story.Name, func(t *testing.T) {
 			var got strings.Builder
 			var run view.Transcript
@@ -50,7 +50,7 @@ func line(op *view.Op) string {
 
 // What is true of the items at the end is what the State says.
 func TestItemsAreTheState(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		var run view.Transcript
 		for _, e := range story.Events {
 			run.Apply(e, func(*view.Op) {})
@@ -146,7 +146,7 @@ func play(d view.Dialect[*reader], events []messages.Event) *reader {
 // Under every policy a client ends with the texts of the State, however the log was merged.
 func TestPolicies(t *testing.T) {
 	for name, dialect := range policies {
-		for _, story := range testkit.Stories() {
+		for _, story := range stories.All() {
 			forms := map[string][]messages.Event{"live": story.Events, "merged": messages.MergeDeltas(story.Events)}
 			for form, events := range forms {
 				got, want := play(dialect, events), textsOf(story.State())

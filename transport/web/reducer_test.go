@@ -15,13 +15,13 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // One law: after every event of every golden log, merged or not, the page's reducer says the State that Go's says.
 func TestReducersAgree(t *testing.T) {
 	logs := map[string][]messages.Event{}
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		logs["story "+story.Name] = story.Events
 		logs["story "+story.Name+", merged"] = messages.MergeDeltas(story.Events)
 		logs["story "+story.Name+", merged in the middle of a stretch"] = crossing(story.Events)

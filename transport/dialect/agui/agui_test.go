@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/agui"
 )
@@ -48,9 +48,9 @@ const current = `,"protocolVersion":"1.0"`
 
 // TestStories holds the events of each story, for clients of 1.0 and for those before.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
-		_, body, err := post(t, serve(t, &testkit.Teller{}), say(story.Name, current))
-		_, old, oldErr := post(t, serve(t, &testkit.Teller{}), say(story.Name, ""))
+	for _, story := range stories.All() {
+		_, body, err := post(t, serve(t, &stories.Teller{}), say(story.Name, current))
+		_, old, oldErr := post(t, serve(t, &stories.Teller{}), say(story.Name, ""))
 		if err := errors.Join(err, oldErr); err != nil {
 			t.Errorf("%s: %v", story.Name, err)
 		}
@@ -65,12 +65,12 @@ func TestStories(t *testing.T) {
 
 // Wherever the log breaks off, the client is told of an error.
 func TestNoCutIsASuccess(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		for n := range len(story.Events) {
 			if story.Name == "question" && n > 5 {
 				break
 			}
-			_, body, err := post(t, serve(t, &testkit.CutTeller{After: n, Err: errors.New("the journal is gone")}), say(story.Name, current))
+			_, body, err := post(t, serve(t, &stories.CutTeller{After: n, Err: errors.New("the journal is gone")}), say(story.Name, current))
 			if err == nil || !strings.HasSuffix(body, `data: {"code":"internal","message":"the journal is gone","type":"RUN_ERROR"}`+"\n\n") {
 				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
 			}
@@ -80,7 +80,7 @@ func TestNoCutIsASuccess(t *testing.T) {
 
 // An interrupt ends a run of the client, and what resumes is the next; the same request again gets the same events.
 func TestInterrupts(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	url := serve(t, teller)
 	post(t, url, say("question", current))
 	if status, body, _ := post(t, url, `{"threadId":"c1","runId":"2","resume":[{"interruptId":"q2","status":"resolved","payload":"x"}]}`); status != 422 {
@@ -113,7 +113,7 @@ func TestInterrupts(t *testing.T) {
 
 // The job gets what was said before, without what its own runs have shown.
 func TestEarlierMessages(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	post(t, serve(t, teller), `{"threadId":"c1","runId":"1","messages":[{"id":"1","role":"system","content":"Be brief."},`+
 		`{"id":"2","role":"user","content":[{"type":"text","text":"Hi"}]},{"id":"3","role":"reasoning","content":"hm"},`+
 		`{"id":"4","role":"assistant","toolCalls":[]},{"id":"5","role":"tool","content":"ok"},{"id":"6","role":"assistant","content":"Hello."},`+
@@ -129,7 +129,7 @@ func TestEarlierMessages(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	url := serve(t, &testkit.Teller{})
+	url := serve(t, &stories.Teller{})
 	for body, want := range map[string]int{
 		`{`: 400, `{"threadId":"c1","messages":[]}`: 400, `{"threadId":"c1","runId":"1","messages":[]}`: 422,
 		`{"threadId":"c1","runId":"1","messages":[{"role":"user","content":[{"type":"binary"}]}]}`: 422,

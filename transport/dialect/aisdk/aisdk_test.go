@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
 )
@@ -49,10 +49,10 @@ func say(text string) string {
 
 // TestStories holds the chunks of each story, for clients that know reset-step and for those that do not.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		var got strings.Builder
 		for _, version := range []string{"6", "7"} {
-			url := serve(t, &testkit.Teller{})
+			url := serve(t, &stories.Teller{})
 			_, body, err := ask(t, http.MethodPost, url+"/api/chat", version, say(story.Name))
 			fmt.Fprintf(&got, "version %s\n\n%s", version, body)
 			_, again, againErr := ask(t, http.MethodGet, url+"/api/chat/c1/stream", version, "")
@@ -66,12 +66,12 @@ func TestStories(t *testing.T) {
 
 // Wherever the log breaks off, the client is told of an error.
 func TestNoCutIsASuccess(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		for n := range len(story.Events) {
 			if story.Name == "question" && n > 5 {
 				break
 			}
-			_, body, err := ask(t, http.MethodPost, serve(t, &testkit.CutTeller{After: n, Err: errors.New("the journal is gone")})+"/api/chat", "7", say(story.Name))
+			_, body, err := ask(t, http.MethodPost, serve(t, &stories.CutTeller{After: n, Err: errors.New("the journal is gone")})+"/api/chat", "7", say(story.Name))
 			if err == nil || !strings.HasSuffix(body, `data: {"errorText":"the journal is gone","type":"error"}`+"\n\n") {
 				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
 			}
@@ -81,7 +81,7 @@ func TestNoCutIsASuccess(t *testing.T) {
 
 // A question ends the answer; what the client answers goes on in the same message, and may be sent again.
 func TestQuestions(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	url := serve(t, teller)
 	_, body, _ := ask(t, http.MethodPost, url+"/api/chat", "6", say("question"))
 	if !strings.Contains(body, `"finishReason":"tool-calls"`) || strings.Contains(body, "Took main") {
@@ -114,7 +114,7 @@ func TestQuestions(t *testing.T) {
 
 // What was taken back is not what the assistant said.
 func TestEarlierMessages(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	ask(t, http.MethodPost, serve(t, teller)+"/api/chat", "6", `{"id":"c1","messages":[`+
 		`{"role":"system","parts":[{"type":"text","text":"Be brief."}]},{"role":"user","parts":[{"type":"text","text":"Hi"}]},`+
 		`{"role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Hell","providerMetadata":{"lastword":{"id":"a"}}},`+
@@ -132,7 +132,7 @@ func TestEarlierMessages(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	url := serve(t, teller)
 	if status, _, _ := ask(t, http.MethodGet, url+"/api/chat/c1/stream", "6", ""); status != http.StatusNoContent {
 		t.Errorf("there is nothing to resume, but the status is %d", status)
@@ -150,7 +150,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	url := serve(t, &testkit.Teller{})
+	url := serve(t, &stories.Teller{})
 	for body, want := range map[string]int{
 		`{`: 400, `{"id":"c1"}`: 400,
 		`{"id":"c1","job":"generate","messages":[{"role":"user","parts":[{"type":"text","text":"plain"}]}]}`: 404,

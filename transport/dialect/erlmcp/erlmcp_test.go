@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -51,7 +51,7 @@ func (h *heard) client(url string) Client {
 }
 
 // want is what the log says.
-func want(story testkit.Story) (text, end string) {
+func want(story stories.Story) (text, end string) {
 	state := story.State()
 	var texts []string
 	for _, stream := range state.Streams {
@@ -71,7 +71,7 @@ func want(story testkit.Story) (text, end string) {
 	return text, end
 }
 
-func (h *heard) judge(t *testing.T, story testkit.Story) {
+func (h *heard) judge(t *testing.T, story stories.Story) {
 	t.Helper()
 	if text, end := want(story); h.text != text || h.end != end {
 		t.Errorf("%s: the client has %q and ends as %q; want %q, %q", story.Name, h.text, h.end, text, end)
@@ -85,8 +85,8 @@ func (h *heard) judge(t *testing.T, story testkit.Story) {
 
 // Every story ends at a client of erlmcp as its log says, for whoever began the stream and whoever subscribed to it.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
-		runs := &testkit.Teller{}
+	for _, story := range stories.All() {
+		runs := &stories.Teller{}
 		server := httptest.NewServer(open(runs))
 		answered := make(chan error, 1)
 		if story.Name == "question" {
@@ -102,7 +102,7 @@ func TestStories(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
-		if err := second.client(server.URL).Subscribe(t.Context(), string(testkit.StoryRun)+"1"); err != nil {
+		if err := second.client(server.URL).Subscribe(t.Context(), string(stories.Run)+"1"); err != nil {
 			t.Fatal(err)
 		}
 		second.judge(t, story)
@@ -130,7 +130,7 @@ func answer(ctx context.Context, url string) error {
 // A stream that is cut anywhere before its end is never taken for a success.
 func TestCuts(t *testing.T) {
 	for after := range 5 {
-		door := open(&testkit.Teller{})
+		door := open(&stories.Teller{})
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			door.ServeHTTP(&cutter{ResponseWriter: w, after: after}, r)
 		}))
@@ -191,7 +191,7 @@ func ask(t *testing.T, s http.Handler, who, method, params string) string {
 }
 
 func TestModesAndErrors(t *testing.T) {
-	s := open(&testkit.Teller{})
+	s := open(&stories.Teller{})
 	for _, c := range []struct{ who, method, params, want string }{
 		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"plain"}}`, `"text":"Hello, wörld 🌍"`},
 		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"failure"},"stream":false}`, `"isError":true`},
@@ -282,7 +282,7 @@ func TestResultsAsChunks(t *testing.T) {
 
 // Many subscribers read one stream over one WebSocket, each to its end.
 func TestSocket(t *testing.T) {
-	runs := &testkit.Teller{}
+	runs := &stories.Teller{}
 	server := httptest.NewServer(open(runs))
 	defer server.Close()
 	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+erlmcp.Path, nil)
@@ -315,7 +315,7 @@ func TestServerSentEvents(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"plain"},"stream":true}}`))
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	w := httptest.NewRecorder()
-	open(&testkit.Teller{}).ServeHTTP(w, r)
+	open(&stories.Teller{}).ServeHTTP(w, r)
 	frames := strings.Split(strings.TrimSuffix(w.Body.String(), "\n\n"), "\n\n")
 	last := `data: {"jsonrpc":"2.0","method":"stream_complete","params":{"streamId":"r_story1","total_chunks":3,` +
 		`"result":{"text":"Hello, wörld 🌍"}}}`

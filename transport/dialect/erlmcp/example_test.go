@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 )
@@ -101,7 +101,7 @@ func (c Client) handle(line []byte) (ended bool, err error) {
 
 // A page of Go is a client with chunk handlers, as erlmcp's own is to become.
 func Example() {
-	door := erlmcp.New(dialect.Config{Runs: &testkit.Teller{}, Jobs: []dialect.Job{{Name: "prompt"}}}, "1.0")
+	door := erlmcp.New(dialect.Config{Runs: &stories.Teller{}, Jobs: []dialect.Job{{Name: "prompt"}}}, "1.0")
 	server := httptest.NewServer(door)
 	defer server.Close()
 	client := Client{

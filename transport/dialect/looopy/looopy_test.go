@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -141,7 +141,7 @@ func project(events []event) (h held) {
 }
 
 // wanted is the same of the log.
-func wanted(story testkit.Story) (h held) {
+func wanted(story stories.Story) (h held) {
 	state := story.State()
 	h.Tools, h.Files = map[string]string{}, map[string]string{}
 	h.Status = string(state.Status)
@@ -183,9 +183,9 @@ func wanted(story testkit.Story) (h held) {
 
 // Every story leaves a client with what its log says, in both framings.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		for _, framing := range []string{"", "?framing=named"} {
-			events := tell(t, open(&testkit.Teller{}), story.Name, framing)
+			events := tell(t, open(&stories.Teller{}), story.Name, framing)
 			got, want := project(events), wanted(story)
 			if got.Said = ""; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s%s: the client has\n%+v, want\n%+v", story.Name, framing, got, want)
@@ -208,7 +208,7 @@ func TestL2Framings(t *testing.T) {
 		if named {
 			target += "?framing=named"
 		}
-		_, events := ask(t, open(&testkit.Teller{}), http.MethodPost, target, `{"message":"tool error","contextId":"c-1"}`)
+		_, events := ask(t, open(&stories.Teller{}), http.MethodPost, target, `{"message":"tool error","contextId":"c-1"}`)
 		for _, e := range events {
 			_, object := e.data["status"].(map[string]any)
 			if named != (e.name != "") || named == (e.data["kind"] != nil) || named == (e.data["contextId"] != nil) ||
@@ -222,8 +222,8 @@ func TestL2Framings(t *testing.T) {
 // L4: a reader that comes back after any event gets exactly the rest, with the same ids, also of a log that was merged
 // since.
 func TestL4Resume(t *testing.T) {
-	for _, story := range testkit.Stories() {
-		runs := &testkit.Teller{}
+	for _, story := range stories.All() {
+		runs := &stories.Teller{}
 		s := open(runs)
 		all := tell(t, s, story.Name, "")
 		whole := project(all)
@@ -254,7 +254,7 @@ func TestL4Resume(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s := open(&testkit.Teller{})
+	s := open(&stories.Teller{})
 	for _, c := range []struct {
 		method, target, body string
 		want                 int

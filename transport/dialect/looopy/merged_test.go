@@ -5,11 +5,11 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // merged is a runtime whose journal has merged every run as far as that goes.
-type merged struct{ *testkit.Teller }
+type merged struct{ *stories.Teller }
 
 func (m merged) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {

@@ -12,14 +12,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
 )
 
 // family is a runtime of one turn with sub-runs. A reader gets the logs as the runtime promises: each in its order,
 // a child's after its child.started and before its child.ended. Draw says which comes next, and what is merged.
 type family struct {
-	testkit.Teller
+	stories.Teller
 	logs map[messages.RunID][]messages.Event
 	draw *rapid.T
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -24,7 +24,7 @@ import (
 // L1: proxies must neither keep nor collect the events.
 func TestL1Headers(t *testing.T) {
 	w := httptest.NewRecorder()
-	open(&testkit.Teller{}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, looopy.Path,
+	open(&stories.Teller{}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, looopy.Path,
 		strings.NewReader(`{"message":"plain","contextId":"c-1"}`)))
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache",
 		"Connection": "keep-alive", "X-Accel-Buffering": "no"} {
@@ -38,7 +38,7 @@ func TestL1Headers(t *testing.T) {
 func TestL2NoLinesFromNames(t *testing.T) {
 	for _, name := range []string{`c\nevent: forged`, `c\r1`, ``} {
 		body := fmt.Sprintf(`{"message":"plain","contextId":"%s"}`, name)
-		if code, _ := ask(t, open(&testkit.Teller{}), http.MethodPost, looopy.Path, body); code != http.StatusBadRequest {
+		if code, _ := ask(t, open(&stories.Teller{}), http.MethodPost, looopy.Path, body); code != http.StatusBadRequest {
 			t.Errorf("the name %q is answered with %d", name, code)
 		}
 	}
@@ -96,7 +96,7 @@ func (f failing) Write(data []byte) (int, error) {
 
 // L6: a client that breaks disturbs neither the turn nor another client.
 func TestL6ABrokenClientHurtsNobody(t *testing.T) {
-	runs := &testkit.Teller{}
+	runs := &stories.Teller{}
 	s := open(runs)
 	func() {
 		defer func() {
@@ -171,10 +171,10 @@ func TestL8QuestionsOfSubRuns(t *testing.T) {
 
 // A turn that was canceled while it waited for an answer waits no more.
 func TestCanceledTurnsDoNotWait(t *testing.T) {
-	runs := &testkit.Teller{}
+	runs := &stories.Teller{}
 	s := open(runs)
 	ask(t, s, http.MethodPost, looopy.Path, `{"message":"question","contextId":"c-1"}`)
-	if err := runs.Cancel(t.Context(), testkit.StoryRun+"1", "ada", "enough"); err != nil {
+	if err := runs.Cancel(t.Context(), stories.Run+"1", "ada", "enough"); err != nil {
 		t.Fatal(err)
 	}
 	_, events := ask(t, s, http.MethodGet, looopy.Path+"?contextId=c-1", "")
@@ -226,7 +226,7 @@ var asked = map[string]messages.InputRequired{"ask ": {Request: "q", Prompt: "Wh
 	"secret ": {Request: "key", Prompt: "The key?", InputKind: messages.InputSecret}}
 
 // crashed is a runtime whose journal has lost what readers saw before its process died.
-type crashed struct{ *testkit.Teller }
+type crashed struct{ *stories.Teller }
 
 func (c crashed) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
@@ -245,7 +245,7 @@ func (c crashed) Follow(ctx context.Context, id messages.RunID, f messages.Follo
 
 // L4: a reader that comes back after a crash with text that no log has hears that it was taken back.
 func TestL4ResumeAfterACrash(t *testing.T) {
-	runs := &testkit.Teller{}
+	runs := &stories.Teller{}
 	_, all := ask(t, open(runs), http.MethodPost, looopy.Path, `{"message":"recovery","contextId":"c-1"}`)
 	whole := project(all).Said
 	for i, after := range all {

@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -88,7 +88,7 @@ func polled(t *testing.T, s http.Handler, id, delta string) (all []chunk) {
 }
 
 // end is what a story's end looks like to a client of NANO.
-func end(story testkit.Story) (text, failed string) {
+func end(story stories.Story) (text, failed string) {
 	state := story.State()
 	var texts []string
 	for _, stream := range state.Streams {
@@ -107,7 +107,7 @@ func end(story testkit.Story) (text, failed string) {
 }
 
 // judge holds the promises of a stream: numbers from 0 without a gap, one end, last, and the text of the log.
-func judge(t *testing.T, story testkit.Story, how string, chunks []chunk) {
+func judge(t *testing.T, story stories.Story, how string, chunks []chunk) {
 	t.Helper()
 	text, failed := end(story)
 	got, why := "", ""
@@ -132,8 +132,8 @@ func judge(t *testing.T, story testkit.Story, how string, chunks []chunk) {
 
 // Every story ends at a client of NANO as its log says, polled and pushed, and each chunk is the same ever after.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
-		runs := &testkit.Teller{}
+	for _, story := range stories.All() {
+		runs := &stories.Teller{}
 		s := open(runs)
 		began := call(t, s, "ada", fmt.Sprintf(`{"prompt":%q,"stream":true}`, story.Name)).Result
 		if len(began.StreamID) != 16 || strings.Trim(began.StreamID, "abcdefghijklmnopqrstuvwxyz0123456789") != "" ||
@@ -156,12 +156,12 @@ func TestStories(t *testing.T) {
 				t.Errorf("%s: again from %d: %+v, want %+v", story.Name, from, again, chunks[from:])
 			}
 		}
-		judge(t, story, "pushed", pushed(t, &testkit.Teller{}, story.Name))
+		judge(t, story, "pushed", pushed(t, &stories.Teller{}, story.Name))
 	}
 }
 
 // pushed are the chunks that come over a WebSocket, which answers the story's question.
-func pushed(t *testing.T, runs *testkit.Teller, story string) (all []chunk) {
+func pushed(t *testing.T, runs *stories.Teller, story string) (all []chunk) {
 	t.Helper()
 	server := httptest.NewServer(open(runs))
 	defer server.Close()
@@ -190,7 +190,7 @@ func pushed(t *testing.T, runs *testkit.Teller, story string) (all []chunk) {
 			all = append(all, m.Params)
 		}
 		if m.Params.Delta == "Let me ask." {
-			if err := runs.Answer(t.Context(), testkit.StoryRun+"1", "q1", json.RawMessage(`"main"`), ""); err != nil {
+			if err := runs.Answer(t.Context(), stories.Run+"1", "q1", json.RawMessage(`"main"`), ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -201,7 +201,7 @@ func pushed(t *testing.T, runs *testkit.Teller, story string) (all []chunk) {
 // A stream is polled for as long as it is used, then it has expired for an hour, and then nobody knows it.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := open(&testkit.Teller{})
+		s := open(&stories.Teller{})
 		id := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result.StreamID
 		poll := func() (code int) {
 			if r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q}`, id)); r.Error != nil {
@@ -226,7 +226,7 @@ func TestExpiry(t *testing.T) {
 // A stream that somebody watches does not expire, however long the run says nothing.
 func TestWatchedStreamsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runs := &testkit.Teller{}
+		runs := &stories.Teller{}
 		s := open(runs)
 		began := call(t, s, "ada", `{"prompt":"question","stream":true}`).Result
 		for range 7 {
@@ -243,7 +243,7 @@ func TestWatchedStreamsStay(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	s := open(&testkit.Teller{})
+	s := open(&stories.Teller{})
 	began := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
 	whole := call(t, s, "ada", `{"prompt":"plain"}`).Result
 	if whole.Text != "Hello, wörld 🌍" {
@@ -279,7 +279,7 @@ func TestErrors(t *testing.T) {
 
 // A client has 64 streams. One that has ended makes room for the next; others are not counted.
 func TestStreamsOfAClient(t *testing.T) {
-	s := open(&testkit.Teller{})
+	s := open(&stories.Teller{})
 	first := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
 	polled(t, s, first.StreamID, "")
 	for range 63 {
@@ -303,7 +303,7 @@ func TestInitializeAndBatches(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`[{"jsonrpc":"2.0","id":"a","method":"initialize"},`+
 		`{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"ping"},3]`))
 	w := httptest.NewRecorder()
-	open(&testkit.Teller{}).ServeHTTP(w, r)
+	open(&stories.Teller{}).ServeHTTP(w, r)
 	var all []struct {
 		ID     any
 		Result struct{ Capabilities map[string]bool }
@@ -316,7 +316,7 @@ func TestInitializeAndBatches(t *testing.T) {
 
 // A WebSocket goes on with a stream that another connection began.
 func TestResumeOverASocket(t *testing.T) {
-	s := open(&testkit.Teller{})
+	s := open(&stories.Teller{})
 	server := httptest.NewServer(s)
 	defer server.Close()
 	id := call(t, s, "", `{"prompt":"plain","stream":true}`).Result.StreamID
@@ -348,7 +348,7 @@ func TestResumeOverASocket(t *testing.T) {
 
 // Pollers and sockets at the same time get the same chunks, also one that asks beyond the end.
 func TestManyReadersOfAStream(t *testing.T) {
-	runs := &testkit.Teller{}
+	runs := &stories.Teller{}
 	s := open(runs)
 	began := call(t, s, "ada", `{"prompt":"question","stream":true}`).Result
 	all := make([][]chunk, 8)
@@ -372,7 +372,7 @@ func TestManyReadersOfAStream(t *testing.T) {
 }
 
 // long is a runtime whose runs say more than a stream holds.
-type long struct{ testkit.Teller }
+type long struct{ stories.Teller }
 
 func (l *long) Follow(_ context.Context, id messages.RunID, _ messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {

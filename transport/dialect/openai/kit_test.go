@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
 	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
@@ -126,7 +126,7 @@ func decode[T any](t *testing.T, body string) (v T) {
 
 // cut notes the cancels of a runtime whose events stop.
 type cut struct {
-	testkit.CutTeller
+	stories.CutTeller
 	canceled chan messages.RunID
 }
 
@@ -138,7 +138,7 @@ func (c *cut) Cancel(ctx context.Context, id messages.RunID, by, reason string) 
 var errGone = errors.New("the journal is gone")
 
 // merging is a runtime whose logs are merged as far as they can be.
-type merging struct{ *testkit.Teller }
+type merging struct{ *stories.Teller }
 
 func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {

@@ -17,7 +17,7 @@ import (
 	client "github.com/sashabaranov/go-openai"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 )
 
@@ -27,8 +27,8 @@ var created = regexp.MustCompile(`"created":[0-9]+`)
 
 // TestStories holds the frames of both APIs for each story.
 func TestStories(t *testing.T) {
-	for _, story := range testkit.Stories() {
-		url, name := serve(t, &testkit.Teller{}), fmt.Sprintf("%q", story.Name)
+	for _, story := range stories.All() {
+		url, name := serve(t, &stories.Teller{}), fmt.Sprintf("%q", story.Name)
 		_, chat, chatErr := post(t, url+"/v1/chat/completions",
 			`{"model":"chat","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":`+name+`}]}`)
 		_, response, responseErr := post(t, url+"/v1/responses", `{"model":"chat","stream":true,"input":`+name+`}`)
@@ -42,12 +42,12 @@ func TestStories(t *testing.T) {
 
 // What a client of go-openai has at the end is what the State says.
 func TestGoOpenAI(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		if story.Name == "question" {
 			continue // TestQuestions
 		}
 		config := client.DefaultConfig("k")
-		config.BaseURL = serve(t, &testkit.Teller{}) + "/v1"
+		config.BaseURL = serve(t, &stories.Teller{}) + "/v1"
 		c := client.NewClientWithConfig(config)
 		ask := client.ChatCompletionRequest{Model: "chat", Messages: []client.ChatCompletionMessage{
 			{Role: "user", Content: story.Name}}}
@@ -98,12 +98,12 @@ func read(t *testing.T, c *client.Client, ask client.ChatCompletionRequest) (tex
 
 // Wherever the log breaks off, no client takes what it has for the whole.
 func TestNoCutIsASuccess(t *testing.T) {
-	for _, story := range testkit.Stories() {
+	for _, story := range stories.All() {
 		for n := range len(story.Events) {
 			if story.Name == "question" && n > 5 {
 				break
 			}
-			url := serve(t, &testkit.CutTeller{After: n, Err: errGone})
+			url := serve(t, &stories.CutTeller{After: n, Err: errGone})
 			_, body, err := post(t, url+"/v1/responses", `{"model":"chat","stream":true,"input":"`+story.Name+`"}`)
 			all := events(t, body)
 			if last := all[len(all)-1]; last.Type != "error" || last.Code != "internal" || err == nil {
@@ -124,8 +124,8 @@ func TestNoCutIsASuccess(t *testing.T) {
 
 // A stream goes on after every number that a client was sent, also when the log was merged since.
 func TestStreamsGoOn(t *testing.T) {
-	for _, story := range testkit.Stories() {
-		teller := &testkit.Teller{}
+	for _, story := range stories.All() {
+		teller := &stories.Teller{}
 		live, merged := serve(t, teller), serve(t, merging{teller})
 		_, body, _ := post(t, live+"/v1/responses", `{"model":"chat","background":true,"input":"`+story.Name+`"}`)
 		path := "/v1/responses/" + decode[object](t, body).ID + "?stream=true"
@@ -179,7 +179,7 @@ func texts(all []event) map[string]string {
 
 // A question ends the answer of both APIs; what the client says next is its answer.
 func TestQuestions(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	url := serve(t, teller)
 	ask := func(text string, header ...string) string {
 		_, body, err := post(t, url+"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"`+text+`"}]}`, header...)
@@ -228,7 +228,7 @@ func TestQuestions(t *testing.T) {
 // A client that sends the whole conversation, as the SDKs do, needs no header: the message after a question answers it.
 func TestQuestionsInConversations(t *testing.T) {
 	config := client.DefaultConfig("k")
-	config.BaseURL = serve(t, &testkit.Teller{}) + "/v1"
+	config.BaseURL = serve(t, &stories.Teller{}) + "/v1"
 	c := client.NewClientWithConfig(config)
 	type said = []client.ChatCompletionMessage
 	say := func(before said, text string) said {
@@ -259,7 +259,7 @@ func TestQuestionsInConversations(t *testing.T) {
 
 // The job gets what was said before, from either API.
 func TestEarlierMessages(t *testing.T) {
-	teller := &testkit.Teller{}
+	teller := &stories.Teller{}
 	url := serve(t, teller)
 	_, body, _ := post(t, url+"/v1/responses", `{"model":"chat","input":"plain","instructions":"Be brief.","metadata":{"project":"x"}}`)
 	first := decode[object](t, body).ID
@@ -289,7 +289,7 @@ func TestClientsThatLeave(t *testing.T) {
 		"/v1/chat/completions": `{"model":"chat","stream":true,"messages":[{"role":"user","content":"plain"}]}`,
 		"/v1/responses":        `{"model":"chat","stream":true,"input":"plain"}`,
 	} {
-		runs := &cut{testkit.CutTeller{After: 5}, make(chan messages.RunID, 1)}
+		runs := &cut{stories.CutTeller{After: 5}, make(chan messages.RunID, 1)}
 		ctx, leave := context.WithCancel(t.Context())
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, serve(t, runs)+path, strings.NewReader(body))
 		if err != nil {
@@ -303,7 +303,7 @@ func TestClientsThatLeave(t *testing.T) {
 		<-runs.canceled
 		_ = answer.Body.Close()
 	}
-	url := serve(t, &testkit.Teller{})
+	url := serve(t, &stories.Teller{})
 	_, body, _ := post(t, url+"/v1/responses", `{"model":"chat","input":"question","background":true}`)
 	id := decode[object](t, body).ID
 	for range 2 {
@@ -319,7 +319,7 @@ func TestClientsThatLeave(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	url := serve(t, &testkit.Teller{})
+	url := serve(t, &stories.Teller{})
 	for request, want := range map[string]string{
 		`POST /v1/chat/completions {`: "400 bad_request",
 		`POST /v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"plain"}]}`:                         "404 not_found",
@@ -363,7 +363,7 @@ func TestRefusals(t *testing.T) {
 
 // The helper of the official client wants response.created before anything else, also before a heartbeat.
 func TestHeartbeatBeforeTheResponse(t *testing.T) {
-	url := serveWith(t, dialect.Config{Runs: &testkit.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}})
+	url := serveWith(t, dialect.Config{Runs: &stories.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}})
 	answer, err := http.Post(url+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
 	if err != nil {
 		t.Fatal(err)

@@ -1,95 +1,21 @@
-package testkit
+package stories
 
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"testing"
-	"time"
-
-	"golang.org/x/tools/txtar"
 
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Story is the log of a whole run, as a door serves it.
-type Story struct {
-	Name   string
-	Events []messages.Event
-}
-
-// State is the sum of the story's log.
-func (s Story) State() messages.State {
-	state, err := fold(s.Events)
-	if err != nil {
-		panic(fmt.Sprintf("the story %s is not legal: %v", s.Name, err))
-	}
-	return state
-}
-
-//go:embed stories.txt
-var stories []byte
-
-// StoryRun is the id of the run that the stories tell.
-const StoryRun messages.RunID = "r_story"
-
-// Stories returns one log for each thing that a reader in another system's format must get right: plain, two streams,
-// tool error, restart inside a text, recovery, question, cancel, failure, child.
-func Stories() []Story {
-	var all []Story
-	for _, file := range txtar.Parse(stories).Files {
-		story := Story{Name: file.Name}
-		for line := range strings.Lines(string(file.Data)) {
-			if !strings.HasPrefix(line, "#") {
-				story.Events = append(story.Events, storyEvent(strings.TrimSuffix(line, "\n")))
-			}
-		}
-		all = append(all, story)
-	}
-	return all
-}
-
-// storyEvent reads a line: NUMBER or FROM..NUMBER, kind, payload. A done event's digest is that of its text.
-func storyEvent(line string) messages.Event {
-	numbers, rest, _ := strings.Cut(line, " ")
-	kind, payload, _ := strings.Cut(rest, " ")
-	from, seq, merged := strings.Cut(numbers, "..")
-	if !merged {
-		seq = from
-	}
-	n, err := strconv.ParseUint(seq, 10, 64)
-	var e messages.Event
-	if err == nil {
-		at := time.Date(2026, 11, 20, 20, 0, 0, int(n%1_000_000)*int(time.Microsecond), time.UTC)
-		err = json.Unmarshal(fmt.Appendf(nil, `{"run_id":%q,"from":%s,"seq":%s,"ts":%q,"type":%q,"payload":%s}`,
-			StoryRun, from, seq, at.Format(time.RFC3339Nano), kind, payload), &e)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("the story line %q: %v", line, err))
-	}
-	switch b := e.Body.(type) {
-	case messages.TextDone:
-		b.SHA256 = messages.Digest(b.Text)
-		e.Body = b
-	case messages.ThoughtDone:
-		b.SHA256 = messages.Digest(b.Text)
-		e.Body = b
-	}
-	return e
-}
-
 // Teller is a runtime whose runs tell stories, for tests of doors. Every job tells; its input names the story as
 // text, prompt, message, goal or story. A run goes as far as its first question without an answer. The zero Teller tells
-// [Stories]. It is safe for concurrent use.
+// [All]. It is safe for concurrent use.
 type Teller struct {
 	mu   sync.Mutex
 	runs []*told
@@ -130,14 +56,14 @@ func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, 
 		return "", messages.InvalidInput("the input is not an object: %v", err)
 	}
 	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal)
-	all := Stories()
+	all := All()
 	i := slices.IndexFunc(all, func(s Story) bool { return s.Name == name })
 	if i < 0 {
 		return "", messages.InvalidInput("there is no story %q", name)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := &told{id: messages.RunID(fmt.Sprintf("%s%d", StoryRun, len(t.runs)+1)), more: make(chan struct{})}
+	r := &told{id: messages.RunID(fmt.Sprintf("%s%d", Run, len(t.runs)+1)), more: make(chan struct{})}
 	for _, e := range all[i].Events {
 		e.RunID = r.id
 		switch b := e.Body.(type) {
@@ -145,10 +71,10 @@ func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, 
 			b.Job, b.Input, b.Principal, b.Mode, b.Labels = q.Job, q.Input, q.Principal, q.Mode, q.Labels
 			e.Body = b
 		case messages.ChildStarted:
-			b.Child = messages.RunID(strings.Replace(string(b.Child), string(StoryRun), string(r.id), 1))
+			b.Child = messages.RunID(strings.Replace(string(b.Child), string(Run), string(r.id), 1))
 			e.Body = b
 		case messages.ChildEnded:
-			b.Child = messages.RunID(strings.Replace(string(b.Child), string(StoryRun), string(r.id), 1))
+			b.Child = messages.RunID(strings.Replace(string(b.Child), string(Run), string(r.id), 1))
 			e.Body = b
 		case messages.InputReceived:
 			b.Principal = unanswered
@@ -168,7 +94,7 @@ func (t *Teller) State(_ context.Context, id messages.RunID) (messages.State, er
 	if err != nil {
 		return messages.State{}, err
 	}
-	return fold(r.seen())
+	return Fold(r.seen())
 }
 
 // Follow gives the events one by one.
@@ -216,7 +142,7 @@ func (t *Teller) List(_ context.Context, q messages.Query) ([]messages.Summary, 
 	defer t.mu.Unlock()
 	var all []messages.Summary
 	for _, r := range slices.Backward(t.runs) {
-		state, err := fold(r.seen())
+		state, err := Fold(r.seen())
 		if err != nil {
 			return nil, err
 		}
@@ -280,20 +206,6 @@ func (t *Teller) change(id messages.RunID, do func(*told) error) error {
 		r.more = make(chan struct{})
 	}
 	return err
-}
-
-// Golden compares what a story became with testdata/NAME.golden, which it writes first if update is set.
-func (s Story) Golden(t testing.TB, update bool, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", strings.ReplaceAll(s.Name, " ", "-")+".golden")
-	if update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
-		t.Errorf("%s is told as (%v)\n%s", s.Name, err, got)
-	}
 }
 
 // CutTeller is a Teller whose events stop after so many batches: with an error or, without one, until the reader leaves.
