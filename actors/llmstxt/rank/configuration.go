@@ -78,3 +78,95 @@ func (v *survey) ecosystemOf(p string) string {
 	m, _ := manifest.Parse(p, nil)
 	return m.Ecosystem
 }
+
+// contentBytes of a file of settings are read for what it holds.
+const contentBytes = 16 << 10
+
+// contents says what a file of settings holds: the scripts and dependencies of a manifest, the targets of a build
+// file, the services of a compose file, the objects of Kubernetes, the tables of a schema.
+func (j *judge) contents(p string) string {
+	base := strings.ToLower(path.Base(p))
+	text := func() string { return j.head(p, contentBytes) }
+	switch {
+	case manifest.Known(p):
+		return j.ofManifest(p)
+	case base == "makefile" || base == "gnumakefile" || base == "justfile":
+		return named("Targets", lineWords(text(), isTarget))
+	case strings.HasPrefix(base, "docker-compose") || strings.HasPrefix(base, "compose."):
+		return named("Services", keysBelow(text(), "services:"))
+	case strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml"):
+		return named("Objects", lineWords(text(), func(line string) string {
+			kind, _ := strings.CutPrefix(line, "kind: ")
+			return strings.TrimPrefix(kind, line)
+		}))
+	case strings.HasPrefix(base, "dockerfile"):
+		return named("Based on", lineWords(text(), func(line string) string {
+			rest, ok := strings.CutPrefix(line, "FROM ")
+			if !ok {
+				return ""
+			}
+			image, _, _ := strings.Cut(rest, " ")
+			return image
+		}))
+	}
+	return ""
+}
+
+func (j *judge) ofManifest(p string) string {
+	m, _ := manifest.Parse(p, []byte(j.head(p, manifestBytes)))
+	var scripts []string
+	for _, s := range m.Scripts {
+		scripts = append(scripts, s.Name)
+	}
+	if len(scripts) > 0 {
+		return named("Scripts", scripts)
+	}
+	return named("Depends on", m.Dependencies)
+}
+
+// isTarget gives the name of a target that a line of a Makefile begins.
+func isTarget(line string) string {
+	name, rest, ok := strings.Cut(line, ":")
+	if !ok || strings.HasPrefix(rest, "=") || strings.ContainsAny(name, " \t.$%#=/@") {
+		return ""
+	}
+	return name
+}
+
+// lineWords gives what the function finds in lines, each once.
+func lineWords(text string, find func(line string) string) (words []string) {
+	seen := make(map[string]bool)
+	for line := range strings.Lines(text) {
+		if w := find(strings.TrimRight(line, "\n")); w != "" && !seen[w] {
+			seen[w] = true
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// keysBelow are the keys right below a key at the left of a YAML file.
+func keysBelow(text, key string) (keys []string) {
+	inside, indent := false, 0
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimLeft(line, " ")
+		depth := len(line) - len(trimmed)
+		name, _, isKey := strings.Cut(strings.TrimSpace(trimmed), ":")
+		switch {
+		case depth == 0 && name != "" && name[0] != '#':
+			inside, indent = strings.TrimSpace(line) == key, 0
+		case inside && isKey && name[0] != '#' && (indent == 0 || depth == indent):
+			indent = depth
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// named lists names in code after a word; "" for none.
+func named(word string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return word + " " + listed(names)
+}
