@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -24,6 +25,12 @@ const (
 	apiOfManyFiles = 4
 
 	apiOfOnePackage = 10
+)
+
+var (
+	accessorDocs   = words.Of("starts of accessors' docs")
+	headers        = words.Of("headers")
+	privateHeaders = words.Of("ends of private headers")
 )
 
 // api fills the section with the most important symbols of what others can use:
@@ -141,8 +148,7 @@ func isPrivateName(name string) bool {
 		if part[0] == '_' && !strings.HasPrefix(part, "__init__") || part[0] == '$' {
 			return true
 		}
-		switch strings.ToLower(part) {
-		case "detail", "details", "internal", "internals", "impl", "priv", "private":
+		if privatePlaces.Has(strings.ToLower(part)) {
 			return part != name && lastName(name) != part
 		}
 	}
@@ -164,8 +170,7 @@ func isAccessor(s Symbol) bool {
 		if rest == last || rest == "" || rest[0] != '_' && !unicode.IsUpper(rune(rest[0])) {
 			continue
 		}
-		if prose.StartsWithAny(strings.TrimPrefix(doc, strings.ToLower(last)+" "), "get", "set", "return", "retrieve",
-			"is ", "whether", "check", "test", "true if") {
+		if accessorDocs.Start(strings.TrimPrefix(doc, strings.ToLower(last)+" ")) {
 			return true
 		}
 	}
@@ -345,19 +350,11 @@ func (j *sourceJudge) hasMain(names []string) bool {
 	return false
 }
 
-func isHeader(p string) bool {
-	return slices.Contains([]string{".h", ".hh", ".hpp", ".hxx", ".h++"}, path.Ext(p))
-}
+func isHeader(p string) bool { return headers.Has(path.Ext(p)) }
 
 func isPrivateHeader(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(strings.TrimSuffix(p, path.Ext(p))), "/") {
-		switch part {
-		case "detail", "details", "internal", "impl", "private", "priv", "compat", "config", "test", "tests":
-			return true
-		}
-		if strings.HasSuffix(part, "_private") || strings.HasSuffix(part, "-private") || strings.HasSuffix(part,
-			"_internal") || strings.HasSuffix(part, "-inl") || strings.HasSuffix(part, "_p") ||
-			strings.HasSuffix(part, "_impl") {
+		if privatePlaces.Has(part) || foreignPlaces.Has(part) || part == "config" || privateHeaders.End(part) {
 			return true
 		}
 	}

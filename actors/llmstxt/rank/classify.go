@@ -3,13 +3,50 @@ package rank
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+)
+
+const whatChanged = "what changed"
+
+// formalNames are the names and titles of pages about the project rather than what it makes. A page without a section
+// is left out.
+var formalNames = []struct {
+	section, reason string
+	words           words.List
+}{
+	{Optional, "instructions for agents", words.Of("titles for agents")},
+	{Optional, "how to change the code", words.Of("titles on changing the code")},
+	{Optional, whatChanged, words.Of("titles on what changed")},
+	{Optional, "how to upgrade", words.Of("titles on upgrading")},
+	{Optional, "how to report vulnerabilities", words.Of("titles on vulnerabilities")},
+	{"", "about the people, not the product", words.Of("titles on people")},
+	{"", "about the project's own work", words.Of("titles on the project's own work")},
+	{"", "about its users", words.Of("titles on users")},
+}
+
+// titleWords tell by the title where a page belongs.
+var titleWords = []struct {
+	section string
+	words   words.List
+}{
+	{secDocs, words.Of("titles of docs")},
+	{secTutorials, words.Of("titles of tutorials")},
+	{secConfiguration, words.Of("titles of configuration")},
+	{secOperations, words.Of("titles of operations")},
+	{secConcepts, words.Of("titles of concepts")},
+	{secAPI, words.Of("titles of references")},
+}
+
+var (
+	weakTitles  = words.Of("weak titles")
+	exampleWord = words.Of("titles of examples")
+	entryParts  = words.Of("headings of a reference")
 )
 
 // sectionOf decides by what the page says where it belongs. Without a section the reason says why it is passed over.
@@ -111,7 +148,7 @@ func formal(d *document) (section, reason string) {
 		return Optional, "licence"
 	}
 	for _, f := range formalNames {
-		for w := range strings.SplitSeq(f.words, ",") {
+		for _, w := range f.words {
 			if stem == w || title == w || len(w) > 8 && strings.HasPrefix(stem, w) || len(w) > 7 &&
 				strings.HasPrefix(title, w) {
 				return f.section, f.reason
@@ -139,16 +176,15 @@ func versions(headings []string) int {
 }
 
 func isExamplePage(d *document) bool {
-	title := strings.ToLower(d.Heading)
-	return d.Fences >= 2 && (prose.HasWords(title, "example") || prose.HasWords(title, "sample") || prose.HasWords(title, "demo"))
+	return d.Fences >= 2 && exampleWord.Word(strings.ToLower(d.Heading)) != ""
 }
 
 // byTitle heeds the words of the title.
 func byTitle(d *document) (section, reason string) {
 	title := strings.ToLower(d.Heading)
 	for _, s := range titleWords {
-		for w := range strings.SplitSeq(s.words, ",") {
-			if prose.HasWords(title, w) && (!isWeak(w) || title == w || strings.HasPrefix(title, w+" and ")) {
+		for _, w := range s.words {
+			if prose.HasWords(title, w) && (!weakTitles.Has(w) || title == w || strings.HasPrefix(title, w+" and ")) {
 				return s.section, fmt.Sprintf("heading says %q", w)
 			}
 		}
@@ -156,19 +192,11 @@ func byTitle(d *document) (section, reason string) {
 	return "", ""
 }
 
-// isWeak tells the words that say what a page is about only where they stand alone: "file operations" are none of
-// operators.
-func isWeak(word string) bool {
-	return slices.Contains(weakWords, word)
-}
-
 // byNames tells the pages of a reference, whatever they are called.
 func byNames(d *document) (section, reason string) {
 	parts := 0
 	for _, h := range d.Headings {
-		switch strings.ToLower(strings.TrimSuffix(h, ":")) {
-		case "parameters", "return value", "return values", "returns", "arguments", "synopsis", "signature",
-			"template parameters", "exceptions", "return type":
+		if entryParts.Has(strings.ToLower(strings.TrimSuffix(h, ":"))) {
 			parts++
 		}
 	}

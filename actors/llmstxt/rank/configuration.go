@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -12,6 +13,8 @@ import (
 
 // mostObjects are the YAML files that are looked into.
 const mostObjects = 200
+
+var buildFiles, runFiles = words.Of("build files"), words.Of("files that run")
 
 // configuration lists what builds and configures the product, and what deploys it, near the root.
 func (j *judge) configuration(c choice) {
@@ -48,14 +51,11 @@ func (j *judge) configOf(f *scan.File, objects *int) (section string, points int
 			return "", 0, ""
 		}
 		return secConfiguration, 40, "manifest at the root"
-	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" ||
-		name == "gnumakefile"):
+	case depth(f.Path) == 0 && buildFiles.Has(name):
 		return secConfiguration, 30, "build targets at the root"
 	case depth(f.Path) > 1 && !j.named.Path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
 		".yml"):
-	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" ||
-		name == "compose.yml" ||
-		name == "containerfile" || name == "procfile" || name == "chart.yaml":
+	case runFiles.Start(name):
 		return secOperations, 30, "says how to run it"
 	case strings.Contains(stem, "example") || strings.Contains(stem, "sample") || strings.HasPrefix(stem, "default") ||
 		strings.HasSuffix(name, ".conf") && depth(f.Path) == 0:

@@ -8,7 +8,7 @@
 // it sets up, and else there is no note.
 //
 // A survey reads what says most about the whole: the README, the manifests, the languages. Then judges give points: one
-// for pages, one for sources and what they declare. Their weights are in weights.go, their words in words.go; what a
+// for pages, one for sources and what they declare. Their weights are in weights.go, their words in the package words; what a
 // page and a source say is read by the packages page and source, which know no repository.
 //
 // What a file says decides, not the folder it is in: headings, prose and the shape of pages give the section;

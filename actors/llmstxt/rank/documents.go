@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -209,6 +210,13 @@ func (j *pageJudge) rate(d *document) {
 	d.Score -= 4 * depth(d.Path)
 }
 
+var (
+	foldersAround, wordsAround = words.Of("folders around"), words.Of("words around")
+	foreignPlaces              = words.Of("foreign places")
+	privatePlaces              = words.Of("private places")
+	helpers                    = words.Of("helpers")
+)
+
 // isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
 func isSetAside(p string) bool {
 	for part := range foldersOf(p) {
@@ -224,7 +232,7 @@ func isForeignPlace(p string) bool {
 		return true // of R, made from the vignettes
 	}
 	for part := range foldersOf(p) {
-		if slices.Contains(foreignFolders, part) || strings.Contains(part, "benchmark") {
+		if foreignPlaces.Has(part) || strings.Contains(part, "benchmark") {
 			return true
 		}
 	}
@@ -232,18 +240,13 @@ func isForeignPlace(p string) bool {
 }
 
 func isPrivatePlace(p string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
-		if slices.Contains(privateFolders, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(strings.ToLower(path.Dir(p)), "/"), privatePlaces.Has)
 }
 
 // isAround holds for what builds and tests the product, by the top folder or a word in the name of one.
 func isAround(p string) bool {
 	top, _, below := strings.Cut(strings.ToLower(p), "/")
-	if below && slices.Contains(aroundFolders, top) {
+	if below && foldersAround.Has(top) {
 		return true
 	}
 	for part := range foldersOf(p) {
@@ -251,7 +254,7 @@ func isAround(p string) bool {
 			return true
 		}
 		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
-			if slices.Contains(aroundWords, word) && word != part {
+			if wordsAround.Has(word) && word != part {
 				return true
 			}
 		}
@@ -260,7 +263,7 @@ func isAround(p string) bool {
 }
 
 func isHelper(stem string) bool {
-	return slices.Contains(helperNames, stem) || strings.HasPrefix(stem, "compat-") || strings.HasPrefix(stem, "compat_") ||
+	return helpers.Has(stem) || strings.HasPrefix(stem, "compat-") || strings.HasPrefix(stem, "compat_") ||
 		strings.HasPrefix(stem, "functions_")
 }
 
@@ -272,14 +275,21 @@ func foldersOf(p string) iter.Seq[string] {
 
 func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }
 
+// openings are the titles of the pages that a newcomer begins with.
+var openings = []struct {
+	points int
+	words  words.List
+}{
+	{60, words.Of("first openings")}, {50, words.Of("second openings")}, {44, words.Of("third openings")},
+	{30, words.Of("fourth openings")},
+}
+
 // opening tells the pages that a newcomer begins with.
 func opening(d *document) (reason string, points int) {
 	title := strings.ToLower(d.Heading)
 	for _, s := range openings {
-		for _, w := range s.words {
-			if prose.HasWords(title, w) {
-				return fmt.Sprintf("heading says %q", w), s.points
-			}
+		if w := s.words.Word(title); w != "" {
+			return fmt.Sprintf("heading says %q", w), s.points
 		}
 	}
 	return "", 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -16,6 +17,8 @@ const sampleBytes = 12 << 10
 // mostExamples are held against the README.
 const mostExamples = 300
 
+var exampleFolders = words.Of("folders of examples")
+
 // examples lists one entrance for each example: its README, else its main file, else its first.
 func (j *judge) examples() []*candidate {
 	chosen := make(map[string]string)
@@ -23,7 +26,7 @@ func (j *judge) examples() []*candidate {
 		f := &j.repo.Files[i]
 		if f.Place != scan.Example && !j.isIllustration(f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
 			page.IsLicence(path.Base(f.Path)) ||
-			isBuildScript(f.Path) || stemOf(f.Path) == "package-info" {
+			isBuildScript(f.Path) || filesOfPackages.Has(stemOf(f.Path)) {
 			continue
 		}
 		if f.Kind == scan.Source && j.mix.sum > 0 && j.mix.bytes[f.Language] == 0 || j.isTranslation(f.Path) {
@@ -93,8 +96,7 @@ func (v *survey) isIllustration(f *scan.File) bool {
 func exampleDir(p string) string {
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {
-		switch strings.TrimPrefix(strings.ToLower(part), "_") {
-		case "example", "examples", "sample", "samples", "demo", "demos", "cookbook":
+		if exampleFolders.Has(strings.ToLower(part)) {
 			return strings.Join(parts[:min(i+2, len(parts))], "/")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -17,6 +18,12 @@ import (
 
 // titleRunes is the longest heading that is still a name.
 const titleRunes = 60
+
+var (
+	namelessTitles    = words.Of("nameless titles")
+	programsForMakers = words.Of("programs for makers")
+	scriptNames       = words.Of("scripts")
+)
 
 // title is the README's own, else the package's name, else the repository's, else the folder's.
 func (v *survey) title() string {
@@ -71,7 +78,7 @@ func withoutEmoji(title string) string {
 
 // isNoName tells headings that every README may have.
 func isNoName(title string) bool {
-	return slices.Contains(namelessTitles, strings.ToLower(strings.TrimRight(title, " :!?.")))
+	return namelessTitles.Has(strings.ToLower(strings.TrimRight(title, " :!?.")))
 }
 
 // moduleName is the last element of a module path that is not a version.
@@ -138,11 +145,7 @@ func (v *survey) commandNames(m manifest.Manifest) []string {
 		return m.Commands
 	}
 	return slices.DeleteFunc(slices.Clone(m.Commands), func(name string) bool {
-		low := strings.ToLower(name)
-		if prose.ContainsAny(low, "test", "bench", "example", "sample", "demo", "fuzz") {
-			return true
-		}
-		return v.named.Words[name] == 0
+		return programsForMakers.In(strings.ToLower(name)) || v.named.Words[name] == 0
 	})
 }
 
@@ -165,8 +168,7 @@ func quoted(list []string, most int) string {
 func scripts(m manifest.Manifest) string {
 	var parts []string
 	seen := make(map[string]bool)
-	for _, want := range []string{"install", "build", "compile", "test", "lint", "typecheck", "start", "dev", "serve",
-		"docs"} {
+	for _, want := range scriptNames {
 		for _, s := range m.Scripts {
 			if s.Name == want && !seen[s.Name] && utf8.RuneCountInString(s.Command) <= 120 &&
 				!strings.Contains(s.Command, "`") {

@@ -3,11 +3,11 @@ package rank
 import (
 	"iter"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -15,6 +15,8 @@ import (
 
 // maxShown is how many steps what an entrance shows may be away from it.
 const maxShown = 3
+
+var entrances, sourceExts = words.Of("entrances"), words.Of("source files")
 
 // countImports counts for each file how many others import it, or name its class where a package needs no imports
 // within itself.
@@ -185,8 +187,7 @@ func (j *sourceJudge) newResolver(list []*sourceFile) resolver {
 // importPaths are the paths by which a file may be imported.
 func importPaths(p string) []string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
-	switch path.Base(stem) {
-	case "index", "__init__", "mod", "lib":
+	if entrances.Has(path.Base(stem)) {
 		return []string{stem, path.Dir(stem)}
 	}
 	return []string{stem}
@@ -200,7 +201,7 @@ func (r resolver) find(from *sourceFile, spec string) *sourceFile {
 		return nil
 	}
 	bare := spec
-	if isSourceExt(path.Ext(spec)) {
+	if sourceExts.Has(path.Ext(spec)) {
 		bare = strings.TrimSuffix(spec, path.Ext(spec))
 	}
 	dir := path.Dir(from.Path)
@@ -244,11 +245,6 @@ func (r resolver) find(from *sourceFile, spec string) *sourceFile {
 		}
 	}
 	return nil
-}
-
-func isSourceExt(ext string) bool {
-	return slices.Contains([]string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte",
-		".h", ".hpp", ".hh", ".c", ".cc", ".cpp", ".rb", ".py", ".dart", ".zig", ".php"}, ext)
 }
 
 // hasReexports tells the languages whose names are public by what exports them.

@@ -8,39 +8,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// installer is how an ecosystem adds a package to what uses it.
-type installer struct {
-	made   string   // the usual command, before the name
-	starts []string // of all commands that do
-}
-
-var installers = map[string]installer{
-	"npm": {"npm install ", []string{"npm i ", "npm install ", "npm add ", "pnpm add ", "yarn add ", "yarn global add ",
-		"bun add "}},
-	"pypi": {"pip install ", []string{"pip install ", "pip3 install ", "python -m pip install ",
-		"python3 -m pip install ", "uv add ", "uv tool install ", "pipx install ", "poetry add "}},
-	"cargo":    {"cargo add ", []string{"cargo add ", "cargo install "}},
-	"go":       {"go get ", []string{"go get ", "go install "}},
-	"rubygems": {"gem install ", []string{"gem install ", "bundle add "}},
-	"composer": {"composer require ", []string{"composer require ", "composer global require "}},
-	"nuget":    {"dotnet add package ", []string{"dotnet add package ", "dotnet tool install "}},
-	"deno":     {"deno add jsr:", []string{"deno add ", "npx jsr add "}},
-	"jsr":      {"deno add jsr:", []string{"deno add ", "npx jsr add "}},
-	"pub":      {"dart pub add ", []string{"dart pub add ", "flutter pub add "}},
-	"opam":     {"opam install ", []string{"opam install "}},
-	"ansible":  {"ansible-galaxy collection install ", []string{"ansible-galaxy collection install "}},
-	"hackage":  {"cabal install ", []string{"cabal install "}},
-}
-
-func installerOf(m manifest.Manifest, program bool) installer {
-	if command := m.Ecosystem + " install "; program && (m.Ecosystem == "cargo" || m.Ecosystem == "go") {
-		return installer{command, []string{command}}
+// installers are the commands by which an ecosystem adds a package to what uses it, the usual one first.
+func installers(m manifest.Manifest, program bool) words.List {
+	if program && (m.Ecosystem == "cargo" || m.Ecosystem == "go") {
+		return words.List{m.Ecosystem + " install "}
 	}
-	return installers[m.Ecosystem]
+	return words.Find("install from " + m.Ecosystem)
 }
 
 // installCommand is the shortest line of the README's code by which the package's own ecosystem installs it, else the
@@ -50,27 +28,27 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 		return ""
 	}
 	program := m.Name == v.root().about.Name && v.isProgram(v.root()) || m.Ecosystem == "go" && v.golang.isProgram()
-	i, best := installerOf(m, program), ""
+	list, best := installers(m, program), ""
 	for _, code := range page.CodeOf(v.named.Text) {
 		code = prose.Tidy(strings.TrimLeft(code, "$> "))
-		if utf8.RuneCountInString(code) <= 100 && i.installs(code, m.Name) && (best == "" || len(code) < len(best)) {
+		if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
 			best = code
 		}
 	}
 	switch {
 	case best != "":
 		return "`" + best + "`"
-	case i.made == "":
+	case len(list) == 0:
 		return v.dependencyLine(m)
 	case m.Ecosystem == "go" && program:
-		return "`" + i.made + path.Join(m.Name, v.golang.programDir()) + "@latest`"
+		return "`" + list[0] + path.Join(m.Name, v.golang.programDir()) + "@latest`"
 	}
-	return "`" + i.made + m.Name + "`"
+	return "`" + list[0] + m.Name + "`"
 }
 
 // installs wants one command with the package's name as a word of it.
-func (i installer) installs(code, name string) bool {
-	for _, start := range i.starts {
+func installs(list words.List, code, name string) bool {
+	for _, start := range list {
 		rest, ok := strings.CutPrefix(code, start)
 		if !ok || strings.ContainsAny(rest, "&|;<#") {
 			continue

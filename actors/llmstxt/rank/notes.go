@@ -3,11 +3,11 @@ package rank
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -53,7 +53,7 @@ func (j *judge) describePage(c *candidate) {
 		if p.Lead != "" {
 			c.Note = "The " + p.Lead + " licence"
 		}
-	case (isNoName(title) || isSample(title)) && !prose.SameWords(title, stem):
+	case (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
 		title = "" // a part of the page
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
@@ -69,9 +69,7 @@ func (j *judge) describePage(c *candidate) {
 	}
 }
 
-func isSample(title string) bool {
-	return slices.Contains([]string{"example", "examples", "intro", "note", "notes"}, strings.ToLower(title))
-}
+var titlesOfParts = words.Of("titles of parts")
 
 // finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.
 func finishNote(note string, c *candidate) string {

@@ -3,12 +3,12 @@ package rank
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -26,6 +26,15 @@ type purpose struct {
 const (
 	farDown = 30  // a README only what clearly says what it is about counts
 	nearTop = -10 // of it a short sentence may do
+)
+
+var (
+	sayingVerbs, finiteVerbs = words.Of("saying verbs"), words.Of("finite verbs")
+	ownSubjects              = words.Of("own subjects")
+	kindNouns                = words.Of("kinds of things")
+	phraseStarts, phraseEnds = words.Of("phrase starts"), words.Of("phrase ends")
+	advice, orders           = words.Of("advice"), words.Of("orders")
+	distracting, praises     = words.Of("distractions"), words.Of("praises")
 )
 
 // codePoints lets the code speak where README and manifest say little.
@@ -120,7 +129,7 @@ func (v *survey) toThePoint(text string) string {
 // codePurposes takes what the shallowest entrances of the code say.
 func (v *survey) codePurposes() []purpose {
 	list := v.goPurposes()
-	for _, base := range []string{"__init__.py", "lib.rs", "main.rs", "__main__.py", "mod.ts", "index.ts", "index.js"} {
+	for _, base := range words.Of("entry files") {
 		var found *scan.File
 		for i := range v.repo.Files {
 			f := &v.repo.Files[i]
@@ -145,7 +154,7 @@ func (v *survey) codePurposes() []purpose {
 func (v *survey) weigh(p *purpose) (why string) {
 	low := strings.ToLower(p.text)
 	sentence := strings.ToLower(prose.Sentence(p.text))
-	kind := kindOfThing(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
+	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
 	case saysWhat(sentence, v.names()):
 		p.points += 40
@@ -238,7 +247,7 @@ func saysWhat(sentence string, names []string) bool {
 			switch {
 			case len(subject) > 2 && strings.Contains(n, subject):
 				return true
-			case strings.HasPrefix(subject, n+" ") && slices.Contains(kindNouns, subject[len(n)+1:]):
+			case strings.HasPrefix(subject, n+" ") && kindNouns.Has(subject[len(n)+1:]):
 				return true
 			case strings.Contains(subject, n) && (len(subject) < len(n)+4 || strings.ContainsAny(subject, "(-–—,")):
 				return true
@@ -275,7 +284,7 @@ func isNounPhrase(sentence string) bool {
 		return false
 	}
 	end, isVerb := len(sentence), false
-	for i, words := range [][]string{phraseEnds, finiteVerbs, sayingVerbs} {
+	for i, words := range []words.List{phraseEnds, finiteVerbs, sayingVerbs} {
 		for _, w := range words {
 			if at := strings.Index(sentence, w); at >= 0 && at < end {
 				end, isVerb = at, i > 0
@@ -285,23 +294,13 @@ func isNounPhrase(sentence string) bool {
 	switch {
 	case isVerb:
 		return false
-	case kindOfThing(sentence[:end]) != "":
-		return end < len(sentence) || prose.StartsWithAny(sentence, phraseStarts...)
+	case kindNouns.Word(sentence[:end]) != "":
+		return end < len(sentence) || phraseStarts.Start(sentence)
 	}
 	return end < len(sentence) && prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
 }
 
 // isAdvice tells what one should do or will see from what a thing is.
 func isAdvice(sentence string) bool {
-	return prose.ContainsAny(" "+sentence+" ", advising...) || prose.StartsWithAny(sentence, orders...)
-}
-
-// kindOfThing is the noun that says what sort of thing is spoken of.
-func kindOfThing(s string) string {
-	for _, w := range kindNouns {
-		if prose.HasWords(s, w) {
-			return w
-		}
-	}
-	return ""
+	return advice.In(" "+sentence+" ") || orders.Start(sentence)
 }

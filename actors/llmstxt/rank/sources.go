@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -20,6 +21,14 @@ const (
 	fewUnits      = 6   // packages, whose entrances are all worth a link
 	leastSource   = 250 // points of a source that is worth a link
 	enoughSources = 4   // of them make others not
+)
+
+var (
+	programs, programFolders = words.Of("programs"), words.Of("folders of programs")
+	programStarts            = words.Of("starts of programs")
+	buildScripts             = words.Of("build scripts")
+	filesOfPackages          = words.Of("files about one package")
+	wording                  = words.Of("wording")
 )
 
 // sourceFile is a file of code that was looked at.
@@ -105,11 +114,6 @@ func standsFor(u *unit, s *sourceFile) int {
 	return s.Score
 }
 
-// beginsProgram tells a class with which a program of Java, Kotlin or C# begins.
-func beginsProgram(text string) bool {
-	return prose.ContainsAny(text, "@SpringBootApplication", "static void main(", "static void Main(", "\nfun main(")
-}
-
 // worthListing leaves out what is only around the product where there is enough of that.
 func (j *sourceJudge) worthListing(sources []*candidate) []*candidate {
 	for i, s := range sources {
@@ -149,12 +153,8 @@ func (j *sourceJudge) binaries() map[string]string {
 }
 
 func isProgramPath(p, command string) bool {
-	switch stemOf(p) {
-	case "main", "cli", "__main__", "bin", "program":
-		return true
-	}
 	dir := path.Base(path.Dir(p))
-	return dir == "bin" || dir == "exe" || dir == "cmd" || dir == command
+	return programs.Has(stemOf(p)) || programFolders.Has(dir) || dir == command
 }
 
 // readSources reads the heads of the likeliest files.
@@ -232,7 +232,7 @@ func (j *sourceJudge) parseSources(list []*sourceFile) {
 			s.exports = source.Reexports(s.file.Language, text)
 		}
 		s.declares, s.comments, s.copied = source.Declarations(text), source.CommentLines(text), source.IsCopy(text)
-		j.application = j.application || beginsProgram(text)
+		j.application = j.application || programStarts.In(text)
 		s.hidden = source.Of(s.file.Language).IsPrivate(text, s.size <= importBytes)
 		s.head = text
 		s.aside = j.asideOf(s, text)
@@ -294,7 +294,7 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 // isWording holds for messages in the languages of people.
 func isWording(p string) bool {
 	for part := range foldersOf(p) {
-		if part == "locales" || part == "locale" || part == "i18n" || part == "lang" || part == "translations" {
+		if wording.Has(part) {
 			return true
 		}
 	}
@@ -382,22 +382,16 @@ func (j *sourceJudge) asideOf(s *sourceFile, text string) string {
 		return "built from a source file next to it"
 	case s.entry == "" && isBuildScript(s.Path):
 		return "builds the product, but is not part of it"
-	case stem == "package-info" || stem == "module-info" || stem == "assemblyinfo":
+	case filesOfPackages.Has(stem):
 		return "describes one package only"
 	}
 	return ""
 }
 
 func isBuildScript(p string) bool {
-	switch base := strings.ToLower(path.Base(p)); base {
-	case "setup.py", "conf.py", "build.rs", "gulpfile.js", "gruntfile.js", "noxfile.py", "fabfile.py", "tasks.py",
-		"rakefile", "build.py", "manage.py", "extconf.rb", "build.zig", "package.swift", "mix.exs", "build.sbt",
-		"configure.py", "phpstan.php":
-		return true
-	default:
-		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") ||
-			strings.HasSuffix(base, ".gradle.kts")
-	}
+	base := strings.ToLower(path.Base(p))
+	return buildScripts.Has(base) || strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") ||
+		strings.HasSuffix(base, ".gradle.kts")
 }
 
 // isVariant finds the file of the same name without a folder for one module system: dist/cjs/x.js beside dist/x.js.

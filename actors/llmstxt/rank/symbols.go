@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -24,6 +25,8 @@ const (
 	perFile     = 96 << 10  // of a file of another language than Go
 	mostSymbols = 60        // kept of one file or package
 )
+
+var constructors = words.Of("constructors")
 
 // addSymbols parses what is listed, the best first, while the bytes last. All is parsed before any is weighed: how
 // many declare a name tells what a use means.
@@ -262,15 +265,10 @@ func (j *sourceJudge) weight(x *candidate, s surface.Symbol) int {
 }
 
 func isConstructor(s surface.Symbol) bool {
-	for _, start := range []string{"New", "Make", "Open", "Create", "Parse", "Load", "Connect"} {
-		for _, start := range []string{start, strings.ToLower(start)} {
-			rest, ok := strings.CutPrefix(s.Name, start)
-			if ok && (rest == "" || rest[0] == '_' || unicode.IsUpper(rune(rest[0]))) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(constructors, func(start string) bool {
+		rest, ok := strings.CutPrefix(s.Name, start)
+		return ok && (rest == "" || rest[0] == '_' || unicode.IsUpper(rune(rest[0])))
+	})
 }
 
 func sortByLine(symbols []Symbol) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -17,6 +18,11 @@ const (
 	mostManifests = 250
 	manifestBytes = 128 << 10
 	mostMembers   = 200
+)
+
+var (
+	rootNames, rootEnds = words.Of("roots"), words.Of("ends of roots")
+	makersPackages      = words.Of("packages for their makers")
 )
 
 const ofWorkspace = "package of the workspace"
@@ -175,7 +181,7 @@ func (j *sourceJudge) members() []*candidate {
 	for _, u := range j.units[1:] {
 		switch {
 		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || j.isInner(u):
-		case u.about.Private && isForItsMakers(shortName(u.about.Name)),
+		case u.about.Private && makersPackages.In(strings.ToLower(shortName(u.about.Name))),
 			prose.EndsWithAny(strings.ToLower(path.Base(u.dir)), "tests", "testapp", "benchmark", "benchmarks"):
 		case declared && !matches(j.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
 		default:
@@ -191,12 +197,6 @@ func (j *sourceJudge) members() []*candidate {
 	}
 	slices.SortFunc(out, byScore)
 	return out
-}
-
-// isForItsMakers tells the private packages that lint, build and test the others.
-func isForItsMakers(name string) bool {
-	return prose.ContainsAny(strings.ToLower(name), "config", "eslint", "lint", "test", "script", "tooling", "build",
-		"bench", "playground", "fixture")
 }
 
 // isInner holds for a part of a package of the same ecosystem and name.
@@ -355,16 +355,7 @@ func (v *survey) product() manifest.Manifest {
 func (v *survey) holdsOthers(u *unit) bool {
 	short := strings.ToLower(shortName(u.about.Name))
 	return u.about.Private || len(u.members) > 0 && len(v.units) > 1 && !isBuildTree(u.about.Ecosystem) &&
-		(plainName(short) != onlyLetters(short) || isNoPackage(short))
-}
-
-// isNoPackage tells the names of roots that are none of packages.
-func isNoPackage(name string) bool {
-	switch name {
-	case "root", "parent", "repository", "repo", "workspace", "monorepo", "project", "build":
-		return true
-	}
-	return false
+		(plainName(short) != onlyLetters(short) || rootNames.Has(short))
 }
 
 // shortName is the last part of a package's name: without scope, group or vendor.
@@ -373,7 +364,7 @@ func shortName(name string) string { return name[strings.LastIndexAny(name, "/:"
 // plainName is the short name as one compares it: letters and digits alone, without what marks a root.
 func plainName(name string) string {
 	name = strings.ToLower(shortName(name))
-	for _, end := range []string{"-parent", "-root", "-workspace", "-monorepo", "_root", ".js", "-js"} {
+	for _, end := range rootEnds {
 		name = strings.TrimSuffix(name, end)
 	}
 	return onlyLetters(name)

@@ -37,15 +37,10 @@ func (j *sourceJudge) uses(x *candidate, s surface.Symbol) int {
 		return n
 	}
 	owner := lastName(strings.TrimRight(strings.TrimSuffix(s.Name, last), ".:#/\\"))
-	if isEntrance(stem) || f != nil && source.Of(f.Language).Classes {
+	if entrances.Has(stem) || f != nil && source.Of(f.Language).Classes {
 		stem = path.Base(path.Dir(file))
 	}
 	return max(j.named.Pairs[page.Pair(owner, last)], j.named.Pairs[page.Pair(stem, last)])
-}
-
-// isEntrance holds for the files that one opens by the name of their folder.
-func isEntrance(stem string) bool {
-	return stem == "__init__" || stem == "index" || stem == "mod" || stem == "lib"
 }
 
 func (j *sourceJudge) goUses(file string, kind surface.Kind, last string) int {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -81,10 +82,10 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 		return s.entry == "" && prose.EndsWithAny(s.name(), "Exception", "Error")
 	}},
 	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return isHelper(stemOf(s.Path)) && s.entry == "" }},
-	{10, "entry point, by its name", func(_ *sourceJudge, s *sourceFile) bool { return isEntryName(stemOf(s.Path)) }},
+	{10, "entry point, by its name", func(_ *sourceJudge, s *sourceFile) bool { return entryNames.Has(stemOf(s.Path)) }},
 	{30, "has the name of the package", func(j *sourceJudge, s *sourceFile) bool {
 		stem := stemOf(s.Path)
-		return stem != "" && !isEntryName(stem) && (stem == strings.ToLower(moduleName(j.main().about.Name)) ||
+		return stem != "" && !entryNames.Has(stem) && (stem == strings.ToLower(moduleName(j.main().about.Name)) ||
 			stem == strings.ToLower(j.readme.Title))
 	}},
 	{12, "declares an interface", func(_ *sourceJudge, s *sourceFile) bool {
@@ -120,9 +121,7 @@ func (v *survey) publishes() bool {
 	return slices.ContainsFunc(v.units, func(u *unit) bool { return u.about.Name != "" && !u.about.Private })
 }
 
-func isEntryName(stem string) bool {
-	return slices.Contains([]string{"index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server"}, stem)
-}
+var entryNames = words.Of("entry names")
 
 var pageWeights = []weight[*pageJudge, *document]{
 	{30, "a manual page", func(_ *pageJudge, d *document) bool { return page.IsMan(d.Path) }},

@@ -4,13 +4,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 )
 
 // siteFiles configure the programs that make sites of pages.
-var siteFiles = []string{
-	"docusaurus.config.js", "docusaurus.config.ts", "mint.json", "docs.json", "astro.config.mjs", "astro.config.ts",
-	"mkdocs.yml", "hugo.toml", "theme.config.tsx", "theme.config.jsx", "vocs.config.tsx", "vocs.config.ts",
-}
+var siteFiles = words.Of("files of sites")
 
 // site is one of documentation: its pages count, and not the program that shows them, older versions, other
 // languages, or news.

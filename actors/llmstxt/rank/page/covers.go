@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 )
 
 const (
@@ -16,6 +16,8 @@ const (
 	mostQuestions = 2
 	mostVersions  = 3
 )
+
+var furniture = words.Of("furniture")
 
 // Covers names the headings of a page, which tell what it has where no sentence
 // does. Those that every page may have do not count.
@@ -76,9 +78,5 @@ func (p Page) Versions() string {
 
 // isFurniture tells the headings that say nothing of what a page is about.
 func isFurniture(heading string) bool {
-	low := strings.ToLower(heading)
-	return strings.HasPrefix(low, "⚠") || prose.StartsWithAny(low, "licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
-		"credits", "table of contents", "contents", "authors", "maintainers", "team", "community", "support",
-		"copyright", "related", "star history", "code of conduct", "security", "donat", "see also", "further reading",
-		"references")
+	return furniture.Start(strings.ToLower(heading))
 }

@@ -4,7 +4,13 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+)
+
+var (
+	nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("directives of code")
+	options                        = words.Of("options")
 )
 
 // Features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
@@ -73,7 +79,7 @@ func (r *featureReader) line(line, next string) {
 		r.item(t)
 	case strings.IndexByte("-*+|<!:>[", t[0]) >= 0 || isNumbered(t):
 		if t[0] == '|' && strings.HasPrefix(strings.TrimLeft(next, " |:"), "--") {
-			r.ofOptions = tellsOptions(strings.ToLower(t))
+			r.ofOptions = options.In(strings.ToLower(t))
 		}
 		r.item(t)
 	default:
@@ -139,11 +145,9 @@ func (r *featureReader) directive(t string) {
 	r.f.Directives++
 	name, _, _ := strings.Cut(strings.TrimPrefix(t, ".. "), "::")
 	name = name[strings.LastIndexByte(name, ':')+1:]
-	switch name {
-	case "function", "method", "class", "type", "macro", "member", "data", "attribute", "doxygenfunction",
-		"doxygenclass", "exception", "struct", "enum", "enumerator", "cmacro", "staticmethod":
+	if nameDirectives.Has(name) {
 		r.f.Declared++
-	case "code-block", "code", "sourcecode", "literalinclude":
+	} else if codeDirectives.Has(name) {
 		r.f.Fences++
 	}
 }
@@ -167,12 +171,6 @@ func (r *featureReader) item(t string) {
 	if strings.IndexByte("-*+>", t[0]) >= 0 || isNumbered(t) {
 		r.counts.count(t)
 	}
-}
-
-// tellsOptions looks at the head of a table.
-func tellsOptions(head string) bool {
-	return prose.ContainsAny(head, "option", "flag", "default", "variable", "setting", "parameter", "property",
-		"config", "argument")
 }
 
 func isNumbered(t string) bool {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
@@ -30,6 +31,11 @@ func asMarkdown(p, text string) (markdown string, ok bool) {
 	return "", false
 }
 
+var (
+	fonts, items  = words.Of("fonts"), words.Of("requests of items")
+	opens, closes = words.Of("requests before code"), words.Of("requests after code")
+)
+
 type manReader struct {
 	b    strings.Builder
 	name string // that .Nm stands for
@@ -53,34 +59,31 @@ func markdownOfMan(text string) string {
 }
 
 func (r *manReader) request(request, rest string) {
-	switch request {
-	case "TH", "Dt":
+	switch {
+	case request == "TH" || request == "Dt":
 		if f := strings.Fields(rest); len(f) > 1 {
 			r.b.WriteString("# " + strings.ToLower(strings.Trim(f[0], `"`)) + "(" + strings.Trim(f[1], `"`) + ")\n\n")
 		}
-	case "SH", "Sh":
+	case strings.EqualFold(request, "SH"):
 		r.b.WriteString("\n\n## " + strings.Trim(rest, `"`) + "\n\n")
-	case "SS", "Ss":
+	case strings.EqualFold(request, "SS"):
 		r.b.WriteString("\n\n### " + strings.Trim(rest, `"`) + "\n\n")
-	case "Nm":
+	case request == "Nm":
 		if r.name == "" {
 			r.name, _, _ = strings.Cut(rest, " ")
 		}
 		r.b.WriteString(cmp.Or(rest, r.name) + "\n")
-	case "Nd":
+	case request == "Nd":
 		r.b.WriteString("- " + rest + "\n")
-	case "Fl":
+	case request == "Fl":
 		r.b.WriteString("-" + rest + "\n")
-	case "B", "I", "BR", "IR", "RB", "BI", "IB", "RI", "Em", "Sy", "Ar", "Cm", "Ic", "Li", "Pa", "Xr", "Va", "Ev", "Fn",
-		"Ql", "Dq", "Sq", "Qq":
+	case fonts.Has(request):
 		r.b.WriteString(strings.ReplaceAll(rest, `"`, "") + "\n")
-	case "nf", "EX", "Bd", "fi", "EE", "Ed":
-		opens := request == "nf" || request == "EX" || request == "Bd"
-		if opens != r.code {
-			r.code = opens
-			r.b.WriteString("\n```\n")
-		}
-	case "It", "TP", "IP":
+	case opens.Has(request) && !r.code, closes.Has(request) && r.code:
+		r.code = !r.code
+		r.b.WriteString("\n```\n")
+	case opens.Has(request), closes.Has(request):
+	case items.Has(request):
 		r.b.WriteString("\n- " + rest + "\n")
 	default:
 		r.b.WriteString("\n")

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
@@ -268,9 +269,7 @@ func withoutImports(source string) string {
 
 // isAside tells the headings below which a README does not say what it is.
 func isAside(heading string) bool {
-	low := strings.ToLower(heading)
-	return prose.ContainsAny(low, "install", "table of contents", "contents", "license", "licence", "contribut",
-		"sponsor", "backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support",
-		"community", "requirements", "prerequisite", "getting started", "quickstart", "quick start", "usage",
-		"disclaimer", "news", "announcement")
+	return asides.In(strings.ToLower(heading))
 }
+
+var asides = words.Of("asides")

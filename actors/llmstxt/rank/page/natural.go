@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 )
 
 type languageCounts struct {
@@ -20,7 +22,7 @@ func (c *languageCounts) count(line string) {
 		c.words, c.script = make(map[string]int), make(map[string]int)
 	}
 	for w := range strings.FieldsSeq(line) {
-		c.words[smallWord(strings.ToLower(strings.Trim(w, ".,:;!?()\"")))]++
+		c.words[smallWords[strings.ToLower(strings.Trim(w, ".,:;!?()\""))]]++
 	}
 	for _, r := range line {
 		if r < 0x80 {
@@ -55,35 +57,8 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-func smallWord(w string) string {
-	switch w {
-	case "the", "and", "of", "is", "with", "you", "for", "this", "that", "are":
-		return "en"
-	case "der", "und", "ist", "nicht", "ein", "eine", "mit", "auf", "sie", "werden":
-		return "de"
-	case "le", "les", "est", "une", "dans", "pour", "vous", "des", "avec", "et":
-		return "fr"
-	case "el", "los", "las", "una", "con", "por", "como", "es", "y", "del":
-		return "es"
-	case "os", "uma", "não", "você", "com", "são", "ao", "dos", "ou", "é":
-		return "pt"
-	case "il", "gli", "che", "di", "della", "sono", "per", "questo", "nel", "è":
-		return "it"
-	case "het", "een", "niet", "voor", "van", "zijn", "je", "wordt", "aan", "ook":
-		return "nl"
-	case "jest", "nie", "się", "aby", "dla", "przez", "lub", "które", "oraz", "można":
-		return "pl"
-	case "ve", "bir", "için", "ile", "bu", "olarak", "veya", "olan", "gibi", "daha":
-		return "tr"
-	case "och", "är", "att", "det", "som", "för", "inte", "på", "av", "kan":
-		return "sv"
-	case "yang", "dan", "untuk", "dengan", "ini", "dari", "anda", "pada", "atau", "dalam":
-		return "id"
-	case "và", "của", "các", "được", "cho", "không", "một", "là", "với", "những":
-		return "vi"
-	}
-	return ""
-}
+// smallWords are those that no text avoids, each with its language.
+var smallWords = words.Table("languages")
 
 // NaturalLanguage is "" where too little speaks for any.
 func (c *languageCounts) naturalLanguage() string {

@@ -5,8 +5,11 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
+
+var leads, pointers = words.Of("leads"), words.Of("pointers")
 
 // Page is what a document says of itself.
 type Page struct {
@@ -52,7 +55,7 @@ func (p *Page) addLeadIn(text string) {
 		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
 		return
 	}
-	if !prose.ContainsAny(strings.ToLower(s), "follow", "example", "like this", "here", "these", "this ") {
+	if !pointers.In(strings.ToLower(s)) {
 		p.LeadIn = s
 	}
 }
@@ -111,8 +114,7 @@ func Read(p, text string) Page {
 	if IsLicence(path.Base(p)) {
 		return Page{Path: p, Title: path.Base(p), Lead: LicenceOf(text)}
 	}
-	switch strings.ToLower(path.Ext(p)) {
-	case ".md", ".mdx", ".markdown", ".rmd", ".qmd", ".livemd":
+	if markdownPages.Has(strings.ToLower(path.Ext(p))) {
 		return readMarkdown(p, text)
 	}
 	return readPlain(p, text)
@@ -125,11 +127,8 @@ func WithoutLead(s string) string {
 	if !ok {
 		return s
 	}
-	for _, end := range []string{"like", "like this", "follows", "following", "example", "which", "that", "either",
-		"one of", "e.g", "are", "is", "usage", "use"} {
-		if strings.HasSuffix(strings.ToLower(head), " "+end) {
-			return ""
-		}
+	if leads.End(strings.ToLower(head)) {
+		return ""
 	}
 	return head + "."
 }
