@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -70,8 +69,7 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 		works := f.Name == "model" || f.Name == "require-model"
 		switch settings.GroupOf(f) {
 		case "Files":
-			works = !slices.Contains([]string{"in-place", "output", "budget-fail", "count-tokens", "secrets", "fresh"},
-				f.Name)
+			works = f.Name != "in-place" && f.Name != "output"
 		case "Run", "Server", commonFlags:
 			works = true
 		}
@@ -90,7 +88,8 @@ func (g *generateOptions) request(repository string) (messages.Request, error) {
 	}
 	input, err := json.Marshal(lmstxt.Arguments{Repository: name, Full: g.full, Ctx: g.in.Ctx, Graph: g.in.Graph,
 		Format: json.Number(strconv.Itoa(g.format)), LinkStyle: g.style, Ref: g.in.Ref, LinkBase: g.in.BaseURL,
-		SizeBudget: int64(g.budget), TokenBudget: g.in.TokenBudget, Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
+		SizeBudget: int64(g.budget), TokenBudget: g.in.TokenBudget, BudgetFail: g.in.BudgetFail, CountTokens: g.in.CountTokens,
+		Secrets: g.in.Secrets, Fresh: g.in.Fresh, Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
 	return messages.Request{Job: llmstxt.Name, Input: input, Key: rand.Text(),
 		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, err
 }

@@ -50,6 +50,40 @@ func TestGenerateAtAServer(t *testing.T) {
 	}
 }
 
+// The flags for files mean at a server what they mean here.
+func TestFlagsReachTheServer(t *testing.T) {
+	dir := plant(t, "# Garden\n\nGrows things.\n\nkey gh"+"p_0123456789abcdefghijABCDEFGHIJ456789\n"+strings.Repeat("Grows things in rows.\n", 400))
+	put(t, filepath.Join(dir, "garden", "llms.txt"), "# Weeds\n\n> Weeds grow by themselves.\n\n## Docs\n\n- [Start](README.md): first\n")
+	put(t, filepath.Join(dir, "garden", "docs", "beds.md"), "# Beds\n\n"+strings.Repeat("Beds are long and wide.\n", 400))
+	s := serveHTTP(t, dir, "--allow-local")
+	for _, c := range []struct {
+		flags, file, holds string
+		code               int
+	}{
+		{"--full all", "llms.txt", "# Weeds\n", exit.Completed},
+		{"--fresh", "llms.txt", "# Garden\n", exit.Completed},
+		{"--secrets off", "llms-full.txt", "key ghp_0123", exit.Completed},
+		{"--secrets redact", "llms-full.txt", "key [redacted", exit.Completed},
+		{"--count-tokens", "llms.json", `"tokens"`, exit.Completed},
+		{"--secrets fail", "", "1 secret found", exit.Configuration},
+		{"--token-budget 1000 --budget-fail", "", "over the budget", exit.Limit},
+	} {
+		out := t.TempDir()
+		args := append([]string{"generate", filepath.Join(dir, "garden"), "--out", out, "--server", s.base()}, strings.Fields(c.flags)...)
+		got := run(t, nil, args...)
+		text := got.stderr
+		if c.file != "" {
+			file, err := os.ReadFile(filepath.Join(out, "local", "garden", c.file))
+			if text = string(file); err != nil {
+				t.Errorf("%s: %v", c.flags, err)
+			}
+		}
+		if got.code != c.code || !strings.Contains(text, c.holds) {
+			t.Errorf("%s: exit code %d without %q:\n%s", c.flags, got.code, c.holds, text)
+		}
+	}
+}
+
 func TestGenerateAtAServerFails(t *testing.T) {
 	dir := plant(t, gardenText)
 	s := serveHTTP(t, dir)

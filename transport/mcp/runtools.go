@@ -38,8 +38,8 @@ func (s *Server) addRunTools() error {
 
 func (s *Server) addStarting(run json.RawMessage) error {
 	return AddTool(s, Tool{Name: startTool, Title: "Start a run",
-		Description: "Starts a job and answers at once with the run's id. Use it for work that takes over a minute, " +
-			"or to do something else meanwhile; then call run_wait.",
+		Description: "Starts a job and answers at once with the run's id. Use it for work over a minute, or to do " +
+			"something else meanwhile; then call run_wait.",
 		Input: startInput(`{"type":"string","description":"its tool"}`), Output: run,
 		OpenWorld: true}, s.runStart)
 }
@@ -72,8 +72,8 @@ func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, r
 func (s *Server) addReading(run json.RawMessage) error {
 	return errors.Join(
 		AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
-			Description: "Says where a run stands, without waiting: its status, and after its end the result or the error " +
-				"and the files it wrote.",
+			Description: "Says where a run stands, without waiting: its status, and after its end the result or error, and " +
+				"its files.",
 			Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet),
 		AddTool(s, Tool{Name: "run_list", Title: "List runs",
 			Description: "Lists your runs, the last updated first. Use it to find a run's id.",
@@ -110,7 +110,7 @@ func (s *Server) addWaiting(run json.RawMessage) error {
 			Output: run, ReadOnly: true, Idempotent: true}, s.runWait),
 		AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
 			Description: "Streams a run's events after a number as progress, to a call with a progress token, and gives " +
-				"its result at the end. Cancelling this call does not end the run: run_cancel does.",
+				"its result. Cancelling this call does not end the run: run_cancel does.",
 			Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
 			ReadOnly: true, Idempotent: true}, s.runAttach),
 	)

@@ -179,11 +179,14 @@ func TestArgumentsBecomeInput(t *testing.T) {
 	h.Read.Limits.MaxFiles = 7
 	h.Read.SetLimits(&h.limits)
 	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
-		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true}`)
+		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true,`+
+		`"ref":"commit","token_budget":9000,"budget_fail":true,"count_tokens":true,"secrets":"fail","fresh":true}`)
 	want := generateInput{NoCache: true, Home: "mia", Input: h.limits}
 	want.Repository, want.Out, want.Full = "https://example.com/a.zip?sig=x", "b", "all"
 	want.Ctx, want.Format = true, 1
 	want.LinkStyle, want.BaseURL, want.SizeBudget, want.Model = "raw", "https://x.example", 4096, "scripted"
+	want.Ref, want.TokenBudget, want.BudgetFail, want.CountTokens = "commit", 9000, true, true
+	want.Secrets, want.Fresh = "fail", true
 	if err != nil || in != want || in.MaxFiles != 7 {
 		t.Errorf("%+v, %v\nwant %+v", in, err, want)
 	}

@@ -111,7 +111,8 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	format, _ := a.Format.Int64() // none is the job's default
 	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(format)
 	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = llmstxt.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
-	in.Ref, in.TokenBudget = a.Ref, a.TokenBudget
+	in.Ref, in.TokenBudget, in.BudgetFail, in.CountTokens = a.Ref, a.TokenBudget, a.BudgetFail, a.CountTokens
+	in.Secrets, in.Fresh = a.Secrets, a.Fresh
 	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
 	return json.Marshal(in)
 }

@@ -68,10 +68,23 @@ func readPlan(arguments json.RawMessage, in *plan.Input) error {
 	return nil
 }
 
-// jobTools are the jobs that callers start, as tools.
-func (h *Options) jobTools() []mcp.JobTool {
-	return []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt),
-		chatTool(h.prepareChat, !h.box.Empty())}
+// jobTools are the jobs that callers start, as tools: of models, or of programs, which may say more.
+func (h *Options) jobTools(programs bool) []mcp.JobTool {
+	var generate, chat []string
+	if programs {
+		generate, chat = lmstxt.ForPrograms, chatForms
+	}
+	return []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate, generate...), promptTool(h.preparePrompt),
+		chatTool(h.prepareChat, !h.box.Empty(), chat...)}
+}
+
+// callable are the tools of jobTools and the one for plans, with the limits of the server.
+func (h *Options) callable(programs bool) []mcp.JobTool {
+	tools := append(h.jobTools(programs), planTool(h.preparePlan))
+	for t := range tools {
+		tools[t].Limits = messages.Limits{StallMS: Milliseconds(h.finder.Endpoint.StallTimeout())}
+	}
+	return tools
 }
 
 // planConfig says what the steps of a caller's plans can do: what the caller can.
@@ -93,7 +106,7 @@ func (h *Options) planConfig(caller string) (plan.Config, error) {
 		},
 		Shown: func(in plan.Input) any { return planInput{in, caller} }}
 	jobs := map[string]actors.NewJob{"generate": h.generate, "prompt": h.prompt, "chat": h.chat}
-	for _, tool := range h.jobTools() {
+	for _, tool := range h.jobTools(true) {
 		config.Jobs[tool.Job] = plan.Kind{Form: tool.Input, New: func(arguments json.RawMessage) (actors.Job, error) {
 			err := tool.Compile()
 			if err == nil {

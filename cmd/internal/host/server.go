@@ -14,11 +14,9 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
@@ -104,18 +102,15 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	return inside, nil
 }
 
-// addJobs offers the jobs as tools, and with Options.HTTP in the API with the same inputs.
+// addJobs offers the jobs as tools, and with Options.HTTP in the API.
 func (i *Server) addJobs() error {
 	h := i.options
-	jobs := append(h.jobTools(), planTool(h.preparePlan))
-	for j := range jobs {
-		jobs[j].Limits = h.stallLimit()
-	}
 	if h.HTTP {
-		if err := i.newAPI(jobs); err != nil {
+		if err := i.newAPI(); err != nil {
 			return err
 		}
 	}
+	jobs := h.callable(false)
 	last := len(jobs) - 1
 	if slices.Contains(h.tools, planTools) {
 		if err := i.registerPlans(jobs[last]); err != nil {
@@ -126,16 +121,11 @@ func (i *Server) addJobs() error {
 }
 
 // newAPI makes the HTTP API of the jobs.
-func (i *Server) newAPI(tools []mcp.JobTool) error {
+func (i *Server) newAPI() error {
 	h := i.options
 	config := http.Config{Runs: i.system, Open: h.artifact, Version: ThisBuild().Full(), Redact: h.Secrets.Bytes,
 		Secure: h.Secure, Lag: i.Metrics.Lag}
-	for t := range tools {
-		tool := &tools[t]
-		if tool.Job == chat.Name {
-			whole := chatTool(h.prepareChat, !h.box.Empty(), chatForms...)
-			whole.Limits, tool = tool.Limits, &whole
-		}
+	for _, tool := range h.callable(true) {
 		if err := tool.Compile(); err != nil {
 			return err
 		}
@@ -145,10 +135,6 @@ func (i *Server) newAPI(tools []mcp.JobTool) error {
 	i.API = http.New(config)
 	i.newDialects(config)
 	return nil
-}
-
-func (h *Options) stallLimit() messages.Limits {
-	return messages.Limits{StallMS: Milliseconds(h.finder.Endpoint.StallTimeout())}
 }
 
 // addTools adds the tools; those that ask a model only where somebody configured one.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -35,20 +36,34 @@ type Arguments struct {
 	Ref          string      `json:"ref,omitempty"`
 	SizeBudget   int64       `json:"size_budget,omitempty"`
 	TokenBudget  int64       `json:"token_budget,omitempty"`
+	BudgetFail   bool        `json:"budget_fail,omitempty"`
+	CountTokens  bool        `json:"count_tokens,omitempty"`
+	Secrets      string      `json:"secrets,omitempty"`
+	Fresh        bool        `json:"fresh,omitempty"`
 	Model        string      `json:"model,omitempty"`
 	RequireModel bool        `json:"require_model,omitempty"`
 	NoCache      bool        `json:"no_cache,omitempty"`
 }
 
+// ForPrograms are the properties of generate's input that programs need. Models do not: a repository that a model has
+// read could tell it to keep secrets.
+var ForPrograms = []string{
+	`"secrets":{"type":"string","enum":["redact","fail","off"],"default":"redact","description":"what happens to ` +
+		`secrets in the text of files"}`,
+	`"budget_fail":{"type":"boolean","description":"fail if something is over a budget"}`,
+}
+
 // GenerateTool is the job generate as a tool. prepare makes the job's input of [Arguments], whose Out is local by
-// then.
-func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)) mcp.JobTool {
+// then. More are properties of its input.
+func GenerateTool(
+	prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error), more ...string,
+) mcp.JobTool {
 	return mcp.JobTool{
 		Job: generateJob, Name: generateTool, Title: "Generate llms.txt",
-		Description: "Reads a repository and writes llms.txt, an index of what matters in it, with llms-full.txt (the " +
-			"linked files) and llms.json. Use it to get to know a repository, or to give one an llms.txt. Takes " +
-			"seconds without a model; start it for big repositories with run_start.",
-		Input: generateInput(), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
+		Description: "Writes llms.txt, an index of what matters in a repository, with llms-full.txt (the linked " +
+			"files) and llms.json. Use it to get to know a repository, or to give it an llms.txt. Takes seconds " +
+			"without a model; start it with run_start for a big repository.",
+		Input: generateInput(more), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
 		Say: said,
 		Prepare: func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 			var a Arguments
@@ -75,27 +90,27 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 // were.
 type layoutKey struct{}
 
-func generateInput() json.RawMessage {
-	return mcp.Object([]string{"repository"},
-		`"repository":{"type":"string","minLength":1,"description":"owner/repo on GitHub, https URL of a Git repository `+
-			`(.../tree/<ref>/<folder> is a part) or an archive, or a folder of the server's"}`,
+func generateInput(more []string) json.RawMessage {
+	return mcp.Object([]string{"repository"}, append(slices.Clone(more),
+		`"repository":{"type":"string","minLength":1,"description":"owner/repo on GitHub, https URL of Git `+
+			`(.../tree/<ref>/<folder> is a part) or an archive, or folder of the server's"}`,
 		`"subfolder":{"type":"string","description":"only this folder"}`,
-		`"out":{"type":"string","description":"folder below yours on the server; files go to <host>/<owner>/<repo>/ `+
-			`there"}`,
+		`"out":{"type":"string","description":"folder below yours on the server, for <host>/<owner>/<repo>/"}`,
 		`"full":{"type":"string","enum":["selected","all","none"],"default":"selected","description":"files in `+
 			`llms-full.txt"}`,
 		`"ctx":{"type":"boolean","description":"llms-ctx.txt (XML) too"}`,
 		`"graph":{"type":"boolean","description":"graph of packages too"}`,
-		`"format":{"type":"string","enum":["1","2"],"default":"2","description":"version of llms.txt"}`,
-		`"link_style":{"type":"string","enum":["blob","raw"],"default":"blob","description":"page or bare file"}`,
+		`"format":{"type":"string","enum":["2","1"],"description":"version of llms.txt"}`,
+		`"link_style":{"type":"string","enum":["blob","raw"],"description":"page or bare file"}`,
 		`"ref":{"type":"string","enum":["branch","commit","relative"],"description":"target of links"}`,
-		`"link_base":{"type":"string","description":"base URL for links, if the repository has no remote"}`,
+		`"link_base":{"type":"string","description":"base URL for links without a remote"}`,
 		`"size_budget":{"type":"integer","minimum":2048,"description":"most bytes of a file"}`,
 		`"token_budget":{"type":"integer","description":"most tokens of a file"}`,
-		`"model":{"type":"string","maxLength":256,"description":"model that describes the repository, or auto; default `+
-			`none"}`,
+		`"count_tokens":{"type":"boolean","description":"of each file"}`,
+		`"fresh":{"type":"boolean","description":"ignore its own llms.txt"}`,
+		`"model":{"type":"string","maxLength":256,"description":"model that describes it, or auto; default none"}`,
 		`"require_model":{"type":"boolean","description":"fail without it"}`,
-		`"no_cache":{"type":"boolean","description":"skip the cache"}`)
+		`"no_cache":{"type":"boolean","description":"skip the cache"}`)...)
 }
 
 const resultSchema = `{"type":"object","required":["title","folder","files","links","symbols"],"properties":{` +

@@ -204,6 +204,7 @@ func (a *Arguments) like(state messages.State) {
 		BaseURL string `json:"base_url"`
 	}
 	_ = json.Unmarshal(state.Queued.Input, &in) // a job of that name has it
-	a.Graph, a.Format, a.LinkStyle, a.LinkBase = in.Graph, in.Format, in.LinkStyle, in.BaseURL
-	a.SizeBudget, a.Model, a.RequireModel = in.SizeBudget, in.Model, in.RequireModel
+	a.Graph, a.Format, a.LinkStyle, a.LinkBase, a.Ref = in.Graph, in.Format, in.LinkStyle, in.BaseURL, in.Ref
+	a.SizeBudget, a.TokenBudget, a.BudgetFail, a.CountTokens = in.SizeBudget, in.TokenBudget, in.BudgetFail, in.CountTokens
+	a.Secrets, a.Fresh, a.Model, a.RequireModel = in.Secrets, in.Fresh, in.Model, in.RequireModel
 }

@@ -112,7 +112,8 @@ func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawM
 		return nil, err
 	}
 	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Layout: job.Layout(a.Layout), Full: a.Full, Ctx: a.Ctx,
-		Graph: a.Graph, SizeBudget: a.SizeBudget, Model: a.Model, RequireModel: a.RequireModel},
+		Graph: a.Graph, SizeBudget: a.SizeBudget, Model: a.Model, RequireModel: a.RequireModel,
+		TokenBudget: a.TokenBudget, Ref: a.Ref, Fresh: a.Fresh},
 		Home: k.home(gate.From(ctx).Name), NoCache: a.NoCache}
 	return json.Marshal(in)
 }

@@ -90,6 +90,9 @@ type lmstxtInput struct {
 	Out        string `json:"out"`
 	Full       string `json:"full"`
 	Budget     int64  `json:"size_budget"`
+	Tokens     int64  `json:"token_budget"`
+	Ref        string `json:"ref"`
+	Fresh      bool   `json:"fresh"`
 	Graph      bool   `json:"graph"`
 	Ctx        bool   `json:"ctx"`
 }
@@ -109,10 +112,12 @@ func (k *kit) inputOf(id messages.RunID, in *lmstxtInput) {
 func TestFilesOfAnEarlierRun(t *testing.T) {
 	k := newKit(t)
 	c := k.dial("", false)
-	first := c.generatedBy(map[string]any{"repository": url, "out": "kept", "full": "none", "size_budget": 100_000, "graph": true})
+	first := c.generatedBy(map[string]any{"repository": url, "out": "kept", "full": "none", "size_budget": 100_000,
+		"token_budget": 9000, "ref": "commit", "fresh": true, "graph": true})
 	var in lmstxtInput
 	r := c.generated("lmstxt_generate_llms_ctx", map[string]any{"run_id": first})
-	if k.inputOf(r.RunID, &in); in.Repository != url || in.Budget != 100_000 || !in.Graph || !in.Ctx || in.Full != "none" {
+	if k.inputOf(r.RunID, &in); in.Repository != url || in.Budget != 100_000 || !in.Graph || !in.Ctx || in.Full != "none" ||
+		in.Tokens != 9000 || in.Ref != "commit" || !in.Fresh {
 		t.Errorf("after the run: %+v", in)
 	}
 	if in.Out != "kept" || r.RunID == first {
