@@ -1,25 +1,51 @@
 package tokens
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+)
 
 // Count returns how many tokens the text has. Names of special tokens such as <|endoftext|> count as text. It takes
 // time proportional to n log n of the longest word, and proportional to the number of words.
 func Count(text string) int {
-	c := counter{ranks: table()}
+	c := counters.Get().(*counter)
+	defer counters.Put(c)
 	n := 0
 	for text != "" {
 		end := piece(text)
-		n += c.count(text[:end])
+		n += c.known(text[:end])
 		text = text[end:]
 	}
 	return n
 }
 
+var counters = sync.Pool{New: func() any { return &counter{table: table()} }}
+
 // counter merges the bytes of one piece after the other. Its slices are used again.
 type counter struct {
-	ranks map[string]rank
+	table *vocabulary
 	parts []part
 	heap  []uint64
+	memo  [1 << 13]struct {
+		text  [2]uint64
+		count int
+	}
+}
+
+// known counts the tokens of a piece. It remembers the short ones, which most texts repeat.
+func (c *counter) known(s string) int {
+	var b [16]byte
+	if len(s) >= len(b) {
+		return c.count(s)
+	}
+	b[15] = byte(copy(b[:], s))
+	text := [2]uint64{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+	at := &c.memo[(text[0]*0x9E3779B97F4A7C15^text[1]*0xC2B2AE3D27D4EB4F)>>51]
+	if at.text != text {
+		at.text, at.count = text, c.count(s)
+	}
+	return at.count
 }
 
 // part is a part of the piece that begins at its index.
@@ -30,7 +56,7 @@ type part struct {
 
 // count returns how many tokens a piece has. Merges begin with the pair of the lowest rank, the leftmost first.
 func (c *counter) count(s string) int {
-	if _, ok := c.ranks[s]; ok {
+	if c.table.rank(s) != none {
 		return 1
 	}
 	c.heap, c.parts = c.heap[:0], c.parts[:0]
@@ -70,9 +96,8 @@ func (c *counter) look(s string, at int32) {
 		return
 	}
 	if end := c.parts[p.next].next; end-at <= longest {
-		if r, ok := c.ranks[s[at:end]]; ok {
-			p.pair = r
-			c.push(uint64(r)<<32 | uint64(at))
+		if p.pair = c.table.rank(s[at:end]); p.pair != none {
+			c.push(uint64(p.pair)<<32 | uint64(at))
 		}
 	}
 }

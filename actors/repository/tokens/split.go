@@ -60,13 +60,19 @@ func next(s string) (class, int) {
 // run returns the length of the longest prefix whose runes have a class of those, or none of them if not is true.
 func run(s string, of class, not bool) int {
 	n := 0
-	for {
-		c, size := next(s[n:])
-		if size == 0 || (c&of != 0) == not {
-			return n
+	for n < len(s) {
+		c, size := class(0), 1
+		if s[n] < utf8.RuneSelf {
+			c = ascii[s[n]]
+		} else {
+			c, size = next(s[n:])
+		}
+		if (c&of != 0) == not {
+			break
 		}
 		n += size
 	}
+	return n
 }
 
 // piece returns the length of the text's first piece, which is not empty: what the pattern of o200k_base matches. Its
@@ -85,6 +91,9 @@ func piece(s string) int {
 	if c&(letter|number|newline) != 0 {
 		lead = 0
 	}
+	if n, ok := plainWord(s, lead); ok {
+		return n
+	}
 	if n := word(s, lead); n > 0 {
 		return n
 	}
@@ -100,6 +109,20 @@ func piece(s string) int {
 		return n + len(s[n:]) - len(strings.TrimLeft(s[n:], "\r\n/"))
 	}
 	return spaces(s)
+}
+
+// plainWord is word for a text whose letters are all of ASCII: each of them is in one class.
+func plainWord(s string, lead int) (n int, ok bool) {
+	n = lead
+	for _, of := range []class{upper, lower} {
+		for n < len(s) && s[n] < utf8.RuneSelf && ascii[s[n]]&of != 0 {
+			n++
+		}
+	}
+	if n == lead || n < len(s) && s[n] >= utf8.RuneSelf {
+		return 0, false
+	}
+	return n + contraction(s[n:]), true
 }
 
 // word matches the first two alternatives, each with the lead and then without.
