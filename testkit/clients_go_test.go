@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -85,15 +86,30 @@ func (in *inbox) watch(ctx context.Context, c kitClient, name string, arguments 
 	in.mu.Lock()
 	call.over = true
 	in.mu.Unlock()
-	time.Sleep(50 * time.Millisecond) // callbacks that are under way arrive, so that late ones are counted
+	if err != nil {
+		return in.seen(call, nil, err)
+	}
+	r, err := readResult(result)
+	for range 300 { // an SDK may make its callbacks after the call: they are late, but not lost
+		w, last := in.seen(call, r, err), uint64(0)
+		if n := len(w.Events); n > 0 {
+			last = w.Events[n-1].Seq
+		}
+		if err != nil || last+1 >= r.Seq {
+			return w
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return in.seen(call, r, err)
+}
+
+// seen is what has come of the call so far.
+func (in *inbox) seen(call *inboxCall, r *kitRunResult, err error) watched {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	w := call.watched
+	w.Events, w.Result = slices.Clone(w.Events), r
 	if err != nil {
-		w.Error = err.Error()
-		return w
-	}
-	if w.Result, err = readResult(result); err != nil {
 		w.Error = err.Error()
 	}
 	return w
