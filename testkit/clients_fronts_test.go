@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/agui"
@@ -308,20 +309,11 @@ func send(t *testing.T, url, body string) string {
 	if body == "" {
 		method = http.MethodGet
 	}
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	_, said, err := testkit.ReadURL(t, method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	said, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(said)
+	return said
 }
 
 // A text that is not done when the run asks something is not written again, empty, after the answer.

@@ -105,15 +105,7 @@ func (s *served) startPrompt(text string) (id messages.RunID, status int, says s
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base()+"/v1/runs", strings.NewReader(string(body)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	resp := testkit.OpenURL(ctx, s.t, http.MethodPost, s.base()+"/v1/runs", string(body), "Content-Type", "application/json")
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {

@@ -60,14 +60,7 @@ func TestServeCountsDialects(t *testing.T) {
 	for _, route := range []string{"POST /nano/mcp", "GET /nano/ws", "POST /erlmcp", "POST /api/sse/message", "GET /v1/models",
 		"POST /api/chat", "POST /agui", "PUT /erlmcp"} {
 		method, path, _ := strings.Cut(route, " ")
-		r, err := http.NewRequest(method, s.base()+path, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := testkit.OpenURL(t.Context(), t, method, s.base()+path, "{}")
 		answer.Body.Close()
 		if method == http.MethodPut {
 			method, path = "other", "other"

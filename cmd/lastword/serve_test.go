@@ -78,19 +78,7 @@ func (s *served) ends(sig syscall.Signal) int {
 // get returns the status and the body.
 func (s *served) get(path string, header ...string) (int, string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base()+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for i := 0; i < len(header); i += 2 {
-		if req.Header.Set(header[i], header[i+1]); header[i] == "Host" {
-			req.Host = header[i+1]
-		}
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	resp := testkit.OpenURL(s.t.Context(), s.t, http.MethodGet, s.base()+path, "", header...)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	remoteapi "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -99,16 +100,7 @@ func eachLine(from io.Reader, give func(string)) {
 
 func (s *stage) get(accept, query string) io.ReadCloser {
 	url := s.url + "/v1/runs/" + string(s.run) + "/events" + query
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Accept", accept)
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return response.Body
+	return testkit.OpenURL(s.t.Context(), s.t, http.MethodGet, url, "", "Accept", accept).Body
 }
 
 func readSSE(s *stage, give func(string)) {

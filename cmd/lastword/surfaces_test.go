@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/gate"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -376,20 +376,9 @@ func (s *stage) taskRow(told []string, want []moment) string {
 // legacy posts a message of 2025-11-25.
 func (s *stage) legacy(session, message string) *http.Response {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+mcpPath,
-		bytes.NewReader([]byte(`{"jsonrpc":"2.0",`+message+`}`)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
+	header := []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
 	if session != "" {
-		r.Header.Set("Mcp-Session-Id", session)
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+		header = append(header, "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25")
 	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return response
+	return testkit.OpenURL(s.t.Context(), s.t, http.MethodPost, s.url+mcpPath, `{"jsonrpc":"2.0",`+message+`}`, header...)
 }

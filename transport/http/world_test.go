@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/gate"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
@@ -164,21 +165,10 @@ func (w *world) call(method, path, body string, header ...string) answer {
 
 func (w *world) open(ctx context.Context, method, path, body string, header ...string) *http.Response {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, method, w.url+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+		header = append([]string{"Content-Type", "application/json"}, header...)
 	}
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return response
+	return testkit.OpenURL(ctx, w.t, method, w.url+path, body, header...)
 }
 
 // start starts a run of the job tell.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/agui"
@@ -27,17 +27,7 @@ func serve(t *testing.T, runs dialect.Runs) string {
 
 func post(t *testing.T, url, body string) (int, string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, string(data), err
+	return testkit.ReadURL(t, http.MethodPost, url, body)
 }
 
 func say(text, more string) string {

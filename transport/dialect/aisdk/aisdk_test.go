@@ -5,13 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
@@ -29,18 +29,7 @@ func serve(t *testing.T, runs dialect.Runs) string {
 // ask sends a request of a client of the version, and returns the status, the body, and why it was cut.
 func ask(t *testing.T, method, url, version, body string) (int, string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("X-AI-SDK", version)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, string(data), err
+	return testkit.ReadURL(t, method, url, body, "X-AI-SDK", version)
 }
 
 func say(text string) string {

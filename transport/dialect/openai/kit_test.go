@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
@@ -42,34 +42,12 @@ func serveWith(t *testing.T, c dialect.Config) string {
 // post returns the status, the body, and why it could not be read to its end.
 func post(t *testing.T, url, body string, header ...string) (int, string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	return do(t, r)
+	return testkit.ReadURL(t, http.MethodPost, url, body, header...)
 }
 
 func get(t *testing.T, url string) (int, string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return do(t, r)
-}
-
-func do(t *testing.T, r *http.Request) (int, string, error) {
-	t.Helper()
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, string(body), err
+	return testkit.ReadURL(t, http.MethodGet, url, "")
 }
 
 // event is a frame of a response's stream.

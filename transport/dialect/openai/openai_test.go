@@ -17,6 +17,7 @@ import (
 	client "github.com/sashabaranov/go-openai"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/dialect"
 )
@@ -291,14 +292,7 @@ func TestClientsThatLeave(t *testing.T) {
 	} {
 		runs := &cut{stories.CutTeller{After: 5}, make(chan messages.RunID, 1)}
 		ctx, leave := context.WithCancel(t.Context())
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, serve(t, runs)+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := testkit.OpenURL(ctx, t, http.MethodPost, serve(t, runs)+path, body)
 		leave()
 		<-runs.canceled
 		_ = answer.Body.Close()
@@ -343,11 +337,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		method, rest, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(rest, " ")
-		r, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, said, _ := do(t, r)
+		status, said, _ := testkit.ReadURL(t, method, url+path, body)
 		var refusal struct {
 			Error struct{ Message, Type, Code string }
 		}
