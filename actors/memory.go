@@ -54,7 +54,7 @@ func (j *MemoryJournal) append(b Block) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.runs[b.Run]
-	if err := r.takes(b); err != nil || r.has(b.ID) {
+	if err := r.takes(b); err != nil || r.has(b) {
 		return err
 	}
 	if r == nil {
@@ -90,7 +90,7 @@ func (r *record) takes(b Block) error {
 	switch {
 	case r == nil && b.After.Seq != 0:
 		return ErrFenced
-	case r == nil || r.has(b.ID):
+	case r == nil || r.has(b):
 		return nil
 	case r.head.Ended:
 		return ErrSealed
@@ -100,13 +100,14 @@ func (r *record) takes(b Block) error {
 	return nil
 }
 
-func (r *record) has(id BlockID) bool {
+// has reports whether the log holds the block. Only one block begins at an event.
+func (r *record) has(b Block) bool {
 	if r == nil {
 		return false
 	}
 	for _, mark := range slices.Backward(r.blocks) { // mostly the last
-		if mark.id == id {
-			return true
+		if mark.first <= b.Events[0].From {
+			return mark.id == b.ID
 		}
 	}
 	return false
