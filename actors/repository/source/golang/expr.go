@@ -1,40 +1,26 @@
 package golang
 
-import (
-	"go/ast"
-
-	"github.com/seed889630bf/lastword/actors/repository/source/surface"
-)
+import "go/ast"
 
 // expr writes types in full and values as far as they say what they are.
 func (w *goWriter) expr(e ast.Expr) {
-	if w.Len() >= 4*surface.SignatureRunes {
-		return
-	}
 	switch t := e.(type) {
 	case *ast.Ident:
-		w.text(t.Name)
+		w.put(t.Name)
 	case *ast.BasicLit:
-		w.text(t.Value)
+		w.put(t.Value)
 	case *ast.SelectorExpr:
-		w.expr(t.X)
-		w.text("." + t.Sel.Name)
+		w.put(t.X, ".", t.Sel)
 	case *ast.StarExpr:
-		w.text("*")
-		w.expr(t.X)
+		w.put("*", t.X)
 	case *ast.ParenExpr:
-		w.text("(")
-		w.expr(t.X)
-		w.text(")")
+		w.put("(", t.X, ")")
 	case *ast.UnaryExpr:
-		w.text(t.Op.String())
-		w.expr(t.X)
+		w.put(t.Op.String(), t.X)
 	case *ast.BinaryExpr:
-		w.expr(t.X)
-		w.text(" " + t.Op.String() + " ")
-		w.expr(t.Y)
+		w.put(t.X, " "+t.Op.String()+" ", t.Y)
 	case *ast.FuncType:
-		w.text("func")
+		w.put("func")
 		w.signature(t)
 	case *ast.StructType:
 		w.members("struct", t.Fields)
@@ -48,59 +34,28 @@ func (w *goWriter) expr(e ast.Expr) {
 func (w *goWriter) composed(e ast.Expr) {
 	switch t := e.(type) {
 	case *ast.ArrayType:
-		w.text("[")
-		w.expr(t.Len)
-		w.text("]")
-		w.expr(t.Elt)
+		w.put("[", t.Len, "]", t.Elt)
 	case *ast.MapType:
-		w.text("map[")
-		w.expr(t.Key)
-		w.text("]")
-		w.expr(t.Value)
+		w.put("map[", t.Key, "]", t.Value)
 	case *ast.ChanType:
-		w.text(channel(t.Dir))
-		w.expr(t.Value)
+		w.put(channels[t.Dir], t.Value)
 	case *ast.Ellipsis:
-		w.text("...")
-		w.expr(t.Elt)
+		w.put("...", t.Elt)
 	case *ast.IndexExpr:
-		w.list(t.X, "[", []ast.Expr{t.Index}, "]")
+		w.put(t.X, "[", t.Index, "]")
 	case *ast.IndexListExpr:
-		w.list(t.X, "[", t.Indices, "]")
+		w.put(t.X, "[", t.Indices, "]")
 	case *ast.CallExpr:
-		w.list(t.Fun, "(", t.Args, ")")
+		w.put(t.Fun, "(", t.Args, ")")
 	case *ast.CompositeLit:
-		w.expr(t.Type)
-		w.text("{…}")
+		w.put(t.Type, "{…}")
 	case *ast.FuncLit:
-		w.expr(t.Type)
-		w.text(" {…}")
+		w.put(t.Type, " {…}")
 	case *ast.SliceExpr:
-		w.expr(t.X)
-		w.text("[…]")
+		w.put(t.X, "[…]")
 	case *ast.TypeAssertExpr:
-		w.expr(t.X)
+		w.put(t.X)
 	}
 }
 
-func (w *goWriter) list(of ast.Expr, open string, items []ast.Expr, end string) {
-	w.expr(of)
-	w.text(open)
-	for i, e := range items {
-		if i > 0 {
-			w.text(", ")
-		}
-		w.expr(e)
-	}
-	w.text(end)
-}
-
-func channel(dir ast.ChanDir) string {
-	switch dir {
-	case ast.SEND:
-		return "chan<- "
-	case ast.RECV:
-		return "<-chan "
-	}
-	return "chan "
-}
+var channels = map[ast.ChanDir]string{ast.SEND: "chan<- ", ast.RECV: "<-chan ", ast.SEND | ast.RECV: "chan "}

@@ -123,7 +123,10 @@ func (p *goPackage) function(path string, d *ast.FuncDecl) {
 		return
 	}
 	if d.Recv != nil {
-		owner := receiver(d.Recv)
+		owner := ""
+		if len(d.Recv.List) > 0 {
+			owner = typeName(d.Recv.List[0].Type)
+		}
 		if !ast.IsExported(owner) {
 			return
 		}
@@ -132,12 +135,8 @@ func (p *goPackage) function(path string, d *ast.FuncDecl) {
 	p.add(path, d.Pos(), d.Doc.Text(), s)
 }
 
-// receiver is the name of the type that a method belongs to, "" if it cannot be told.
-func receiver(list *ast.FieldList) string {
-	if len(list.List) == 0 {
-		return ""
-	}
-	e := list.List[0].Type
+// typeName is the name of a type without its arguments and stars, "" if it cannot be told.
+func typeName(e ast.Expr) string {
 	for {
 		switch t := e.(type) {
 		case *ast.StarExpr:

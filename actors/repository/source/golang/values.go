@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"go/ast"
 	gotoken "go/token"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
@@ -21,7 +20,7 @@ func (p *goPackage) values(path string, d *ast.GenDecl) {
 	}
 	for _, spec := range d.Specs {
 		v, ok := spec.(*ast.ValueSpec)
-		if !ok || len(exported(v)) == 0 {
+		if !ok || len(exported(v.Names)) == 0 {
 			continue
 		}
 		if v.Doc == nil && v.Comment == nil && d.Lparen.IsValid() {
@@ -36,50 +35,31 @@ func (p *goPackage) values(path string, d *ast.GenDecl) {
 
 func (p *goPackage) run(path string, d *ast.GenDecl, specs []*ast.ValueSpec) {
 	v := specs[0]
-	s := surface.Symbol{Name: exported(v)[0], Kind: surface.Constant}
+	s := surface.Symbol{Name: exported(v.Names)[0].Name, Kind: surface.Constant}
 	if d.Tok == gotoken.VAR {
 		s.Kind = surface.Variable
 	}
-	var b goWriter
-	b.text(d.Tok.String() + " ")
-	if len(specs) > 1 {
-		b.text("( ")
-	}
-	for i, spec := range specs {
-		if i > 0 {
-			b.text("; ")
-		}
-		b.value(spec)
-	}
-	if len(specs) > 1 {
-		b.text(" )")
-	}
-	s.Signature = b.String()
 	doc := cmp.Or(v.Doc.Text(), single(d), v.Comment.Text())
-	if len(specs) > 1 {
+	var w goWriter
+	w.put(d.Tok.String(), " ")
+	if len(specs) == 1 {
+		w.value(v)
+	} else {
 		doc = d.Doc.Text()
+		w.put("( ")
+		putAll(&w, specs, "; ", w.value)
+		w.put(" )")
 	}
+	s.Signature = w.String()
 	p.add(path, v.Names[0].Pos(), doc, s)
 }
 
-func exported(v *ast.ValueSpec) []string {
-	var names []string
-	for _, n := range v.Names {
-		if n.IsExported() {
-			names = append(names, n.Name)
-		}
-	}
-	return names
-}
-
 func (w *goWriter) value(v *ast.ValueSpec) {
-	w.text(strings.Join(exported(v), ", "))
+	w.put(exported(v.Names))
 	if v.Type != nil {
-		w.text(" ")
-		w.expr(v.Type)
+		w.put(" ", v.Type)
 	}
-	if len(v.Values) == len(v.Names) && len(v.Names) == 1 {
-		w.text(" = ")
-		w.expr(v.Values[0])
+	if len(v.Values) == 1 && len(v.Names) == 1 {
+		w.put(" = ", v.Values[0])
 	}
 }
