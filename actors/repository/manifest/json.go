@@ -1,12 +1,9 @@
 package manifest
 
-import (
-	"encoding/json"
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// object is a JSON object with its members in file order.
+// object is one of JSON, or a mapping of YAML or TOML. Its members are in the order of the file.
+// What is absent or of another type is empty.
 type object []member
 
 type member struct {
@@ -29,9 +26,12 @@ func (o object) text(key string) string {
 	return s
 }
 
-func (o object) object(key string) object {
-	sub, _ := o.get(key).(object)
-	return sub
+// object follows a path of keys.
+func (o object) object(keys ...string) object {
+	for _, key := range keys {
+		o, _ = o.get(key).(object)
+	}
+	return o
 }
 
 func (o object) objects(key string) []object {
@@ -53,6 +53,8 @@ func (o object) keys() []string {
 	return keys
 }
 
+func (o object) texts(key string) []string { return texts(o.get(key)) }
+
 func texts(value any) []string {
 	list, _ := value.([]any)
 	var out []string
@@ -67,76 +69,56 @@ func texts(value any) []string {
 // parseJSON reads JSON as people write it: with comments, trailing or missing commas, unquoted keys and single
 // quotes. Text that ends early or breaks gives what came before, and an error.
 func parseJSON(text string) (object, error) {
-	r := &jsonReader{s: text}
-	o, _ := r.value(0).(object)
-	if r.broken == "" && o == nil {
-		r.broken = "no object"
+	r := jsonReader{toks: lex(text, syntax{line: []string{"//"}, block: true, quotes: `"'`, lines: true, words: "+-.$"})}
+	o, ok := r.value(r.next(), 0).(object)
+	if !ok {
+		r.fail("no object")
 	}
-	if r.broken != "" {
-		return o, fmt.Errorf("malformed JSON near byte %d: %s", r.at, r.broken)
-	}
-	return o, nil
+	return o, r.err
 }
 
 type jsonReader struct {
-	s      string
-	i      int
-	at     int // of the first fault
-	broken string
+	toks tokens
+	line int   // of the last token
+	err  error // the first fault, after which there is no further token
 }
 
 func (r *jsonReader) fail(what string) {
-	if r.broken == "" {
-		r.broken, r.at = what, r.i
+	if r.err == nil {
+		r.err = fmt.Errorf("malformed JSON in line %d: %s", r.line, what)
 	}
-	r.i = len(r.s)
+	r.toks = nil
 }
 
-// space skips white space, comments and commas.
-func (r *jsonReader) space() {
-	for r.i < len(r.s) {
-		rest := r.s[r.i:]
-		switch {
-		case strings.IndexByte(" \t\r\n,", rest[0]) >= 0:
-			r.i++
-		case strings.HasPrefix(rest, "//"):
-			r.skipPast("\n")
-		case strings.HasPrefix(rest, "/*"):
-			r.skipPast("*/")
-		default:
-			return
+// next gives the next token that is no comma.
+func (r *jsonReader) next() token {
+	for len(r.toks) > 0 {
+		t := r.toks[0]
+		r.toks, r.line = r.toks[1:], t.line
+		if !t.is(",") {
+			return t
 		}
 	}
+	return token{}
 }
 
-func (r *jsonReader) skipPast(end string) {
-	if i := strings.Index(r.s[r.i:], end); i >= 0 {
-		r.i += i + len(end)
-		return
-	}
-	r.i = len(r.s)
-}
-
-func (r *jsonReader) value(level int) any {
-	r.space()
-	if level > depth {
+// value reads the value that begins with the token.
+func (r *jsonReader) value(t token, level int) any {
+	switch {
+	case level > depth:
 		r.fail("nested too deeply")
-	}
-	if r.i >= len(r.s) {
-		r.fail("it ends early")
-		return nil
-	}
-	switch r.s[r.i] {
-	case '{':
-		r.i++
+	case t.is("{"):
 		return r.object(level)
-	case '[':
-		r.i++
+	case t.is("["):
 		return r.array(level)
-	case '"', '\'':
-		return r.str()
+	case t.kind == str:
+		return t.text
+	case t.kind == word:
+		return literal(t.text)
+	default:
+		r.fail("no value")
 	}
-	return literal(r.word())
+	return nil
 }
 
 func literal(word string) any {
@@ -145,93 +127,38 @@ func literal(word string) any {
 		return true
 	case "false":
 		return false
-	case "null", "":
+	case "null":
 		return nil
 	}
 	return word
 }
 
-func (r *jsonReader) object(level int) any {
+func (r *jsonReader) object(level int) object {
 	o := object{}
 	for {
-		r.space()
-		if r.i >= len(r.s) {
-			r.fail("it ends early")
+		key := r.next()
+		if key.is("}") {
 			return o
 		}
-		if r.s[r.i] == '}' {
-			r.i++
-			return o
-		}
-		key := r.key()
-		r.space()
-		if r.i >= len(r.s) || r.s[r.i] != ':' {
+		if colon := r.next(); key.kind == mark || !colon.is(":") {
 			r.fail("no colon after a key")
 			return o
 		}
-		r.i++
-		o = append(o, member{key, r.value(level + 1)})
+		o = append(o, member{key.text, r.value(r.next(), level+1)})
 	}
 }
 
-func (r *jsonReader) key() string {
-	if c := r.s[r.i]; c == '"' || c == '\'' {
-		return r.str()
-	}
-	return r.word()
-}
-
-func (r *jsonReader) array(level int) any {
+func (r *jsonReader) array(level int) []any {
 	list := []any{}
 	for {
-		r.space()
-		if r.i >= len(r.s) {
-			r.fail("it ends early")
+		t := r.next()
+		if t.is("]") {
 			return list
 		}
-		if r.s[r.i] == ']' {
-			r.i++
+		if t.kind == 0 {
+			r.fail("a list without an end")
 			return list
 		}
-		list = append(list, r.value(level+1))
+		list = append(list, r.value(t, level+1))
 	}
-}
-
-// word reads up to the next mark. It always moves on.
-func (r *jsonReader) word() string {
-	start := r.i
-	for r.i < len(r.s) && strings.IndexByte(" \t\r\n,:{}[]\"'", r.s[r.i]) < 0 {
-		r.i++
-	}
-	if r.i == start {
-		r.fail("a mark out of place")
-	}
-	return r.s[start:min(r.i, len(r.s))]
-}
-
-func (r *jsonReader) str() string {
-	quote, start := r.s[r.i], r.i+1
-	for r.i = start; r.i < len(r.s); r.i++ {
-		switch r.s[r.i] {
-		case '\\':
-			r.i++
-		case quote:
-			raw := r.s[start:r.i]
-			r.i++
-			return unescape(raw)
-		}
-	}
-	r.fail("a string without an end")
-	return ""
-}
-
-func unescape(raw string) string {
-	if !strings.Contains(raw, `\`) {
-		return raw
-	}
-	var s string
-	if json.Unmarshal([]byte(`"`+strings.ReplaceAll(raw, "\n", " ")+`"`), &s) != nil {
-		return raw
-	}
-	return s
 }

@@ -85,9 +85,11 @@ func gradleSyntax() syntax {
 // readGradle reads assignments at the top level and the dependencies blocks.
 func readGradle(m *Manifest, text string) error {
 	toks := lex(text, gradleSyntax())
-	value := func(key string) string {
-		return cmp.Or(gradleValue(toks, key, 0), gradleValue(gradleBlock(toks, "allprojects"), key, 0))
+	var shared tokens
+	if i := toks.find("allprojects", "{"); i >= 0 {
+		shared = toks.group(i + 1)
 	}
+	value := func(key string) string { return cmp.Or(gradleValue(toks, key, 0), gradleValue(shared, key, 0)) }
 	m.Version, m.Description = value("version"), value("description")
 	m.Name = cmp.Or(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
 	if of := value("group"); of != "" {
@@ -104,48 +106,35 @@ func readGradle(m *Manifest, text string) error {
 	return nil
 }
 
-// gradleBlock is what stands between the braces after the name.
-func gradleBlock(toks []token, name string) []token {
-	for i := range toks {
-		if toks[i].is(word, name) && i+1 < len(toks) && toks[i+1].is(mark, "{") {
-			return group(toks, i+1)
-		}
-	}
-	return nil
-}
-
-// gradleValue is the literal in key = "…", key("…") or key "…", at most so many braces deep.
-func gradleValue(toks []token, key string, deep int) string {
-	level := 0
+// gradleValue is the literal in key = "…", key("…") or key "…", at most so deep in brackets.
+func gradleValue(toks tokens, key string, deep int) string {
 	for i, t := range toks {
-		switch {
-		case t.is(mark, "{"):
-			level++
-		case t.is(mark, "}"):
-			level--
-		case t.is(word, key) && level <= deep:
-			for j := i + 1; j < min(i+3, len(toks)); j++ {
-				if toks[j].kind == str && !strings.Contains(toks[j].text, "$") {
-					return toks[j].text
-				}
-				if !toks[j].is(mark, "=") && !toks[j].is(mark, "(") {
-					break
-				}
-			}
+		if !t.is(key) || t.deep-toks[0].deep > deep {
+			continue
+		}
+		if next := gradleLiteral(toks, i+1); next.kind == str && !strings.Contains(next.text, "$") {
+			return next.text
 		}
 	}
 	return ""
 }
 
-func (m *Manifest) gradleDependencies(toks []token) {
+// gradleLiteral is the token at i, or the one behind a "=" or "(".
+func gradleLiteral(toks tokens, i int) token {
+	if toks.has(i, "=") || toks.has(i, "(") {
+		i++
+	}
+	return toks.at(i)
+}
+
+func (m *Manifest) gradleDependencies(toks tokens) {
 	for i, t := range toks {
-		if t.kind != word || t.text != "api" && t.text != "implementation" && t.text != "compileOnlyApi" {
+		if !t.is("api") && !t.is("implementation") && !t.is("compileOnlyApi") {
 			continue
 		}
-		for j := i + 1; j < min(i+3, len(toks)); j++ {
-			if parts := strings.Split(toks[j].text, ":"); toks[j].kind == str && len(parts) >= 2 && parts[0] != "" {
-				m.Dependencies = append(m.Dependencies, parts[0]+":"+parts[1])
-			}
+		next := gradleLiteral(toks, i+1)
+		if parts := strings.Split(next.text, ":"); next.kind == str && len(parts) >= 2 && parts[0] != "" {
+			m.Dependencies = append(m.Dependencies, parts[0]+":"+parts[1])
 		}
 	}
 }
@@ -154,11 +143,11 @@ func readGradleSettings(m *Manifest, text string) error {
 	toks := lex(text, gradleSyntax())
 	m.Name = gradleValue(toks, "rootProject.name", 3)
 	for i := range toks {
-		if !toks[i].is(word, "include") {
+		if !toks.has(i, "include") {
 			continue
 		}
 		for _, t := range toks[i+1:] {
-			if t.kind == word || t.kind == mark && !strings.Contains("(,", t.text) {
+			if t.kind != str && !t.is("(") && !t.is(",") {
 				break
 			}
 			if p := strings.Trim(strings.ReplaceAll(t.text, ":", "/"), "/"); t.kind == str && p != "" {

@@ -9,23 +9,17 @@ import (
 // lispSyntax: words run up to a bracket, a quote or a space.
 func lispSyntax() syntax { return syntax{line: []string{";"}, quotes: `"`, words: "-+*/.:!?<>=&~@^$"} }
 
-// form is the rest of the first list that begins with the word, at most so deep.
-func form(toks []token, name string, deep int) []token {
-	level := 0
+// form is the rest of the first list that begins with the word, of those that are in no other.
+func form(toks tokens, name string) tokens {
 	for i, t := range toks {
-		switch {
-		case t.is(mark, "("):
-			level++
-		case t.is(mark, ")"):
-			level--
-		case t.is(word, name) && level <= deep && i > 0 && toks[i-1].is(mark, "("):
-			return group(toks, i-1)[1:]
+		if toks.has(i, "(", name) && t.deep <= toks[0].deep {
+			return toks.group(i)[1:]
 		}
 	}
 	return nil
 }
 
-func flat(toks []token) string {
+func flat(toks tokens) string {
 	var parts []string
 	for _, t := range toks {
 		if t.kind != mark {
@@ -37,24 +31,19 @@ func flat(toks []token) string {
 
 func readDune(m *Manifest, text string) error {
 	toks := lex(text, lispSyntax())
-	p := form(toks, "package", 1)
-	m.Name = cmp.Or(flat(form(toks, "name", 1)), flat(form(p, "name", 1)))
-	m.Version, m.License = flat(form(toks, "version", 1)), flat(form(toks, "license", 1))
-	m.Description = cmp.Or(flat(form(toks, "synopsis", 1)), flat(form(p, "synopsis", 1)))
-	m.Homepage = flat(form(toks, "homepage", 1))
-	if source := form(toks, "source", 1); len(source) > 2 {
+	p := form(toks, "package")
+	field := func(key string) string { return cmp.Or(flat(form(toks, key)), flat(form(p, key))) }
+	m.Name, m.Version, m.License = field("name"), field("version"), field("license")
+	m.Description, m.Homepage = field("synopsis"), field("homepage")
+	if source := form(toks, "source"); len(source) > 2 {
 		m.Repository = source[1].text + ":" + source[2].text
 	}
-	level := 0
-	for _, t := range form(p, "depends", 1) {
+	deps := form(p, "depends")
+	for _, t := range deps {
 		switch {
-		case t.is(mark, "("):
-			level++
-		case t.is(mark, ")"):
-			level--
-		case t.is(word, ":with-test") || t.is(word, ":with-doc") || t.is(word, ":with-dev-setup"):
+		case t.is(":with-test"), t.is(":with-doc"), t.is(":with-dev-setup"):
 			m.Dependencies = m.Dependencies[:max(0, len(m.Dependencies)-1)]
-		case t.kind == word && level <= 1 && !strings.ContainsAny(t.text[:1], ":<>=&"):
+		case t.kind == word && t.deep-deps[0].deep <= 1 && !strings.ContainsAny(t.text[:1], ":<>=&"):
 			m.Dependencies = append(m.Dependencies, t.text)
 		}
 	}
@@ -64,64 +53,39 @@ func readDune(m *Manifest, text string) error {
 
 func readRacket(m *Manifest, text string) error {
 	toks := lex(strings.ReplaceAll(text, "#lang", ";"), lispSyntax())
-	for i := range toks {
-		if !toks[i].is(word, "define") || i+2 >= len(toks) || i == 0 {
-			continue
+	value := func(key string) tokens {
+		if i := toks.find("(", "define", key); i >= 0 {
+			return toks.group(i)[2:]
 		}
-		value := group(toks, i-1)[1:]
-		if len(value) < 2 {
-			continue
-		}
-		switch rest := value[1:]; value[0].text {
-		case "collection":
-			m.Name = flat(rest)
-		case "version":
-			m.Version = flat(rest)
-		case "pkg-desc":
-			m.Description = flat(rest)
-		case "license":
-			m.License = flat(rest)
-		case "deps":
-			m.Dependencies = strs(rest)
-		}
+		return nil
 	}
+	m.Name, m.Version = flat(value("collection")), flat(value("version"))
+	m.Description, m.License = flat(value("pkg-desc")), flat(value("license"))
+	m.Dependencies = value("deps").strs()
 	return nil
 }
 
 func readOpam(m *Manifest, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true, words: "-"})
-	field := func(key string) string {
-		for i := range toks {
-			if toks[i].is(word, key) && i+2 < len(toks) && toks[i+1].is(mark, ":") && toks[i+2].kind == str {
-				return toks[i+2].text
-			}
-		}
-		return ""
-	}
+	field := func(key string) string { return literalAfter(toks, key, ":") }
 	base := m.Path[strings.LastIndexByte(m.Path, '/')+1:]
 	m.Name = cmp.Or(field("name"), strings.TrimSuffix(strings.TrimSuffix(base, "opam"), "."))
 	m.Version, m.License = field("version"), field("license")
 	m.Description = cmp.Or(field("synopsis"), field("description"))
 	m.Homepage, m.Repository = field("homepage"), field("dev-repo")
-	for i := range toks {
-		if toks[i].is(word, "depends") && i+2 < len(toks) && toks[i+2].is(mark, "[") {
-			m.opamDependencies(group(toks, i+2))
-		}
+	if i := toks.find("depends", ":", "["); i >= 0 {
+		m.opamDependencies(toks.group(i + 2))
 	}
 	return nil
 }
 
 // opamDependencies passes over the conditions in braces.
-func (m *Manifest) opamDependencies(toks []token) {
-	level := 0
-	for _, t := range toks {
-		switch {
-		case t.is(mark, "{"):
-			level++
-		case t.is(mark, "}"):
-			level--
-		case t.kind == str && level == 0:
-			m.Dependencies = append(m.Dependencies, t.text)
+func (m *Manifest) opamDependencies(toks tokens) {
+	for i := 0; i < len(toks); i++ {
+		if toks[i].is("{") {
+			i += len(toks.group(i))
+		} else if toks[i].kind == str {
+			m.Dependencies = append(m.Dependencies, toks[i].text)
 		}
 	}
 }

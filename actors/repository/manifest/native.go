@@ -2,34 +2,40 @@ package manifest
 
 import (
 	"cmp"
+	"path"
 	"strings"
 )
 
+// calls visits every name that brackets follow, with the arguments in them.
+func (toks tokens) calls(visit func(name string, args tokens)) {
+	for i, t := range toks {
+		if t.kind == word && toks.has(i+1, "(") {
+			visit(t.text, toks.group(i+1))
+		}
+	}
+}
+
 func readCMake(m *Manifest, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, words: "./-+:$"})
-	for i := range toks {
-		if toks[i].kind != word || i+1 >= len(toks) || !toks[i+1].is(mark, "(") {
-			continue
-		}
-		args := group(toks, i+1)
+	toks.calls(func(name string, args tokens) {
 		if len(args) == 0 || strings.Contains(args[0].text, "$") {
-			continue
+			return
 		}
-		switch strings.ToLower(toks[i].text) {
+		switch strings.ToLower(name) {
 		case "project":
 			m.cmakeProject(args)
 		case "add_executable":
-			m.cmakeProgram(args)
+			m.program(args)
 		case "add_subdirectory":
 			m.Members = append(m.Members, args[0].text)
 		case "find_package":
 			m.Dependencies = append(m.Dependencies, args[0].text)
 		}
-	}
+	})
 	return nil
 }
 
-func (m *Manifest) cmakeProject(args []token) {
+func (m *Manifest) cmakeProject(args tokens) {
 	if m.Name != "" {
 		return
 	}
@@ -50,10 +56,11 @@ func (m *Manifest) cmakeProject(args []token) {
 	}
 }
 
-func (m *Manifest) cmakeProgram(args []token) {
+// program takes the name of a program, and the file with its main function.
+func (m *Manifest) program(args tokens) {
 	m.command(args[0].text)
 	for _, a := range args[1:] {
-		if strings.Contains(a.text, "main.") && !strings.Contains(a.text, "$") {
+		if strings.HasPrefix(path.Base(a.text), "main.") && !strings.Contains(a.text, "$") {
 			m.entry(a.text)
 		}
 	}
@@ -61,29 +68,23 @@ func (m *Manifest) cmakeProgram(args []token) {
 
 func readMeson(m *Manifest, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `'`, triple: true})
-	for i := range toks {
-		if toks[i].kind != word || i+2 >= len(toks) || !toks[i+1].is(mark, "(") || toks[i+2].kind != str {
-			continue
+	toks.calls(func(name string, args tokens) {
+		if args.at(0).kind != str {
+			return
 		}
-		args := group(toks, i+1)
-		switch toks[i].text {
+		switch name {
 		case "project":
-			named := arguments(args, ":")
+			named := args.arguments(":")
 			m.Name = args[0].text
-			m.Version, m.License = joinTexts(named["version"]), cmp.Or(strs(named["license"])...)
+			m.Version, m.License = named["version"].joined(), cmp.Or(named["license"].strs()...)
 		case "executable":
-			m.command(args[0].text)
-			for _, s := range strs(args[1:]) {
-				if strings.HasPrefix(s, "main.") || strings.Contains(s, "/main.") {
-					m.entry(s)
-				}
-			}
+			m.program(args)
 		case "dependency":
 			m.Dependencies = append(m.Dependencies, args[0].text)
 		case "subdir":
 			m.Members = append(m.Members, args[0].text)
 		}
-	}
+	})
 	return nil
 }
 
@@ -92,67 +93,53 @@ func readSwift(m *Manifest, text string) error {
 	if first, _, _ := strings.Cut(text, "\n"); strings.Contains(first, "swift-tools-version") {
 		m.Requires = "Swift " + strings.TrimSpace(first[strings.LastIndexByte(first, ':')+1:])
 	}
-	for i := range toks {
-		if toks[i].kind != word || i+1 >= len(toks) || !toks[i+1].is(mark, "(") {
-			continue
-		}
-		named := arguments(group(toks, i+1), ":")
-		name := joinTexts(named["name"])
-		switch toks[i].text {
+	toks.calls(func(function string, args tokens) {
+		named := args.arguments(":")
+		name := named["name"].joined()
+		switch function {
 		case "Package":
 			m.Name = cmp.Or(m.Name, name)
 		case "executable":
 			m.command(name)
 		case "executableTarget":
-			m.entry(cmp.Or(joinTexts(named["path"]), "Sources/"+name) + "/main.swift")
+			m.entry(cmp.Or(named["path"].joined(), "Sources/"+name) + "/main.swift")
 		case "package":
-			if url := joinTexts(named["url"]); url != "" {
-				m.Dependencies = append(m.Dependencies, strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:],
-					".git"))
+			if url := named["url"].joined(); url != "" {
+				m.Dependencies = append(m.Dependencies, strings.TrimSuffix(path.Base(url), ".git"))
 			}
 		}
-	}
+	})
 	return nil
 }
 
 // readZon reads the fields of the outermost struct.
 func readZon(m *Manifest, text string) error {
 	toks := lex(text, syntax{line: []string{"//"}, quotes: `"`})
-	level, inDeps := 0, false
-	for i := 0; i+3 < len(toks); i++ {
-		switch t := toks[i]; {
-		case t.is(mark, "{"):
-			level++
-		case t.is(mark, "}"):
-			if level--; level == 1 {
-				inDeps = false
-			}
-		case t.is(mark, ".") && toks[i+1].kind == word && toks[i+2].is(mark, "="):
-			switch key, value := toks[i+1].text, toks[i+3]; {
-			case level == 2 && inDeps:
-				m.Dependencies = append(m.Dependencies, key)
-			case level == 1 && key == "dependencies":
-				inDeps = true
-			case level == 1:
-				m.zonField(key, value, toks[min(i+4, len(toks)-1)])
-			}
+	inDeps := false
+	for i, t := range toks {
+		if !t.is(".") || toks.at(i+1).kind != word || !toks.has(i+2, "=") {
+			continue
+		}
+		key, value := toks[i+1].text, toks.at(i+3).text
+		if value == "." {
+			value = toks.at(i + 4).text
+		}
+		if t.deep == 2 && inDeps {
+			m.Dependencies = append(m.Dependencies, key)
+		}
+		if t.deep != 1 {
+			continue
+		}
+		inDeps = key == "dependencies"
+		switch key {
+		case "name":
+			m.Name = value
+		case "version":
+			m.Version = value
+		case "minimum_zig_version":
+			m.Requires = "Zig " + value
 		}
 	}
 	m.entry("src/root.zig", "src/main.zig")
 	return nil
-}
-
-func (m *Manifest) zonField(key string, value, next token) {
-	text := value.text
-	if value.is(mark, ".") {
-		text = next.text
-	}
-	switch key {
-	case "name":
-		m.Name = text
-	case "version":
-		m.Version = text
-	case "minimum_zig_version":
-		m.Requires = "Zig " + text
-	}
 }

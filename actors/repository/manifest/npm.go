@@ -20,7 +20,7 @@ func readPackageJSON(m *Manifest, text string) error {
 		m.Repository, m.Directory = r.text("url"), r.text("directory")
 	}
 	m.Dependencies = append(o.object("dependencies").keys(), o.object("peerDependencies").keys()...)
-	m.Members = workspaces(o.get("workspaces"))
+	m.Members = append(o.texts("workspaces"), o.object("workspaces").texts("packages")...)
 	m.npmEntries(o)
 	for _, s := range o.object("scripts") {
 		command, _ := s.value.(string)
@@ -30,24 +30,11 @@ func readPackageJSON(m *Manifest, text string) error {
 }
 
 func npmLicense(o object) string {
-	if l, ok := o.get("license").(object); ok {
-		return l.text("type")
+	license := cmp.Or(o.text("license"), o.object("license").text("type"))
+	for _, l := range o.objects("licenses") {
+		license = cmp.Or(license, l.text("type"))
 	}
-	if l := o.text("license"); l != "" {
-		return l
-	}
-	if list, _ := o.get("licenses").([]any); len(list) > 0 {
-		first, _ := list[0].(object)
-		return first.text("type")
-	}
-	return ""
-}
-
-func workspaces(value any) []string {
-	if o, ok := value.(object); ok {
-		value = o.get("packages")
-	}
-	return texts(value)
+	return license
 }
 
 // npmEntries lists what is imported first, then what is run, then types.
@@ -101,7 +88,7 @@ func hexCommit(s string) string {
 
 func readPnpm(m *Manifest, text string) error {
 	o, err := parseYAML(text)
-	m.Members = texts(o.get("packages"))
+	m.Members = o.texts("packages")
 	return err
 }
 
@@ -113,10 +100,7 @@ func readDeno(m *Manifest, text string) error {
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.License = o.text("license")
 	m.exports(o.get("exports"), 0)
-	m.Members = workspaces(o.get("workspace"))
-	if sub := o.object("workspace"); sub != nil {
-		m.Members = texts(sub.get("members"))
-	}
+	m.Members = append(o.texts("workspace"), o.object("workspace").texts("members")...)
 	m.Dependencies = o.object("imports").keys()
 	for _, t := range o.object("tasks") {
 		switch v := t.value.(type) {
@@ -133,7 +117,7 @@ func readComposer(m *Manifest, text string) error {
 	o, err := parseJSON(text)
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.Homepage = o.text("homepage")
-	m.License = cmp.Or(o.text("license"), strings.Join(texts(o.get("license")), " or "))
+	m.License = cmp.Or(o.text("license"), strings.Join(o.texts("license"), " or "))
 	m.Repository = o.object("support").text("source")
 	for _, name := range o.object("require").keys() {
 		switch {
@@ -143,17 +127,14 @@ func readComposer(m *Manifest, text string) error {
 			m.Dependencies = append(m.Dependencies, name)
 		}
 	}
-	for _, bin := range texts(o.get("bin")) {
+	for _, bin := range o.texts("bin") {
 		m.entry(bin)
 		m.command(bin[strings.LastIndexByte(bin, '/')+1:])
 	}
-	m.entry(texts(o.object("autoload").get("files"))...)
+	m.entry(o.object("autoload").texts("files")...)
 	for _, s := range o.object("scripts") {
-		command := strings.Join(texts(s.value), " && ")
-		if one, ok := s.value.(string); ok {
-			command = one
-		}
-		m.script(s.key, command)
+		command, _ := s.value.(string)
+		m.script(s.key, cmp.Or(command, strings.Join(texts(s.value), " && ")))
 	}
 	return err
 }

@@ -2,55 +2,54 @@ package manifest
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
 func readPyproject(m *Manifest, text string) error {
 	t, err := parseTOML(text)
-	p, poetry := t.table("project"), t.table("tool", "poetry")
+	p, poetry := t.object("project"), t.object("tool", "poetry")
 	field := func(key string) string { return cmp.Or(p.text(key), poetry.text(key)) }
 	m.Name, m.Version, m.Description = field("name"), field("version"), field("description")
-	m.License = cmp.Or(field("license"), p.table("license").text("text"))
+	m.License = cmp.Or(field("license"), p.object("license").text("text"))
 	if len(m.License) > 60 {
 		m.License = "" // the text of the licence rather than its name
 	}
-	m.requires("Python", cmp.Or(p.text("requires-python"), poetry.table("dependencies").text("python")))
+	m.requires("Python", cmp.Or(p.text("requires-python"), poetry.object("dependencies").text("python")))
 	m.Homepage, m.Repository = poetry.text("homepage"), poetry.text("repository")
-	m.pythonURLs(p.table("urls"), text)
+	m.pythonURLs(p.object("urls"))
 	for _, d := range p.texts("dependencies") {
 		m.Dependencies = append(m.Dependencies, firstWord(d))
 	}
-	for name := range poetry.table("dependencies") {
+	for _, name := range poetry.object("dependencies").keys() {
 		if name != "python" {
 			m.Dependencies = append(m.Dependencies, name)
 		}
 	}
-	m.Members = t.table("tool", "uv", "workspace").texts("members")
-	for _, scripts := range []table{p.table("scripts"), p.table("gui-scripts"), poetry.table("scripts")} {
-		for _, name := range scripts.keys(text) {
+	m.Members = t.object("tool", "uv", "workspace").texts("members")
+	for _, scripts := range []object{p.object("scripts"), p.object("gui-scripts"), poetry.object("scripts")} {
+		for _, name := range scripts.keys() {
 			m.pythonCommand(name, scripts.text(name))
 		}
 	}
 	m.pythonPackage()
-	m.pythonTasks(t, text)
+	m.pythonTasks(t)
 	return err
 }
 
 // pythonTasks reads the tables of the task runners in use.
-func (m *Manifest) pythonTasks(t table, text string) {
+func (m *Manifest) pythonTasks(t object) {
 	for _, keys := range [][]string{{"tool", "poe", "tasks"}, {"tool", "pdm", "scripts"}, {"tool", "taskipy", "tasks"},
 		{"tool", "hatch", "envs", "default", "scripts"}} {
-		tasks := t.table(keys...)
-		for _, name := range tasks.keys(text) {
-			sub := tasks.table(name)
+		tasks := t.object(keys...)
+		for _, name := range tasks.keys() {
+			sub := tasks.object(name)
 			m.script(name, cmp.Or(tasks.text(name), sub.text("cmd"), sub.text("shell")))
 		}
 	}
 }
 
-func (m *Manifest) pythonURLs(urls table, text string) {
-	for _, key := range urls.keys(text) {
+func (m *Manifest) pythonURLs(urls object) {
+	for _, key := range urls.keys() {
 		switch label := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(key)); label {
 		case "homepage":
 			m.Homepage = urls.text(key)
@@ -148,59 +147,45 @@ func setINI(sections map[string]map[string]string, section, l string) string {
 	return key
 }
 
-// readSetupPy reads the keyword arguments of the setup call that are literals, or names that the file sets to a
+// readSetupPy reads the keyword arguments of the last setup call that are literals, or names that the file sets to a
 // literal.
 func readSetupPy(m *Manifest, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, triple: true, quotes: `"'`})
-	args := setupCall(toks)
+	var args map[string]tokens
+	toks.calls(func(name string, list tokens) {
+		if name == "setup" {
+			args = list.arguments("=")
+		}
+	})
 	value := func(key string) string {
-		list := args[key]
-		if len(list) == 1 && list[0].kind == word {
+		if list := args[key]; len(list) == 1 && list[0].kind == word {
 			return assigned(toks, list[0].text)
 		}
-		return joinTexts(list)
+		return args[key].joined()
 	}
 	m.Name, m.Version, m.Description = value("name"), value("version"), value("description")
 	m.License, m.Homepage = value("license"), value("url")
 	m.requires("Python", value("python_requires"))
-	for _, t := range args["install_requires"] {
-		if t.kind == str {
-			m.Dependencies = append(m.Dependencies, firstWord(t.text))
-		}
+	for _, d := range args["install_requires"].strs() {
+		m.Dependencies = append(m.Dependencies, firstWord(d))
 	}
-	for _, t := range args["entry_points"] {
-		if name, target, ok := strings.Cut(t.text, "="); ok && t.kind == str && !strings.Contains(t.text, "\n") {
+	for _, point := range args["entry_points"].strs() {
+		if name, target, ok := strings.Cut(point, "="); ok && !strings.Contains(point, "\n") {
 			m.pythonCommand(strings.TrimSpace(name), strings.TrimSpace(target))
 		}
 	}
-	for _, t := range args["py_modules"] {
-		if t.kind == str {
-			m.entry(t.text + ".py")
-		}
+	for _, module := range args["py_modules"].strs() {
+		m.entry(module + ".py")
 	}
 	m.pythonPackage()
 	return nil
 }
 
-// setupCall gives the tokens of each keyword argument of the last setup(...).
-func setupCall(toks []token) map[string][]token {
-	start := -1
-	for i, t := range toks {
-		if t.is(word, "setup") && i+1 < len(toks) && toks[i+1].is(mark, "(") {
-			start = i + 2
-		}
-	}
-	if start < 0 {
-		return nil
-	}
-	return arguments(toks[start:], "=")
-}
-
 // assigned is the literal in NAME = "literal", where that stands once.
-func assigned(toks []token, name string) string {
+func assigned(toks tokens, name string) string {
 	found := ""
 	for i := range toks {
-		if toks[i].is(word, name) && i+2 < len(toks) && toks[i+1].is(mark, "=") && toks[i+2].kind == str {
+		if toks.has(i, name, "=") && toks.at(i+2).kind == str {
 			if found != "" {
 				return ""
 			}
@@ -208,18 +193,4 @@ func assigned(toks []token, name string) string {
 		}
 	}
 	return found
-}
-
-// joinTexts is the text of adjacent literals, "" if anything else is among them.
-func joinTexts(list []token) string {
-	if slices.ContainsFunc(list, func(t token) bool { return t.kind != str && !t.is(mark, "(") && !t.is(mark, ")") }) {
-		return ""
-	}
-	var b strings.Builder
-	for _, t := range list {
-		if t.kind == str {
-			b.WriteString(t.text)
-		}
-	}
-	return b.String()
 }

@@ -2,25 +2,23 @@ package manifest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
 func rubySyntax() syntax { return syntax{line: []string{"#"}, quotes: `"'`, words: "-"} }
 
 // rubySpec reads "spec.name = literal" lines of a gemspec or a podspec.
-type rubySpec struct{ toks []token }
+type rubySpec struct{ tokens }
 
 // value is the literal assigned to the attribute.
 func (s rubySpec) value(name string) string {
 	rest := s.after(name)
-	for i := range rest {
+	for i, t := range rest {
 		switch {
-		case rest[i].kind == str:
-			if strings.Contains(rest[i].text, "#{") {
-				return ""
-			}
-			return rest[i].text
-		case i > 1 || !strings.Contains("=([", rest[i].text):
+		case t.kind == str && !strings.Contains(t.text, "#{"):
+			return t.text
+		case i > 1 || t.kind == str || !strings.Contains("=([", t.text):
 			return ""
 		}
 	}
@@ -29,23 +27,17 @@ func (s rubySpec) value(name string) string {
 
 // made gives the literals of Gem::Specification.new "name", "version".
 func (s rubySpec) made() (name, version string) {
-	for i := range s.toks {
-		if i < 2 || !s.toks[i].is(word, "new") || !s.toks[i-2].is(word, "Specification") {
-			continue
-		}
-		rest := s.toks[i+1:]
-		if len(rest) > 0 && rest[0].is(mark, "(") {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 || rest[0].kind != str {
-			return "", ""
-		}
-		if len(rest) > 2 && rest[1].is(mark, ",") && rest[2].kind == str {
-			version = rest[2].text
-		}
-		return rest[0].text, version
+	i := s.find("Specification", ".", "new") + 3
+	if s.has(i, "(") {
+		i++
 	}
-	return "", ""
+	if i < 3 || s.at(i).kind != str {
+		return "", ""
+	}
+	if s.has(i+1, ",") && s.at(i+2).kind == str {
+		version = s.at(i + 2).text
+	}
+	return s.at(i).text, version
 }
 
 // list gives all literals of the statement, those of %w[a b] included.
@@ -54,14 +46,14 @@ func (s rubySpec) list(name string) []string {
 	var out []string
 	percent := false
 	for i, t := range rest {
-		if i > 0 && t.line > rest[0].line+20 || t.is(mark, "]") {
+		if i > 0 && t.line > rest[0].line+20 || t.is("]") {
 			break
 		}
-		percent = percent || t.is(mark, "%")
+		percent = percent || t.is("%")
 		if t.kind == str || percent && t.kind == word && t.text != "w" {
 			out = append(out, t.text)
 		}
-		if i+1 < len(rest) && rest[i+1].line > t.line && !percent && t.kind != mark {
+		if rest.at(i+1).line > t.line && !percent && t.kind != mark {
 			break
 		}
 	}
@@ -69,31 +61,24 @@ func (s rubySpec) list(name string) []string {
 }
 
 // after is what follows ".name =" or ".name <<".
-func (s rubySpec) after(name string) []token {
-	for i := range s.toks {
-		if i > 0 && i+2 < len(s.toks) && s.toks[i].is(word, name) && s.toks[i-1].is(mark, ".") &&
-			(s.toks[i+1].is(mark, "=") || s.toks[i+1].is(mark, "<")) {
-			return s.toks[i+1 : min(i+200, len(s.toks))]
+func (s rubySpec) after(name string) tokens {
+	for i := range s.tokens {
+		if s.has(i, ".", name, "=") || s.has(i, ".", name, "<") {
+			return s.tokens[i+2 : min(i+201, len(s.tokens))]
 		}
 	}
 	return nil
 }
 
-// calls gives the first literal of every ".name literal".
-func (s rubySpec) calls(names ...string) []string {
+// literals gives the first one of every ".name literal".
+func (s rubySpec) literals(names ...string) []string {
 	var out []string
-	for i, t := range s.toks {
-		for _, name := range names {
-			if !t.is(word, name) || i == 0 || !s.toks[i-1].is(mark, ".") {
-				continue
-			}
-			for j := i + 1; j < min(i+3, len(s.toks)); j++ {
-				if s.toks[j].kind == str {
-					out = append(out, s.toks[j].text)
-					break
-				}
-			}
+	for i, t := range s.tokens {
+		if !s.has(i-1, ".") || t.kind == str || !slices.Contains(names, t.text) {
+			continue
 		}
+		next := s.tokens[i+1 : min(i+3, len(s.tokens))].strs()
+		out = append(out, next[:min(len(next), 1)]...)
 	}
 	return out
 }
@@ -106,12 +91,12 @@ func readGemspec(m *Manifest, text string) error {
 	m.Homepage = s.value("homepage")
 	m.License = cmp.Or(s.value("license"), s.value("licenses"))
 	m.requires("Ruby", s.value("required_ruby_version"))
-	for i, t := range s.toks {
-		if t.kind == str && t.text == "source_code_uri" && i+4 < len(s.toks) {
-			m.Repository = cmp.Or(strs(s.toks[i+1 : i+5])...)
+	for i, t := range s.tokens {
+		if t.kind == str && t.text == "source_code_uri" {
+			m.Repository = cmp.Or(s.tokens[i+1 : min(i+5, len(s.tokens))].strs()...)
 		}
 	}
-	m.Dependencies = s.calls("add_dependency", "add_runtime_dependency")
+	m.Dependencies = s.literals("add_dependency", "add_runtime_dependency")
 	bin := cmp.Or(s.value("bindir"), "bin")
 	for _, name := range s.list("executables") {
 		m.command(name)
@@ -128,11 +113,10 @@ func readPodspec(m *Manifest, text string) error {
 	m.Name, m.Version = s.value("name"), s.value("version")
 	m.Description = cmp.Or(s.value("summary"), s.value("description"))
 	m.Homepage, m.License = s.value("homepage"), s.value("license")
-	for i, t := range s.after("source") {
-		if t.is(word, "git") && i < 12 {
-			m.Repository = cmp.Or(strs(s.after("source")[i:min(i+4, len(s.after("source")))])...)
-		}
+	source := s.after("source")
+	if i := source.find("git"); i >= 0 && i < 12 {
+		m.Repository = cmp.Or(source[i:min(i+4, len(source))].strs()...)
 	}
-	m.Dependencies = s.calls("dependency")
+	m.Dependencies = s.literals("dependency")
 	return nil
 }

@@ -66,7 +66,7 @@ func readPubspec(m *Manifest, text string) error {
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.Homepage, m.Repository = o.text("homepage"), o.text("repository")
 	m.Private = o.text("publish_to") == "none"
-	m.Members = texts(o.get("workspace"))
+	m.Members = o.texts("workspace")
 	m.requires("Dart", o.object("environment").text("sdk"))
 	m.Dependencies = o.object("dependencies").keys()
 	for _, e := range o.object("executables") {
@@ -97,7 +97,7 @@ func readGalaxy(m *Manifest, text string) error {
 	}
 	m.Version, m.Description = o.text("version"), o.text("description")
 	m.Repository, m.Homepage = o.text("repository"), o.text("homepage")
-	m.License = cmp.Or(append(texts(o.get("license")), o.text("license"))...)
+	m.License = cmp.Or(append(o.texts("license"), o.text("license"))...)
 	m.Dependencies = o.object("dependencies").keys()
 	return err
 }
@@ -108,13 +108,13 @@ func readHpack(m *Manifest, text string) error {
 	m.Description = cmp.Or(o.text("synopsis"), o.text("description"))
 	m.Homepage = o.text("homepage")
 	m.Repository = cmp.Or(o.text("github"), o.text("git"))
-	for _, d := range append(texts(o.get("dependencies")), texts(o.object("library").get("dependencies"))...) {
+	for _, d := range append(o.texts("dependencies"), o.object("library").texts("dependencies")...) {
 		m.Dependencies = append(m.Dependencies, firstWord(d))
 	}
 	for _, e := range o.object("executables") {
 		sub, _ := e.value.(object)
 		m.command(e.key)
-		dir := cmp.Or(append([]string{sub.text("source-dirs")}, texts(sub.get("source-dirs"))...)...)
+		dir := cmp.Or(append([]string{sub.text("source-dirs")}, sub.texts("source-dirs")...)...)
 		if sub.text("main") != "" {
 			m.entry(dir + "/" + sub.text("main"))
 		}
