@@ -9,7 +9,7 @@ import (
 
 // field is one "Key: value" of a file of such lines, indented ones joined to it.
 type field struct {
-	section string // Cabal: the line that the field is indented below
+	section string // of an INI file; of Cabal the line that the field is indented below
 	key     string // lower case
 	value   string
 }

@@ -3,6 +3,8 @@ package manifest
 import (
 	"cmp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 func readPyproject(m *Manifest, text string) error {
@@ -81,27 +83,33 @@ func (m *Manifest) pythonPackage() {
 }
 
 func readSetupCfg(m *Manifest, text string) error {
-	sections := parseINI(text)
-	meta, options := sections["metadata"], sections["options"]
-	m.Name, m.Version, m.Description = meta["name"], literalOnly(meta["version"]), meta["description"]
-	m.License, m.Homepage = meta["license"], cmp.Or(meta["url"], meta["home_page"], meta["home-page"])
-	m.requires("Python", options["python_requires"])
-	for l := range strings.Lines(meta["project_urls"]) {
+	list := parseINI(text)
+	meta := func(key string) string { return fieldOf(list, "metadata", key) }
+	options := func(key string) string { return fieldOf(list, "options", key) }
+	m.Name, m.Version, m.Description = meta("name"), literalOnly(meta("version")), meta("description")
+	m.License, m.Homepage = meta("license"), cmp.Or(meta("url"), meta("home_page"), meta("home-page"))
+	m.requires("Python", options("python_requires"))
+	for l := range strings.Lines(meta("project_urls")) {
 		key, url, _ := strings.Cut(l, "=")
-		if strings.Contains(strings.ToLower(key), "source") || strings.Contains(strings.ToLower(key), "repository") {
+		if prose.ContainsAny(strings.ToLower(key), "source", "repository") {
 			m.Repository = strings.TrimSpace(url)
 		}
 	}
-	for l := range strings.Lines(options["install_requires"]) {
+	for l := range strings.Lines(options("install_requires")) {
 		m.Dependencies = append(m.Dependencies, firstWord(l))
 	}
-	for l := range strings.Lines(sections["options.entry_points"]["console_scripts"]) {
-		if name, target, ok := strings.Cut(l, "="); ok {
-			m.pythonCommand(strings.TrimSpace(name), strings.TrimSpace(target))
-		}
+	for l := range strings.Lines(fieldOf(list, "options.entry_points", "console_scripts")) {
+		m.pythonScript(l)
 	}
 	m.pythonPackage()
 	return nil
+}
+
+// pythonScript takes "name = package.module:function".
+func (m *Manifest) pythonScript(l string) {
+	if name, target, ok := strings.Cut(l, "="); ok {
+		m.pythonCommand(strings.TrimSpace(name), strings.TrimSpace(target))
+	}
 }
 
 // literalOnly drops "attr: package.version" and "file: VERSION".
@@ -113,38 +121,25 @@ func literalOnly(s string) string {
 }
 
 // parseINI joins indented lines to the value before them.
-func parseINI(text string) map[string]map[string]string {
-	sections := make(map[string]map[string]string)
-	section, key := "", ""
+func parseINI(text string) []field {
+	var list []field
+	section := ""
 	for l := range strings.Lines(text) {
-		l = strings.TrimRight(l, "\n")
 		t := strings.TrimSpace(l)
+		sign, last := strings.IndexAny(t, "=:"), len(list)-1
 		switch {
 		case t == "" || t[0] == '#' || t[0] == ';':
 		case l[0] == '[':
-			section, key = strings.Trim(t, "[]"), ""
+			section = strings.Trim(t, "[]")
 		case l[0] == ' ' || l[0] == '\t':
-			if key != "" && len(sections[section][key]) < textBytes/128 {
-				sections[section][key] = strings.TrimPrefix(sections[section][key]+"\n"+t, "\n")
+			if last >= 0 && list[last].section == section && len(list[last].value) < textBytes/128 {
+				list[last].value = strings.TrimPrefix(list[last].value+"\n"+t, "\n")
 			}
-		default:
-			key = setINI(sections, section, t)
+		case sign >= 0:
+			list = append(list, field{section, strings.ToLower(strings.TrimSpace(t[:sign])), strings.TrimSpace(t[sign+1:])})
 		}
 	}
-	return sections
-}
-
-func setINI(sections map[string]map[string]string, section, l string) string {
-	i := strings.IndexAny(l, "=:")
-	if i < 0 {
-		return ""
-	}
-	if sections[section] == nil {
-		sections[section] = make(map[string]string)
-	}
-	key := strings.ToLower(strings.TrimSpace(l[:i]))
-	sections[section][key] = strings.TrimSpace(l[i+1:])
-	return key
+	return list
 }
 
 // readSetupPy reads the keyword arguments of the last setup call that are literals, or names that the file sets to a
@@ -170,8 +165,8 @@ func readSetupPy(m *Manifest, text string) error {
 		m.Dependencies = append(m.Dependencies, firstWord(d))
 	}
 	for _, point := range args["entry_points"].strs() {
-		if name, target, ok := strings.Cut(point, "="); ok && !strings.Contains(point, "\n") {
-			m.pythonCommand(strings.TrimSpace(name), strings.TrimSpace(target))
+		if !strings.Contains(point, "\n") {
+			m.pythonScript(point)
 		}
 	}
 	for _, module := range args["py_modules"].strs() {
