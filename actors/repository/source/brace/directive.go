@@ -19,7 +19,7 @@ func (l *Lexer) directive(c byte) bool {
 	if c != '#' || l.Directives == nil || !l.startsLine() {
 		return false
 	}
-	name, rest := l.directiveName()
+	name, rest := DirectiveWords(l.Text[l.Pos:l.lineEnd(l.Pos)])
 	if !l.Directives(name) {
 		return false
 	}
@@ -93,16 +93,6 @@ func (l *Lexer) startsLine() bool {
 	return len(before) == 0 || before[len(before)-1] == '\n'
 }
 
-func (l *Lexer) directiveName() (name, rest string) {
-	line := l.Text[l.Pos+1 : l.lineEnd(l.Pos)]
-	line = bytes.TrimLeft(line[:min(len(line), 200)], " \t")
-	end := 0
-	for end < len(line) && IsWordByte(line[end]) {
-		end++
-	}
-	return string(line[:end]), string(line[end:])
-}
-
 // directiveEnd passes over continued lines and the comments that begin in it.
 func (l *Lexer) directiveEnd() int {
 	for i := l.Pos; i < len(l.Text); i++ {
@@ -145,9 +135,6 @@ func endOfQuote(text []byte, i int) int {
 // DirectiveWords splits "# define NAME value".
 func DirectiveWords(text []byte) (name, rest string) {
 	line := strings.TrimLeft(strings.TrimPrefix(string(text[:min(len(text), 400)]), "#"), " \t")
-	end := 0
-	for end < len(line) && IsWordByte(line[end]) {
-		end++
-	}
-	return line[:end], strings.TrimLeft(line[end:], " \t")
+	name = line[:WordLength(line)]
+	return name, strings.TrimLeft(line[len(name):], " \t")
 }

@@ -159,6 +159,24 @@ func (s *File) Add(sym surface.Symbol) {
 	s.Symbols = append(s.Symbols, sym)
 }
 
+// Each visits what begins at a token, from one to the next; visit gives the token after it.
+func (s *File) Each(from, to int, visit func(i int) int) {
+	for i := from; i < to && !s.Full(); {
+		i = max(visit(i), i+1)
+	}
+}
+
+// EachStatement is Each for languages whose statements begin where begins tells: what stands between is passed over.
+func (s *File) EachStatement(from, to int, begins func(i int) bool, visit func(i int) int) {
+	for i := from; i < to && !s.Full(); {
+		next := i
+		if i == from || begins(i) {
+			next = visit(i)
+		}
+		i = max(next, s.Skip(i))
+	}
+}
+
 // Declare keeps the symbol that is declared from token "from", whose signature runs up to token "to".
 func (s *File) Declare(name string, kind surface.Kind, from, to int) {
 	s.Add(surface.Symbol{Name: name, Kind: kind, Signature: s.Signature(from, to), Doc: s.Doc(from),

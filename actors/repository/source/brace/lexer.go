@@ -102,7 +102,7 @@ func (l *Lexer) code(until byte) {
 			l.Pos++
 		case l.comment(c), l.directive(c), l.special():
 		case IsWordByte(c) && !IsDigit(c):
-			l.word()
+			l.emit(WordToken, l.Pos+WordLength(l.Text[l.Pos:]))
 		case c == '`' && l.Backticks:
 			l.ticked()
 		case IsDigit(c):
@@ -119,6 +119,15 @@ func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func IsWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || IsDigit(c) || c == '_' || c == '$' || c >= 0x80
+}
+
+// WordLength is how many bytes of a word the text begins with.
+func WordLength[T string | []byte](text T) int {
+	n := 0
+	for n < len(text) && IsWordByte(text[n]) {
+		n++
+	}
+	return n
 }
 
 // lineAt counts: positions must not decrease from call to call.
@@ -145,14 +154,6 @@ func (l *Lexer) note(kind NoteKind, stop int) {
 	l.notes = append(l.notes, Note{Kind: kind, Start: int32(l.Pos), Stop: int32(stop), Line: line,
 		Last: l.lineAt(stop), Tokens: int32(len(l.Tokens))})
 	l.Pos = stop
-}
-
-func (l *Lexer) word() {
-	end := l.Pos + 1
-	for end < len(l.Text) && IsWordByte(l.Text[end]) {
-		end++
-	}
-	l.emit(WordToken, end)
 }
 
 // ticked reads a name in backticks, which are part of the token.

@@ -118,10 +118,7 @@ func (c *cFile) macros() {
 }
 
 func (c *cFile) macro(before []brace.Note, n brace.Note, text string) {
-	end := 0
-	for end < len(text) && brace.IsWordByte(text[end]) {
-		end++
-	}
+	end := brace.WordLength(text)
 	name := text[:end]
 	if name == "" || name[0] == '_' {
 		return

@@ -5,9 +5,12 @@ import "github.com/seed889630bf/lastword/actors/repository/source/surface"
 // class adds the public methods and accessors of the class whose body begins at token i.
 func (j *jsScope) class(i int, name string) {
 	from, to := j.Inside(i)
-	for i = from; i < to && !j.Full() && j.MayExpand(1); {
-		i = max(j.classMember(i, to, name), i+1)
-	}
+	j.Each(from, to, func(i int) int {
+		if !j.MayExpand(1) {
+			return to
+		}
+		return j.classMember(i, to, name)
+	})
 }
 
 func (j *jsScope) classMember(start, to int, class string) int {

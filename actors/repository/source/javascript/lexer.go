@@ -95,9 +95,7 @@ func (l *jsLexer) regex() int {
 			class = false
 		case '/':
 			if !class {
-				for i++; i < len(l.Text) && brace.IsWordByte(l.Text[i]); i++ {
-				}
-				return i
+				return i + 1 + brace.WordLength(l.Text[i+1:])
 			}
 		}
 	}

@@ -72,18 +72,11 @@ func (k *kotlinFile) members(from, to int, owner string, depth int) {
 	if depth > brace.DeepestScope {
 		return
 	}
-	for i := from; i < to && !k.Full(); {
-		next := i
-		if k.begins(i, from) {
-			next = k.member(i, to, owner, depth)
-		}
-		i = max(next, k.Skip(i))
-	}
+	k.EachStatement(from, to, k.begins, func(i int) int { return k.member(i, to, owner, depth) })
 }
 
-func (k *kotlinFile) begins(i, from int) bool {
-	return i == from || k.Breaks(i) || k.IsOneOf(i-1, ";", "}", ")") || k.At(i-1).Kind != brace.PunctToken && k.Is(i,
-		"@")
+func (k *kotlinFile) begins(i int) bool {
+	return k.Breaks(i) || k.IsOneOf(i-1, ";", "}", ")") || k.At(i-1).Kind != brace.PunctToken && k.Is(i, "@")
 }
 
 // kotlinItem is a declaration in its scope.

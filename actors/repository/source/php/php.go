@@ -115,17 +115,11 @@ func (p *phpFile) items(from, to, depth int) {
 	if depth > brace.DeepestScope {
 		return
 	}
-	for i := from; i < to && !p.Full(); {
-		next := i
-		if p.begins(i, from) {
-			next = p.item(i, to, depth)
-		}
-		i = max(next, p.Skip(i))
-	}
+	p.EachStatement(from, to, p.begins, func(i int) int { return p.item(i, to, depth) })
 }
 
-func (p *phpFile) begins(i, from int) bool {
-	return i == from || p.IsOneOf(i-1, ";", "}", "{", ")", ":") || p.At(i-1).Kind == brace.LiteralToken
+func (p *phpFile) begins(i int) bool {
+	return p.IsOneOf(i-1, ";", "}", "{", ")", ":") || p.At(i-1).Kind == brace.LiteralToken
 }
 
 func (p *phpFile) item(start, to, depth int) int {
@@ -203,9 +197,7 @@ func (p *phpFile) class(start, i, to int) int {
 	p.Declare(name, surface.Type, start, body)
 	if p.Is(body, "{") {
 		from, last := p.Inside(body)
-		for k := from; k < last && !p.Full(); {
-			k = max(p.member(k, last, name), k+1)
-		}
+		p.Each(from, last, func(i int) int { return p.member(i, last, name) })
 	}
 	return p.Skip(body)
 }

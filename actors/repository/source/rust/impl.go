@@ -28,9 +28,8 @@ func (r *rustFile) impl(item rustItem, at, to int, prefix string) int {
 		return r.Skip(body)
 	}
 	from, end := r.Inside(body)
-	for i = from; i < end && !r.Full(); {
-		i = max(r.associated(i, end, surface.Qualify(prefix, "::", name)), i+1)
-	}
+	owner := surface.Qualify(prefix, "::", name)
+	r.Each(from, end, func(i int) int { return r.associated(i, end, owner) })
 	return r.Skip(body)
 }
 

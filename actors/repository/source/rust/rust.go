@@ -63,11 +63,7 @@ func character(l *brace.Lexer) int {
 	if l.At(1+size) == '\'' {
 		return l.Pos + size + 2
 	}
-	end := l.Pos + 1
-	for end < len(l.Text) && brace.IsWordByte(l.Text[end]) {
-		end++
-	}
-	return end
+	return l.Pos + 1 + brace.WordLength(l.Text[l.Pos+1:])
 }
 
 type rustFile struct {
@@ -130,9 +126,7 @@ func (r *rustFile) rustName(i int) string {
 
 // items reads the items of a module whose path is prefix.
 func (r *rustFile) items(from, to int, prefix string) {
-	for i := from; i < to && !r.Full(); {
-		i = max(r.item(i, to, prefix), i+1)
-	}
+	r.Each(from, to, func(i int) int { return r.item(i, to, prefix) })
 }
 
 // rustItem is the beginning of an item.

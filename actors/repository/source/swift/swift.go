@@ -64,13 +64,8 @@ func (s *swiftFile) members(from, to int, in swiftScope) {
 	if in.depth > brace.DeepestScope {
 		return
 	}
-	for i := from; i < to && !s.Full(); {
-		next := i
-		if i == from || s.Breaks(i) || s.IsOneOf(i-1, ";", "}") || s.Is(i, "@") {
-			next = s.member(i, to, in)
-		}
-		i = max(next, s.Skip(i))
-	}
+	begins := func(i int) bool { return s.Breaks(i) || s.IsOneOf(i-1, ";", "}") || s.Is(i, "@") }
+	s.EachStatement(from, to, begins, func(i int) int { return s.member(i, to, in) })
 }
 
 // modifiers is the token after them, and whether they make a member public.
