@@ -19,7 +19,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Literal: csharpLiteral, Directives: isCSharpDirective, Terminated: true,
 		Docs: brace.DocStyle{Text: brace.XmlDoc}, Attrs: csharpAttribute, Repeats: true}
 	c := &csharpFile{File: d.Read(ctx, text, 0)}
-	c.members(0, len(c.Tokens), csharpScope{isFile: true})
+	c.members(0, brace.Scope{To: len(c.Tokens), IsFile: true})
 	doc := c.FileDoc(func(i int) bool { return c.IsOneOf(i, "using", "namespace", "[", "extern") })
 	return surface.Outline{Doc: doc, Symbols: c.Symbols}
 }
@@ -83,83 +83,66 @@ func csharpAttribute(s *brace.File, i int) int {
 	return next
 }
 
-type csharpScope struct {
-	name     string
-	isFile   bool // of a file or namespace, which has types alone
-	implicit bool // members are public unless they say otherwise
-	depth    int
-}
-
-func (c *csharpFile) members(from, to int, in csharpScope) {
-	if in.depth > brace.DeepestScope {
-		return
-	}
-	for i := from; i < to && !c.Full(); {
-		i = max(c.member(i, to, in), i+1)
+func (c *csharpFile) members(from int, in brace.Scope) {
+	if in.Depth <= brace.DeepestScope {
+		c.Each(from, in.To, func(i int) int { return c.member(i, in) })
 	}
 }
 
-// csharpItem is the beginning of a member.
-type csharpItem struct {
-	start, at int // its first token, and the first after its modifiers
-	public    bool
-	constant  bool
-	delegate  bool
-}
-
-func (c *csharpFile) begin(i int, in csharpScope) csharpItem {
-	item := csharpItem{start: i, at: c.Attributes(i), public: in.implicit}
+// begin reads the modifiers of a member.
+func (c *csharpFile) begin(i int, in brace.Scope) brace.Item {
+	item := brace.Item{In: in, Start: i, At: c.Attributes(i), Public: in.Implicit}
 	seen, hidden := false, false
-	for {
-		switch c.Str(item.at) {
+	for ; ; item.At++ {
+		switch c.Str(item.At) {
 		case "public", "protected":
 			seen = true
 		case "private", "file":
 			hidden = true
 		case "internal":
-			item.public = false
+			item.Public = false
 		case "const":
-			item.constant = true
-		case "delegate":
-			item.delegate = true
+			item.Constant = true
 		case "static", "abstract", "sealed", "virtual", "override", "readonly", "async", "extern", "unsafe", "new",
-			"partial", "volatile", "event", "fixed", "required", "implicit", "explicit":
+			"partial", "volatile", "event", "fixed", "required", "implicit", "explicit", "delegate":
 		default:
-			item.public = (item.public || seen) && !hidden
+			item.Public = (item.Public || seen) && !hidden
 			return item
 		}
-		if !c.IsWord(item.at+1) && c.At(item.at+1).Kind != brace.OpenToken {
+		if !c.IsWord(item.At+1) && c.At(item.At+1).Kind != brace.OpenToken {
 			return item
 		}
-		item.at++
 	}
 }
 
-func (c *csharpFile) member(start, to int, in csharpScope) int {
+func (c *csharpFile) member(start int, in brace.Scope) int {
 	if c.Is(start, ";") || c.Is(start, "{") {
 		return c.Skip(start)
 	}
 	item := c.begin(start, in)
-	switch c.Str(item.at) {
+	switch c.Str(item.At) {
 	case "using":
-		return c.Until(item.at, to, ";", "{") + 1
+		return c.Until(item.At, in.To, ";", "{") + 1
 	case "namespace":
-		end := c.Until(item.at, to, ";", "{")
+		end := c.Until(item.At, in.To, ";", "{")
 		if c.Is(end, "{") {
-			from, last := c.Inside(end)
-			c.members(from, last, csharpScope{isFile: true, depth: in.depth + 1})
+			from, inner := c.Body(item, "", end)
+			inner.IsFile = true
+			c.members(from, inner)
 		}
 		return c.Skip(end)
 	case "class", "struct", "interface", "enum", "record":
-		if c.IsWord(item.at + 1) {
-			return c.typeDecl(item, to, in)
+		if c.IsWord(item.At + 1) {
+			return c.typeDecl(item)
 		}
 	}
-	if in.isFile && !item.delegate {
-		return c.untilBody(item.at, to) + 1
+	if in.IsFile && !c.isDelegate(item) {
+		return c.untilBody(item.At, in.To) + 1
 	}
-	return c.typed(item, to, in)
+	return c.typed(item)
 }
+
+func (c *csharpFile) isDelegate(item brace.Item) bool { return c.Is(item.At-1, "delegate") }
 
 // untilBody passes over a statement of a program without a class.
 func (c *csharpFile) untilBody(i, to int) int {
@@ -170,50 +153,44 @@ func (c *csharpFile) untilBody(i, to int) int {
 	return end
 }
 
-func (c *csharpFile) typeDecl(item csharpItem, to int, in csharpScope) int {
-	name := item.at + 1
-	if c.Is(item.at, "record") && c.IsOneOf(name, "class", "struct") {
+func (c *csharpFile) typeDecl(item brace.Item) int {
+	name := item.At + 1
+	if c.Is(item.At, "record") && c.IsOneOf(name, "class", "struct") {
 		name++
 	}
-	end := c.UntilTyped(name, to, "{", ";")
-	inner := csharpScope{name: surface.Qualify(in.name, ".", c.Name(name)), implicit: c.Is(item.at, "interface"),
-		depth: in.depth + 1}
-	if item.public {
-		c.Declare(inner.name, surface.Type, item.start, end)
-		if c.Is(end, "{") && !c.Is(item.at, "enum") {
-			from, last := c.Inside(end)
-			c.members(from, last, inner)
-		}
+	end := c.UntilTyped(name, item.In.To, "{", ";")
+	c.Found(item, c.Name(name), surface.Type, end)
+	if item.Public && c.Is(end, "{") && !c.Is(item.At, "enum") {
+		from, inner := c.Body(item, c.Name(name), end)
+		inner.Implicit = c.Is(item.At, "interface")
+		c.members(from, inner)
 	}
 	return c.Skip(end)
 }
 
 // typed reads a member that begins with its type: a method, property, event, field, constructor or operator.
-func (c *csharpFile) typed(item csharpItem, to int, in csharpScope) int {
-	i := item.at
+func (c *csharpFile) typed(item brace.Item) int {
+	i, to := item.At, item.In.To
 	if c.Is(i, "(") {
 		i = c.Skip(i)
 	}
 	stop := c.UntilTyped(i, to, "(", "=", "=>", ";", "{", ",", "operator", "this", "}")
-	switch {
-	case c.Is(stop, "operator"):
-		return c.operator(item, stop, to, in)
-	case c.Is(stop, "this"):
-		return c.property(item, c.UntilTyped(stop, to, "=>", ";", "{"), in.name+".this[]", to)
-	case c.Is(stop, "("):
-		return c.method(item, stop, to, in)
-	case c.Is(stop, "}"):
+	switch c.Str(stop) {
+	case "operator":
+		return c.operator(item, stop)
+	case "this":
+		return c.property(item, c.UntilTyped(stop, to, "=>", ";", "{"), "this[]")
+	case "(":
+		return c.method(item, stop)
+	case "}":
 		return stop + 1
 	}
 	name := c.nameBefore(stop)
-	full := surface.Qualify(in.name, ".", c.Name(name))
-	if c.IsOneOf(name-1, ".") {
-		item.public = false
-	}
+	item.Public = item.Public && !c.Is(name-1, ".")
 	if c.IsOneOf(stop, "{", "=>") {
-		return c.property(item, stop, full, to)
+		return c.property(item, stop, c.Name(name))
 	}
-	return c.fields(item, stop, to, in)
+	return c.Fields(item, stop, 3)
 }
 
 // nameBefore is the token of the name that ends before token i, without its type parameters.
@@ -224,22 +201,21 @@ func (c *csharpFile) nameBefore(i int) int {
 	return i - 1
 }
 
-func (c *csharpFile) method(item csharpItem, open, to int, in csharpScope) int {
-	name := c.nameBefore(open)
-	end := c.Until(c.Skip(open), to, "{", ";", "=>")
+func (c *csharpFile) method(item brace.Item, open int) int {
+	name, after := c.nameBefore(open), c.Skip(open)
+	end := c.Until(after, item.In.To, "{", ";", "=>")
 	sig := end
-	if k := c.Until(c.Skip(open), end, ":"); k < end && !c.Is(c.Skip(open), "where") {
+	if k := c.Until(after, end, ":"); k < end && !c.Is(after, "where") {
 		sig = k
 	}
-	isExplicit := c.Is(name-1, ".") || c.Is(name-1, "~")
-	if item.public && !isExplicit && c.IsWord(name) {
-		kind := surface.Method
-		if item.delegate {
-			kind = surface.Type
-		}
-		c.Declare(surface.Qualify(in.name, ".", c.Name(name)), kind, item.start, sig)
+	kind := surface.Method
+	if c.isDelegate(item) {
+		kind = surface.Type
 	}
-	return c.bodyEnd(end, to)
+	if isExplicit := c.IsOneOf(name-1, ".", "~"); !isExplicit && c.IsWord(name) {
+		c.Found(item, c.Name(name), kind, sig)
+	}
+	return c.bodyEnd(end, item.In.To)
 }
 
 func (c *csharpFile) bodyEnd(end, to int) int {
@@ -249,34 +225,27 @@ func (c *csharpFile) bodyEnd(end, to int) int {
 	return c.Skip(end)
 }
 
-func (c *csharpFile) operator(item csharpItem, at, to int, in csharpScope) int {
+func (c *csharpFile) operator(item brace.Item, at int) int {
 	open := at + 2
-	for open < to && !c.Is(open, "(") {
+	for open < item.In.To && !c.Is(open, "(") {
 		open++
 	}
-	end := c.Until(c.Skip(open), to, "{", ";", "=>")
-	if item.public {
-		c.Declare(in.name+"."+c.OperatorName(at, open), surface.Method, item.start, end)
-	}
-	return c.bodyEnd(end, to)
+	end := c.Until(c.Skip(open), item.In.To, "{", ";", "=>")
+	c.Found(item, c.OperatorName(at, open), surface.Method, end)
+	return c.bodyEnd(end, item.In.To)
 }
 
-func (c *csharpFile) property(item csharpItem, stop int, name string, to int) int {
-	end := c.Skip(stop)
-	sig := stop
+func (c *csharpFile) property(item brace.Item, stop int, name string) int {
+	end, sig := c.bodyEnd(stop, item.In.To), stop
 	if c.Is(stop, "{") {
 		if c.isAccessors(stop) {
 			sig = end
 		}
 		if c.Is(end, "=") {
-			end = c.Until(end, to, ";") + 1
+			end = c.Until(end, item.In.To, ";") + 1
 		}
-	} else {
-		end = c.bodyEnd(stop, to)
 	}
-	if item.public {
-		c.Declare(name, surface.Variable, item.start, sig)
-	}
+	c.Found(item, name, surface.Variable, sig)
 	return end
 }
 
@@ -289,32 +258,6 @@ func (c *csharpFile) isAccessors(i int) bool {
 		}
 	}
 	return true
-}
-
-func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
-	kind := surface.Variable
-	if item.constant {
-		kind = surface.Constant
-	}
-	doc, head := "", ""
-	if item.public {
-		doc, head = c.Doc(item.start), c.Signature(item.start, stop-1)
-	}
-	for {
-		end := c.UntilTyped(stop, to, ",", ";")
-		shown := stop
-		if item.constant && end <= stop+3 {
-			shown = end
-		}
-		if item.public && c.IsWord(stop-1) {
-			c.Add(surface.Symbol{Name: surface.Qualify(in.name, ".", c.Name(stop-1)), Kind: kind, Doc: doc,
-				Line: int(c.At(stop - 1).Line), Signature: head + " " + c.Signature(stop-1, shown)})
-		}
-		if !c.Is(end, ",") {
-			return end + 1
-		}
-		stop = c.UntilTyped(end+1, to, "=", ",", ";")
-	}
 }
 
 // isPrivate holds where no type is public. A longer file than was read may have one further down.

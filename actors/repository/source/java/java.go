@@ -25,7 +25,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 			return l.PlainQuote(c)
 		}}
 	j := &javaFile{File: d.Read(ctx, text, 0)}
-	j.members(0, len(j.Tokens), javaScope{isFile: true})
+	j.members(0, brace.Scope{To: len(j.Tokens), IsFile: true})
 	return surface.Outline{Doc: j.FileDoc(j.isPreamble), Symbols: j.Symbols}
 }
 
@@ -36,64 +36,53 @@ func (j *javaFile) isPreamble(i int) bool {
 	return j.IsOneOf(j.Attributes(i), "package", "import", "module", "open")
 }
 
-// javaScope is what a member is a member of.
-type javaScope struct {
-	name     string // of the type, with those around it
-	own      string // its last part, which constructors repeat
-	isFile   bool
-	implicit bool // members are public unless they say otherwise
-	depth    int
-}
-
-func (j *javaFile) members(from, to int, in javaScope) {
-	for i := from; i < to && !j.Full(); {
-		i = max(j.member(i, to, in), i+1)
+func (j *javaFile) members(from int, in brace.Scope) {
+	if in.Depth <= brace.DeepestScope {
+		j.Each(from, in.To, func(i int) int { return j.member(j.begin(i, in)) })
 	}
 }
 
-// modifiers reads what precedes a member's type.
-func (j *javaFile) modifiers(i int, in javaScope) (next int, public, isConstant bool) {
-	public = in.implicit
-	static, final := in.implicit, in.implicit
-	for {
-		i = j.Attributes(i)
-		switch j.Str(i) {
+// begin reads what precedes a member's type.
+func (j *javaFile) begin(start int, in brace.Scope) brace.Item {
+	item := brace.Item{In: in, Start: start, At: start, Public: in.Implicit}
+	static, final := in.Implicit, in.Implicit
+	for ; ; item.At++ {
+		item.At, item.Constant = j.Attributes(item.At), static && final
+		switch j.Str(item.At) {
 		case "public", "protected":
-			public = true
+			item.Public = true
 		case "private":
-			public = false
+			item.Public = false
 		case "static":
 			static = true
 		case "final":
 			final = true
 		case "abstract", "default", "synchronized", "native", "strictfp", "transient", "volatile":
 		case "sealed", "non":
-			if j.Is(i, "non") {
-				i += 2
+			if j.Is(item.At, "non") {
+				item.At += 2
 			}
-			if !j.IsWord(i + 1) {
-				return i, public, static && final
+			if !j.IsWord(item.At + 1) {
+				return item
 			}
 		default:
-			return i, public, static && final
+			return item
 		}
-		i++
 	}
 }
 
-func (j *javaFile) member(start, to int, in javaScope) int {
-	i, public, isConstant := j.modifiers(start, in)
-	switch {
+func (j *javaFile) member(item brace.Item) int {
+	switch i := item.At; {
 	case j.Is(i, "{"), j.Is(i, ";"):
 		return j.Skip(i)
-	case j.IsOneOf(i, "package", "import") && in.isFile:
-		return j.Until(i, to, ";") + 1
+	case j.IsOneOf(i, "package", "import") && item.In.IsFile:
+		return j.Until(i, item.In.To, ";") + 1
 	case j.isType(i):
-		return j.typeDecl(start, i, to, in, public)
-	case in.isFile:
+		return j.typeDecl(item)
+	case item.In.IsFile:
 		return j.Skip(i)
 	}
-	return j.method(start, i, to, in, public, isConstant)
+	return j.method(item)
 }
 
 // isType tells whether a type is declared at token i; record is a name, too.
@@ -109,81 +98,42 @@ func (j *javaFile) isType(i int) bool {
 	return false
 }
 
-func (j *javaFile) typeDecl(start, i, to int, in javaScope, public bool) int {
-	inner := javaScope{implicit: j.IsOneOf(i, "interface", "@"), depth: in.depth + 1}
-	isEnum := j.Is(i, "enum")
-	name := i + 1
-	if j.Is(i, "@") {
+func (j *javaFile) typeDecl(item brace.Item) int {
+	name := item.At + 1
+	if j.Is(item.At, "@") {
 		name++
 	}
-	body := j.UntilTyped(name, to, "{", ";")
-	inner.own = j.Str(name)
-	inner.name = surface.Qualify(in.name, ".", inner.own)
-	if !public || inner.depth > brace.DeepestScope {
-		return j.Skip(body)
-	}
-	j.Declare(inner.name, surface.Type, start, body)
-	from, end := j.Inside(body)
-	if isEnum {
-		from = j.Until(from, end, ";")
-	}
-	if j.Is(body, "{") {
-		j.members(from, end, inner)
+	body := j.UntilTyped(name, item.In.To, "{", ";")
+	j.Found(item, j.Str(name), surface.Type, body)
+	if item.Public && j.Is(body, "{") {
+		from, inner := j.Body(item, j.Str(name), body)
+		inner.Implicit = j.IsOneOf(item.At, "interface", "@")
+		if j.Is(item.At, "enum") {
+			from = j.Until(from, inner.To, ";")
+		}
+		j.members(from, inner)
 	}
 	return j.Skip(body)
 }
 
-// method reads a method, a constructor or fields; their types begin at token i.
-func (j *javaFile) method(start, i, to int, in javaScope, public, isConstant bool) int {
-	if j.Is(i, "<") {
-		i = j.Angles(i)
+// method reads a method, a constructor or fields, from their type on.
+func (j *javaFile) method(item brace.Item) int {
+	to := item.In.To
+	stop := j.UntilTyped(j.Angles(item.At), to, "(", "=", ";", "{", ",", "}")
+	if j.Is(stop, "{") {
+		return j.Skip(stop)
 	}
-	stop := j.UntilTyped(i, to, "(", "=", ";", "{", ",", "}")
 	if !j.Is(stop, "(") {
-		return j.fields(start, stop, to, in, public, isConstant)
+		return j.Fields(item, stop, 2)
 	}
 	end := j.Until(stop, to, "{", ";", "default")
 	if j.Is(end, "default") {
 		end = j.Until(end, to, ";")
 	}
-	if name := stop - 1; public && j.IsWord(name) {
-		j.Declare(in.name+"."+j.Str(name), surface.Method, start, end)
+	if j.IsWord(stop - 1) {
+		j.Found(item, j.Str(stop-1), surface.Method, end)
 	}
 	return j.Skip(end)
-}
-
-func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant bool) int {
-	kind := surface.Variable
-	if isConstant {
-		kind = surface.Constant
-	}
-	if j.Is(stop, "{") {
-		return j.Skip(stop)
-	}
-	doc, head := "", ""
-	for before := start; ; {
-		name := stop - 1
-		for name > before && !j.IsWord(name) {
-			name--
-		}
-		if before == start && public {
-			doc, head = j.Doc(start), j.Signature(start, name)
-		}
-		before = stop
-		end := j.UntilTyped(stop, to, ",", ";")
-		shown := stop
-		if isConstant && end == stop+2 && j.At(end-1).Kind != brace.OpenToken {
-			shown = end
-		}
-		if public && j.IsWord(name) {
-			j.Add(surface.Symbol{Name: in.name + "." + j.Str(name), Kind: kind, Doc: doc, Line: int(j.At(name).Line),
-				Signature: head + " " + j.Signature(name, shown)})
-		}
-		if !j.Is(end, ",") {
-			return end + 1
-		}
-		stop = j.UntilTyped(end+1, to, "=", ",", ";")
-	}
 }
 
 // isPrivate holds where no type is public. A longer file than was read may have one further down.

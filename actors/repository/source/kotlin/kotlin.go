@@ -18,7 +18,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Backticks: true, Literal: kotlinLiteral, Attrs: kotlinAnnotation, Repeats: true,
 		Docs: brace.DocStyle{Text: func(text string) string { return brace.BracketLinks(brace.Javadoc(text)) }}}
 	k := &kotlinFile{File: d.Read(ctx, text, 0)}
-	k.members(0, len(k.Tokens), "", 0)
+	k.members(0, brace.Scope{To: len(k.Tokens)})
 	doc := k.FileDoc(func(i int) bool { return k.IsOneOf(k.Attributes(i), "package", "import") })
 	return surface.Outline{Doc: doc, Symbols: k.Symbols}
 }
@@ -68,58 +68,47 @@ func kotlinAnnotation(s *brace.File, i int) int {
 }
 
 // members reads declarations by their keywords: the expressions between them have none outside of braces.
-func (k *kotlinFile) members(from, to int, owner string, depth int) {
-	if depth > brace.DeepestScope {
-		return
+func (k *kotlinFile) members(from int, in brace.Scope) {
+	if in.Depth <= brace.DeepestScope {
+		k.EachStatement(from, in.To, k.begins, func(i int) int { return k.member(k.begin(i, in)) })
 	}
-	k.EachStatement(from, to, k.begins, func(i int) int { return k.member(i, to, owner, depth) })
 }
 
 func (k *kotlinFile) begins(i int) bool {
 	return k.Breaks(i) || k.IsOneOf(i-1, ";", "}", ")") || k.At(i-1).Kind != brace.PunctToken && k.Is(i, "@")
 }
 
-// kotlinItem is a declaration in its scope.
-type kotlinItem struct {
-	start  int
-	at     int // its keyword
-	public bool
-	isEnum bool
-	owner  string
-	depth  int
+// begin reads the modifiers of a member.
+func (k *kotlinFile) begin(start int, in brace.Scope) brace.Item {
+	item := brace.Item{In: in, Start: start, At: k.Attributes(start), Public: true}
+	for ; k.isModifier(item.At); item.At = k.Attributes(item.At + 1) {
+		item.Public = item.Public && !k.IsOneOf(item.At, "private", "internal")
+	}
+	return item
 }
 
-func (k *kotlinFile) member(start, to int, owner string, depth int) int {
-	item := kotlinItem{start: start, public: true, owner: owner, depth: depth}
-	i := k.Attributes(start)
-	for k.isModifier(i) {
-		item.public = item.public && !k.IsOneOf(i, "private", "internal")
-		item.isEnum = item.isEnum || k.Is(i, "enum")
-		i = k.Attributes(i + 1)
-	}
-	item.at = i
+func (k *kotlinFile) member(item brace.Item) int {
+	i, to := item.At, item.In.To
 	switch k.Str(i) {
 	case "class", "interface", "object":
-		return k.class(item, to)
+		return k.class(item)
 	case "fun":
 		if k.Is(i+1, "interface") {
-			item.at++
-			return k.class(item, to)
+			item.At++
+			return k.class(item)
 		}
-		return k.function(item, to)
+		return k.function(item)
 	case "val", "var":
-		return k.property(item, to)
+		return k.property(item)
 	case "typealias":
 		end := k.lineEnd(i+1, to)
 		if k.Is(end, "=") {
 			end = k.lineEnd(end+1, to)
 		}
-		if item.public {
-			k.Declare(surface.Qualify(owner, ".", k.Name(i+1)), surface.Type, start, end)
-		}
+		k.Found(item, k.Name(i+1), surface.Type, end)
 		return end
 	case "constructor":
-		return k.constructor(item, to)
+		return k.constructor(item)
 	case "package", "import":
 		return k.lineEnd(i+1, to)
 	}
@@ -149,28 +138,27 @@ func (k *kotlinFile) continues(i int) bool {
 	return k.IsOneOf(i, ":", ",", ".", "->", "where", "by", ">", "(") || k.Is(i, "constructor")
 }
 
-func (k *kotlinFile) class(item kotlinItem, to int) int {
-	name := item.at + 1
-	full := item.owner
-	isCompanion := k.Is(item.at-1, "companion")
-	if k.IsWord(name) && !k.Breaks(name) && !isCompanion {
-		full = surface.Qualify(item.owner, ".", k.Name(name))
-	} else if !isCompanion {
+func (k *kotlinFile) class(item brace.Item) int {
+	name, isCompanion := item.At+1, k.Is(item.At-1, "companion")
+	if !isCompanion && (!k.IsWord(name) || k.Breaks(name)) {
 		return name
 	}
-	end := k.header(name, to)
-	if item.public && !isCompanion {
-		k.Declare(full, surface.Type, item.start, end)
+	end := k.header(name, item.In.To)
+	if !isCompanion {
+		k.Found(item, k.Name(name), surface.Type, end)
 	}
 	if !k.Is(end, "{") {
 		return end
 	}
-	if item.public {
-		from, last := k.Inside(end)
-		if item.isEnum {
-			from = k.Until(from, last, ";")
+	if item.Public {
+		from, inner := k.Body(item, k.Name(name), end)
+		if isCompanion {
+			inner.Name = item.In.Name
 		}
-		k.members(from, last, full, item.depth+1)
+		if k.Is(item.At-1, "enum") {
+			from = k.Until(from, inner.To, ";")
+		}
+		k.members(from, inner)
 	}
 	return k.Skip(end)
 }
@@ -195,27 +183,22 @@ func (k *kotlinFile) isModifierOfConstructor(i int) bool {
 	return false
 }
 
-func (k *kotlinFile) function(item kotlinItem, to int) int {
-	i := k.Angles(item.at + 1)
+func (k *kotlinFile) function(item brace.Item) int {
+	i, to := k.Angles(item.At+1), item.In.To
 	open := i
 	for open < to && !(k.Is(open, "(") && k.IsWord(open-1)) {
-		if next := k.Angles(open); next > open {
-			open = next
-		} else if open = k.Skip(open); k.IsOneOf(open, "{", "=") {
+		if open = k.SkipTyped(open); k.IsOneOf(open, "{", "=") {
 			return open
 		}
 	}
 	end := k.lineEnd(k.Skip(open), to)
-	if item.public && open > i {
+	if open > i {
 		receiver := k.receiver(i, open-1)
-		name := surface.Qualify(receiver, ".", k.Name(open-1))
 		kind := surface.Function
-		if item.owner != "" {
-			name, kind = surface.Qualify(item.owner, ".", name), surface.Method
-		} else if receiver != "" {
+		if item.In.Name != "" || receiver != "" {
 			kind = surface.Method
 		}
-		k.Declare(name, kind, item.start, end)
+		k.Found(item, surface.Qualify(receiver, ".", k.Name(open-1)), kind, end)
 	}
 	return end
 }
@@ -223,22 +206,17 @@ func (k *kotlinFile) function(item kotlinItem, to int) int {
 // receiver is the type that an extension extends, without its arguments.
 func (k *kotlinFile) receiver(from, name int) string {
 	receiver := ""
-	for i := from; i < name-1; {
+	for i := from; i < name-1; i = k.SkipTyped(i) {
 		if k.IsWord(i) {
 			receiver = k.Name(i)
-		}
-		if next := k.Angles(i); next > i {
-			i = next
-		} else {
-			i = k.Skip(i)
 		}
 	}
 	return receiver
 }
 
-func (k *kotlinFile) property(item kotlinItem, to int) int {
-	i := k.Angles(item.at + 1)
-	name := i
+func (k *kotlinFile) property(item brace.Item) int {
+	i, to := k.Angles(item.At+1), item.In.To
+	first, name := i, i
 	for i < to && !k.Breaks(i+1) && !k.IsOneOf(i+1, ":", "=", "by", "{", ";") && k.At(i+1).Kind != brace.CloseToken {
 		if next := k.Angles(i); next > i {
 			i = next - 1
@@ -250,28 +228,23 @@ func (k *kotlinFile) property(item kotlinItem, to int) int {
 	end := k.lineEnd(name+1, to)
 	kind := surface.Variable
 	shown := k.Until(name, end, "by", "get", "set")
-	if k.Is(item.at-1, "const") {
+	if k.Is(item.At-1, "const") {
 		kind = surface.Constant
 		if k.Is(end, "=") {
 			shown = end + 2
 		}
 	}
-	if item.public && k.IsWord(name) {
-		k.Declare(surface.Qualify(item.owner, ".", surface.Qualify(k.receiver(k.Angles(item.at+1), name), ".",
-			k.Name(name))), kind,
-			item.start, shown)
+	if k.IsWord(name) {
+		k.Found(item, surface.Qualify(k.receiver(first, name), ".", k.Name(name)), kind, shown)
 	}
 	return end
 }
 
-func (k *kotlinFile) constructor(item kotlinItem, to int) int {
-	if !k.Is(item.at+1, "(") || item.owner == "" {
-		return item.at + 1
+func (k *kotlinFile) constructor(item brace.Item) int {
+	if !k.Is(item.At+1, "(") || item.In.Name == "" {
+		return item.At + 1
 	}
-	end := k.Skip(item.at + 1)
-	if item.public {
-		own := item.owner[strings.LastIndexByte(item.owner, '.')+1:]
-		k.Declare(item.owner+"."+own, surface.Method, item.start, end)
-	}
-	return min(end, to)
+	end := k.Skip(item.At + 1)
+	k.Found(item, item.In.Name[strings.LastIndexByte(item.In.Name, '.')+1:], surface.Method, end)
+	return min(end, item.In.To)
 }

@@ -20,7 +20,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Backticks: true, Literal: swiftLiteral, Directives: isSwiftDirective,
 		Attrs: swiftAttribute, Repeats: true}
 	s := &swiftFile{File: d.Read(ctx, text, 0)}
-	s.members(0, len(s.Tokens), swiftScope{})
+	s.members(0, brace.Scope{To: len(s.Tokens)})
 	return surface.Outline{Doc: s.FileDoc(func(i int) bool { return s.Is(i, "import") || s.Is(i, "@") }),
 		Symbols: s.Symbols}
 }
@@ -53,37 +53,32 @@ func swiftAttribute(s *brace.File, i int) int {
 	return s.AfterAttribute(i)
 }
 
-type swiftScope struct {
-	name     string
-	implicit bool // members are public unless they say otherwise
-	depth    int
-}
-
 // members reads declarations by their keywords: the expressions between them have none outside of braces.
-func (s *swiftFile) members(from, to int, in swiftScope) {
-	if in.depth > brace.DeepestScope {
-		return
+func (s *swiftFile) members(from int, in brace.Scope) {
+	if in.Depth <= brace.DeepestScope {
+		begins := func(i int) bool { return s.Breaks(i) || s.IsOneOf(i-1, ";", "}") || s.Is(i, "@") }
+		s.EachStatement(from, in.To, begins, func(i int) int { return s.member(s.begin(i, in)) })
 	}
-	begins := func(i int) bool { return s.Breaks(i) || s.IsOneOf(i-1, ";", "}") || s.Is(i, "@") }
-	s.EachStatement(from, to, begins, func(i int) int { return s.member(i, to, in) })
 }
 
-// modifiers is the token after them, and whether they make a member public.
-func (s *swiftFile) modifiers(i int, in swiftScope) (next int, public bool) {
-	public = in.implicit
-	for i = s.Attributes(i); s.isModifier(i); i = s.Attributes(i) {
+// begin reads the modifiers of a member.
+func (s *swiftFile) begin(start int, in brace.Scope) brace.Item {
+	item := brace.Item{In: in, Start: start, Public: in.Implicit}
+	i := s.Attributes(start)
+	for ; s.isModifier(i); i = s.Attributes(i) {
 		isSetter := s.Is(i+1, "(")
 		switch s.Str(i) {
 		case "public", "open":
-			public = true
+			item.Public = true
 		case "private", "fileprivate", "internal", "package":
-			public = public && isSetter
+			item.Public = item.Public && isSetter
 		}
 		if i++; isSetter {
 			i = s.Skip(i)
 		}
 	}
-	return i, public
+	item.At = i
+	return item
 }
 
 func (s *swiftFile) isModifier(i int) bool {
@@ -100,24 +95,22 @@ func (s *swiftFile) isModifier(i int) bool {
 	return false
 }
 
-func (s *swiftFile) member(start, to int, in swiftScope) int {
-	i, public := s.modifiers(start, in)
+func (s *swiftFile) member(item brace.Item) int {
+	i, to := item.At, item.In.To
 	switch s.Str(i) {
 	case "class", "struct", "enum", "protocol", "actor", "extension":
 		if s.IsWord(i+1) || s.Is(i, "extension") {
-			return s.typeDecl(start, i, to, in, public)
+			return s.typeDecl(item)
 		}
 	case "func", "macro":
-		return s.function(start, i, to, in, public)
+		return s.function(item)
 	case "init", "subscript":
-		return s.initializer(start, i, to, in, public)
+		return s.initializer(item)
 	case "var", "let":
-		return s.property(start, i, to, in, public)
+		return s.property(item)
 	case "typealias", "associatedtype":
 		end := s.lineEnd(i+1, to, "{", ";")
-		if public {
-			s.Declare(surface.Qualify(in.name, ".", s.Name(i+1)), surface.Type, start, end)
-		}
+		s.Found(item, s.Name(i+1), surface.Type, end)
 		return end
 	case "import", "case", "precedencegroup", "operator":
 		return s.lineEnd(i+1, to, "{", ";")
@@ -135,7 +128,8 @@ func (s *swiftFile) continues(i int) bool {
 		s.IsOneOf(i, ":", ",", ".", "->", "where", "&", "throws", "rethrows", "async", "{", ">", "==", "=")
 }
 
-func (s *swiftFile) typeDecl(start, i, to int, in swiftScope, public bool) int {
+func (s *swiftFile) typeDecl(item brace.Item) int {
+	i := item.At
 	isExtension := s.Is(i, "extension")
 	var name strings.Builder
 	if s.Is(i+1, "[") {
@@ -146,38 +140,36 @@ func (s *swiftFile) typeDecl(start, i, to int, in swiftScope, public bool) int {
 	for n := i + 2; isExtension && s.Is(n, ".") && s.IsWord(n+1); n += 2 {
 		name.WriteString("." + s.Name(n+1))
 	}
-	end := s.lineEnd(i+1, to, "{")
-	full := surface.Qualify(in.name, ".", name.String())
-	if public && !isExtension {
-		s.Declare(full, surface.Type, start, end)
+	end := s.lineEnd(i+1, item.In.To, "{")
+	if !isExtension {
+		s.Found(item, name.String(), surface.Type, end)
 	}
 	if !s.Is(end, "{") {
 		return end
 	}
-	if isExtension || public && !s.Is(i, "protocol") {
-		from, last := s.Inside(end)
-		s.members(from, last, swiftScope{name: full, implicit: isExtension && public, depth: in.depth + 1})
+	if isExtension || item.Public && !s.Is(i, "protocol") {
+		from, inner := s.Body(item, name.String(), end)
+		inner.Implicit = isExtension && item.Public
+		s.members(from, inner)
 	}
 	return s.Skip(end)
 }
 
-func (s *swiftFile) function(start, i, to int, in swiftScope, public bool) int {
-	open := s.Until(i+1, to, "(", "{")
-	end := s.lineEnd(s.Skip(open), to, "{", ";")
-	name := s.Name(i + 1)
-	if !s.IsWord(i + 1) {
-		name = s.operator(i+1, open)
+func (s *swiftFile) function(item brace.Item) int {
+	at := item.At + 1
+	open := s.Until(at, item.In.To, "(", "{")
+	end := s.lineEnd(s.Skip(open), item.In.To, "{", ";")
+	name, kind := s.Name(at), surface.Function
+	if !s.IsWord(at) {
+		name = s.operator(at, open)
 	}
-	kind := surface.Function
-	if in.name != "" {
+	if item.In.Name != "" {
 		kind = surface.Method
 	}
-	if s.Is(i, "macro") {
+	if s.Is(item.At, "macro") {
 		name, kind = "#"+name, surface.Macro
 	}
-	if public {
-		s.Declare(surface.Qualify(in.name, ".", name), kind, start, end)
-	}
+	s.Found(item, name, kind, end)
 	return end
 }
 
@@ -190,29 +182,28 @@ func (s *swiftFile) operator(from, to int) string {
 	return s.OperatorName(from, end)
 }
 
-func (s *swiftFile) initializer(start, i, to int, in swiftScope, public bool) int {
-	open := s.Until(i+1, to, "(", "{")
-	if in.name == "" || !s.Is(open, "(") {
-		return i + 1
+func (s *swiftFile) initializer(item brace.Item) int {
+	open := s.Until(item.At+1, item.In.To, "(", "{")
+	if item.In.Name == "" || !s.Is(open, "(") {
+		return item.At + 1
 	}
-	end := s.lineEnd(s.Skip(open), to, "{", ";")
-	if public {
-		s.Declare(in.name+"."+s.Str(i), surface.Method, start, end)
-	}
+	end := s.lineEnd(s.Skip(open), item.In.To, "{", ";")
+	s.Found(item, s.Str(item.At), surface.Method, end)
 	return end
 }
 
-func (s *swiftFile) property(start, i, to int, in swiftScope, public bool) int {
-	end := s.lineEnd(i+1, to, "{", "=", ";")
+func (s *swiftFile) property(item brace.Item) int {
+	name := item.At + 1
+	end := s.lineEnd(name, item.In.To, "{", "=", ";")
 	kind, shown := surface.Variable, end
-	if s.Is(i, "let") {
+	if s.Is(item.At, "let") {
 		kind = surface.Constant
 	}
-	if s.Is(end, "=") && s.isShortValue(end+1, to) {
+	if s.Is(end, "=") && s.isShortValue(end+1, item.In.To) {
 		shown = end + 2
 	}
-	if public && s.IsWord(i+1) {
-		s.Declare(surface.Qualify(in.name, ".", s.Name(i+1)), kind, start, shown)
+	if s.IsWord(name) {
+		s.Found(item, s.Name(name), kind, shown)
 	}
 	if s.Is(end, "{") {
 		return s.Skip(end)
