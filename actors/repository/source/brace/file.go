@@ -80,6 +80,14 @@ func (s *File) Skip(i int) int {
 	return i + 1
 }
 
+// SkipBody is the token after the braces that i opens; i where it opens none.
+func (s *File) SkipBody(i int) int {
+	if s.Is(i, "{") {
+		return s.Skip(i)
+	}
+	return i
+}
+
 // Inside is the range of tokens within the group that i opens.
 func (s *File) Inside(i int) (from, to int) {
 	return i + 1, min(int(s.At(i).Pair), len(s.Tokens))
@@ -179,8 +187,12 @@ func (s *File) EachStatement(from, to int, begins func(i int) bool, visit func(i
 
 // Declare keeps the symbol that is declared from token "from", whose signature runs up to token "to".
 func (s *File) Declare(name string, kind surface.Kind, from, to int) {
-	s.Add(surface.Symbol{Name: name, Kind: kind, Signature: s.Signature(from, to), Doc: s.Doc(from),
-		Line: int(s.At(s.Attributes(from)).Line)})
+	s.Keep(name, kind, s.Signature(from, to), s.Doc(from), s.Attributes(from))
+}
+
+// Keep is Add for what stands on the line of a token.
+func (s *File) Keep(name string, kind surface.Kind, signature, doc string, at int) {
+	s.Add(surface.Symbol{Name: name, Kind: kind, Signature: signature, Doc: doc, Line: int(s.At(at).Line)})
 }
 
 // Signature is the source of the tokens on one line, without attributes.

@@ -54,8 +54,8 @@ func (s *File) Fields(item Item, stop, shownTokens int) int {
 			shown = end
 		}
 		if item.Public && s.IsWord(name) {
-			s.Add(surface.Symbol{Name: surface.Qualify(item.In.Name, ".", s.Name(name)), Kind: kind, Doc: doc,
-				Line: int(s.At(name).Line), Signature: head + " " + s.Signature(name, shown)})
+			full := surface.Qualify(item.In.Name, ".", s.Name(name))
+			s.Keep(full, kind, head+" "+s.Signature(name, shown), doc, name)
 		}
 		if !s.Is(end, ",") {
 			return end + 1

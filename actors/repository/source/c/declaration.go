@@ -146,9 +146,7 @@ func (c *cFile) found(name string, kind surface.Kind, in cScope, start, sig, end
 	if doc == "" && c.Is(end, ";") {
 		doc = c.trailing(end)
 	}
-	c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", name), Kind: kind, Signature: c.Signature(sig, end),
-		Doc:  doc,
-		Line: int(c.At(c.Attributes(start)).Line)})
+	c.Keep(surface.Qualify(in.name, "::", name), kind, c.Signature(sig, end), doc, c.Attributes(start))
 }
 
 // trailing is the documentation that follows the declaration whose last token is given: a comment that says so, or
@@ -196,9 +194,7 @@ func (c *cFile) typedef(start, i, to int, in cScope) int {
 			name = c.pointerName(open)
 		}
 		if name != "" && name[0] != '_' {
-			c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", name), Kind: surface.Type, Signature: sig,
-				Doc:  doc,
-				Line: int(c.At(i).Line)})
+			c.Keep(surface.Qualify(in.name, "::", name), surface.Type, sig, doc, i)
 		}
 		from = stop + 1
 	}

@@ -123,9 +123,7 @@ func (c *cFile) callable(f cFunction, to int, in cScope) int {
 		return next
 	}
 	if doc := c.Doc(f.start); isDefinition && !isStatic && doc != "" {
-		c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", f.name), Kind: kind, Signature: c.Signature(f.sig,
-			end), Doc: doc,
-			Line: int(c.At(c.Attributes(f.start)).Line)})
+		c.Keep(surface.Qualify(in.name, "::", f.name), kind, c.Signature(f.sig, end), doc, c.Attributes(f.start))
 	}
 	return next
 }

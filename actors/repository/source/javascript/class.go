@@ -36,8 +36,7 @@ func (j *jsScope) classMember(start, to int, class string) int {
 	}
 	end, next, isFunction := j.memberEnd(i, to)
 	if isFunction && !hidden && j.Str(name)[0] != '_' && !j.IsInternal(start) {
-		j.Add(surface.Symbol{Name: class + "." + j.Str(name), Kind: kind, Signature: j.Signature(start, end),
-			Doc: j.Doc(start), Line: int(j.At(name).Line)})
+		j.Keep(class+"."+j.Str(name), kind, j.Signature(start, end), j.Doc(start), name)
 	}
 	return next
 }
@@ -60,10 +59,7 @@ func (j *jsScope) isModifier(i int) bool {
 func (j *jsScope) memberEnd(i, to int) (end, next int, isFunction bool) {
 	if j.IsOneOf(i, "(", "<") {
 		end = j.heading(i, to)
-		if j.Is(end, "{") {
-			return end, j.Skip(end), true
-		}
-		return end, end, true
+		return end, j.SkipBody(end), true
 	}
 	if j.Is(i, ":") {
 		i = j.typeEnd(i+1, to)

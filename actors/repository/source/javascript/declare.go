@@ -8,68 +8,53 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-// declaration reads the one that begins at token i, whose attributes and keywords such as export begin at start. It
-// gives i where none begins.
-func (j *jsScope) declaration(start, i, to int) int {
-	return j.declare(jsDecl{from: start}, i, to)
-}
-
 // declare reads a declaration into d, and gives the token after it; i where none begins.
 func (j *jsScope) declare(d jsDecl, i, to int) int {
 	at := i
 	for j.IsOneOf(at, "declare", "abstract", "async") && j.IsWord(at+1) && !j.Breaks(at+1) {
-		d.declared = d.declared || j.Is(at, "declare")
+		d.isDeclared = d.isDeclared || j.Is(at, "declare")
 		at++
 	}
-	sig := i
-	for sig < at && j.Is(sig, "declare") {
-		sig++
+	for d.head = i; d.head < at && j.Is(d.head, "declare"); {
+		d.head++
 	}
 	d.at = at
 	next := j.IsWord(at+1) && !j.Breaks(at+1)
 	switch j.Str(at) {
 	case "function":
-		return j.function(d, sig, at, to)
-	case "class":
-		return j.classDecl(d, sig, at, to)
+		return j.function(d, to)
+	case "class", "enum":
+		return j.header(d, at+1, to)
 	case "interface":
-		d.declared = true
-		if next {
-			return j.header(d, surface.Type, sig, at+1, to, false)
+		if d.isDeclared = true; next {
+			return j.header(d, at+1, to)
 		}
-	case "enum":
-		return j.header(d, surface.Type, sig, at+1, to, false)
 	case "type":
 		if next {
-			return j.alias(d, sig, at, to)
+			return j.alias(d, to)
 		}
 	case "namespace", "module", "global":
-		return j.moduleDecl(d, sig, at, to)
+		return j.moduleDecl(d, to)
 	case "const", "let", "var":
 		if j.Is(at, "const") && j.Is(at+1, "enum") {
-			return j.header(d, surface.Type, sig, at+2, to, false)
+			return j.header(d, at+2, to)
 		}
 		return j.variables(d, at, to)
 	}
 	return i
 }
 
-func (j *jsScope) function(d jsDecl, sig, at, to int) int {
-	name := at + 1
+func (j *jsScope) function(d jsDecl, to int) int {
+	name := d.at + 1
 	if j.Is(name, "*") {
 		name++
 	}
 	if j.IsWord(name) {
 		d.name = j.Str(name)
 	}
-	end := j.heading(at+1, to)
-	d.kind = surface.Function
-	d.sig = j.Signature(sig, end)
-	j.keep(d)
-	if j.Is(end, "{") {
-		return j.Skip(end)
-	}
-	return end
+	end := j.heading(d.at+1, to)
+	j.declared(d, surface.Function, end)
+	return j.SkipBody(end)
 }
 
 // heading is the token after the parameters and the type of what is returned.
@@ -86,66 +71,55 @@ func (j *jsScope) heading(i, to int) int {
 	return min(i, to)
 }
 
-func (j *jsScope) classDecl(d jsDecl, sig, at, to int) int {
-	name := at + 1
-	if !j.IsWord(name) || j.IsOneOf(name, "extends", "implements") {
-		name = at
-	}
-	return j.header(d, surface.Type, sig, name, to, true)
-}
-
-// header reads what stands before the body of a class, interface or enum. The name is at token "name", unless that is
-// the keyword.
-func (j *jsScope) header(d jsDecl, kind surface.Kind, sig, name, to int, members bool) int {
-	if !j.IsOneOf(name, "class") {
+// header reads what stands before the body of a class, interface or enum. The name is at token "name"; a class may have
+// none.
+func (j *jsScope) header(d jsDecl, name, to int) int {
+	isClass := j.Is(d.at, "class")
+	if isClass && (!j.IsWord(name) || j.IsOneOf(name, "extends", "implements")) {
+		name = d.at
+	} else {
 		d.name = j.Str(name)
 	}
 	i := j.UntilTyped(name+1, to, "{", ";")
-	d.kind = kind
-	d.sig = j.Signature(sig, i)
-	if members && j.Is(i, "{") {
+	if isClass && j.Is(i, "{") {
 		d.body = i
 	}
-	j.keep(d)
+	j.declared(d, surface.Type, i)
 	return j.Skip(i)
 }
 
-func (j *jsScope) alias(d jsDecl, sig, at, to int) int {
-	d.name, d.kind, d.declared = j.Str(at+1), surface.Type, true
-	i := at + 2
-	i = j.Angles(i)
+func (j *jsScope) alias(d jsDecl, to int) int {
+	i := j.Angles(d.at + 2)
 	if !j.Is(i, "=") {
-		return at
+		return d.at
 	}
 	end := j.typeEnd(i+1, to)
-	d.sig = j.Signature(sig, end)
-	j.keep(d)
+	d.name, d.isDeclared = j.Str(d.at+1), true
+	j.declared(d, surface.Type, end)
 	return end
 }
 
 // moduleDecl reads a namespace, or what is declared of another module.
-func (j *jsScope) moduleDecl(d jsDecl, sig, at, to int) int {
-	i := at + 1
-	if j.At(i).Kind == brace.LiteralToken || j.Is(at, "global") && j.Is(i, "{") {
-		if j.Is(at, "global") {
-			i--
-		}
-		if !j.Is(i+1, "{") {
-			return i + 1
-		}
+func (j *jsScope) moduleDecl(d jsDecl, to int) int {
+	i := d.at + 1
+	switch {
+	case j.Is(d.at, "global") && j.Is(i, "{"):
+		j.namespace(i, "")
+		return j.Skip(i)
+	case j.At(i).Kind == brace.LiteralToken && j.Is(i+1, "{"):
 		j.namespace(i+1, "")
 		return j.Skip(i + 1)
-	}
-	if !j.IsWord(i) || j.Breaks(i) {
-		return at
+	case j.At(i).Kind == brace.LiteralToken:
+		return i + 1
+	case !j.IsWord(i) || j.Breaks(i):
+		return d.at
 	}
 	i = j.Seek(i, to, brace.Search{Name: "module", Texts: []string{"{", ";"}, Next: func(i int) int { return i + 1 }})
 	if i == to || !j.Is(i, "{") {
-		return at
+		return d.at
 	}
-	d.name, d.kind, d.body, d.declared = j.Signature(at+1, i), surface.Module, i, true
-	d.sig = j.Signature(sig, i)
-	j.keep(d)
+	d.name, d.body, d.isDeclared = j.Signature(d.at+1, i), i, true
+	j.declared(d, surface.Module, i)
 	return j.Skip(i)
 }
 

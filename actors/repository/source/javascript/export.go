@@ -10,7 +10,7 @@ import (
 
 // export reads the statement whose keyword is at token i, with the attributes that begin at start, and gives the
 // token after it.
-func (j *jsScope) export(start, i, to, depth int) int {
+func (j *jsScope) export(start, i, to int) int {
 	j.module = true
 	next := i + 1
 	switch j.Str(next) {
@@ -37,20 +37,12 @@ func (j *jsScope) export(start, i, to, depth int) int {
 		j.explicit = true
 		return j.exportList(next)
 	}
-	if end := j.declare(jsDecl{from: start, exported: true}, next, to); end > next {
-		return end
-	}
-	return next
+	return j.declare(jsDecl{from: start, exported: true}, next, to)
 }
 
 func (j *jsScope) exportDefault(start, i, to int) int {
 	j.explicit = true
-	before := len(j.decls)
-	end := j.declare(jsDecl{from: start, exported: true}, i, to)
-	if end > i {
-		for k := before; k < len(j.decls); k++ {
-			j.decls[k].as = cmp.Or(j.decls[k].name, "default")
-		}
+	if end := j.declare(jsDecl{from: start, exported: true, as: "default"}, i, to); end > i {
 		return end
 	}
 	return j.exportValue(i, to)

@@ -30,22 +30,18 @@ func jsModule(ctx context.Context, text []byte, typed bool) surface.Outline {
 		Attrs: brace.Decorator}
 	s := d.Read(ctx, text, 0)
 	root := newScope(s, typed)
-	root.read(0, len(s.Tokens), 0)
+	root.read(0, len(s.Tokens))
 	root.resolve()
 	doc := s.FileDoc(func(i int) bool {
-		return s.IsOneOf(i, "import", `"use strict"`, `'use strict'`) ||
-			jsFileTag(s)
+		return s.IsOneOf(i, "import", `"use strict"`, `'use strict'`) || jsFileTag(s)
 	})
 	return surface.Outline{Doc: doc, Symbols: s.Symbols}
 }
 
 // jsFileTag tells whether the first comment says itself that it is the file's.
 func jsFileTag(s *brace.File) bool {
-	if len(s.Notes) == 0 {
-		return false
-	}
-	text := s.Comments(s.Notes[:1])
-	return prose.ContainsAny(text, "@file", "@module", "@packageDocumentation", "@overview")
+	first := s.Comments(s.Notes[:min(len(s.Notes), 1)])
+	return prose.ContainsAny(first, "@file", "@module", "@packageDocumentation", "@overview")
 }
 
 // jsScope is a module or namespace. What it exports is known at its end alone:
@@ -65,15 +61,16 @@ type jsScope struct {
 
 // jsDecl is a declaration, exported or not.
 type jsDecl struct {
-	name     string
-	as       string // the name that it is exported by; "" for its own
-	kind     surface.Kind
-	sig      string
-	from     int // the token that it begins with, its attributes included
-	at       int // the token that its line is taken from
-	body     int // the { of a class or namespace; 0 for none
-	exported bool
-	declared bool // it says "declare", or is a type
+	name string
+	as   string // the name that it is exported by, if it has none
+	kind surface.Kind
+	sig  string
+	from int // the token that it begins with, its attributes included
+	head int // the token that its signature begins with
+	at   int // its keyword, or the token that its line is taken from
+	body int // the { of a class or namespace; 0 for none
+
+	exported, isDeclared bool // it says "export"; it says "declare", or is a type
 }
 
 // jsExport exports a declaration of this module, or a name of another one.
@@ -95,7 +92,7 @@ func newScope(s *brace.File, typed bool) *jsScope {
 	return &jsScope{File: s, typed: typed, names: map[string]int{}, members: map[string][]jsMember{}}
 }
 
-func (j *jsScope) read(from, to, depth int) {
+func (j *jsScope) read(from, to int) {
 	for i := from; i < to && len(j.decls)+len(j.exports) < 4*surface.MaxSymbols && !j.Full(); {
 		next := i
 		start := i
@@ -105,11 +102,11 @@ func (j *jsScope) read(from, to, depth int) {
 		switch {
 		case !j.IsWord(i) || j.Is(i-1, "."):
 		case j.Is(i, "export"):
-			next = j.export(start, i, to, depth)
+			next = j.export(start, i, to)
 		case j.Is(i, "import"):
 			j.module = j.module || !j.Is(i+1, "(")
 		case j.begins(i, from):
-			if next = j.declaration(start, i, to); next == i {
+			if next = j.declare(jsDecl{from: start}, i, to); next == i {
 				next = j.commonJS(i, to)
 			}
 		}
@@ -131,9 +128,15 @@ func (j *jsScope) begins(i, from int) bool {
 	return true
 }
 
+// declared keeps a declaration whose signature runs up to token "to".
+func (j *jsScope) declared(d jsDecl, kind surface.Kind, to int) {
+	d.kind, d.sig = kind, j.Signature(d.head, to)
+	j.keep(d)
+}
+
 func (j *jsScope) keep(d jsDecl) {
 	if d.name != "" {
-		if _, ok := j.names[d.name]; !ok || d.exported || d.declared {
+		if _, ok := j.names[d.name]; !ok || d.exported || d.isDeclared {
 			j.names[d.name] = len(j.decls)
 		}
 	}
@@ -144,10 +147,10 @@ func (j *jsScope) keep(d jsDecl) {
 func (j *jsScope) resolve() {
 	exported := map[int]bool{}
 	for i, d := range j.decls {
-		isAmbient := j.ambient && !j.explicit || j.typed && !j.module && j.prefix == "" && d.declared
+		isAmbient := j.ambient && !j.explicit || j.typed && !j.module && j.prefix == "" && d.isDeclared
 		if d.exported || isAmbient {
 			exported[i] = true
-			j.symbol(d, cmp.Or(d.as, d.name))
+			j.symbol(d, cmp.Or(d.name, d.as))
 		}
 	}
 	for _, e := range j.exports {
@@ -158,9 +161,7 @@ func (j *jsScope) resolve() {
 func (j *jsScope) exportOf(e jsExport, done map[int]bool) {
 	i, ok := j.names[e.local]
 	if !ok || e.from != "" {
-		j.Add(surface.Symbol{Name: surface.Qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig,
-			Doc:  j.Doc(e.at),
-			Line: int(j.At(e.at).Line)})
+		j.Keep(surface.Qualify(j.prefix, ".", e.name), e.kind, e.sig, j.Doc(e.at), e.at)
 		return
 	}
 	if done[i] && e.name == j.decls[i].name {
@@ -176,7 +177,7 @@ func (j *jsScope) symbol(d jsDecl, name string) {
 		return
 	}
 	full := surface.Qualify(j.prefix, ".", name)
-	j.Add(surface.Symbol{Name: full, Kind: d.kind, Signature: d.sig, Doc: j.Doc(d.from), Line: int(j.At(d.at).Line)})
+	j.Keep(full, d.kind, d.sig, j.Doc(d.from), d.at)
 	switch {
 	case d.kind == surface.Module && d.body > 0:
 		j.namespace(d.body, full)
@@ -185,8 +186,7 @@ func (j *jsScope) symbol(d jsDecl, name string) {
 	}
 	for _, m := range j.members[d.name] {
 		if !j.IsInternal(m.at) {
-			j.Add(surface.Symbol{Name: full + "." + m.name, Kind: surface.Method, Signature: m.sig, Doc: j.Doc(m.at),
-				Line: int(j.At(m.at).Line)})
+			j.Keep(full+"."+m.name, surface.Method, m.sig, j.Doc(m.at), m.at)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (j *jsScope) namespace(body int, name string) {
 	}
 	inner := newScope(j.File, j.typed)
 	inner.module, inner.ambient, inner.prefix = true, j.typed, name
-	inner.read(from, to, 1)
+	inner.read(from, to)
 	if !j.ambientBody(body) {
 		inner.ambient = false
 	}

@@ -97,9 +97,7 @@ func (r *rustFile) useTree(u rustUse, from, to int) {
 	if u.depth == 0 {
 		doc = r.Doc(u.start)
 	}
-	r.Add(surface.Symbol{Name: surface.Qualify(u.prefix, "::", name), Kind: kind,
-		Signature: "pub use " + u.path + r.Signature(from,
-			to), Doc: doc, Line: int(r.At(last).Line)})
+	r.Keep(surface.Qualify(u.prefix, "::", name), kind, "pub use "+u.path+r.Signature(from, to), doc, last)
 }
 
 // used is the name that the tokens up to the last one give to what they use.

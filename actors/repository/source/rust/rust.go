@@ -272,8 +272,8 @@ func (r *rustFile) mod(item rustItem, at, to int, prefix string) int {
 func (r *rustFile) macro(item rustItem, at int) int {
 	body := at + 3
 	if strings.Contains(item.attributes, "macro_export") && !strings.Contains(item.attributes, "doc(hidden)") {
-		r.Add(surface.Symbol{Name: r.Str(at+2) + "!", Kind: surface.Macro, Signature: "macro_rules! " + r.Str(at+2),
-			Doc: r.Doc(item.start), Line: int(r.At(at).Line)})
+		name := r.Str(at + 2)
+		r.Keep(name+"!", surface.Macro, "macro_rules! "+name, r.Doc(item.start), at)
 	}
 	return r.Skip(body)
 }

@@ -205,10 +205,7 @@ func (s *swiftFile) property(item brace.Item) int {
 	if s.IsWord(name) {
 		s.Found(item, s.Name(name), kind, shown)
 	}
-	if s.Is(end, "{") {
-		return s.Skip(end)
-	}
-	return end
+	return s.SkipBody(end)
 }
 
 // isShortValue tells a value of one token that ends its line.
