@@ -4,6 +4,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -56,24 +57,9 @@ func leadTag(line string) string {
 	return line
 }
 
-// replaceTags gives each tag to tag, from behind its "<", which says what is shown for it and what comes after it.
-func replaceTags(text string, tag func(text string) (shown, rest string)) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "<")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		var shown string
-		shown, text = tag(rest)
-		b.WriteString(shown)
-	}
-}
-
 // withoutHTML drops the tags that HTML knows; block elements end a paragraph.
 func withoutHTML(text string) string {
-	text = replaceTags(text, htmlTag)
+	text = surface.ReplaceEach(text, "<", htmlTag)
 	if strings.ContainsRune(text, '&') {
 		text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
 	}
@@ -81,7 +67,7 @@ func withoutHTML(text string) string {
 }
 
 // htmlTag gives what is shown instead of the tag that text continues, and what follows it.
-func htmlTag(text string) (shown, rest string) {
+func htmlTag(_, text string) (shown, rest string) {
 	end := strings.IndexByte(text[:min(len(text), surface.LongestSpan)], '>')
 	if end < 0 {
 		return "<", text
@@ -108,25 +94,15 @@ func htmlTag(text string) (shown, rest string) {
 
 // BracketLinks sets the names that KDoc has in brackets in backticks.
 func BracketLinks(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "[")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
+	return surface.ReplaceEach(text, "[", func(_, rest string) (shown, after string) {
 		end := strings.IndexFunc(rest, func(r rune) bool {
 			return !IsWordByte(byte(min(r, 0x80))) && r != '.' && r != ':'
 		})
-		if end <= 0 || rest[end] != ']' || strings.HasPrefix(rest[end:], "](") || strings.HasPrefix(rest[end:],
-			"][") {
-			b.WriteByte('[')
-			text = rest
-			continue
+		if end <= 0 || rest[end] != ']' || prose.StartsWithAny(rest[end:], "](", "][") {
+			return "[", rest
 		}
-		b.WriteString("`" + rest[:end] + "`")
-		text = rest[end+1:]
-	}
+		return "`" + rest[:end] + "`", rest[end+1:]
+	})
 }
 
 // Doxygen reads both of its ways to write a command, \brief and @brief.
@@ -180,10 +156,10 @@ func XmlDoc(text string) string {
 	} else if strings.HasPrefix(strings.TrimSpace(text), "<") {
 		return ""
 	}
-	return withoutHTML(replaceTags(text, xmlTag))
+	return withoutHTML(surface.ReplaceEach(text, "<", xmlTag))
 }
 
-func xmlTag(text string) (shown, rest string) {
+func xmlTag(_, text string) (shown, rest string) {
 	inner, rest, ok := strings.Cut(text, ">")
 	if !ok {
 		return "<", text
@@ -194,7 +170,7 @@ func xmlTag(text string) (shown, rest string) {
 			return "`" + reducedName(value) + "`", rest
 		}
 	}
-	return htmlTag(text)
+	return htmlTag("", text)
 }
 
 // reducedName is what people call a reference such as "M:System.String.Join(System.String)".

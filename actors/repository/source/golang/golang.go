@@ -219,30 +219,22 @@ func Synopsis(source, name string) string {
 
 // WithoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the links of Go's and Rust's docs.
 func WithoutDocLinks(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(s, "[")
+	return surface.ReplaceEach(s, "[", func(before, rest string) (shown, after string) {
 		name, after, closed := strings.Cut(rest, "]")
-		b.WriteString(before)
-		if !ok || !closed {
-			b.WriteString(strings.Repeat("[", len(s)-len(before)-len(rest)) + rest)
-			return b.String()
+		switch begins := before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("); {
+		case !closed:
+			return "[" + rest, ""
+		case begins && isDocLink(name):
+			return name, after
 		}
-		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") ||
-			name[0] == '*') &&
-			strings.IndexFunc(name, func(r rune) bool {
-				return !prose.IsIdent(r) &&
-					!strings.ContainsRune(".*/:`()!", r)
-			}) < 0 &&
-			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
-		if !isLink {
-			b.WriteString("[")
-			s = rest
-			continue
-		}
-		b.WriteString(name)
-		s = after
-	}
+		return "[", rest
+	})
+}
+
+func isDocLink(name string) bool {
+	isOther := func(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune(".*/:`()!", r) }
+	return name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") || name[0] == '*') &&
+		strings.IndexFunc(name, isOther) < 0
 }
 
 // ModuleOf is the module that an import path is of, by the customs of hosts.

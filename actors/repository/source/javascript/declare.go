@@ -71,8 +71,8 @@ func (j *jsScope) heading(i, to int) int {
 	return min(i, to)
 }
 
-// header reads what stands before the body of a class, interface or enum. The name is at token "name"; a class may have
-// none.
+// header reads what stands before the body of a class, interface or enum. The name is at token "name"; a class may
+// have none.
 func (j *jsScope) header(d jsDecl, name, to int) int {
 	isClass := j.Is(d.at, "class")
 	if isClass && (!j.IsWord(name) || j.IsOneOf(name, "extends", "implements")) {

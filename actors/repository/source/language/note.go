@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // LineNote finds the note of a file whose comments begin with the mark.
@@ -217,16 +218,12 @@ func Paragraphs(text string) []string {
 
 // withoutTags turns "{@link Element}s" of Javadoc into its text.
 func withoutTags(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(s, "{@")
+	return surface.ReplaceEach(s, "{@", func(_, rest string) (shown, after string) {
 		tag, after, closed := strings.Cut(rest, "}")
-		if !ok || !closed {
-			b.WriteString(s)
-			return b.String()
+		if !closed {
+			return "{@" + rest, ""
 		}
 		_, text, _ := strings.Cut(tag, " ")
-		b.WriteString(before + text)
-		s = after
-	}
+		return text, after
+	})
 }

@@ -104,3 +104,19 @@ func Closing(s string) int {
 	}
 	return -1
 }
+
+// ReplaceEach gives what follows each mark to read, with what stands between it and the one before. Read tells what
+// is shown in place of the mark and its markup, and what comes after.
+func ReplaceEach(text, mark string, read func(before, rest string) (shown, after string)) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, mark)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		var shown string
+		shown, text = read(before, rest)
+		b.WriteString(shown)
+	}
+}
