@@ -83,11 +83,14 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 		f.want.After = state.Seq
 	}
 	f.add(id, f.want.After)
-	cancelled := ctx.Err() != nil // a cancelled reader gets what there is, and then the error
+	reading, cancelled := ctx, ctx.Err() != nil
+	if cancelled { // the reader gets what there is, and then the error
+		reading = context.WithoutCancel(ctx)
+	}
 	for {
 		more := false
 		for i := 0; i < len(f.runs); i++ { // runs grows
-			again, err := f.read(ctx, f.runs[i])
+			again, err := f.read(reading, f.runs[i])
 			if err != nil || f.left {
 				return err
 			}

@@ -162,3 +162,39 @@ func TestFollowersLeave(t *testing.T) {
 		wait(t, run)
 	})
 }
+
+// endingReads ends a read with its context, as a database does.
+type endingReads struct{ actors.Journal }
+
+func (j endingReads) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	if ctx.Err() != nil {
+		return actors.Page{}, context.Cause(ctx)
+	}
+	return j.Journal.Read(ctx, run, after)
+}
+
+// A reader that cannot wait gets what there is, also of a run that only the journal knows.
+func TestFollowWithoutWaiting(t *testing.T) {
+	journal := endingReads{actors.NewMemoryJournal()}
+	var id messages.RunID
+	testkit.System(t, actors.Config{Journal: journal}, func(t *testing.T, s *testkit.Stage) {
+		run := s.Run(murmur(10))
+		id = run.ID()
+		if _, err := run.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	testkit.System(t, actors.Config{Journal: journal}, func(t *testing.T, s *testkit.Stage) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var last messages.Event
+		for batch, err := range s.Follow(ctx, id, messages.Follow{}) {
+			if err == nil && len(batch) > 0 {
+				last = batch[len(batch)-1]
+			}
+		}
+		if !last.IsTerminal() {
+			t.Errorf("the last event is %d, %s", last.Seq, last.Kind())
+		}
+	})
+}
