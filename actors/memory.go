@@ -138,7 +138,16 @@ func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Su
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var first []*messages.Summary // in order, at most as many as wanted
-	for _, r := range j.runs {
+	among := j.runs
+	if len(q.Runs) > 0 {
+		among = map[messages.RunID]*record{}
+		for _, id := range q.Runs {
+			if r := j.runs[id]; r != nil {
+				among[id] = r
+			}
+		}
+	}
+	for _, r := range among {
 		if q.Selects(&r.summary) {
 			first = insert(first, &r.summary, q)
 		}

@@ -115,14 +115,21 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 //
 //go:noinline
 func (s *Server) servable(ctx context.Context, id messages.RunID, after uint64) (head uint64, ended bool, err error) {
+	head, ended, err = s.head(ctx, id)
+	if err == nil && (ended && after > head || after > head+messages.Reserve) {
+		err = messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", id, after)
+	}
+	return head, ended, err
+}
+
+// head asks the list first: the State of a run that is not active takes reading its whole log.
+func (s *Server) head(ctx context.Context, id messages.RunID) (seq uint64, ended bool, err error) {
+	list, err := s.config.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Runs: []messages.RunID{id}, Limit: 1})
+	if err == nil && len(list) == 1 && list[0].Status.IsEnded() {
+		return list[0].Seq, true, nil
+	}
 	state, err := s.run(ctx, id)
-	if err != nil {
-		return 0, false, err
-	}
-	if state.Status.IsEnded() && after > state.Seq || after > state.Seq+messages.Reserve {
-		return 0, false, messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", id, after)
-	}
-	return state.Seq, state.Status.IsEnded(), nil
+	return state.Seq, state.Status.IsEnded(), err
 }
 
 func (f form) mediaType() string {

@@ -111,6 +111,7 @@ func readWebSocket(w *world, id messages.RunID, after uint64, give func(string) 
 // message is what the server sends on a WebSocket.
 type message struct {
 	Op, ID  string
+	Head    uint64
 	Events  []json.RawMessage
 	Cursor  json.RawMessage
 	State   json.RawMessage
@@ -283,10 +284,18 @@ func TestCredit(t *testing.T) {
 	c := w.dial()
 	defer c.CloseNow()
 	w.send(c, `{"op":"subscribe","id":"a","credit":2,"run":"`+string(id)+`"}`)
+	asked, err := w.system.State(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var lines []string
 	for len(lines) < 2 {
-		for _, e := range w.receive(c).Events {
+		m := w.receive(c)
+		for _, e := range m.Events {
 			lines = append(lines, string(e))
+		}
+		if m.Head != asked.Seq {
+			t.Errorf("the head is %d, want %d: the reader must know how far it is behind", m.Head, asked.Seq)
 		}
 	}
 	w.send(c, `{"op":"odd","id":"x"}`)

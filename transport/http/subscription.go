@@ -3,7 +3,6 @@ package http
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,18 +69,19 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Rate < 0 {
 		return nil, messages.InvalidInput("rate is how many deltas a second are wanted at most; 0 is all")
 	}
-	if _, _, err := c.server.servable(c.ctx, in.Run, follow.After); err != nil {
+	newest, _, err := c.server.servable(c.ctx, in.Run, follow.After)
+	if err != nil {
 		return nil, err
 	}
 	if in.Credit <= 0 {
 		in.Credit = defaultCredit
 	}
-	id, err := json.Marshal(in.ID)
+	head, err := json.Marshal(map[string]any{"op": "events", "id": in.ID, "head": newest})
 	if err != nil {
 		return nil, err
 	}
 	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run,
-		head: slices.Concat([]byte(`{"op":"events","id":`), id, []byte(`,"events":[`)), follow: follow, at: follow.At(in.Run),
+		head: append(head[:len(head)-1], `,"events":[`...), follow: follow, at: follow.At(in.Run),
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot

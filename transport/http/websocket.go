@@ -19,7 +19,7 @@ const (
 	maxSubscriptions = 256
 	// defaultCredit and maxCredit bound the events of a subscription that the client has not acknowledged.
 	defaultCredit = 256
-	maxCredit     = 4096
+	maxCredit     = 1 << 16
 	// maxMessage bounds what a client sends at once, in bytes.
 	maxMessage = 1 << 20
 )
