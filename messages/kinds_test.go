@@ -239,6 +239,13 @@ func TestWireFormIsMadeOnce(t *testing.T) {
 	if line, err := other.JSON(); err != nil || !strings.Contains(string(line), `"seq":9`) {
 		t.Errorf("unshared and changed: %s %v", line, err)
 	}
+	kept, line := messages.Event{}, []byte(want)
+	if err := kept.UnmarshalKept(line); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := kept.JSON(); err != nil || &got[0] != &line[0] {
+		t.Errorf("a line that was kept is made again: %s %v", got, err)
+	}
 	bad := next(0, messages.Unknown{Type: "moon.rose", Payload: json.RawMessage(`{`)}).Sharing(new(messages.Wire))
 	for range 2 {
 		if line, err := bad.JSON(); err == nil {

@@ -113,6 +113,21 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// UnmarshalKept reads what [Event.JSON] returned, and keeps it for the next call of JSON: readers of a journal pass most
+// events on. Nobody may change the line. Call [Event.Unshared] before changing the event.
+func (e *Event) UnmarshalKept(line []byte) error {
+	if err := e.UnmarshalJSON(line); err != nil {
+		return err
+	}
+	kept := &struct {
+		wire Wire
+		line []byte
+	}{line: line}
+	kept.wire.line.Store(&kept.line)
+	*e = e.Sharing(&kept.wire)
+	return nil
+}
+
 func (w *wireEvent) event(body Body) Event {
 	e := Event{RunID: w.RunID, Seq: w.Seq, From: w.From, Time: w.TS.UTC(), Message: w.Message, Body: body}
 	if e.From == 0 {

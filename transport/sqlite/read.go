@@ -73,7 +73,7 @@ const maxSeq = 1 << 62
 
 // add adds a block's events past the cursor to the page.
 func add(page *actors.Page, run messages.RunID, after uint64, id, body []byte) error {
-	events, err := decode(page.Events, body, after)
+	events, err := decode(page.Events, slices.Clone(body), after) // the driver uses the body's memory again
 	if err != nil {
 		return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword state check", run, err)
 	}
@@ -86,7 +86,7 @@ func add(page *actors.Page, run messages.RunID, after uint64, id, body []byte) e
 
 var errBody = errors.New("a block's length is wrong")
 
-// decode appends the events of a body that are past the cursor.
+// decode appends the events of a body that are past the cursor. They keep the body.
 func decode(events []messages.Event, body []byte, after uint64) ([]messages.Event, error) {
 	for len(body) > 0 {
 		n, head := binary.Uvarint(body)
@@ -94,7 +94,7 @@ func decode(events []messages.Event, body []byte, after uint64) ([]messages.Even
 			return nil, errBody
 		}
 		var e messages.Event
-		if err := e.UnmarshalJSON(body[head : head+int(n)]); err != nil {
+		if err := e.UnmarshalKept(body[head : head+int(n)]); err != nil {
 			return nil, err
 		}
 		if e.Seq > after {
