@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { randomBytes, createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
@@ -100,6 +100,36 @@ export async function openTab(t, context, url) {
   t.after(() => assert.deepEqual(failures, []));
   await page.goto(url);
   return page;
+}
+
+/** The time that the page's main thread has worked, in milliseconds. Waiting for a busy machine does not count. */
+export async function worked(page) {
+  page.devtools ??= await page.context().newCDPSession(page);
+  await page.devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const { metrics } = await page.devtools.send("Performance.getMetrics");
+  return 1000 * metrics.find((m) => m.name === "TaskDuration").value;
+}
+
+/** The machine's load, to be named beside what a clock has measured. */
+export const load = () => `load ${loadavg()[0].toFixed(1)}`;
+
+/**
+ * Scrolls the list down as a wheel does, and reads in Chromium's trace how many frames were drawn and dropped, and below
+ * how many milliseconds 95 % of them kept the main thread.
+ */
+export async function scrolled(page, list, distance) {
+  const { x, y, width, height } = await list.boundingBox();
+  const devtools = await page.context().newCDPSession(page);
+  const categories = ["toplevel", "cc", "blink", "devtools.timeline", "disabled-by-default-devtools.timeline.frame"];
+  await page.context().browser().startTracing(page, { categories });
+  await devtools.send("Input.synthesizeScrollGesture", { x: x + width / 2, y: y + height / 2, yDistance: -distance, speed: 4000, gestureSourceType: "mouse" });
+  const { traceEvents } = JSON.parse(await page.context().browser().stopTracing());
+  await devtools.detach();
+  const named = (name) => traceEvents.filter((e) => e.name === name);
+  const frames = named("DrawFrame").map((e) => e.ts).sort((a, b) => a - b);
+  const work = named("ProxyMain::BeginMainFrame").filter((e) => e.tdur).map((e) => e.tdur / 1000).sort((a, b) => a - b);
+  assert.ok(frames.length && work.length, "the trace has frames");
+  return { drawn: frames.length, dropped: named("DroppedFrame").length, seconds: (frames.at(-1) - frames[0]) / 1e6, work: work[Math.floor(0.95 * work.length)] };
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -17,7 +17,8 @@ export interface Connection {
 export const connection = signal<Connection>({ state: "idle", attempt: 0, replayed: 0, gap: 0 });
 
 export interface Follower {
-  events(events: WireEvent[]): void;
+  /** Events, and the number of the newest one when the page asked. */
+  events(events: WireEvent[], head: number): void;
   /** The State to begin with. What was folded before is void: events go on from here. */
   snapshot(state: WireState): void;
   /** The run has ended, and the follower has its terminal. */
@@ -65,6 +66,7 @@ interface Message {
   op: string;
   id?: string;
   events?: WireEvent[];
+  head?: number;
   cursor?: number | string;
   state?: WireState;
   problem?: Problem;
@@ -79,7 +81,7 @@ interface Subscription {
 }
 
 /** How many events the server sends before the page has acknowledged some. */
-const credit = 4096;
+const credit = 32_768;
 
 class RunSubscription implements Subscription {
   private seen = new Map<string, number>(); // of each run the number of its last event
@@ -105,7 +107,7 @@ class RunSubscription implements Subscription {
     switch (m.op) {
       case "events": {
         const fresh = m.events!.filter((e) => this.fresh(e));
-        if (fresh.length) this.to.events(fresh);
+        if (fresh.length) this.to.events(fresh, m.head!);
         this.read += m.events!.length;
         if (this.read < credit / 4) return;
         const read = this.read;
@@ -136,7 +138,7 @@ class RunSubscription implements Subscription {
     this.seen.set(e.run_id, e.seq);
     const first = Math.max(e.from ?? e.seq, last + 1);
     const missing = this.options.level ? 0 : first - last - 1;
-    const replayed = Date.parse(e.ts) < this.since && this.since < Infinity ? e.seq - first + 1 : 0;
+    const replayed = this.since < Infinity && Date.parse(e.ts) < this.since ? e.seq - first + 1 : 0;
     if (missing || replayed) {
       const { gap, replayed: had } = connection.peek();
       connection.value = { ...connection.peek(), gap: gap + missing, replayed: had + replayed };

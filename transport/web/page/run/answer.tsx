@@ -24,7 +24,7 @@ export function Answer({ feed }: { feed: Feed }) {
       {speaking.map((run) => <Said key={run.id} feed={feed} run={run} />)}
       {!speaking.some((r) => r.items.some((i) => i.kind === "text")) && end?.result !== undefined && <Result value={end.result} />}
       {!speaking.length && end?.result === undefined && (
-        <p class="empty muted">{end ? "The run said nothing." : "The run has said nothing yet. What it does is in the timeline."}</p>
+        <p class="empty muted">{end ? "The run said nothing." : feed.reading.value ? "Reading the events…" : "The run has said nothing yet. What it does is in the timeline."}</p>
       )}
       <Spoken feed={feed} />
     </div>

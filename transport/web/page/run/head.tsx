@@ -5,7 +5,7 @@ import { go, runHref } from "../router";
 import { useKeys } from "../shell/keys";
 import type { State } from "../state/fold";
 import type { Feed } from "../state/feed";
-import { Pill } from "./sign";
+import { lookOf, Pill } from "./sign";
 import { advice, clean, clock, cut, duration } from "./text";
 import { useNow } from "./now";
 
@@ -22,17 +22,19 @@ export function inWords(input: unknown): string {
 export function Head({ feed }: { feed: Feed }) {
   feed.slow.value;
   const s = feed.tree.top.fold.state;
+  const reading = feed.reading.value;
   const words = inWords(s.queued?.input);
+  const says = reading ? "reading" : lookOf(s).word;
   useEffect(() => {
-    document.title = `${s.end ? s.status : s.status === "pending" ? "queued" : "running"} · ${cut(words, 40) || s.queued?.job || "run"} · lastword`;
+    document.title = `${says} · ${cut(words, 40) || s.queued?.job || "run"} · lastword`;
     return () => (document.title = "lastword");
-  }, [s.status, words]);
+  }, [says, words]);
   return (
     <header class="run-head">
       <div class="run-title">
-        <Pill state={s} />
+        {reading ? <span class="pill pending num">reading{feed.read > 0 && ` ${Math.floor(100 * feed.read)} %`}</span> : <Pill state={s} />}
         <h1 class="cut" title={words}>{clean(s.queued?.job ?? "run")}{words && <span class="muted"> {words}</span>}</h1>
-        <Actions feed={feed} />
+        {!reading && <Actions feed={feed} />}
       </div>
       <Facts feed={feed} />
       {s.end && <LastWord state={s} />}
@@ -52,7 +54,7 @@ function Facts({ feed }: { feed: Feed }) {
     <p class="facts muted num">
       <span class="mono">{s.run_id}</span>
       {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{new Date(queued).toLocaleDateString()} {clock(queued).slice(0, 8)}</time></span>}
-      {s.queued_at && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
+      {s.queued_at && !feed.reading.value && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
       {restarts > 0 && <span>restarted {restarts === 1 ? "once" : `${restarts} times`}</span>}
       {s.queued?.mode === "attached" && <span>attached to its caller</span>}
       {s.queued?.parent && <a href={runHref(s.queued.parent)}>part of another run</a>}

@@ -37,7 +37,7 @@ function times(tree: Tree, now: number | undefined): number[] {
 export function Waterfall({ feed }: { feed: Feed }) {
   const version = feed.slow.value;
   const { tree } = feed;
-  const ended = !!tree.top.fold.state.end;
+  const ended = !!tree.top.fold.state.end || feed.reading.value;
   const clock = useNow(!ended);
   const now = Math.max(clock, Date.parse(tree.top.fold.state.updated_at) || 0);
   const collapse = useSignal(true);

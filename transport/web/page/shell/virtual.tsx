@@ -49,9 +49,10 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
   }, []);
   const top = useRef({ key: "", index: 0 }); // the first row in view
   useLayoutEffect(() => {
+    if (!keyOf) return;
     const b = box.current!;
     const { key, index } = top.current;
-    if (keyOf && key && b.scrollTop > 0 && keyOf(Math.min(index, count - 1)) !== key) {
+    if (key && b.scrollTop > 0 && keyOf(Math.min(index, count - 1)) !== key) {
       for (let i = index; i < Math.min(count, index + 1000); i++) {
         if (keyOf(i) !== key) continue;
         b.scrollTop += (i - index) * rowHeight;
@@ -59,7 +60,7 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
       }
     }
     const now = Math.min(count - 1, Math.floor(b.scrollTop / rowHeight));
-    if (keyOf && count) top.current = { key: keyOf(now), index: now };
+    if (count) top.current = { key: keyOf(now), index: now };
   });
   useLayoutEffect(() => {
     if (follow) box.current!.scrollTop = count * rowHeight;

@@ -8,6 +8,21 @@ import { Tree } from "./trace";
 const share = 40;
 const pause = 40;
 
+/** How much longer than a drawing the pause after it is at least: four fifths of the time are for other things. */
+const rest = 4;
+const longest = 400;
+
+/** The shortest time between two drawings of what is dear to draw, and that while the log is read. */
+const slowly = 250;
+const reading = 1000;
+
+/** Calls back after the frame that is being made is drawn. */
+function afterFrame(f: () => void) {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = f;
+  port2.postMessage(0);
+}
+
 /** What the page knows of a run. Events are folded in frames, 25 a second at most, however fast they come. */
 export class Feed {
   tree: Tree;
@@ -15,24 +30,32 @@ export class Feed {
   readonly tick = signal(0);
   /** Changes four times a second at most, for what is dear to draw. */
   readonly slow = signal(0);
+  /** The page reads what happened before it was opened: it does not know yet how the run is. */
+  readonly reading = signal(true);
   readonly problem = signal<Problem | undefined>(undefined);
   private queue: WireEvent[] = [];
   private next = 0;
+  private head = 0; // the newest event when the page was opened
   private frame = 0;
   private wait = 0;
-  private drawn = 0;
+  private due = 0; // when the next frame may begin
+  private slowDue = 0;
   private timer = 0;
   private stop: () => void;
 
   constructor(readonly id: string) {
     this.tree = new Tree(id);
     this.stop = follow(id, 0, {
-      events: (events) => this.add(events),
+      events: (events, head) => {
+        this.head = head;
+        this.add(events);
+      },
       snapshot: (state) => {
         this.queue = [];
         this.next = 0;
         this.tree = new Tree(id);
         this.tree.begin(state);
+        this.head = state.seq;
         this.changed();
       },
       problem: (p) => (this.problem.value = p),
@@ -48,7 +71,7 @@ export class Feed {
 
   private add(events: WireEvent[]) {
     for (const e of events) this.queue.push(e);
-    if (!this.frame && !this.wait) this.wait = setTimeout(() => this.soon(), Math.max(0, this.drawn + pause - performance.now()));
+    if (!this.frame && !this.wait) this.wait = setTimeout(() => this.soon(), Math.max(0, this.due - performance.now()));
   }
 
   private soon() {
@@ -58,25 +81,38 @@ export class Feed {
 
   private work() {
     this.frame = 0;
-    this.drawn = performance.now();
-    const until = this.drawn + share;
+    const began = performance.now();
+    const until = began + share;
     while (this.next < this.queue.length) {
       this.tree.apply(this.queue[this.next++]!);
       if (this.next % 64 === 0 && performance.now() > until) break;
     }
-    if (this.next < this.queue.length) this.soon();
-    else this.queue.length = this.next = 0;
     this.changed();
+    if (this.next < this.queue.length) return this.soon();
+    this.queue.length = this.next = 0;
+    this.due = began + pause;
+    afterFrame(() => (this.due = began + Math.min(longest, Math.max(pause, (1 + rest) * (performance.now() - began)))));
+  }
+
+  /** How much of what happened before is read, from 0 to 1. */
+  get read(): number {
+    return this.head && Math.min(1, this.tree.top.fold.state.seq / this.head);
   }
 
   private changed() {
     this.tick.value++;
-    if (this.timer) return;
+    const wait = this.slowDue - performance.now();
+    const caughtUp = this.reading.peek() && this.read === 1;
+    if (caughtUp) this.reading.value = false;
+    if (wait <= 0 || caughtUp) this.drawSlowly();
+    else this.timer ||= setTimeout(() => this.drawSlowly(), wait);
+  }
+
+  private drawSlowly() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.slowDue = performance.now() + (this.reading.peek() ? reading : slowly);
     this.slow.value = this.tick.peek();
-    this.timer = setTimeout(() => {
-      this.timer = 0;
-      if (this.slow.peek() !== this.tick.peek()) this.slow.value = this.tick.peek();
-    }, 250);
   }
 }
 

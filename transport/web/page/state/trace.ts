@@ -220,8 +220,9 @@ function close(row: Row, at: number, state?: SegmentState, says?: string) {
 /** A run with its sub-runs. */
 export class Tree {
   readonly events: WireEvent[] = [];
-  /** When events came, once a second at most, in milliseconds since 1970. */
+  /** When events came, one time of each second, in milliseconds since 1970. */
   readonly beats: number[] = [];
+  private second = "";
   readonly runs = new Map<string, RunTrace>();
   readonly top: RunTrace;
 
@@ -234,8 +235,9 @@ export class Tree {
     let run = this.runs.get(e.run_id);
     if (!run) this.runs.set(e.run_id, (run = new RunTrace(e.run_id)));
     if (e.seq > run.fold.state.seq) this.events.push(e);
-    const at = Date.parse(e.ts);
-    if (at - (this.beats.at(-1) ?? 0) >= 1000) this.beats.push(at);
+    const second = e.ts.slice(0, 19);
+    if (second !== this.second) this.beats.push(Date.parse(e.ts));
+    this.second = second;
     const child = run.apply(e);
     if (child) this.runs.set(child.run, new RunTrace(child.run, child));
   }
