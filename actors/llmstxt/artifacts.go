@@ -120,9 +120,9 @@ func (g *generation) drop(t *actors.TaskContext, name string, paths []string) er
 
 func (g *generation) pack(t *actors.TaskContext) render.Pack {
 	pack := render.Pack{Bytes: g.input.SizeBudget, Tokens: max(0, g.input.TokenBudget), Go: t.Go,
-		Secrets: &g.secrets, KeepSecrets: g.input.Secrets == SecretsKeep}
+		Counts: &g.tokens.Counts, Secrets: &g.secrets, KeepSecrets: g.input.Secrets == SecretsKeep}
 	if g.input.CountTokens {
-		pack.Shown = g.tokens.add
+		pack.Linked = g.tokens.add
 	}
 	if g.input.Full == FullAll {
 		pack.Rest = byUse(g.repo.Files)

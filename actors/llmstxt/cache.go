@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -137,12 +138,17 @@ func readRegular(dir *os.Root, name string) ([]byte, error) {
 // opener opens an artifact by its name.
 type opener func(name string) (io.ReadCloser, error)
 
+// make opens the folder, which it makes if it is missing.
+func (c cache) make() (*os.Root, error) {
+	if err := os.MkdirAll(c.folder, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(c.folder)
+}
+
 // keep stores a result.
 func (c cache) keep(key string, result Result, files []render.Artifact, open opener) error {
-	if err := os.MkdirAll(c.folder, 0o700); err != nil {
-		return err
-	}
-	all, err := os.OpenRoot(c.folder)
+	all, err := c.make()
 	if err != nil {
 		return err
 	}
@@ -198,6 +204,7 @@ func copyInto(dir *os.Root, name string, open opener) error {
 // trim removes the least recently used results.
 func trim(all *os.Root) error {
 	entries, err := fs.ReadDir(all.FS(), ".")
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == countsFile })
 	if err != nil || len(entries) <= cacheEntries {
 		return err
 	}
@@ -215,4 +222,30 @@ func trim(all *os.Root) error {
 		}
 	}
 	return nil
+}
+
+// countsFile holds the numbers of tokens that runs have counted. Its name changes with the encoding and the form.
+const countsFile = "tokens-o200k-1"
+
+// counts gives the numbers of tokens that earlier runs have counted.
+func (c cache) counts() []byte {
+	all, err := os.OpenRoot(c.folder)
+	if err != nil {
+		return nil
+	}
+	defer all.Close()
+	data, _ := readRegular(all, countsFile)
+	return data
+}
+
+func (c cache) keepCounts(data []byte) error {
+	if c.folder == "" || len(data) == 0 {
+		return nil
+	}
+	all, err := c.make()
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	return atomicfile.WriteText(all, countsFile, 0o600, string(data))
 }

@@ -17,20 +17,15 @@ const mostSecrets = 1000
 
 // tokenCounts are numbers of tokens.
 type tokenCounts struct {
+	tokens.Counts
 	mu        sync.Mutex
 	files     map[string]int // by path
 	artifacts map[string]int // by name
 }
 
-// add counts the tokens of a file's text, unless that was done for another artifact.
+// add counts the tokens of a file's text.
 func (c *tokenCounts) add(path string, text []byte) {
-	c.mu.Lock()
-	_, counted := c.files[path]
-	c.mu.Unlock()
-	if counted {
-		return
-	}
-	n := tokens.Count(string(text))
+	n := c.Of(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files[path] = n

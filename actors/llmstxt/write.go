@@ -44,6 +44,9 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if found := g.secrets.Findings(); len(found) > 0 {
 		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"), place(found[0])))
 	}
+	if err := g.cache.keepCounts(g.tokens.Bytes()); err != nil {
+		t.Log(messages.LogWarn, "the numbers of tokens are not cached: "+reason(err).Error())
+	}
 	result := g.result(out.dir)
 	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(g.fileOf(name)) })
 	t.Summarize("files in " + out.dir)
@@ -113,7 +116,7 @@ func (g *generation) writeFile(
 // checked renders the file without secrets, checks it, and returns its size and digest.
 func (g *generation) checked(w io.Writer, f artifact) (messages.Artifact, error) {
 	sum, check, size := sha256.New(), f.check(), &counter{spend: g.config.Spend}
-	to, count := io.MultiWriter(size, w, sum, check), new(tokens.Counter)
+	to, count := io.MultiWriter(size, w, sum, check), &tokens.Counter{Counts: &g.tokens.Counts}
 	if g.input.CountTokens {
 		to = io.MultiWriter(to, count)
 	}

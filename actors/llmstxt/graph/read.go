@@ -92,7 +92,6 @@ func (p *part) face(f *file) int {
 type reading struct {
 	ctx    context.Context
 	reader *scan.Reader
-	buf    []byte
 }
 
 func newReading(ctx context.Context, files fs.FS) *reading {
@@ -172,16 +171,7 @@ func (r *reading) other(p *part, f *file) {
 
 // text is valid until the next is read; a file that is gone is empty.
 func (r *reading) text(f *file) []byte {
-	if r.ctx.Err() != nil {
-		return nil
-	}
-	data, _, err := r.reader.Read(r.ctx, f.Path, f.take, r.buf)
-	if err != nil {
-		return nil
-	}
-	if cap(data) > cap(r.buf) {
-		r.buf = data[:0]
-	}
+	data, _, _ := r.reader.Read(r.ctx, f.Path, f.take)
 	return data
 }
 

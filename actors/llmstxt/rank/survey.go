@@ -42,7 +42,6 @@ type survey struct {
 	ctx     context.Context
 	files   fs.FS
 	reader  *scan.Reader
-	buf     []byte // of what was read last
 	repo    *scan.Repository
 	options Options
 	caps    Caps
@@ -114,12 +113,9 @@ func (v *survey) start(path string, limit int64) []byte {
 	if v.ctx.Err() != nil {
 		return nil
 	}
-	data, whole, err := v.reader.Read(v.ctx, path, limit, v.buf)
+	data, whole, err := v.reader.Read(v.ctx, path, limit)
 	if err != nil {
 		return nil
-	}
-	if cap(data) > cap(v.buf) {
-		v.buf = data[:0]
 	}
 	if !whole {
 		data = data[:1+bytes.LastIndexByte(data, '\n')]

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
@@ -22,8 +23,10 @@ type Pack struct {
 	FileBytes int
 	// Bytes and Tokens bound the whole, unless they are zero. What does not fit is left out, the least important first.
 	Bytes, Tokens int64
-	// Shown is called with each file's text, by several goroutines. It may be nil.
-	Shown func(path string, text []byte)
+	// Counts are of tokens.
+	Counts *tokens.Counts
+	// Linked is called with the text of each linked file, by several goroutines. It may be nil.
+	Linked func(path string, text []byte)
 	// Secrets keeps what was redacted.
 	Secrets *secret.Report
 	// KeepSecrets leaves the secrets where they are.
@@ -45,6 +48,9 @@ func (p Pack) withDefaults() Pack {
 	}
 	if p.Secrets == nil {
 		p.Secrets = new(secret.Report)
+	}
+	if p.Counts == nil {
+		p.Counts = new(tokens.Counts)
 	}
 	return p
 }
@@ -149,7 +155,6 @@ type texts struct {
 	reader *scan.Reader
 	pack   Pack
 	finder *secret.Finder
-	buf    []byte
 }
 
 func newTexts(ctx context.Context, files fs.FS, pack Pack) *texts {
@@ -160,23 +165,27 @@ func (t *texts) close() { t.reader.Close() }
 
 // take reads a file. The only error is the context's cause.
 func (t *texts) take(e entry) (fileText, error) {
-	data, _, err := t.reader.Read(t.ctx, e.link.path, readLimit, t.buf)
+	whole, err := t.whole(e.link.path)
 	switch {
 	case t.ctx.Err() != nil:
 		return fileText{}, context.Cause(t.ctx)
 	case err != nil:
 		return fileText{absent: "cannot be read"}, nil
 	}
-	if cap(data) > cap(t.buf) {
-		t.buf = data
-	}
-	whole := neutralize(data)
-	if !t.pack.KeepSecrets {
-		whole = t.pack.Secrets.Redact(t.finder, e.link.path, whole)
-	}
 	text := cutLines(whole, t.pack.FileBytes)
-	if t.pack.Shown != nil {
-		t.pack.Shown(e.link.path, text)
+	if t.pack.Linked != nil && e.section >= 0 {
+		t.pack.Linked(e.link.path, text)
 	}
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
+}
+
+// whole gives the file's text. A file without secrets is searched for them once in a run.
+func (t *texts) whole(path string) ([]byte, error) {
+	if t.pack.KeepSecrets {
+		text, _, err := t.reader.Read(t.ctx, path, readLimit)
+		return neutralize(text), err
+	}
+	return t.reader.Shown(t.ctx, path, readLimit, func(text []byte) []byte {
+		return t.pack.Secrets.Redact(t.finder, path, neutralize(text))
+	})
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-
-	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 // noRoom is said where a file would stand that the budget left no room for.
@@ -39,11 +37,13 @@ type room struct{ bytes, tokens int64 }
 
 func (r room) minus(o room) room { return room{r.bytes - o.bytes, r.tokens - o.tokens} }
 
+func (r room) plus(o room) room { return room{r.bytes + o.bytes, r.tokens + o.tokens} }
+
 func (r room) holds(o room) bool { return o.bytes <= r.bytes && o.tokens <= r.tokens }
 
 func (p *packing) cost(text []byte) room {
 	if p.counts && p.pack.Tokens > 0 {
-		return room{int64(len(text)), int64(tokens.Count(string(text)))}
+		return room{int64(len(text)), int64(p.pack.Counts.Of(text))}
 	}
 	return room{int64(len(text)), int64(len(text))}
 }
@@ -105,7 +105,7 @@ func (p *packing) fill(around string) ([][]byte, error) {
 			return nil, err
 		}
 		note := p.cost(blocks[i])
-		block, whole := p.fit(e, f, room{left.bytes + note.bytes, left.tokens + note.tokens})
+		block, cost, whole := p.fit(e, f, left.plus(note))
 		if !whole && !p.counts && p.pack.Tokens > 0 {
 			p.counts = true
 			return p.fill(around)
@@ -114,7 +114,7 @@ func (p *packing) fill(around string) ([][]byte, error) {
 			p.drop(e, blocks[i])
 			continue
 		}
-		left = left.minus(p.cost(block).minus(note))
+		left = left.plus(note).minus(cost)
 		blocks[i] = block
 	}
 	return blocks, nil
@@ -130,7 +130,7 @@ func (p *packing) notes(left room) (blocks [][]byte, used room) {
 			return blocks, used
 		}
 		blocks[i] = block
-		left, used = left.minus(cost), room{used.bytes + cost.bytes, used.tokens + cost.tokens}
+		left, used = left.minus(cost), used.plus(cost)
 	}
 	return blocks, used
 }
@@ -155,15 +155,15 @@ func (p *packing) more() string {
 }
 
 // fit renders as much of the file as there is room for; nil when that is next to nothing.
-func (p *packing) fit(e entry, f fileText, left room) (block []byte, whole bool) {
+func (p *packing) fit(e entry, f fileText, left room) (block []byte, cost room, whole bool) {
 	const cutNote = "\nCut: 18446744073709551615 more bytes.\n"
 	whole = true
 	for text := f.text; ; {
 		f.cut, f.text = f.cut+len(f.text)-len(text), text
 		block = p.render(e, f)
-		cost := p.cost(block)
+		cost = p.cost(block)
 		if left.holds(cost) {
-			return block, whole
+			return block, cost, whole
 		}
 		over := max(cost.bytes-left.bytes, 0)
 		if cost.tokens > left.tokens { // each has as many bytes as the others, or so
@@ -171,7 +171,7 @@ func (p *packing) fit(e entry, f fileText, left room) (block []byte, whole bool)
 		}
 		text = cutLines(text, len(text)-int(over)-len(cutNote))
 		if whole = false; len(text) < leastCut {
-			return nil, false
+			return nil, cost, false
 		}
 	}
 }

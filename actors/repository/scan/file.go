@@ -67,7 +67,7 @@ func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, 
 		return nil, size, false, err
 	}
 	if size == int64(n) {
-		w.memory.keep(path, w.head[:n])
+		w.memory.keep(path, w.head[:n], scanBytes)
 	}
 	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
 }

@@ -43,7 +43,7 @@ func TestNamesThatBecamePipesAreNotWaitedFor(t *testing.T) {
 		"opened":      func() error { _, _, err := scan.OpenRegular(files, "pipe"); return err },
 		"read":        func() error { _, err := fs.ReadFile(files, "pipe"); return err },
 		"listed":      func() error { _, err := fs.ReadDir(files, "pipe"); return err },
-		"as a folder": func() error { _, _, err := reader.Read(t.Context(), "pipe/x", 1, nil); return err },
+		"as a folder": func() error { _, _, err := reader.Read(t.Context(), "pipe/x", 1); return err },
 	} {
 		done := make(chan error, 1)
 		go func() { done <- do() }()

@@ -13,6 +13,7 @@ type Reader struct {
 	memory *Memory
 	folder string // that is held open
 	held   *rooted
+	buf    []byte // holds what was read last
 }
 
 // NewReader returns a reader of the files. It must be closed.
@@ -34,40 +35,53 @@ func (r *Reader) Close() {
 // Read gives a kept file as text: valid UTF-8 without a byte order mark, with lines that end in "\n". At most limit
 // bytes of the file are read, of which there may be fewer or more in UTF-8; whole says whether these are all. Links
 // and whatever else is no regular file are refused with an error that wraps [fs.ErrInvalid], even where a link stays
-// in the folder. Between blocks it heeds ctx and returns its cause. It may use buf for what it returns, whatever buf
-// holds.
-func (r *Reader) Read(ctx context.Context, name string, limit int64, buf []byte) (data []byte, whole bool, err error) {
+// in the folder. Between blocks it heeds ctx and returns its cause. The text is valid until the next call, and must
+// not be changed.
+func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byte, whole bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}
-	data, whole, known := r.memory.recall(name, limit, buf)
-	if !known {
-		if data, whole, err = r.first(ctx, name, limit, buf); err != nil {
+	known, remembered := r.memory.record(name)
+	data, whole := known.data, true
+	if !remembered {
+		if data, whole, err = r.first(ctx, name, max(limit, r.memory.ahead())); err != nil {
 			return nil, false, err
 		}
+	}
+	if int64(len(data)) > limit {
+		data, whole = data[:limit], false
 	}
 	head := data[:min(len(data), HeadBytes)]
 	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
 }
 
-// first reads a file that the memory does not have.
-func (r *Reader) first(ctx context.Context, name string, limit int64, buf []byte) ([]byte, bool, error) {
-	take := limit
-	if r.memory != nil {
-		take = max(limit, readAhead)
+// Shown gives what show makes of a file's text, which it gets as Read gives it. If that is the same, the memory keeps it
+// in mind: so all readers of the same files must give the same show.
+func (r *Reader) Shown(
+	ctx context.Context, name string, limit int64, show func(text []byte) []byte,
+) (shown []byte, err error) {
+	text, whole, err := r.Read(ctx, name, limit)
+	if known, _ := r.memory.record(name); err != nil || whole && known.plain {
+		return text, err
 	}
+	shown = show(text)
+	if whole && len(shown) == len(text) && (len(text) == 0 || &shown[0] == &text[0]) {
+		r.memory.mark(name)
+	}
+	return shown, nil
+}
+
+// first reads a file that the memory does not have.
+func (r *Reader) first(ctx context.Context, name string, limit int64) (data []byte, whole bool, err error) {
 	files, base := r.in(name)
-	data, whole, err := readFile(ctx, files, base, take, buf)
-	if err != nil {
-		return nil, false, err
+	data, whole, err = readFile(ctx, files, base, limit, r.buf)
+	if cap(data) > cap(r.buf) {
+		r.buf = data[:0]
 	}
 	if whole {
-		r.memory.keep(name, data)
+		data = r.memory.keep(name, data, memoryBytes)
 	}
-	if int64(len(data)) > limit {
-		return data[:limit], false, nil
-	}
-	return data, whole, nil
+	return data, whole, err
 }
 
 // in gives the file's name in the folder that is held open for it.

@@ -47,7 +47,7 @@ func TestCounter(t *testing.T) {
 	text := strings.Repeat("if x {\n\t// a\n}\n\n \nfunc ü() {;\n//\r\n1\n", 20)
 	want := tokens.Count(text)
 	for size := 1; size < 60; size++ {
-		var c tokens.Counter
+		c := tokens.Counter{Counts: new(tokens.Counts)}
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))
 			if _, err := c.Write([]byte(rest[:n])); err != nil {
@@ -57,6 +57,38 @@ func TestCounter(t *testing.T) {
 		}
 		if got := c.Count(); got != want {
 			t.Errorf("in parts of %d bytes it has %d tokens, not %d", size, got, want)
+		}
+	}
+}
+
+// What one run has counted, the next one knows, whatever it counts beside that.
+func TestCountsAreKept(t *testing.T) {
+	var kept []byte
+	for run, texts := range []string{"one two", "two three four", "one"} {
+		counts := tokens.Counts{Earlier: func() []byte { return kept }}
+		for text := range strings.FieldsSeq(texts) {
+			text = strings.Repeat(text+" ", 40)
+			if got, want := counts.Of([]byte(text)), tokens.Count(text); got != want {
+				t.Errorf("run %d: %q has %d tokens, not %d", run, text, got, want)
+			}
+		}
+		fresh := counts.Bytes()
+		if (fresh == nil) != (run == 2) {
+			t.Errorf("run %d knows %d bytes more", run, len(fresh))
+		}
+		kept = append(kept[:0:0], fresh...)
+		if run == 1 && len(kept) != 4*16 {
+			t.Errorf("%d bytes are kept", len(kept))
+		}
+	}
+}
+
+// A damaged file of counts is one that knows less.
+func TestDamagedCounts(t *testing.T) {
+	for _, damaged := range []string{"", "x", strings.Repeat("\x00", 100), strings.Repeat("z\xff", 1000)} {
+		counts := tokens.Counts{Earlier: func() []byte { return []byte(damaged) }}
+		if got := counts.Of([]byte("Hello, world!")); got != 4 {
+			t.Errorf("%d tokens with %.10q", got, damaged)
 		}
 	}
 }

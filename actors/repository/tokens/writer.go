@@ -1,9 +1,10 @@
 package tokens
 
-// Counter counts the tokens of what is written to it. The zero value is ready to use.
+// Counter counts the tokens of what is written to it.
 type Counter struct {
-	count int
-	held  []byte
+	Counts *Counts // of its parts
+	count  int
+	held   []byte
 }
 
 // Write never fails.
@@ -11,14 +12,14 @@ func (c *Counter) Write(text []byte) (int, error) {
 	known := len(c.held)
 	c.held = append(c.held, text...)
 	if end := boundary(c.held, known); end > 0 {
-		c.count += Count(string(c.held[:end]))
+		c.count += c.Counts.Of(c.held[:end])
 		c.held = append(c.held[:0], c.held[end:]...)
 	}
 	return len(text), nil
 }
 
 // Count returns the tokens of all that was written.
-func (c *Counter) Count() int { return c.count + Count(string(c.held)) }
+func (c *Counter) Count() int { return c.count + c.Counts.Of(c.held) }
 
 // boundary returns where the last line begins with a letter or a digit of ASCII, if it begins at from or behind, or 0.
 // No piece crosses that.

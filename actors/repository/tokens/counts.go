@@ -1,0 +1,86 @@
+package tokens
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sort"
+	"sync"
+)
+
+// Counts remembers how many tokens texts have. What an earlier run knew is counted without the vocabulary. The zero
+// value is ready to use, by several goroutines.
+type Counts struct {
+	// Earlier gives the Bytes of another Counts. It is called when a text is counted for the first time, and may be nil.
+	Earlier func() []byte
+
+	mu    sync.Mutex
+	known []byte // records, sorted
+	read  bool   // Earlier was called
+	fresh map[digest]uint32
+}
+
+// digest is a part of a text's SHA-256: enough to tell texts apart.
+type digest [12]byte
+
+const (
+	recordBytes = len(digest{}) + 4 // with the number of tokens
+	mostRecords = 1 << 16
+)
+
+// Of returns how many tokens the text has.
+func (c *Counts) Of(text []byte) int {
+	sum := sha256.Sum256(text)
+	of := digest(sum[:])
+	if n, known := c.find(of); known {
+		return n
+	}
+	n := Count(string(text))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fresh[of] = uint32(n)
+	return n
+}
+
+func (c *Counts) find(of digest) (n int, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.read {
+		c.read, c.fresh = true, map[digest]uint32{}
+		if c.Earlier != nil {
+			c.known = c.Earlier()
+		}
+	}
+	if n, known := c.fresh[of]; known {
+		return int(n), true
+	}
+	i, known := sort.Find(len(c.known)/recordBytes, func(i int) int { return bytes.Compare(of[:], c.record(i)[:len(of)]) })
+	if !known {
+		return 0, false
+	}
+	return int(binary.LittleEndian.Uint32(c.record(i)[len(of):])), true
+}
+
+func (c *Counts) record(i int) []byte { return c.known[i*recordBytes : (i+1)*recordBytes] }
+
+// Bytes returns what is known, for Earlier of another Counts; nil if that is nothing new. When there is too much, what
+// was known earlier goes.
+func (c *Counts) Bytes() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.fresh) == 0 {
+		return nil
+	}
+	var records [][]byte
+	if n := len(c.known) / recordBytes; n+len(c.fresh) <= mostRecords {
+		for i := range n {
+			records = append(records, c.record(i))
+		}
+	}
+	for of, n := range c.fresh {
+		records = append(records, binary.LittleEndian.AppendUint32(of[:], n))
+	}
+	slices.SortFunc(records, bytes.Compare)
+	return bytes.Join(records, nil)
+}
