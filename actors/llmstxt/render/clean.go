@@ -52,19 +52,17 @@ func isVisible(r rune) bool {
 
 // Inline escapes what would start a link, HTML or an escape inside a line that [Liner] gave. Code spans and emphasis
 // stay as the author wrote them.
-func Inline(s string) string {
-	if !strings.ContainsAny(s, `\[]<`) {
-		return s
-	}
-	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<`).Replace(s)
-}
+func Inline(s string) string { return escapeInline.Replace(s) }
+
+var escapeInline = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<`)
 
 // LinkTitle gives text for between the brackets of a link. Brackets become parentheses, for parsers that know no
 // escapes stop at the first one; a backtick could pair with one in the note and hide the link's end.
 func LinkTitle(s string) string {
-	s = strings.NewReplacer(`[`, `(`, `]`, `)`).Replace(cleanLine(s))
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", `<`, `\<`).Replace(s)
+	return escapeTitle.Replace(cleanLine(s))
 }
+
+var escapeTitle = strings.NewReplacer(`[`, `(`, `]`, `)`, `\`, `\\`, "`", "\\`", `<`, `\<`)
 
 // Paragraph escapes a line's start too, where it would become a heading, a list, a quotation, a fence or a rule.
 func Paragraph(s string) string {
@@ -136,13 +134,9 @@ func sectionNames(names []string) []string {
 }
 
 func oneWord(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_') {
-			return r
-		}
-		return '-'
-	}, name)
-	name = strings.Trim(regexp.MustCompile(`-+`).ReplaceAllString(name, "-"), "-")
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	}), "-")
 	switch {
 	case name == "":
 		return "Section"

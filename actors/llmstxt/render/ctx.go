@@ -55,7 +55,7 @@ func (v view) ctxFront() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<project title=\"%s\" summary=\"%s\">\n", attribute(v.title), attribute(v.summary))
 	for _, line := range v.details {
-		fmt.Fprintf(&b, "- %s\n", content(line))
+		fmt.Fprintf(&b, "- %s\n", escapeXML.Replace(line))
 	}
 	return b.String()
 }
@@ -98,18 +98,14 @@ func ctxBlock(b *bytes.Buffer, e entry, f fileText) {
 		fmt.Fprintf(b, " cut=\"%d bytes\"", f.cut)
 	}
 	b.WriteString(">\n")
-	b.WriteString(content(string(f.text)))
+	_, _ = escapeXML.WriteString(b, string(f.text)) // a buffer refuses nothing
 	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
 		b.WriteByte('\n')
 	}
 	b.WriteString("</doc>\n")
 }
 
-// content escapes plain text. It leaves quotes and line ends as they are, for models read it.
-func content(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
-}
+// escapeXML leaves quotes and line ends as they are, for models read them.
+var escapeXML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func attribute(s string) string {
-	return strings.ReplaceAll(content(s), `"`, "&quot;")
-}
+func attribute(s string) string { return strings.ReplaceAll(escapeXML.Replace(s), `"`, "&quot;") }

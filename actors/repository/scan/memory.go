@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	memoryBytes = 4 << 20  // that are kept of all files together
+	memoryBytes = 3 << 20  // that are kept of all files together
 	scanBytes   = 1 << 20  // of them for what the scan reads; the readers after it know better what is read again
 	readAhead   = 32 << 10 // that are read of a file at least, so that it may be kept whole
 )
