@@ -95,7 +95,12 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 		}
 		said, overflow, err := g.ask(ctx, t, told, material, live)
 		if !overflow || budget/2 < least {
-			return said.Clean(g.index, material), err
+			said, refused := said.Clean(g.index, material)
+			if len(refused) > 0 {
+				t.Log(messages.LogWarn, fmt.Sprintf("refused %s of the answer: %s", prose.Count(len(refused), "line"),
+					strings.Join(refused[:min(len(refused), 3)], "; ")))
+			}
+			return said, err
 		}
 		budget /= 2
 		t.Log(messages.LogWarn,

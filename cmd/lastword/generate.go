@@ -69,7 +69,8 @@ of a Git repository or an archive. .../tree/REF/FOLDER reads a part of it.
 
 Generate runs nothing of the repository. For a folder it uses no network, unless --model names a model.
 
-With --model a language model reads the most important files and writes the summary, the concepts and missing notes.
+With --model a language model reads the most important files and writes concepts, missing notes and, where the
+repository says too little of itself, the summary.
 It gets the files as data, without secrets, and has no tools. If it fails, the files hold what generate knows without
 it, and the result is marked as degraded; --require-model makes the run fail instead.
 

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Answer is what a model says of a repository.
@@ -11,7 +12,7 @@ type Answer struct {
 	Concepts []Concept `json:"concepts" jsonschema:"3 to 8 terms of the project's own that its users must know"`
 	Sections []Section `json:"sections" jsonschema:"for each section of the list of files: what is found there"`
 	Remember []string  `json:"remember" jsonschema:"2 to 6 things that users must not forget, each one short sentence"`
-	Notes    []Note    `json:"notes" jsonschema:"for shown files that are listed with no note: what the file says or does"`
+	Notes    []Note    `json:"notes" jsonschema:"for each shown file that is listed with no note: what the file says or does, in at most 25 words"`
 }
 
 // Concept is a term of the project's own.
@@ -34,11 +35,12 @@ type Note struct {
 
 // The bounds of an answer.
 const (
-	maxPurpose  = 400 // bytes
-	maxLine     = 260 // bytes
-	maxName     = 60  // bytes
+	maxPurpose  = 300 // characters
+	maxLine     = 200 // characters
+	maxName     = 60  // characters
 	maxConcepts = 8
 	maxRemember = 6
+	maxNotes    = 24
 )
 
 // Problems is what a model is asked to put right.
@@ -46,8 +48,8 @@ func (a *Answer) Problems() []string {
 	switch purpose := strings.TrimSpace(a.Purpose); {
 	case purpose == "":
 		return []string{"at '/purpose': it is empty"}
-	case len(purpose) > maxPurpose:
-		return []string{fmt.Sprintf("at '/purpose': it is longer than %d bytes; write one sentence", maxPurpose)}
+	case utf8.RuneCountInString(purpose) > maxPurpose:
+		return []string{fmt.Sprintf("at '/purpose': it is longer than %d characters; write one sentence", maxPurpose)}
 	case len(addresses(purpose)) > 0:
 		return []string{"at '/purpose': it holds an address; name none"}
 	}

@@ -1,67 +1,100 @@
 package insight
 
 import (
+	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// Clean keeps of the answer what can stand in the index: single lines of bounded length, about sections that there
-// are and files whose text was shown, without addresses that the index does not have.
-func (a Answer) Clean(index *rank.Index, m Material) Answer {
+// Clean keeps of the answer what can stand in the index: single lines of bounded length, without links, markup,
+// commands and advice, about sections that there are and files whose text was shown. The purpose stands only where the
+// index has no good summary. refused says which lines it refuses, and why.
+func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []string) {
 	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: render.Liner()}
-	out := Answer{Purpose: c.line(a.Purpose, maxPurpose)}
+	if index.Summary == "" || index.SummaryPoor {
+		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose)
+	}
 	for _, concept := range a.Concepts {
-		name, meaning := c.line(concept.Name, maxName), c.line(concept.Meaning, maxLine)
-		if len(out.Concepts) < maxConcepts && name != "" && meaning != "" && c.first("concept "+name) {
+		name := c.line("the name of a concept", concept.Name, maxName)
+		if len(out.Concepts) == maxConcepts || name == "" || !c.first("concept "+name) {
+			continue
+		}
+		if meaning := c.line("the concept "+name, concept.Meaning, maxLine); meaning != "" {
 			out.Concepts = append(out.Concepts, Concept{name, meaning})
 		}
 	}
+	for _, s := range a.Sections {
+		at := slices.IndexFunc(index.Sections, func(have rank.Section) bool {
+			return strings.EqualFold(have.Name, strings.TrimSpace(s.Name))
+		})
+		if at < 0 || !c.first("section "+index.Sections[at].Name) {
+			continue
+		}
+		if note := c.line("the note on "+index.Sections[at].Name, s.Note, maxLine); note != "" {
+			out.Sections = append(out.Sections, Section{index.Sections[at].Name, note})
+		}
+	}
+	c.advised = true // is what these lines are for
 	for _, said := range a.Remember {
-		if said = c.line(said, maxLine); len(out.Remember) < maxRemember && said != "" && c.first("remember "+said) {
+		said = c.line("a line to remember", said, maxLine)
+		if len(out.Remember) < maxRemember && said != "" && c.first("remember "+said) {
 			out.Remember = append(out.Remember, said)
 		}
 	}
-	out.Sections, out.Notes = c.sections(a.Sections, index), c.notes(a.Notes, index, m)
-	return out
+	c.advised = false
+	out.Notes = c.notes(a.Notes, index, m)
+	return out, c.refused
 }
 
 type cleaner struct {
-	known map[string]bool // addresses
-	seen  map[string]bool
-	clean func(s string) string
+	known   map[string]bool // addresses
+	seen    map[string]bool
+	clean   func(s string) string
+	advised bool // advice may stand
+	refused []string
 }
 
-// line is "" where nothing of the text can be used.
-func (c *cleaner) line(s string, most int) string {
-	s = strings.TrimSpace(strings.TrimLeft(c.clean(s), "-*#> "))
-	if len(s) > most || slices.ContainsFunc(addresses(s), func(a string) bool { return !c.known[a] }) {
-		return ""
+// line gives the text as a line of the index, or "" for one that it refuses.
+func (c *cleaner) line(of, text string, most int) string {
+	line := strings.TrimSpace(strings.TrimLeft(c.clean(text), "-*#> "))
+	why := ""
+	switch {
+	case utf8.RuneCountInString(line) > most:
+		why = fmt.Sprintf("is longer than %d characters", most)
+	case slices.ContainsFunc(addresses(line), func(a string) bool { return !c.known[a] }):
+		why = "has a link"
+	case markup.MatchString(line):
+		why = "has markup"
+	case commands.MatchString(line):
+		why = "has a command"
+	case !c.advised && advice.MatchString(line):
+		why = "gives advice"
+	default:
+		return line
 	}
-	return s
+	c.refused = append(c.refused, of+" "+why)
+	return ""
 }
+
+var (
+	markup   = regexp.MustCompile("\\]\\(|\\]\\[|```|\\*\\*\\w[^*]*\\*\\*|(?:^|\\W)<[a-z/!]|(?:^|\\s)#{1,6} ")
+	commands = regexp.MustCompile(`(?i)\b(?:(?:p?npm|yarn|bun|pipx?|pip3|uv|gem|cargo|brew|apt|apt-get|dnf|apk|go|composer|` +
+		`dotnet|opam|mix|luarocks|conda) (?:i|install|add|get|require|exec)|npx|curl|wget|sudo|rm -\w+)\b|\| *(?:ba|z)?sh\b`)
+	advice = regexp.MustCompile(`(?i)^(?:install|download|use|visit|click|follow|see|ignore|always|never|star|try|check out|` +
+		`refer to|go to|make sure|be sure) |\b(?:please|you (?:can|should|must|need|may|have|might|could|will))\b`)
+)
 
 func (c *cleaner) first(key string) bool {
 	key = strings.ToLower(key)
 	defer func() { c.seen[key] = true }()
 	return !c.seen[key]
-}
-
-func (c *cleaner) sections(said []Section, index *rank.Index) []Section {
-	var list []Section
-	for _, s := range said {
-		at := slices.IndexFunc(index.Sections, func(have rank.Section) bool {
-			return strings.EqualFold(have.Name, strings.TrimSpace(s.Name))
-		})
-		note := c.line(s.Note, maxLine)
-		if at >= 0 && note != "" && c.first("section "+index.Sections[at].Name) {
-			list = append(list, Section{index.Sections[at].Name, note})
-		}
-	}
-	return list
 }
 
 // notes keeps those of listed files that have none and that the model was shown: what it says of others is a guess.
@@ -78,32 +111,30 @@ func (c *cleaner) notes(said []Note, index *rank.Index, m Material) []Note {
 	for _, n := range said {
 		path := strings.TrimSpace(n.Path)
 		title, wanted := titles[path]
-		note := c.line(n.Note, maxLine)
-		if wanted && note != "" && !strings.EqualFold(note, title) && c.first("note "+path) {
+		if !wanted || len(list) == maxNotes || !c.first("note "+path) {
+			continue
+		}
+		if note := c.line("the note on "+path, n.Note, maxLine); note != "" && !prose.SameWords(note, title) {
 			list = append(list, Note{path, note})
 		}
 	}
 	return list
 }
 
-// knownOf lists the addresses that the index has.
+// knownOf lists the addresses that the index has, beside URLs.
 func knownOf(index *rank.Index) map[string]bool {
-	known := map[string]bool{index.Origin.Remote: true}
-	add := func(text string) {
-		known[text] = true
-		for _, a := range addresses(text) {
-			known[a] = true
-		}
-	}
+	words := []string{index.Origin.Remote}
 	for _, f := range index.Facts {
-		add(f.Value)
+		words = append(words, f.Value)
 	}
 	for _, s := range index.Sections {
 		for _, l := range s.Links {
-			add(l.URL)
-			add(l.Path)
-			add(l.Title)
+			words = append(words, l.Path, l.Title)
 		}
+	}
+	known := map[string]bool{}
+	for _, a := range addresses(strings.Join(words, " ")) {
+		known[a] = !strings.Contains(a, "://")
 	}
 	return known
 }

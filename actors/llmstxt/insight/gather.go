@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 )
 
 // Material is what a model is shown of a repository.
@@ -25,6 +26,8 @@ type Material struct {
 const (
 	manifestBytes = 2 << 10 // of one manifest
 	headBytes     = 3 << 10 // of one file that matters
+	bareBytes     = 1 << 10 // of one that has no note
+	licenceBytes  = 2 << 10 // that a file may begin with
 	leastExcerpt  = 200     // bytes that are worth showing
 	surfaceLines  = 12      // of one file
 	outlineLines  = 10      // of one section
@@ -51,6 +54,7 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 }
 
 // rest gathers everything but the README, for which the reserve is kept; what is left over is the README's as well.
+// Files without a note come first: they are what the model is wanted for.
 func (g *gatherer) rest(budget, reserve int) string {
 	g.room -= reserve
 	for _, f := range g.repo.Files {
@@ -58,12 +62,13 @@ func (g *gatherer) rest(budget, reserve int) string {
 			g.file(f.Path, min(manifestBytes, budget/8))
 		}
 	}
-	links := byScore(g.index)
+	links, bare := byScore(g.index)
+	for _, l := range bare {
+		g.file(l.Path, min(bareBytes, max(leastExcerpt, budget/3/len(bare))))
+	}
 	g.surface(links, budget/4)
 	for _, l := range links {
-		if l.Path != "" { // a page elsewhere has none
-			g.file(l.Path, min(headBytes, budget/4))
-		}
+		g.file(l.Path, min(headBytes, budget/4))
 	}
 	g.room += reserve
 	return g.taken()
@@ -109,6 +114,7 @@ func (g *gatherer) front(room int) {
 		}
 	}
 	say("Title", g.index.Title)
+	say("Kind", strings.Join(g.index.Kinds, ", "))
 	say("Summary", g.index.Summary)
 	for _, f := range g.index.Facts {
 		say(g.line(f.Name), f.Value)
@@ -160,7 +166,7 @@ func (g *gatherer) documented(signature, doc string) string {
 	return g.line(signature)
 }
 
-// file shows the head of a file, once.
+// file shows the head of a file, once. A page elsewhere has none.
 func (g *gatherer) file(name string, most int) {
 	head := "\nFile " + g.line(name) + ":\n"
 	most = min(most, g.room-len(head)-len("(cut)\n")-1)
@@ -168,13 +174,15 @@ func (g *gatherer) file(name string, most int) {
 		return
 	}
 	g.whole[name] = true
-	text, cut, err := g.excerpts.Read(name, most)
+	text, cut, err := g.excerpts.Read(name, most+licenceBytes)
 	if err != nil {
 		g.err = err
 		return
 	}
 	if strings.HasSuffix(strings.ToLower(name), ".md") {
 		text = lean(text)
+	} else {
+		text = withoutLicence(text)
 	}
 	if text = g.neutral(text); len(text) > most {
 		text, cut = strings.ToValidUTF8(text[:most], ""), cut+1
@@ -191,15 +199,38 @@ func (g *gatherer) file(name string, most int) {
 	}
 }
 
-func byScore(index *rank.Index) []rank.Link {
-	var links []rank.Link
+// byScore gives the links that matter, and as many of all that have no note as the model may write, the best first.
+func byScore(index *rank.Index) (links, bare []rank.Link) {
+	var optional []rank.Link
 	for _, s := range index.Sections {
-		if s.Name != rank.Optional {
+		if s.Name == rank.Optional {
+			optional = s.Links
+		} else {
 			links = append(links, s.Links...)
 		}
 	}
 	slices.SortStableFunc(links, func(a, b rank.Link) int { return cmp.Compare(b.Score, a.Score) })
-	return links
+	for _, l := range slices.Concat(links, optional) {
+		if l.Note == "" && l.Path != "" && len(bare) < maxNotes {
+			bare = append(bare, l)
+		}
+	}
+	return links, bare
+}
+
+// withoutLicence takes away the comment that a file begins with, if it is a licence.
+func withoutLicence(text string) string {
+	rest := text
+	for line := range strings.Lines(text) {
+		if s := strings.TrimSpace(line); s != "" && !strings.ContainsRune("/*#;-(%", rune(s[0])) {
+			break
+		}
+		rest = rest[len(line):]
+	}
+	if language.IsLicence(text[:len(text)-len(rest)]) {
+		return rest
+	}
+	return text
 }
 
 // readme is the one that lies nearest to the top, Markdown before others.

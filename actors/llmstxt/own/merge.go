@@ -37,7 +37,7 @@ func Into(index *rank.Index, f File, files []string) *rank.Index {
 	out := *index
 	out.Title = cmp.Or(said.Title, index.Title)
 	if said.Summary != "" && (f.Made == nil || f.Made.Summary != said.Summary) {
-		out.Summary, out.SummaryFrom, out.SummaryReason = said.Summary, f.Path, Reason
+		out.Summary, out.SummaryFrom, out.SummaryReason, out.SummaryPoor = said.Summary, f.Path, Reason, false
 	}
 	out.Facts = append(slices.Clone(index.Facts), remarks(said.Details)...)
 	out.Sections = nil

@@ -15,11 +15,14 @@ type Index struct {
 	SummaryFrom string // path of the file that the summary was taken from
 	// SummaryReason says why that file and not another.
 	SummaryReason string
-	Facts         []Fact
-	Sections      []Section // none empty, Optional last
-	Origin        scan.Origin
-	Passed        []Passed // the best of what was not chosen, at most 50
-	Survey        Survey
+	// SummaryPoor: little shows that the summary says what the project is.
+	SummaryPoor bool
+	Kinds       []string // such as "a book"; none for a library or a program
+	Facts       []Fact
+	Sections    []Section // none empty, Optional last
+	Origin      scan.Origin
+	Passed      []Passed // the best of what was not chosen, at most 50
+	Survey      Survey
 }
 
 // Passed is a file that was not chosen, and why.
@@ -100,6 +103,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	sections := j.choose(&pageJudge{judge: j, crowds: make(map[string]int)}, sources)
 	purpose := v.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
+	index.SummaryPoor, index.Kinds = purpose.points < clearPoints, j.found
 	if err := j.writeUp(sections, progress); err != nil {
 		return nil, err
 	}
@@ -117,4 +121,5 @@ type judge struct {
 	*survey
 	passed  *passedOver
 	written map[string]int // pages whose code has the name
+	found   []string       // kinds of repositories that it is of
 }

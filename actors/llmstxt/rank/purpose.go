@@ -24,6 +24,8 @@ type purpose struct {
 }
 
 const (
+	clearPoints = 20 // from which on a summary says what the project is
+
 	farDown = 30  // a README only what clearly says what it is about counts
 	nearTop = -10 // of it a short sentence may do
 )

@@ -228,6 +228,7 @@ func (j *judge) kinds(c choice) {
 			return list
 		},
 	}) {
+		j.found = append(j.found, found.Kind)
 		out := make(map[string]bool)
 		for _, p := range found.Aside {
 			j.passed.add(p, 1, found.Why)

@@ -26,6 +26,7 @@ type Link struct {
 
 // Found is what makes a repository of one kind.
 type Found struct {
+	Kind  string
 	Links []Link   // in the order in which they are read
 	Aside []string // paths that are nothing for readers
 	Why   string   // they are not
@@ -34,8 +35,14 @@ type Found struct {
 // Find runs all finders.
 func Find(t Tree) []Found {
 	var all []Found
-	for _, find := range []func(Tree) Found{books, notebooks, charts, roles, modules, site, cluster, application} {
-		if found := find(t); len(found.Links)+len(found.Aside) > 0 {
+	for _, k := range []struct {
+		name string
+		find func(Tree) Found
+	}{{"a book", books}, {"notebooks", notebooks}, {"Helm charts", charts}, {"an Ansible collection", roles},
+		{"a Terraform module", modules}, {"a documentation site", site}, {"infrastructure", cluster},
+		{"an application", application}} {
+		if found := k.find(t); len(found.Links)+len(found.Aside) > 0 {
+			found.Kind = k.name
 			all = append(all, found)
 		}
 	}
