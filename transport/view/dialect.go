@@ -48,11 +48,14 @@ const (
 	// count.
 	Supersede
 	// Mark is for readers that can only append. Nothing is written while the new text repeats what the reader has.
-	// Where it departs, Rewind writes a mark, and the new text follows from its beginning.
+	// Where it departs, Rewind writes a mark such as Rule, and the new text follows from its beginning.
 	Mark
 	// Hold writes texts and thoughts when they are done, and treats what was done as Mark does.
 	Hold
 )
+
+// Rule is a mark in Markdown, before a text that begins again.
+const Rule = "\n\n---\n\n"
 
 // Player writes a run to one reader.
 type Player[W any] struct {

@@ -15,9 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
-// mark stands before a text that replaces what the client has.
-const mark = "\n\n---\n\n"
-
 // writer writes turns to one client.
 type writer struct {
 	server
@@ -50,7 +47,7 @@ var table = view.Dialect[*writer]{Policy: view.Mark,
 	Rewind: func(w *writer, op *view.Op) {
 		if op.Item.IsAnswer() {
 			w.jumped, w.lengths[op.Event.RunID] = true, 0
-			w.delta(op, mark)
+			w.delta(op, view.Rule)
 		}
 	},
 	Heartbeat: func(w *writer) { _, _ = w.out.WriteString(": ping\n\n") },
@@ -148,7 +145,7 @@ func (w *writer) text(op *view.Op) {
 	switch hasPart := w.reach(op); {
 	case w.lost == op.Event.RunID:
 		w.lost, w.lengths[op.Event.RunID], piece = "", 0, op.Item.Text()
-		w.delta(op, mark)
+		w.delta(op, view.Rule)
 	case hasPart && !w.jumped:
 		had = min(max(w.after.length-op.Offset, 0), len(piece))
 	}

@@ -94,9 +94,6 @@ type completion struct {
 	ended    bool
 }
 
-// mark stands before a text that begins again.
-const mark = "\n\n---\n\n"
-
 var completing = &view.Dialect[*completion]{
 	Table:     view.Each((*completion).do),
 	Rewind:    (*completion).do,
@@ -176,7 +173,7 @@ func (c *completion) reconcile(text string) {
 }
 
 func (c *completion) restart(text string) {
-	c.write(mark + text)
+	c.write(view.Rule + text)
 	c.sent, c.departs, c.begun = []byte(text), false, 0
 }
 
