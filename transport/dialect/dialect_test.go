@@ -168,6 +168,37 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
+// The client reads so slowly that a heartbeat is due before it has the terminal: none comes after that.
+func TestNoHeartbeatAfterTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := &stories.Teller{}
+		id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"plain"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, w := io.Pipe()
+		s := dialect.NewDoor(dialect.Config{Runs: runs}).Stream(pipe{w, http.Header{}}, "text/plain")
+		done := make(chan error, 1)
+		go func() { done <- dialect.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+		const end = "END run.completed\n"
+		begin := make([]byte, len(whole)-len(end))
+		if _, err := io.ReadFull(r, begin); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Second) // the beat waits for the lock, which the write of the terminal has
+		var rest strings.Builder
+		go func() { _, _ = io.Copy(&rest, r) }()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if rest.String() != end {
+			t.Errorf("the client reads %q, want %q", rest.String(), end)
+		}
+		w.Close()
+	})
+}
+
 // pipe is an http.ResponseWriter without a connection.
 type pipe struct {
 	io.Writer

@@ -61,10 +61,11 @@ type play[W any] struct {
 	players map[messages.RunID]*view.Player[W]
 	order   *order      // nil without sub-runs
 	beat    *time.Timer // nil without the hook
+	over    bool        // the client has all that it gets; under mu
 }
 
 // heartbeats keeps proxies and clients from taking a silent run for a dead connection, until the returned function is
-// called. None is written after that has returned: the answer is over then.
+// called. None is written once the answer is over, not even by a beat that waited for the lock meanwhile.
 func (p *play[W]) heartbeats() (stop func()) {
 	if p.dialect.Heartbeat == nil {
 		return func() {}
@@ -74,7 +75,7 @@ func (p *play[W]) heartbeats() (stop func()) {
 	p.beat = time.AfterFunc(p.door.Heartbeat, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.ctx.Err() != nil {
+		if p.over {
 			return
 		}
 		p.dialect.Heartbeat(p.w)
@@ -88,7 +89,7 @@ func (p *play[W]) heartbeats() (stop func()) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.beat.Stop()
-		p.cancel(nil) // for a heartbeat that waits for the lock
+		p.over = true
 	}
 }
 
@@ -110,11 +111,11 @@ func (p *play[W]) write(events []messages.Event) (done bool, err error) {
 		}
 		player.Play(e)
 		if e.RunID == p.id && player.Ended != nil || p.stop != nil && p.stop(&player.Transcript) {
-			done = true
+			p.over = true
 			break
 		}
 	}
-	return done, p.out.Flush()
+	return p.over, p.out.Flush()
 }
 
 // refuse tells the client why there is nothing more, if it still reads.
@@ -124,6 +125,7 @@ func (p *play[W]) refuse(err error) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.over = true
 	if p.dialect.Refuse != nil && !errors.Is(err, context.Canceled) {
 		p.dialect.Refuse(p.w, err)
 		_ = p.out.Flush() // the caller breaks the connection
