@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
 )
 
@@ -192,4 +193,56 @@ func replied(reply <-chan error, otherwise error) error {
 	default:
 		return otherwise
 	}
+}
+
+// Attach adds a caller to an attached run, until ctx is done. When the last caller has left, the run is cancelled: if
+// another node owns it, up to 30 s later. Errors: not_found.
+func (s *System) Attach(ctx context.Context, id messages.RunID) error {
+	if r := s.active(id); r != nil {
+		r.attach(ctx)
+		return nil
+	}
+	state, err := s.State(ctx, id)
+	if err == nil && !state.Status.IsEnded() && state.Queued.Mode == messages.Attached {
+		s.node.Call(&remoteCaller{system: s, ctx: ctx, run: id})
+	}
+	return err
+}
+
+// remoteCaller tells the owner of a run, again and again, that a caller is at this node.
+type remoteCaller struct {
+	system *System
+	ctx    context.Context
+	run    messages.RunID
+}
+
+func (w *remoteCaller) Work() {
+	s := w.system
+	if w.ctx.Err() != nil || s.ctx.Err() != nil {
+		return
+	}
+	if r := s.active(w.run); r != nil { // this node has claimed it meanwhile
+		r.attach(w.ctx)
+		return
+	}
+	if state, err := s.State(w.ctx, w.run); err == nil && state.Status.IsEnded() {
+		return
+	}
+	if err := s.journal.Send(w.ctx, Command{Run: w.run, Attach: true}); err != nil {
+		s.log.Warn("a command was not sent", zap.String("run", string(w.run)), zap.Error(err))
+	}
+	w.again()
+}
+
+func (w *remoteCaller) again() {
+	time.AfterFunc(callerBeat, func() {
+		if w.system.ctx.Err() == nil {
+			w.system.node.Call(w)
+		}
+	})
+}
+
+func (w *remoteCaller) Crashed(crash *supervision.Crash) {
+	w.system.log.Error("the journal crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
+	w.again()
 }
