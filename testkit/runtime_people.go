@@ -190,6 +190,35 @@ func (s runtimeSuite) betweenAttempts() {
 	}
 }
 
+// quota starts as many runs of a principal at one node as it may have. Another node starts no more, but finds one by its key.
+func (s runtimeSuite) quota() {
+	s.in("two nodes", func(w *world) {
+		a, b := w.node("a", w.journal), w.node("b", w.journal)
+		job := jobOf("slow", Step{Do: Sleep, For: time.Minute})
+		o := actors.Options{Principal: "ann", Key: "the first"}
+		first, err := a.Start(w.within(time.Minute), job, o)
+		for range 31 {
+			if err == nil {
+				_, err = a.Start(w.within(time.Minute), job, actors.Options{Principal: "ann"})
+			}
+		}
+		if err != nil {
+			w.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := b.Start(w.within(time.Minute), job, actors.Options{Principal: "ann"}); messages.CodeOf(err) !=
+			messages.Code(messages.CauseLimitExceeded) {
+			w.complain("one run more at another node: %v", err)
+		}
+		if again, err := b.Start(w.within(time.Minute), job, o); err != nil || again.ID() != first.ID() {
+			w.complain("the first run again: %v", err)
+		}
+		if _, err := b.Start(w.within(time.Minute), job, actors.Options{Principal: "bob"}); err != nil {
+			w.complain("a run of another principal: %v", err)
+		}
+	})
+}
+
 // parents is a job that waits for two children, one after the other.
 func parents(work time.Duration) actors.Job {
 	child := Script{Fetch: []Step{{Do: Sleep, For: work}}}.Job()
