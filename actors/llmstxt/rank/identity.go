@@ -83,10 +83,7 @@ func isNoName(title string) bool {
 
 // moduleName is the last element of a module path that is not a version.
 func moduleName(module string) string {
-	base := path.Base(module)
-	if len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {
-		base = path.Base(path.Dir(module))
-	}
+	base := path.Base(strings.TrimSuffix(module, "/"+majorOf(module)))
 	if _, artifact, ok := strings.Cut(base, ":"); ok {
 		base = artifact
 	}

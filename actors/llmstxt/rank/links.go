@@ -1,6 +1,9 @@
 package rank
 
 import (
+	"cmp"
+	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -34,6 +37,47 @@ type linker struct {
 	raw    bool
 }
 
+// site is how a host shows files: what stands between the page of the repository and the path of a file, with %s for
+// the ref, and what leads to a line.
+type site struct{ page, raw, line string }
+
+var (
+	gitHub    = site{"blob/%s/", "raw/%s/", "#L"}
+	gitLab    = site{"-/blob/%s/", "-/raw/%s/", "#L"}
+	gitea     = site{"src/%s/", "raw/%s/", "#L"} // and Forgejo
+	bitbucket = site{"src/%s/", "raw/%s/", "#lines-"}
+	gitiles   = site{"+/%s/", "+/%s/", "#"}
+	sourceHut = site{"tree/%s/item/", "blob/%s/", "#L"}
+
+	forges = map[string]site{"github.com": gitHub, "gitlab.com": gitLab, "bitbucket.org": bitbucket,
+		"codeberg.org": gitea, "git.sr.ht": sourceHut}
+	hosts = map[string]site{"gitee.com": gitHub, "salsa.debian.org": gitLab, "invent.kde.org": gitLab,
+		"framagit.org": gitLab, "code.videolan.org": gitLab, "gitea.com": gitea}
+	labels = map[string]site{"github": gitHub, "gitlab": gitLab, "gitea": gitea, "forgejo": gitea, "codeberg": gitea}
+)
+
+// siteOf knows the hosts that many use, and those of one's own that say by their name what they run. Bitbucket for
+// one's own has other pages than bitbucket.org, and a gist has no folders.
+func siteOf(host string) site {
+	if known := cmp.Or(forges[host], hosts[host]); known != (site{}) {
+		return known
+	}
+	if strings.HasSuffix(host, ".googlesource.com") {
+		return gitiles
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "gist" {
+			break
+		}
+		for start, known := range labels {
+			if strings.HasPrefix(label, start) {
+				return known
+			}
+		}
+	}
+	return site{}
+}
+
 func (l linker) commit() string {
 	if l.kind == refCommit {
 		return l.ref
@@ -41,155 +85,151 @@ func (l linker) commit() string {
 	return l.origin.Commit
 }
 
-func (l linker) url(path string) string {
-	if l.ref == "" || l.origin.Remote == "" {
-		if l.base != "" {
-			return l.base + escapePath(path)
+func (l linker) url(p string) string {
+	switch {
+	case l.ref == "" && l.base != "":
+		return l.base + escapePath(p)
+	case l.ref == "":
+		if first, _, _ := strings.Cut(p, "/"); strings.Contains(first, ":") {
+			p = "./" + p // no scheme
 		}
-		return relative(path)
+		return escapePath(p)
 	}
-	if l.prefix != "" {
-		path = l.prefix + "/" + path
+	p = escapePath(path.Join(l.prefix, p))
+	s, ref := siteOf(l.origin.Host), escapePath(l.ref)
+	if s == gitea {
+		ref = [...]string{refCommit: "commit/", refTag: "tag/", refBranch: "branch/", refHead: ""}[l.kind] + ref
 	}
-	if l.raw && l.origin.Host == "github.com" {
-		return "https://raw.githubusercontent.com/" + l.origin.Owner + "/" + l.origin.Repo + "/" +
-			escapePath(l.ref+"/"+path)
+	switch {
+	case l.raw && l.origin.Host == "github.com":
+		return "https://raw.githubusercontent.com/" + l.origin.Owner + "/" + l.origin.Repo + "/" + ref + "/" + p
+	case l.raw:
+		return l.origin.Remote + "/" + fmt.Sprintf(s.raw, ref) + p
 	}
-	return l.origin.Remote + "/" + l.form() + escapePath(path)
+	return l.origin.Remote + "/" + fmt.Sprintf(s.page, ref) + p
 }
 
 // line is the URL of a line of the file.
 func (l linker) line(path string, line int) string {
-	url, n := l.url(path), strconv.Itoa(line)
-	switch {
+	switch url := l.url(path); {
 	case line <= 0 || !l.hasLines():
 		return url
-	case l.ref != "" && hostOf(l.origin.Host) == hostBitbucket:
-		return url + "#lines-" + n
-	case l.ref != "" && hostOf(l.origin.Host) == hostGitiles:
-		return url + "#" + n
+	case l.ref == "":
+		return url + "#L" + strconv.Itoa(line)
+	default:
+		return url + siteOf(l.origin.Host).line + strconv.Itoa(line)
 	}
-	return url + "#L" + n
 }
 
 // hasLines tells whether a line stays where it is at what the links lead to.
 func (l linker) hasLines() bool { return l.kind != refHead && l.kind != refBranch }
 
-// form is how the hosting site spells "this file at that commit".
-func (l linker) form() string {
-	ref, view := escapePath(l.ref), "blob"
-	if l.raw {
-		view = "raw"
-	}
-	switch hostOf(l.origin.Host) {
-	case hostGitLab:
-		return "-/" + view + "/" + ref + "/"
-	case hostBitbucket:
-		if l.raw {
-			return "raw/" + ref + "/"
-		}
-		return "src/" + ref + "/"
-	case hostGitea:
-		return l.giteaForm(ref)
-	case hostGitiles:
-		return "+/" + ref + "/"
-	case hostSourceHut:
-		if l.raw {
-			return "blob/" + ref + "/"
-		}
-		return "tree/" + ref + "/item/"
-	}
-	return view + "/" + ref + "/"
-}
-
-func (l linker) giteaForm(ref string) string {
-	view := "src/"
-	if l.raw {
-		view = "raw/"
-	}
-	switch l.kind {
-	case refCommit:
-		view += "commit/"
-	case refTag:
-		view += "tag/"
-	case refBranch:
-		view += "branch/"
-	}
-	return view + ref + "/"
-}
-
-// relative keeps a colon in the first segment from being read as a scheme.
-func relative(path string) string {
-	first, _, _ := strings.Cut(path, "/")
-	if strings.Contains(first, ":") {
-		path = "./" + path
-	}
-	return escapePath(path)
-}
-
 // escapePath percent-encodes all that is not unreserved in a URL, so that nothing in a file name can end a Markdown
 // link.
 func escapePath(path string) string {
-	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(path) {
-		c := path[i]
-		if isUnreserved(c) {
+		if c := path[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("-._~/@+:", c) >= 0 {
 			b.WriteByte(c)
 		} else {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
 }
 
-func isUnreserved(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~/@+:", c) >= 0
-}
-
-// host is what runs a hosting site, which decides how its links look.
-type host uint8
-
-const (
-	hostUnknown host = iota
-	hostGitHub
-	hostGitLab
-	hostBitbucket
-	hostGitea // and Forgejo
-	hostGitiles
-	hostSourceHut
-)
-
-var hosts = map[string]host{
-	"github.com": hostGitHub, "gitee.com": hostGitHub, "gitlab.com": hostGitLab, "salsa.debian.org": hostGitLab,
-	"invent.kde.org": hostGitLab, "framagit.org": hostGitLab, "code.videolan.org": hostGitLab,
-	"bitbucket.org": hostBitbucket, "codeberg.org": hostGitea, "gitea.com": hostGitea, "git.sr.ht": hostSourceHut,
-}
-
-// hostOf knows the sites that many use, and those of one's own that say by their name what they run. Bitbucket for
-// one's own has other pages than bitbucket.org, and a gist has no folders.
-func hostOf(name string) host {
-	if known := hosts[name]; known != hostUnknown {
-		return known
+// newLinker gives links that lead somewhere: where nothing says where the files are published, or the host's way to
+// show a file is not known, they are below the caller's base, else relative.
+func (v *survey) newLinker() linker {
+	l := v.published()
+	if v.options.Ref == RefRelative || l.origin.Remote == "" || siteOf(l.origin.Host) == (site{}) {
+		l.ref, l.kind = "", 0
 	}
-	if strings.HasSuffix(name, ".googlesource.com") {
-		return hostGitiles
+	if l.ref == "" && v.options.BaseURL != "" {
+		l.base = strings.TrimRight(v.options.BaseURL, "/") + "/"
 	}
-	return hostByLabel(name)
+	return l
 }
 
-func hostByLabel(name string) host {
-	for label := range strings.SplitSeq(name, ".") {
-		switch {
-		case strings.HasPrefix(label, "gitlab"):
-			return hostGitLab
-		case strings.HasPrefix(label, "gitea"), strings.HasPrefix(label, "forgejo"), label == "codeberg":
-			return hostGitea
-		case strings.HasPrefix(label, "github"):
-			return hostGitHub
-		case label == "gist":
-			return hostUnknown
+// published finds where the files are: the git remote at its commit, else the module path at the version, else the
+// repository that a manifest names.
+func (v *survey) published() linker {
+	o := v.repo.Origin
+	l := linker{raw: v.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
+	switch {
+	case o.Remote != "" && o.Commit != "" && o.Branch != "" && v.options.Ref != RefCommit:
+		l.ref, l.kind = o.Branch, refBranch
+	case o.Remote != "" && o.Commit != "":
+		l.ref, l.kind = o.Commit, refCommit
+	case !v.linkModule(&l):
+		v.linkManifest(&l)
+	}
+	return l
+}
+
+// linkModule understands the module paths of hosts whose layout is known.
+func (v *survey) linkModule(l *linker) bool {
+	m, version := v.units[0].about, strings.TrimSuffix(v.repo.Origin.Version, "+incompatible")
+	if m.Ecosystem != "go" || version == "" {
+		return false
+	}
+	repository, dir := moduleHome(m.Name)
+	o := scan.ParseOrigin("https://"+repository, "", "")
+	if repository == "" || o.Remote == "" {
+		return false
+	}
+	l.origin, l.prefix, l.home, l.ref, l.kind = o, dir, o.Remote, path.Join(dir, version), refTag
+	if parts := strings.Split(version, "-"); len(parts) >= 3 && len(parts[len(parts)-1]) == 12 {
+		l.ref, l.kind = parts[len(parts)-1], refCommit
+	}
+	return true
+}
+
+// moduleHome is the repository of a module, and the module's folder in it.
+func moduleHome(module string) (repository, dir string) {
+	parts := strings.Split(strings.TrimSuffix(module, "/"+majorOf(module)), "/")
+	switch host := parts[0]; {
+	case len(parts) < 2:
+	case host == "golang.org" && parts[1] == "x" && len(parts) > 2:
+		return "github.com/golang/" + parts[2], path.Join(parts[3:]...)
+	case host == "gopkg.in":
+		name, _, _ := strings.Cut(parts[len(parts)-1], ".v")
+		if len(parts) == 2 {
+			return "github.com/go-" + name + "/" + name, ""
+		}
+		return "github.com/" + parts[1] + "/" + name, ""
+	case forges[host] != (site{}) && len(parts) > 2:
+		return strings.Join(parts[:3], "/"), path.Join(parts[3:]...)
+	}
+	return "", ""
+}
+
+// majorOf is the last element of a module path where that is a version.
+func majorOf(module string) string {
+	if base := path.Base(module); len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {
+		return base
+	}
+	return ""
+}
+
+// linkManifest takes the repository that the root's manifest names, at the commit that it pins, else at the head.
+func (v *survey) linkManifest(l *linker) {
+	for _, u := range []*unit{v.units[0], v.root()} {
+		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {
+			o := scan.ParseOrigin(address, u.about.Commit, "")
+			if o.Remote == "" || address != u.about.Repository && forges[o.Host] == (site{}) ||
+				o.Host == "github.com" && strings.Contains(o.Owner, "/") {
+				continue
+			}
+			if l.prefix == "" && u == v.units[0] {
+				l.prefix = u.about.Directory
+			}
+			l.origin, l.home, l.ref, l.kind = o, o.Remote, "HEAD", refHead
+			if o.Commit != "" {
+				l.ref, l.kind = o.Commit, refCommit
+			}
+			return
 		}
 	}
-	return hostUnknown
 }
