@@ -1,10 +1,8 @@
 package rank
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
-	"iter"
 	"math/bits"
 	"path"
 	"slices"
@@ -209,71 +207,6 @@ func (j *pageJudge) rate(d *document) {
 	}
 	d.Score -= 4 * depth(d.Path)
 }
-
-var (
-	foldersAround, wordsAround = words.Of("folders around"), words.Of("words around")
-	foreignPlaces              = words.Of("foreign places")
-	privatePlaces              = words.Of("private places")
-	helpers                    = words.Of("helpers")
-)
-
-// isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
-func isSetAside(p string) bool {
-	for part := range foldersOf(p) {
-		if len(part) > 1 && part[0] == '_' {
-			return true
-		}
-	}
-	return isForeignPlace(p)
-}
-
-func isForeignPlace(p string) bool {
-	if strings.Contains("/"+p, "/inst/doc/") {
-		return true // of R, made from the vignettes
-	}
-	for part := range foldersOf(p) {
-		if foreignPlaces.Has(part) || strings.Contains(part, "benchmark") {
-			return true
-		}
-	}
-	return false
-}
-
-func isPrivatePlace(p string) bool {
-	return slices.ContainsFunc(strings.Split(strings.ToLower(path.Dir(p)), "/"), privatePlaces.Has)
-}
-
-// isAround holds for what builds and tests the product, by the top folder or a word in the name of one.
-func isAround(p string) bool {
-	top, _, below := strings.Cut(strings.ToLower(p), "/")
-	if below && foldersAround.Has(top) {
-		return true
-	}
-	for part := range foldersOf(p) {
-		if prose.EndsWithAny(part, "tests", "testapp") {
-			return true
-		}
-		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
-			if wordsAround.Has(word) && word != part {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func isHelper(stem string) bool {
-	return helpers.Has(stem) || strings.HasPrefix(stem, "compat-") || strings.HasPrefix(stem, "compat_") ||
-		strings.HasPrefix(stem, "functions_")
-}
-
-// foldersOf gives those above a file that say what it is for, in small letters: not the packages below a source root.
-func foldersOf(p string) iter.Seq[string] {
-	dir := path.Dir(p)
-	return strings.SplitSeq(strings.ToLower(cmp.Or(scan.SourceRoot(dir), dir)), "/")
-}
-
-func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }
 
 // openings are the titles of the pages that a newcomer begins with.
 var openings = []struct {

@@ -89,7 +89,7 @@ func (v *survey) isIllustration(f *scan.File) bool {
 	top, _, below := strings.Cut(strings.ToLower(f.Path), "/")
 	return below && (top == "docs" || top == "doc") && f.Kind == scan.Source && f.Place == scan.Product &&
 		f.Package == "" && !v.mix.isMinor(f.Language) && !isBuildScript(f.Path) && !strings.Contains(f.Path, "/_") &&
-		v.root().entries[f.Path] == ""
+		v.root().entries[f.Path].from == ""
 }
 
 // exampleDir is the folder directly below the examples, or the file itself where it stands there alone.

@@ -153,9 +153,7 @@ func (p *goPackage) aside() int {
 	return 1
 }
 
-func (p *goPackage) isInternal() bool {
-	return strings.Contains("/"+p.dir+"/", "/internal/")
-}
+func (p *goPackage) isInternal() bool { return isInternal(p.dir + "/") }
 
 // isHidden holds for the folders that the go command passes over.
 func (p *goPackage) isHidden() bool {

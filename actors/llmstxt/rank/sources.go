@@ -2,6 +2,7 @@ package rank
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"path"
 	"slices"
@@ -26,9 +27,7 @@ const (
 var (
 	programs, programFolders = words.Of("programs"), words.Of("folders of programs")
 	programStarts            = words.Of("starts of programs")
-	buildScripts             = words.Of("build scripts")
 	filesOfPackages          = words.Of("files about one package")
-	wording                  = words.Of("wording")
 )
 
 // sourceFile is a file of code that was looked at.
@@ -116,35 +115,25 @@ func standsFor(u *unit, s *sourceFile) int {
 
 // worthListing leaves out what is only around the product where there is enough of that.
 func (j *sourceJudge) worthListing(sources []*candidate) []*candidate {
-	for i, s := range sources {
-		if i >= enoughSources && s.Score < leastSource {
-			for _, s := range sources[i:] {
-				j.passed.add(s.Path, s.Score, "stands around the product")
-			}
-			return sources[:i]
-		}
+	n := min(len(sources), enoughSources)
+	for ; n < len(sources) && sources[n].Score >= leastSource; n++ {
 	}
-	return sources
+	for _, s := range sources[n:] {
+		j.passed.add(s.Path, s.Score, "stands around the product")
+	}
+	return sources[:n]
 }
 
 // binaries gives the name of the command that each entry point is of.
 func (j *sourceJudge) binaries() map[string]string {
 	bins := make(map[string]string)
 	for _, u := range j.units {
-		switch {
-		case len(u.about.Commands) == 0 || u.about.Ecosystem == "go":
-		case len(u.about.Commands) == 1:
-			for _, e := range u.about.Entries {
-				if p := j.resolveEntry(u.dir, e); p != "" && isProgramPath(p, u.about.Commands[0]) {
-					bins[p] = u.about.Commands[0]
-				}
-			}
-		default:
-			for _, name := range u.about.Commands {
-				for p := range u.entries {
-					if isProgramPath(p, name) && bins[p] == "" && stemOf(p) == strings.ToLower(name) {
-						bins[p] = name
-					}
+		for _, name := range u.about.Commands {
+			for p := range u.entries {
+				dir := path.Base(path.Dir(p))
+				if (programs.Has(stemOf(p)) || programFolders.Has(dir) || dir == name) && bins[p] == "" &&
+					(len(u.about.Commands) == 1 || stemOf(p) == strings.ToLower(name)) && u.about.Ecosystem != "go" {
+					bins[p] = name
 				}
 			}
 		}
@@ -152,48 +141,34 @@ func (j *sourceJudge) binaries() map[string]string {
 	return bins
 }
 
-func isProgramPath(p, command string) bool {
-	dir := path.Base(path.Dir(p))
-	return programs.Has(stemOf(p)) || programFolders.Has(dir) || dir == command
-}
-
 // readSources reads the heads of the likeliest files.
 func (j *sourceJudge) readSources() []*sourceFile {
-	entries, order := make(map[string]string), make(map[string]int)
+	entries := make(map[string]entry)
 	for _, u := range j.units {
-		for p, from := range u.entries {
-			entries[p], order[p] = from, u.order[p]
-		}
+		maps.Copy(entries, u.entries)
 	}
 	var list []*sourceFile
 	small := j.golang.isSmall()
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
-		if f.Kind != scan.Source || f.Place != scan.Product || f.Size == 0 || f.Language == "Go" && !small ||
-			j.isIllustration(f) {
+	for f := range j.files(scan.Source) {
+		e, minor := entries[f.Path], j.mix.isMinor(f.Language)
+		if f.Language == "Go" && !small || j.isIllustration(f) || minor && f.Size < stubBytes ||
+			e.from == "" && (minor || j.isForeign(f)) {
 			continue
 		}
-		if j.mix.isMinor(f.Language) && f.Size < stubBytes {
-			continue
-		}
-		if entries[f.Path] == "" && (j.mix.isMinor(f.Language) || j.isForeign(f)) {
-			continue
-		}
-		s := &sourceFile{file: f, entry: entries[f.Path], order: order[f.Path]}
+		s := &sourceFile{file: f, entry: e.from, order: e.order}
 		if isHelper(stemOf(f.Path)) {
 			s.entry = "" // that is loaded beside the product
 		}
 		s.Path, s.size = f.Path, f.Size
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(x, y *sourceFile) int {
-		return compareBy(func(p string) int {
-			if entries[p] != "" {
-				return -100
-			}
-			return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/2
-		})(x.Path, y.Path)
+	likely := compareBy(func(p string) int {
+		if entries[p].from != "" {
+			return -100
+		}
+		return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/2
 	})
+	slices.SortFunc(list, func(x, y *sourceFile) int { return likely(x.Path, y.Path) })
 	if len(list) > mostSources {
 		j.passed.add(list[mostSources].Path, 1,
 			fmt.Sprintf("not read: %d sources are larger or nearer to the root", mostSources))
@@ -210,17 +185,11 @@ func (v *survey) isForeign(f *scan.File) bool {
 	if 5*v.mix.bytes[f.Language] > 2*v.mix.sum {
 		return false
 	}
-	known := false
-	for _, u := range []*unit{v.units[0], v.unitOf(f.Path)} {
-		for _, e := range u.ecosystems {
-			languages := source.In(e)
-			known = known || len(languages) > 0
-			if slices.Contains(languages, f.Language) {
-				return false
-			}
-		}
+	var known []string
+	for _, e := range slices.Concat(v.units[0].ecosystems, v.unitOf(f.Path).ecosystems) {
+		known = append(known, source.In(e)...)
 	}
-	return known
+	return len(known) > 0 && !slices.Contains(known, f.Language)
 }
 
 func (j *sourceJudge) parseSources(list []*sourceFile) {
@@ -291,35 +260,6 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 	s.Score -= 3 * depth(s.Path)
 }
 
-// isWording holds for messages in the languages of people.
-func isWording(p string) bool {
-	for part := range foldersOf(p) {
-		if wording.Has(part) {
-			return true
-		}
-	}
-	return false
-}
-
-// isOlder holds below a folder v3 where there is a v4 beside it.
-func (j *sourceJudge) isOlder(p string) bool {
-	parts := strings.Split(p, "/")
-	for i, part := range parts[:len(parts)-1] {
-		if len(part) != 2 || part[0] != 'v' || part[1] < '0' || part[1] > '8' {
-			continue
-		}
-		for n := part[1] + 1; n <= '9'; n++ {
-			newer := strings.Join(parts[:i], "/") + "/v" + string(rune(n)) + "/"
-			for _, tail := range []string{"index.ts", "index.js", strings.Join(parts[i+1:], "/")} {
-				if j.byPath[strings.TrimPrefix(newer, "/")+tail] != nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // folderGrace is how much less the best file of a folder may score than those which it takes a place from.
 const folderGrace = 24
 
@@ -332,22 +272,30 @@ func (j *sourceJudge) eachFolder(sources []*candidate) []*candidate {
 	}
 	least := sources[most-1].Score - folderGrace
 	seen := make(map[string]bool)
-	var first, later []*candidate
-	for _, s := range sources {
+	first, n := before(sources, func(s *candidate) bool {
 		dir := path.Dir(s.Path)
-		if !seen[dir] && s.Score >= least && !isInternal(s.Path) {
-			first = append(first, s)
-		} else {
-			later = append(later, s)
-		}
+		again := seen[dir]
 		seen[dir] = true
-	}
-	if len(first) > most {
+		return !again && s.Score >= least && !isInternal(s.Path)
+	})
+	if n > most {
 		return sources
 	}
-	first = append(first, later...)
 	slices.SortFunc(first[:most], byScore)
 	return first
+}
+
+// before puts the n that the test takes before the others.
+func before(list []*candidate, takes func(*candidate) bool) (sorted []*candidate, n int) {
+	var others []*candidate
+	for _, x := range list {
+		if takes(x) {
+			sorted = append(sorted, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	return append(sorted, others...), len(sorted)
 }
 
 // shareOut keeps one package of a workspace from filling the section: beyond its share a package's files come after
@@ -358,16 +306,12 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 	}
 	share := max(3, j.capOf(secSource)/len(j.units))
 	used := make(map[*unit]int)
-	var first, later []*candidate
-	for _, s := range sources {
+	sources, _ = before(sources, func(s *candidate) bool {
 		u := j.unitOf(s.Path)
-		if used[u]++; used[u] <= share || u == j.main() && j.leads() {
-			first = append(first, s)
-			continue
-		}
-		later = append(later, s)
-	}
-	return append(first, later...)
+		used[u]++
+		return used[u] <= share || u == j.main() && j.leads()
+	})
+	return sources
 }
 
 // asideOf says why a source is nothing for readers of the product.
@@ -386,52 +330,4 @@ func (j *sourceJudge) asideOf(s *sourceFile, text string) string {
 		return "describes one package only"
 	}
 	return ""
-}
-
-func isBuildScript(p string) bool {
-	base := strings.ToLower(path.Base(p))
-	return buildScripts.Has(base) || strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") ||
-		strings.HasSuffix(base, ".gradle.kts")
-}
-
-// isVariant finds the file of the same name without a folder for one module system: dist/cjs/x.js beside dist/x.js.
-func (j *sourceJudge) isVariant(p string) bool {
-	parts := strings.Split(p, "/")
-	for i, part := range parts[:len(parts)-1] {
-		if part == "cjs" || part == "umd" || part == "commonjs" || part == "es5" {
-			for _, instead := range []string{"", "esm/", "es/"} {
-				if j.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:],
-					"/")] != nil {
-					return true
-				}
-			}
-		}
-	}
-	ext := path.Ext(p)
-	stem := strings.TrimSuffix(p, ext)
-	return (ext == ".cjs" || ext == ".cts") && (j.byPath[stem+".js"] != nil || j.byPath[stem+".mjs"] != nil ||
-		j.byPath[stem+".ts"] != nil)
-}
-
-// isBuilt finds the TypeScript that a script was compiled from: the end of its path is the same.
-func (j *sourceJudge) isBuilt(p string) bool {
-	ext := path.Ext(p)
-	if ext == ".ts" || ext == ".cts" || ext == ".mts" {
-		if !strings.HasSuffix(strings.TrimSuffix(p, ext), ".d") {
-			return false
-		}
-	} else if ext != ".js" && ext != ".cjs" && ext != ".mjs" {
-		return false
-	}
-	stem := strings.TrimSuffix(strings.TrimSuffix(p, ext), ".d")
-	_, below, _ := strings.Cut(stem, "/")
-	for _, s := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
-		for _, e := range []string{".ts", ".tsx", ".mts"} {
-			if f := j.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") &&
-				strings.TrimSuffix(s, "/") == s {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"iter"
 	"path"
 	"strings"
 
@@ -40,7 +41,7 @@ type GoPackage struct {
 // It reads files, and ranks none.
 type survey struct {
 	ctx     context.Context
-	files   fs.FS
+	folder  fs.FS
 	reader  *scan.Reader
 	repo    *scan.Repository
 	options Options
@@ -58,7 +59,7 @@ type survey struct {
 
 // newSurvey reads what says most about the whole: the README and the manifests.
 func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
-	v := &survey{ctx: ctx, files: files, reader: scan.NewReader(files), repo: repo, options: options,
+	v := &survey{ctx: ctx, folder: files, reader: scan.NewReader(files), repo: repo, options: options,
 		caps: options.Caps.withDefaults()}
 	v.repo = v.withHeaders()
 	v.byPath = make(map[string]*scan.File, len(repo.Files))
@@ -88,6 +89,18 @@ func (v *survey) surveyed() Survey {
 		s.Go = append(s.Go, GoPackage{Dir: p.dir, Name: p.name, ImportPath: p.importer})
 	}
 	return s
+}
+
+// files gives those of the product that are of a kind and hold something.
+func (v *survey) files(kind scan.Kind) iter.Seq[*scan.File] {
+	return func(yield func(*scan.File) bool) {
+		for i := range v.repo.Files {
+			f := &v.repo.Files[i]
+			if f.Kind == kind && f.Place == scan.Product && f.Size > 0 && !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // productNames counts the files of the product by the last part of the path.
@@ -126,7 +139,7 @@ func (v *survey) start(path string, limit int64) []byte {
 // linkedReadme is the file that a link at the root leads to.
 func (v *survey) linkedReadme() string {
 	for _, name := range []string{"README.md", "README.rst", "README", "Readme.md", "readme.md"} {
-		if target, err := fs.ReadLink(v.files, name); err == nil && v.byPath[path.Clean(target)] != nil {
+		if target, err := fs.ReadLink(v.folder, name); err == nil && v.byPath[path.Clean(target)] != nil {
 			return path.Clean(target)
 		}
 	}

@@ -33,10 +33,15 @@ type unit struct {
 	paths      []string
 	about      manifest.Manifest // several manifests of one ecosystem made one
 	manifests  []manifest.Manifest
-	members    []string          // patterns of all manifests of the folder
-	ecosystems []string          // of all of them
-	entries    map[string]string // entry points found, with the manifest that names them
-	order      map[string]int    // of the entry points, as the manifests list them
+	members    []string         // patterns of all manifests of the folder
+	ecosystems []string         // of all of them
+	entries    map[string]entry // entry points found
+}
+
+// entry is how a manifest names an entry point.
+type entry struct {
+	from  string // the manifest
+	order int    // among its entry points
 }
 
 // findUnits reads the manifests, the shallow ones first.
@@ -71,7 +76,7 @@ func (v *survey) findUnits() []*unit {
 // newUnit merges the manifests of a folder: the one whose ecosystem most of the code is written for leads, others of
 // that ecosystem fill its gaps.
 func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
-	u := &unit{dir: dir, entries: make(map[string]string), order: make(map[string]int)}
+	u := &unit{dir: dir, entries: make(map[string]entry)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
 		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(v.mix.share(y.Ecosystem),
 			v.mix.share(x.Ecosystem)))
@@ -82,9 +87,8 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 		u.members = append(u.members, m.Members...)
 		u.ecosystems = append(u.ecosystems, m.Ecosystem)
 		for _, e := range m.Entries {
-			if p := v.resolveEntry(dir, e); p != "" && u.entries[p] == "" {
-				u.order[p] = len(u.entries)
-				u.entries[p] = path.Base(m.Path)
+			if p := v.resolveEntry(dir, e); p != "" && u.entries[p].from == "" {
+				u.entries[p] = entry{path.Base(m.Path), len(u.entries)}
 			}
 		}
 		switch {

@@ -8,7 +8,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Each name is one word.
@@ -107,13 +106,6 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 	}},
 	{-100, "", func(j *sourceJudge, s *sourceFile) bool { return j.isOlder(s.Path) }},
 	{-20, "", func(_ *sourceJudge, s *sourceFile) bool { return s.file.Language == "Shell" && s.entry == "" }},
-}
-
-// isOnePlatform holds for a set of sources for one platform of several: src/mingwX64Main.
-func isOnePlatform(p string) bool {
-	_, set, ok := strings.Cut(scan.SourceRoot(path.Dir(p)), "/src/")
-	set, _, _ = strings.Cut(set, "/")
-	return ok && strings.HasSuffix(set, "Main") && set != "commonMain" && set != "jvmMain"
 }
 
 // publishes holds where a package of the repository is there for others.
