@@ -3,8 +3,8 @@ package rank
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -57,13 +57,13 @@ func (j *pageJudge) sectionOf(d *document) (section, reason string) {
 	if section, reason := formal(d); reason != "" {
 		return section, reason
 	}
-	if isExamplePage(d) {
+	if d.Fences >= 2 && exampleWord.Word(strings.ToLower(d.Heading)) != "" {
 		return secExamples, fmt.Sprintf("heading says %q", d.Heading)
 	}
 	for _, try := range []func(*document) (string, string){byNames, byTitle, byShape, byHeadings} {
 		section, reason := try(d)
-		if section == secTutorials && j.crowds[path.Dir(d.Path)] > fewPages && !isTutorial(d) {
-			section = "" // a page among others of its sort, with steps in it
+		if titled, _ := byTitle(d); section == secTutorials && titled != section && j.crowds[path.Dir(d.Path)] > fewPages {
+			continue // a page among others of its sort, with steps in it
 		}
 		if section != "" {
 			return section, reason
@@ -74,12 +74,6 @@ func (j *pageJudge) sectionOf(d *document) (section, reason string) {
 
 // fewPages in a folder may be of different sorts.
 const fewPages = 3
-
-// isTutorial tells the pages that say so.
-func isTutorial(d *document) bool {
-	section, _ := byTitle(d)
-	return section == secTutorials
-}
 
 // notForReaders says what keeps a page out altogether.
 func (j *pageJudge) notForReaders(d *document) string {
@@ -106,34 +100,22 @@ func (j *pageJudge) notForReaders(d *document) string {
 
 // isLively tells a folder that holds code of a major language, or pages.
 func (j *pageJudge) isLively(dir string) bool {
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
-		if f.Place != scan.Product || !strings.HasPrefix(f.Path, dir+"/") || page.IsReadme(f.Path) {
-			continue
-		}
-		if f.Kind == scan.Source && !j.mix.isMinor(f.Language) && !j.isForeign(f) || f.Kind == scan.Document &&
-			page.Is(f.Path) {
+	for f := range j.files(scan.Source, scan.Document) {
+		if strings.HasPrefix(f.Path, dir+"/") && !page.IsReadme(f.Path) && (f.Kind == scan.Document && page.Is(f.Path) ||
+			f.Kind == scan.Source && !j.mix.isMinor(f.Language) && !j.isForeign(f)) {
 			return true
 		}
 	}
 	return false
 }
 
+var translated = regexp.MustCompile(`^(.+?)[._-](\w\w|\w\w[-_]\w\w)$`)
+
 // isTranslation recognises README.de.md and guide.zh-CN.md beside the page they translate.
 func (v *survey) isTranslation(p string) bool {
 	ext := path.Ext(p)
-	stem := strings.TrimSuffix(p, ext)
-	for _, cut := range []string{".", "_", "-"} {
-		i := strings.LastIndex(stem, cut)
-		if tag := stem[i+1:]; i > 0 && page.IsLanguageTag(tag) && v.byPath[stem[:i]+ext] != nil {
-			return true
-		}
-	}
-	if i := strings.LastIndexByte(stem, '-'); i > 3 && v.byPath[stem[:i-3]+ext] != nil && (stem[i-3] == '.' ||
-		stem[i-3] == '_') {
-		return true
-	}
-	return false
+	parts := translated.FindStringSubmatch(strings.TrimSuffix(p, ext))
+	return parts != nil && v.byPath[parts[1]+ext] != nil
 }
 
 // formal sorts out the pages about the project rather than what it makes, by their titles and by the names that hosts
@@ -161,22 +143,13 @@ func formal(d *document) (section, reason string) {
 	return "", ""
 }
 
-func versions(headings []string) int {
-	n := 0
+func versions(headings []string) (n int) {
 	for _, h := range headings {
-		h = strings.TrimLeft(strings.ToLower(h), "[v ")
-		h = strings.TrimPrefix(h, "version ")
-		major, rest, ok := strings.Cut(h, ".")
-		if ok && len(major) < 5 && strings.Trim(major, "0123456789") == "" && major != "" && rest != "" &&
-			unicode.IsDigit(rune(rest[0])) {
+		if page.Version(h) != "" {
 			n++
 		}
 	}
 	return n
-}
-
-func isExamplePage(d *document) bool {
-	return d.Fences >= 2 && exampleWord.Word(strings.ToLower(d.Heading)) != ""
 }
 
 // byTitle heeds the words of the title.
@@ -213,13 +186,13 @@ func byNames(d *document) (section, reason string) {
 func byShape(d *document) (section, reason string) {
 	names := 0
 	for _, h := range d.Headings {
-		if isSignature(h) {
+		if signature.MatchString(h) { // "new Foo(bar)", "app.use"
 			names++
 		}
 	}
 	switch {
 	case names >= 3 && 2*names >= len(d.Headings):
-		return secAPI, prose.Count(names, "heading") + verb(names, " is a name", " are names") + " in code"
+		return secAPI, prose.Count(names, "heading") + " in code"
 	case d.Options >= 12 && 3*d.Options > d.Lines-d.Fenced:
 		return secConfiguration, "lists " + prose.Count(d.Options, "option")
 	case d.Steps >= 5 && d.Fences >= 4:
@@ -228,33 +201,18 @@ func byShape(d *document) (section, reason string) {
 	return "", ""
 }
 
-// isSignature tells a heading that is code: "new Foo(bar)", "app.use", "--flag".
-func isSignature(h string) bool {
-	first, _, more := strings.Cut(h, " ")
-	if i := strings.IndexByte(h, '('); i > 0 && strings.HasSuffix(h, ")") && prose.IsIdent(rune(h[i-1])) {
-		return true
-	}
-	return !more && strings.Contains(first, "::") || !more && strings.Count(first, ".") == 1 &&
-		!strings.HasSuffix(first, ".") && isCode(first)
-}
-
-func isCode(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return !prose.IsIdent(r) && r != '.' && r != '#' }) < 0 &&
-		unicode.IsLetter(rune(s[0]))
-}
+var signature = regexp.MustCompile(`^([^(]*[\pL\pN_]\(.*\)|\S*::\S*|\pL[\pL\pN_#]*\.[\pL\pN_#]+)$`)
 
 // byHeadings lets two or more lower headings of one sort decide.
 func byHeadings(d *document) (section, reason string) {
 	counts := make(map[string]int)
 	for _, h := range d.Headings[min(1, len(d.Headings)):] {
-		probe := document{Features: page.Features{Heading: h}}
-		if s, _ := byTitle(&probe); s == secConfiguration || s == secOperations {
-			counts[s]++
-		}
+		of, _ := byTitle(&document{Features: page.Features{Heading: h}})
+		counts[of]++
 	}
 	for _, s := range []string{secConfiguration, secOperations} {
-		if counts[s] >= 3 && 2*counts[s] >= len(d.Headings) {
-			return s, prose.Count(counts[s], "heading") + verb(counts[s], " is", " are") + " about it"
+		if n := counts[s]; n >= 3 && 2*n >= len(d.Headings) {
+			return s, prose.Count(n, "heading") + " about it"
 		}
 	}
 	return "", ""

@@ -2,7 +2,7 @@ package rank
 
 import (
 	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"math/bits"
 	"path"
 	"slices"
@@ -46,10 +46,9 @@ func (j *pageJudge) documents(c choice) {
 		return byScore(&x.candidate, &y.candidate)
 	})
 	for _, d := range pages {
-		if d.section == "" {
-			continue
+		if d.section != "" {
+			c[d.section] = append(c[d.section], &d.candidate)
 		}
-		c[d.section] = append(c[d.section], &d.candidate)
 	}
 }
 
@@ -60,24 +59,21 @@ func (j *pageJudge) pageFiles() []*scan.File {
 		f := &j.repo.Files[i]
 		switch {
 		case !page.Is(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
-		case (isPlainText(f.Path) || path.Ext(f.Path) == ".asc" || page.IsMan(f.Path)) && f.Kind != scan.Document:
+		case (strings.EqualFold(path.Ext(f.Path), ".txt") || path.Ext(f.Path) == ".asc" || page.IsMan(f.Path)) &&
+			f.Kind != scan.Document:
 		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" ||
 			strings.HasPrefix(stemOf(f.Path), "llms"):
 		default:
 			files = append(files, f)
 		}
 	}
-	slices.SortFunc(files, func(x, y *scan.File) int {
-		return compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/3 })(x.Path,
-			y.Path)
-	})
+	likely := compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/3 })
+	slices.SortFunc(files, func(x, y *scan.File) int { return likely(x.Path, y.Path) })
 	for _, f := range files[min(len(files), mostPages):] {
 		j.passed.add(f.Path, 0, fmt.Sprintf("not read: %d documents are larger or nearer to the root", mostPages))
 	}
 	return files[:min(len(files), mostPages)]
 }
-
-func isPlainText(p string) bool { return strings.EqualFold(path.Ext(p), ".txt") }
 
 // limitOf a page is what is read of it. Notebooks hold pictures between their words.
 func limitOf(p string) int64 {
@@ -92,20 +88,19 @@ const manyPages = 12
 
 func (j *pageJudge) readPages() []*document {
 	var pages []*document
-	first := make(map[uint64]string)
+	first, seed := make(map[uint64]string), maphash.MakeSeed()
 	for _, f := range j.pageFiles() {
 		text := j.head(f.Path, limitOf(f.Path))
 		if text == "" {
 			j.passed.add(f.Path, 0, "cannot be read")
 			continue
 		}
-		h := fnv.New64a()
-		h.Write([]byte(text))
-		if other := first[h.Sum64()]; other != "" && f.Path != j.readme.Path {
+		sum := maphash.String(seed, text)
+		if other := first[sum]; other != "" && f.Path != j.readme.Path {
 			j.passed.add(f.Path, 10, "the same text as "+other)
 			continue
 		}
-		first[h.Sum64()] = f.Path
+		first[sum] = f.Path
 		d := &document{Features: page.FeaturesOf(f.Path, text), order: 1 << 20}
 		d.Path, d.size = f.Path, f.Size
 		j.crowds[path.Dir(f.Path)]++
@@ -133,11 +128,8 @@ func (j *judge) take(text string) {
 func (j *pageJudge) linkPages(pages []*document) {
 	byStem := make(map[string][]*document)
 	for _, d := range pages {
-		stem := strings.TrimSuffix(d.Path, path.Ext(d.Path))
-		if base := path.Base(stem); base == "index" || base == "_index" || base == "README" {
-			stem = path.Dir(stem)
-		}
-		byStem[path.Base(stem)] = append(byStem[path.Base(stem)], d)
+		base := path.Base(siteStem(d.Path))
+		byStem[base] = append(byStem[base], d)
 	}
 	for _, from := range pages {
 		seen := make(map[*document]bool)
@@ -154,18 +146,11 @@ func (j *pageJudge) linkPages(pages []*document) {
 }
 
 func resolvePage(from, target string, byStem map[string][]*document) *document {
-	target = strings.TrimSuffix(strings.TrimSuffix(target, path.Ext(target)), "/")
-	if base := path.Base(target); base == "index" || base == "README" {
-		target = path.Dir(target)
-	}
+	target = siteStem(target)
 	beside := path.Join(path.Dir(from), target)
 	var best *document
 	for _, d := range byStem[path.Base(target)] {
-		stem := strings.TrimSuffix(d.Path, path.Ext(d.Path))
-		if base := path.Base(stem); base == "index" || base == "_index" || base == "README" {
-			stem = path.Dir(stem)
-		}
-		switch {
+		switch stem := siteStem(d.Path); {
 		case stem == beside || stem == target:
 			return d
 		case strings.HasSuffix("/"+stem, "/"+target) && best == nil:
@@ -173,6 +158,15 @@ func resolvePage(from, target string, byStem map[string][]*document) *document {
 		}
 	}
 	return best
+}
+
+// siteStem is the path by which a site knows a page.
+func siteStem(p string) string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), "/")
+	if base := path.Base(stem); base == "index" || base == "_index" || base == "README" {
+		return path.Dir(stem)
+	}
+	return stem
 }
 
 // rate gives the page its section and its score, or passes over it.

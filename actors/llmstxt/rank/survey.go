@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
@@ -91,12 +92,12 @@ func (v *survey) surveyed() Survey {
 	return s
 }
 
-// files gives those of the product that are of a kind and hold something.
-func (v *survey) files(kind scan.Kind) iter.Seq[*scan.File] {
+// files gives those of the product that are of one of the kinds and hold something.
+func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 	return func(yield func(*scan.File) bool) {
 		for i := range v.repo.Files {
 			f := &v.repo.Files[i]
-			if f.Kind == kind && f.Place == scan.Product && f.Size > 0 && !yield(f) {
+			if slices.Contains(kinds, f.Kind) && f.Place == scan.Product && f.Size > 0 && !yield(f) {
 				return
 			}
 		}

@@ -1,8 +1,8 @@
 package page
 
 import (
+	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -55,15 +55,21 @@ func (p Page) Covers() string {
 	return strings.Join(parts, " · ")
 }
 
+var version = regexp.MustCompile(`(?i)^\[?(?:version )?[v\[ ]*(\d{1,4}\.\d[^ \]:,]*)`)
+
+// Version is the number that a heading of a page of changes begins with, "" for none.
+func Version(heading string) string {
+	if parts := version.FindStringSubmatch(heading); parts != nil {
+		return strings.ToLower(parts[1])
+	}
+	return ""
+}
+
 // Versions names the newest versions that a page of changes has.
 func (p Page) Versions() string {
 	var found []string
 	for _, h := range p.subs {
-		number := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(h.text), "version "), "v[ ")
-		number, _, _ = strings.Cut(strings.TrimRight(number, "]:"), " ")
-		number = strings.TrimRight(number, "]:,")
-		major, minor, _ := strings.Cut(number, ".")
-		if major != "" && minor != "" && unicode.IsDigit(rune(major[0])) && h.text != p.Title {
+		if number := Version(h.text); number != "" && h.text != p.Title {
 			found = append(found, number)
 		}
 	}
