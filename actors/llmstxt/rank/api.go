@@ -3,13 +3,15 @@ package rank
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
@@ -28,7 +30,9 @@ const (
 )
 
 var (
+	accessor       = regexp.MustCompile(`^([gG]et|[sS]et|[iI]s|[hH]as)[_\p{Lu}]`)
 	accessorDocs   = words.Of("starts of accessors' docs")
+	digits         = regexp.MustCompile(`\pN`)
 	headers        = words.Of("headers")
 	privateHeaders = words.Of("ends of private headers")
 )
@@ -37,19 +41,19 @@ var (
 // those with a doc, and those that the README uses.
 func (j *sourceJudge) api(c choice) {
 	var all, old []*candidate
-	for _, section := range []string{secPackages, secSource, secCommands} {
+	for _, section := range []string{secPackages, secSource} {
 		for i, x := range c[section] {
-			if section != secCommands && j.isForOthers(x.Path) {
-				for k, s := range x.Symbols {
-					if y := j.apiLink(x, s); y != nil {
-						y.Score += x.weights[k] - 2*i - j.distance(x)
-						all = append(all, y)
-					} else if y := j.oldLink(x, s); y != nil {
-						old = append(old, y)
-					}
+			if !j.isForOthers(x.Path) {
+				continue
+			}
+			for k, s := range x.Symbols {
+				if y := j.apiLink(x, s); y != nil && y.deprecated {
+					old = append(old, y)
+				} else if y != nil {
+					y.Score += x.weights[k] - 2*i - j.distance(x)
+					all = append(all, y)
 				}
 			}
-			sortByLine(x.Symbols)
 		}
 	}
 	if len(all) == 0 {
@@ -57,6 +61,11 @@ func (j *sourceJudge) api(c choice) {
 	}
 	slices.SortStableFunc(all, func(x, y *candidate) int { return cmp.Compare(y.Score, x.Score) })
 	j.takeAPI(c, all)
+	for _, x := range slices.Concat(c[secPackages], c[secSource], c[secCommands]) {
+		slices.SortStableFunc(x.Symbols, func(p, q Symbol) int {
+			return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
+		})
+	}
 }
 
 // distance takes points from symbols of helpers and, where a package bears the repository's name, from those of others.
@@ -73,24 +82,26 @@ func (j *sourceJudge) distance(x *candidate) int {
 
 // apiLink is nil for a symbol that does not deserve a link.
 func (j *sourceJudge) apiLink(x *candidate, s Symbol) *candidate {
-	used := j.isUsed(x, s)
-	note := j.symbolNote(x, s)
-	if isType := s.Kind == surface.Type || s.Kind == surface.Module; note == "" && isType &&
-		prose.SameWords(lastName(s.Name), stemOf(x.Path)) {
+	used, note := j.isUsed(x, s), j.symbolNote(x, s)
+	y := &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: j.qualified(x, s)}, kind: s.Kind,
+		used: used, deprecated: strings.Contains(s.Doc, "eprecated")}
+	if isType(s.Kind) && note == "" && prose.SameWords(lastName(s.Name), stemOf(x.Path)) {
 		note = methodsOf(x, s.Name)
 	}
 	switch {
-	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
-		isAccessor(s), strings.Contains(s.Doc, "eprecated"):
+	case s.Kind == surface.Constant || s.Kind == surface.Variable || isPrivateName(s.Name):
 		return nil
-	case note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(j.byPath[x.Path])):
+	case y.deprecated: // is for want of anything else
+		y.Note = prose.Sentence(s.Doc)
+		y.add(200, "deprecated, but there is nothing else")
+		return y
+	case isOwnConstructor(s.Name), isAccessor(s), note == "" && (!used || s.Kind == surface.Method ||
+		!x.exposed && source.Of(j.byPath[x.Path].Language).Reexports != nil):
 		return nil
 	}
-	y := &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: j.qualified(x, s), Note: note},
-		kind: s.Kind}
+	y.Note = note
 	y.add(250, "public "+string(s.Kind))
 	if used {
-		y.used = true
 		y.add(10, "used by the README's code")
 	}
 	return y
@@ -113,25 +124,12 @@ func (j *sourceJudge) symbolNote(x *candidate, s Symbol) string {
 	return page.WithoutLead(note)
 }
 
-// oldLink is for what is deprecated, in want of anything else.
-func (j *sourceJudge) oldLink(x *candidate, s Symbol) *candidate {
-	if !strings.Contains(s.Doc, "eprecated") || isPrivateName(s.Name) || s.Kind == surface.Constant ||
-		s.Kind == surface.Variable {
-		return nil
-	}
-	return &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: j.qualified(x, s),
-		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but there is nothing else"}}, kind: s.Kind}
-}
-
 // isUsed tells whether the README's code uses the symbol: calls it as a member, or names it by a name that is no
 // common word.
 func (j *sourceJudge) isUsed(x *candidate, s Symbol) bool {
 	last := lastName(s.Name)
-	if len(last) < 3 || j.uses(x, s.Symbol) == 0 {
-		return false
-	}
-	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && j.named.Members[last] > 0 ||
-		isTelling(last)
+	return len(last) > 2 && j.uses(x, s.Symbol) > 0 && (isTelling(last) || s.Kind == surface.Function &&
+		j.named.Members[last] > 0)
 }
 
 // isTellingDoc wants a few words that are no code and do not repeat the name.
@@ -158,23 +156,8 @@ func isPrivateName(name string) bool {
 // isAccessor holds for methods that only give or take a value.
 func isAccessor(s Symbol) bool {
 	last := lastName(s.Name)
-	if s.Kind != surface.Method {
-		return false
-	}
-	if strings.HasSuffix(last, "=") || strings.HasPrefix(s.Doc, last+" implements ") {
-		return true
-	}
-	doc := strings.ToLower(s.Doc)
-	for _, start := range []string{"get", "set", "is", "has"} {
-		rest := strings.TrimPrefix(strings.TrimPrefix(last, start), strings.ToUpper(start[:1])+start[1:])
-		if rest == last || rest == "" || rest[0] != '_' && !unicode.IsUpper(rune(rest[0])) {
-			continue
-		}
-		if accessorDocs.Start(strings.TrimPrefix(doc, strings.ToLower(last)+" ")) {
-			return true
-		}
-	}
-	return false
+	return s.Kind == surface.Method && (strings.HasSuffix(last, "=") || strings.HasPrefix(s.Doc, last+" implements ") ||
+		accessor.MatchString(last) && accessorDocs.Start(strings.TrimPrefix(strings.ToLower(s.Doc), strings.ToLower(last)+" ")))
 }
 
 // isOwnConstructor holds for "Element.Element": the type says as much.
@@ -183,30 +166,23 @@ func isOwnConstructor(name string) bool {
 	if last == "constructor" || last == "__init__" || last == "__construct" {
 		return true
 	}
-	owner := strings.TrimRight(strings.TrimSuffix(name, last), ".:#")
-	return owner != "" && lastName(owner) == last
+	return lastName(ownerOf(name)) == last
 }
 
 // isCodeLine tells a comment that holds code, or the end of a sentence.
 func isCodeLine(s string) bool {
-	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s,
-		" | ") || strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") ||
-		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
-}
-
-func filesOf(list []*candidate) int {
-	files := make(map[string]bool)
-	for _, x := range list {
-		files[x.Path] = true
-	}
-	return len(files)
+	return prose.EndsWithAny(s, ";", "{") || prose.ContainsAny(s, "=>", " | ") || prose.StartsWithAny(s, "(", "export ",
+		"const ") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead")
 }
 
 func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
-	used, seen := make(map[string]int), make(map[string]bool)
+	used, seen, files := make(map[string]int), make(map[string]bool), make(map[string]bool)
+	for _, x := range all {
+		files[x.Path] = true
+	}
 	perFile, most := apiOfOneFile, apiLinks
-	switch files := filesOf(all); {
-	case len(j.golang.packages) == 0 && files >= manyFiles:
+	switch {
+	case len(j.golang.packages) == 0 && len(files) >= manyFiles:
 		perFile = apiOfManyFiles
 	case !j.golang.isSmall():
 		perFile = max(perFile, min(apiOfOnePackage, 2*apiLinks/max(1, len(c[secPackages]))))
@@ -216,19 +192,16 @@ func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
 	}
 	room := min(most, j.caps.Links/3) - len(c[secAPI])
 	var list []*candidate
-	families := make(map[string]bool)
 	for _, x := range all {
 		key := x.Path
 		if p := j.golang.of(x.Path); p != nil && !j.golang.isSmall() {
 			key = p.dir
 		}
-		family := x.Path + "\n" + withoutDigits(x.Title)
-		again := families[family] || seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note] || x.Note == "" && seen[x.Title]
-		if again || used[key] == perFile || len(list) >= room {
+		family := x.Path + "\n" + digits.ReplaceAllString(x.Title, "") // Either3 and Either4 are of Either
+		if seen[family] || seen[cmp.Or(x.Note, x.Title)] || used[key] == perFile || len(list) >= room {
 			continue
 		}
-		seen[x.Title+"\n"+x.Path], seen[x.Note], seen[x.Title] = true, true, true
-		families[family] = true
+		seen[family], seen[x.Note], seen[x.Title] = true, true, true
 		used[key]++
 		list = append(list, x)
 	}
@@ -236,22 +209,12 @@ func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
 	c[secAPI] = append(c[secAPI], list...)
 }
 
-// withoutDigits is the name that a family has in common: Either3 and Either4 are of Either.
-func withoutDigits(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
-		}
-		return r
-	}, name)
-}
-
 // place puts what the README uses first, then types, then what is called.
 func (c *candidate) place() int {
 	switch {
 	case c.used:
 		return 0
-	case c.kind == surface.Type || c.kind == surface.Module:
+	case isType(c.kind):
 		return 1
 	case c.kind == surface.Method:
 		return 3
@@ -263,15 +226,17 @@ func (c *candidate) place() int {
 // that calls itself internal.
 func (j *sourceJudge) isForOthers(p string) bool {
 	f := j.byPath[p]
-	if f == nil || isInternal(p) || isSetAside(p) || j.isProgram(j.unitOf(p)) {
+	switch {
+	case f == nil || isInternal(p) || isSetAside(p) || j.isProgram(j.unitOf(p)):
 		return false
-	}
-	switch f.Language {
-	case "Go":
+	case f.Language == "Go":
 		pkg := j.golang.of(p)
 		return pkg == nil || !pkg.isCommand()
-	case "C", "C++":
-		return j.isPublicHeader(p)
+	case f.Language == "C" || f.Language == "C++":
+		if j.headers == nil {
+			j.headers = j.publicHeaders()
+		}
+		return j.headers[p]
 	}
 	return true
 }
@@ -292,24 +257,14 @@ func (v *survey) isProgram(u *unit) bool {
 	return false
 }
 
-// isPublicHeader holds for what a library of C or C++ shows: the headers below include, else those that bear the
-// project's name, else all.
-func (j *sourceJudge) isPublicHeader(p string) bool {
-	if !isHeader(p) || isPrivateHeader(p) {
-		return false
-	}
-	if j.headers == nil {
-		j.headers = j.publicHeaders()
-	}
-	return j.headers[p]
-}
-
+// publicHeaders are what a library of C or C++ shows: those below include, else those that bear the project's name,
+// else all.
 func (j *sourceJudge) publicHeaders() map[string]bool {
 	below, named, all := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	names := append(j.names(), strings.ToLower(j.title()), strings.ToLower(path.Base(j.repo.Name)))
 	for i := range j.repo.Files {
 		p := j.repo.Files[i].Path
-		if !isHeader(p) || isPrivateHeader(p) {
+		if !headers.Has(path.Ext(p)) || isPrivateHeader(p) {
 			continue
 		}
 		all[p] = true
@@ -333,30 +288,19 @@ func (j *sourceJudge) publicHeaders() map[string]bool {
 
 // hasMain looks for the entrance of a program in the files that would have it.
 func (j *sourceJudge) hasMain(names []string) bool {
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
-		if f.Language != "C" && f.Language != "C++" || isHeader(f.Path) {
-			continue
-		}
+	for f := range j.files(scan.Source) {
 		stem := stemOf(f.Path)
-		if stem != "main" && stem != "server" && !slices.Contains(names, stem) {
-			continue
-		}
-		if text := j.head(f.Path, perPackage); strings.Contains(text, "main(int ") ||
-			strings.Contains(text, "main(void)") {
+		if (f.Language == "C" || f.Language == "C++") && !headers.Has(path.Ext(f.Path)) && (stem == "main" || stem == "server" ||
+			slices.Contains(names, stem)) && prose.ContainsAny(j.head(f.Path, perPackage), "main(int ", "main(void)") {
 			return true
 		}
 	}
 	return false
 }
 
-func isHeader(p string) bool { return headers.Has(path.Ext(p)) }
-
 func isPrivateHeader(p string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(strings.TrimSuffix(p, path.Ext(p))), "/") {
-		if privatePlaces.Has(part) || foreignPlaces.Has(part) || part == "config" || privateHeaders.End(part) {
-			return true
-		}
-	}
-	return false
+	parts := strings.Split(strings.ToLower(strings.TrimSuffix(p, path.Ext(p))), "/")
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return privatePlaces.Has(part) || foreignPlaces.Has(part) || part == "config" || privateHeaders.End(part)
+	})
 }

@@ -11,11 +11,12 @@ import (
 // candidate is a file that may be linked.
 type candidate struct {
 	Link
-	size    int64
-	weights []int        // of its symbols, until they are sorted by line
-	kind    surface.Kind // of what a link of the API leads to
-	used    bool         // by the README's code
-	exposed bool         // what the package shows at its entrance holds the file whole
+	size       int64
+	weights    []int        // of its symbols, until they are sorted by line
+	kind       surface.Kind // of what a link of the API leads to
+	used       bool         // by the README's code
+	deprecated bool
+	exposed    bool // what the package shows at its entrance holds the file whole
 }
 
 func (c *candidate) add(points int, reason string) {
@@ -53,30 +54,27 @@ func compareBy(rank func(string) int) func(a, b string) int {
 const mostPassed = 50
 
 // passedOver keeps what was not chosen.
-type passedOver struct {
-	list  []Passed
-	score []int
+type passedOver struct{ list []passed }
+
+type passed struct {
+	Passed
+	score int
 }
 
 func (p *passedOver) add(path string, score int, reason string) {
-	p.list = append(p.list, Passed{Path: path, Reason: reason})
-	p.score = append(p.score, score)
+	p.list = append(p.list, passed{Passed{Path: path, Reason: reason}, score})
 }
 
 func (p *passedOver) best() []Passed {
-	order := make([]int, len(p.list))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(x, y int) int {
-		return cmp.Or(cmp.Compare(p.score[y], p.score[x]), strings.Compare(p.list[x].Path, p.list[y].Path))
+	slices.SortStableFunc(p.list, func(x, y passed) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), strings.Compare(x.Path, y.Path))
 	})
 	var best []Passed
 	seen := make(map[string]bool)
-	for _, i := range order {
-		if len(best) < mostPassed && !seen[p.list[i].Path] {
-			seen[p.list[i].Path] = true
-			best = append(best, p.list[i])
+	for _, x := range p.list {
+		if len(best) < mostPassed && !seen[x.Path] {
+			seen[x.Path] = true
+			best = append(best, x.Passed)
 		}
 	}
 	return best

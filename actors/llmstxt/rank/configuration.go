@@ -1,12 +1,15 @@
 package rank
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
 )
@@ -19,10 +22,8 @@ var buildFiles, runFiles = words.Of("build files"), words.Of("files that run")
 // configuration lists what builds and configures the product, and what deploys it, near the root.
 func (j *judge) configuration(c choice) {
 	objects := mostObjects
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
-		if f.Place != scan.Product || f.Size == 0 || depth(f.Path) > 3 || f.Kind == scan.Document ||
-			f.Kind == scan.Source && !manifest.Known(f.Path) {
+	for f := range j.files() {
+		if depth(f.Path) > 3 || f.Kind == scan.Document || f.Kind == scan.Source && !manifest.Known(f.Path) {
 			continue
 		}
 		section, points, reason := j.configOf(f, &objects)
@@ -44,17 +45,17 @@ func (j *judge) configuration(c choice) {
 
 func (j *judge) configOf(f *scan.File, objects *int) (section string, points int, reason string) {
 	name := strings.ToLower(path.Base(f.Path))
-	stem := strings.TrimSuffix(name, path.Ext(name))
+	stem, isYAML := strings.TrimSuffix(name, path.Ext(name)), prose.EndsWithAny(name, ".yaml", ".yml")
 	switch {
 	case manifest.Known(f.Path) && depth(f.Path) == 0:
-		if of := j.ecosystemOf(f.Path); j.mix.sum > 0 && len(source.In(of)) > 0 && j.mix.share(of) < 10 {
+		m, _ := manifest.Parse(f.Path, nil)
+		if j.mix.sum > 0 && len(source.In(m.Ecosystem)) > 0 && j.mix.share(m.Ecosystem) < 10 {
 			return "", 0, ""
 		}
 		return secConfiguration, 40, "manifest at the root"
 	case depth(f.Path) == 0 && buildFiles.Has(name):
 		return secConfiguration, 30, "build targets at the root"
-	case depth(f.Path) > 1 && !j.named.Path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
-		".yml"):
+	case depth(f.Path) > 1 && !j.named.Path(f.Path) && !isYAML:
 	case runFiles.Start(name):
 		return secOperations, 30, "says how to run it"
 	case strings.Contains(stem, "example") || strings.Contains(stem, "sample") || strings.HasPrefix(stem, "default") ||
@@ -62,8 +63,7 @@ func (j *judge) configOf(f *scan.File, objects *int) (section string, points int
 		if f.Kind == scan.Config {
 			return secConfiguration, 40, "example configuration"
 		}
-	case (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !strings.HasPrefix(name, ".") &&
-		f.Size < 64<<10:
+	case isYAML && name[0] != '.' && f.Size < 64<<10:
 		if *objects--; *objects < 0 {
 			return "", 0, ""
 		}
@@ -72,11 +72,6 @@ func (j *judge) configOf(f *scan.File, objects *int) (section string, points int
 		}
 	}
 	return "", 0, ""
-}
-
-func (v *survey) ecosystemOf(p string) string {
-	m, _ := manifest.Parse(p, nil)
-	return m.Ecosystem
 }
 
 // contentBytes of a file of settings are read for what it holds.
@@ -89,57 +84,35 @@ func (j *judge) contents(p string) string {
 	text := func() string { return j.head(p, contentBytes) }
 	switch {
 	case manifest.Known(p):
-		return j.ofManifest(p)
-	case base == "makefile" || base == "gnumakefile" || base == "justfile":
-		return named("Targets", lineWords(text(), isTarget))
-	case strings.HasPrefix(base, "docker-compose") || strings.HasPrefix(base, "compose."):
+		m, _ := manifest.Parse(p, []byte(j.head(p, manifestBytes)))
+		var scripts []string
+		for _, s := range m.Scripts {
+			scripts = append(scripts, s.Name)
+		}
+		return cmp.Or(named("Scripts", scripts), named("Depends on", m.Dependencies))
+	case buildFiles.Has(base):
+		return named("Targets", found(buildTarget, text()))
+	case prose.StartsWithAny(base, "docker-compose", "compose."):
 		return named("Services", keysBelow(text(), "services:"))
-	case strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml"):
-		return named("Objects", lineWords(text(), func(line string) string {
-			kind, _ := strings.CutPrefix(line, "kind: ")
-			return strings.TrimPrefix(kind, line)
-		}))
+	case prose.EndsWithAny(base, ".yaml", ".yml"):
+		return named("Objects", found(objectKind, text()))
 	case strings.HasPrefix(base, "dockerfile"):
-		return named("Based on", lineWords(text(), func(line string) string {
-			rest, ok := strings.CutPrefix(line, "FROM ")
-			if !ok {
-				return ""
-			}
-			image, _, _ := strings.Cut(rest, " ")
-			return image
-		}))
+		return named("Based on", found(baseImage, text()))
 	}
 	return ""
 }
 
-func (j *judge) ofManifest(p string) string {
-	m, _ := manifest.Parse(p, []byte(j.head(p, manifestBytes)))
-	var scripts []string
-	for _, s := range m.Scripts {
-		scripts = append(scripts, s.Name)
-	}
-	if len(scripts) > 0 {
-		return named("Scripts", scripts)
-	}
-	return named("Depends on", m.Dependencies)
-}
+var (
+	buildTarget = regexp.MustCompile(`(?m)^([^\s.$%#=/@:]+):(?:[^=]|$)`)
+	objectKind  = regexp.MustCompile(`(?m)^kind: (.+)$`)
+	baseImage   = regexp.MustCompile(`(?m)^FROM ([^ \n]+)`)
+)
 
-// isTarget gives the name of a target that a line of a Makefile begins.
-func isTarget(line string) string {
-	name, rest, ok := strings.Cut(line, ":")
-	if !ok || strings.HasPrefix(rest, "=") || strings.ContainsAny(name, " \t.$%#=/@") {
-		return ""
-	}
-	return name
-}
-
-// lineWords gives what the function finds in lines, each once.
-func lineWords(text string, find func(line string) string) (words []string) {
-	seen := make(map[string]bool)
-	for line := range strings.Lines(text) {
-		if w := find(strings.TrimRight(line, "\n")); w != "" && !seen[w] {
-			seen[w] = true
-			words = append(words, w)
+// found gives what the pattern finds in a text, each once.
+func found(pattern *regexp.Regexp, text string) (words []string) {
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(words, m[1]) {
+			words = append(words, m[1])
 		}
 	}
 	return words

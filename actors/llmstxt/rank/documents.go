@@ -229,3 +229,8 @@ func verb(n int, one, many string) string {
 	}
 	return many
 }
+
+// higher says how many others of a sort there is room for.
+func higher(n int, thing string) string {
+	return prose.Count(n, thing) + verb(n, " ranks", " rank") + " higher"
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -25,11 +26,8 @@ func (j *judge) examples() []*candidate {
 	for i := range j.repo.Files {
 		f := &j.repo.Files[i]
 		if f.Place != scan.Example && !j.isIllustration(f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
-			page.IsLicence(path.Base(f.Path)) ||
-			isBuildScript(f.Path) || filesOfPackages.Has(stemOf(f.Path)) {
-			continue
-		}
-		if f.Kind == scan.Source && j.mix.sum > 0 && j.mix.bytes[f.Language] == 0 || j.isTranslation(f.Path) {
+			page.IsLicence(path.Base(f.Path)) || isBuildScript(f.Path) || filesOfPackages.Has(stemOf(f.Path)) ||
+			f.Kind == scan.Source && j.mix.sum > 0 && j.mix.bytes[f.Language] == 0 || j.isTranslation(f.Path) {
 			continue
 		}
 		dir := exampleDir(f.Path)
@@ -68,20 +66,13 @@ func (v *survey) isSample(p *goPackage, tree goTree) bool {
 	if !p.isCommand() || p.isHidden() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
 		return false
 	}
-	uses := false
+	var imports []string
 	for _, file := range p.files {
-		for _, imported := range v.byPath[file].Imports {
-			if imported == "flag" || strings.HasSuffix(imported, "/cobra") || strings.HasSuffix(imported, "/pflag") {
-				return false
-			}
-			uses = uses || tree.libraries[imported]
-		}
-	}
-	if !uses {
-		return false
+		imports = append(imports, v.byPath[file].Imports...)
 	}
 	_, note := v.packageDoc(p)
-	return note == ""
+	return note == "" && slices.ContainsFunc(imports, func(i string) bool { return tree.libraries[i] }) &&
+		!slices.ContainsFunc(imports, func(i string) bool { return i == "flag" || prose.EndsWithAny(i, "/cobra", "/pflag") })
 }
 
 // isIllustration holds for code below the documentation, where it shows how the product is used.

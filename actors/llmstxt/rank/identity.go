@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
@@ -27,11 +27,8 @@ var (
 
 // title is the README's own, else the package's name, else the repository's, else the folder's.
 func (v *survey) title() string {
-	t := strings.TrimRight(withoutEmoji(v.readme.Title), " :!")
-	for _, lead := range []string{"Welcome to ", "welcome to ", "Introduction to ", "About "} {
-		t = strings.TrimPrefix(t, lead)
-	}
-	t = strings.TrimSuffix(strings.TrimSuffix(t, " README"), " Readme")
+	t := strings.TrimRight(emoji.ReplaceAllString(v.readme.Title, ""), " :!")
+	t = titleFrame.ReplaceAllString(t, "")
 	name := moduleName(v.product().Name)
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) {
 		return t
@@ -63,18 +60,10 @@ func (v *survey) spelled(name string) string {
 	return name
 }
 
-// withoutEmoji drops ":name:" and pictures in front of a title.
-func withoutEmoji(title string) string {
-	for {
-		title = strings.TrimLeftFunc(title, func(r rune) bool { return r > 0x2000 && !unicode.IsLetter(r) || r == ' ' })
-		rest, ok := strings.CutPrefix(title, ":")
-		name, after, closed := strings.Cut(rest, ":")
-		if !ok || !closed || name == "" || strings.Contains(name, " ") || strings.TrimSpace(after) == "" {
-			return title
-		}
-		title = after
-	}
-}
+var (
+	emoji      = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+`) // in front of a title, and names of pictures
+	titleFrame = regexp.MustCompile(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)
+)
 
 // isNoName tells headings that every README may have.
 func isNoName(title string) bool {

@@ -1,11 +1,12 @@
 package rank
 
 import (
+	"cmp"
 	"iter"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -90,14 +91,10 @@ func (s *sourceFile) name() string {
 	if isTelling(stem) {
 		return stem
 	}
-	var b strings.Builder
-	for part := range strings.FieldsFuncSeq(stem, func(r rune) bool { return r == '_' || r == '-' }) {
-		first, size := utf8.DecodeRuneInString(part)
-		b.WriteRune(unicode.ToUpper(first))
-		b.WriteString(part[size:])
-	}
-	return b.String()
+	return wordStart.ReplaceAllStringFunc(stem, func(s string) string { return strings.ToUpper(strings.TrimLeft(s, "_-")) })
 }
+
+var wordStart = regexp.MustCompile(`(^[_-]*|[_-]+).?`)
 
 const (
 	mostUsers = 120      // tests and examples that are read
@@ -113,8 +110,7 @@ func (j *sourceJudge) countUsers(list []*sourceFile) {
 		}
 	}
 	left := mostUsers
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
+	for _, f := range j.repo.Files {
 		if f.Kind != scan.Source || f.Place != scan.Test && f.Place != scan.Example || f.Language == "Go" ||
 			j.mix.bytes[f.Language] == 0 || left == 0 {
 			continue
@@ -171,9 +167,6 @@ func (j *sourceJudge) newResolver(list []*sourceFile) resolver {
 		if s.aside == "" && !isPrivatePlace(s.Path) {
 			r.byWord[s.name()] = append(r.byWord[s.name()], s)
 		}
-		if s.namespace != "" {
-			r.byPath[s.namespace+"/"+s.name()] = s
-		}
 		for _, p := range importPaths(s.Path) {
 			if r.byPath[p] == nil {
 				r.byPath[p] = s
@@ -204,14 +197,7 @@ func (r resolver) find(from *sourceFile, spec string) *sourceFile {
 	if sourceExts.Has(path.Ext(spec)) {
 		bare = strings.TrimSuffix(spec, path.Ext(spec))
 	}
-	dir := path.Dir(from.Path)
-	if s := r.byPath[path.Join(dir, bare)]; s != nil {
-		return s
-	}
-	if s := r.byTitle[spec]; s != nil {
-		return s
-	}
-	if s := r.byPath[bare]; s != nil && s.namespace != "" {
+	if s := cmp.Or(r.byPath[path.Join(path.Dir(from.Path), bare)], r.byTitle[spec]); s != nil {
 		return s
 	}
 	if above, _, ok := strings.Cut("/"+from.Path, "/src/"); ok && from.file.Language == "Rust" {
@@ -229,25 +215,18 @@ func (r resolver) find(from *sourceFile, spec string) *sourceFile {
 		}
 		return nil
 	}
+	var best *sourceFile
 	_, tail, _ := strings.Cut(bare, "/")
 	for _, want := range []string{bare, tail} {
-		var best *sourceFile
 		for _, s := range r.byStem[path.Base(want)] {
-			for _, p := range importPaths(s.Path) {
-				if strings.Contains(want, "/") && strings.HasSuffix("/"+p, "/"+want) && (best == nil ||
-					len(s.Path) < len(best.Path)) {
-					best = s
-				}
+			ends := func(p string) bool { return strings.HasSuffix("/"+p, "/"+want) }
+			if slices.ContainsFunc(importPaths(s.Path), ends) && (best == nil || len(s.Path) < len(best.Path)) {
+				best = s
 			}
 		}
-		if best != nil {
-			return best
+		if best != nil || !strings.Contains(tail, "/") {
+			break
 		}
 	}
-	return nil
-}
-
-// hasReexports tells the languages whose names are public by what exports them.
-func hasReexports(f *scan.File) bool {
-	return f != nil && source.Of(f.Language).Reexports != nil
+	return best
 }

@@ -64,10 +64,8 @@ const mostHeaders = 8
 func (v *survey) withHeaders() *scan.Repository {
 	var headers []*scan.File
 	var c, cpp int64
-	for i := range v.repo.Files {
-		f := &v.repo.Files[i]
+	for f := range v.files(scan.Source) {
 		switch {
-		case f.Kind != scan.Source || f.Place != scan.Product:
 		case f.Language == "C++":
 			cpp += f.Size
 		case f.Language == "C" && path.Ext(f.Path) == ".h":

@@ -20,15 +20,12 @@ func (j *judge) describe(c *candidate) {
 	case c.Path == j.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
 		c.Note = j.readme.Covers() // its first sentence is the summary
-	case c.Note == "" && (manifest.Known(c.Path) || !page.Is(c.Path) && j.byPath[c.Path].Kind != scan.Source):
-		c.Title = cmp.Or(c.Title, c.Path)
-		c.Note = j.contents(c.Path)
-	case manifest.Known(c.Path):
-		c.Title = cmp.Or(c.Title, c.Path)
-	case page.Is(c.Path):
+	case page.Is(c.Path) && !manifest.Known(c.Path):
 		j.describePage(c)
-	case c.Note == "" && j.byPath[c.Path] != nil:
-		c.Title = cmp.Or(c.Title, c.Path)
+	case c.Note != "":
+	case manifest.Known(c.Path) || j.byPath[c.Path].Kind != scan.Source:
+		c.Note = j.contents(c.Path)
+	default:
 		c.Note = source.Note(j.byPath[c.Path].Language, j.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
@@ -61,12 +58,10 @@ func (j *judge) describePage(c *candidate) {
 		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
 	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
-	switch _, reason := formal(&document{candidate: *c, Features: page.Features{Heading: title}}); {
-	case reason == whatChanged:
-		c.Note = cmp.Or(c.Note, p.Versions(), p.Note())
-	default:
-		c.Note = cmp.Or(c.Note, p.Note(), p.Covers())
+	if _, reason := formal(&document{candidate: *c, Features: page.Features{Heading: title}}); reason == whatChanged {
+		c.Note = cmp.Or(c.Note, p.Versions())
 	}
+	c.Note = cmp.Or(c.Note, p.Note(), p.Covers())
 }
 
 var titlesOfParts = words.Of("titles of parts")
@@ -77,8 +72,8 @@ func finishNote(note string, c *candidate) string {
 		note = withDashes(note) // where code is not marked, "--" may be an argument
 	}
 	for _, dash := range []string{" - ", " — ", ": "} {
-		before, after, ok := strings.Cut(note, dash)
-		if ok && (before == path.Base(c.Path) || before == c.Path || dash != ": " && before == stemOf(c.Path)) {
+		if before, after, ok := strings.Cut(note, dash); ok && (before == path.Base(c.Path) || before == stemOf(c.Path) &&
+			dash != ": ") {
 			note = after
 		}
 	}

@@ -30,19 +30,20 @@ func (j *sourceJudge) packages() []*candidate {
 			public = append(public, p)
 		}
 	}
-	slices.SortFunc(public, comparePackages)
-	slices.SortFunc(internal, comparePackages)
+	order := func(x, y *goPackage) int {
+		return cmp.Or(cmp.Compare(x.below(), y.below()), cmp.Compare(y.fanIn, x.fanIn), cmp.Compare(depth(x.dir), depth(y.dir)),
+			strings.Compare(x.dir, y.dir))
+	}
+	slices.SortFunc(public, order)
+	slices.SortFunc(internal, order)
 	if len(public) < fewPublic {
 		public = append(public, internal...)
 	} else {
-		j.passPackages(internal, "an internal package")
-	}
-	list := j.packageLinks(public, j.capOf(secPackages), func(p *goPackage) string {
-		if p.dir == "." {
-			return p.name
+		for _, p := range internal {
+			j.passed.add(p.files[0], 10+p.fanIn, "an internal package, imported by "+prose.Count(p.fanIn, "package"))
 		}
-		return p.title
-	})
+	}
+	list := j.packageLinks(public, j.capOf(secPackages), func(p *goPackage) string { return p.name })
 	for i, c := range list {
 		c.Score = 560 - 8*i
 		p := public[i]
@@ -63,23 +64,6 @@ func (j *sourceJudge) packages() []*candidate {
 	return list
 }
 
-func (j *sourceJudge) passPackages(list []*goPackage, reason string) {
-	for _, p := range list {
-		if p.fanIn > 0 {
-			reason := reason + ", imported by " + prose.Count(p.fanIn, "package")
-			j.passed.add(p.files[0], 10+p.fanIn, reason)
-		}
-	}
-}
-
-func comparePackages(x, y *goPackage) int {
-	return cmp.Or(
-		cmp.Compare(x.below(), y.below()),
-		cmp.Compare(y.fanIn, x.fanIn),
-		cmp.Compare(depth(x.dir), depth(y.dir)),
-		strings.Compare(x.dir, y.dir))
-}
-
 // goCommands lists what can be run, the shallow first, then by the code below.
 func (j *sourceJudge) goCommands() []*candidate {
 	var list []*goPackage
@@ -93,10 +77,7 @@ func (j *sourceJudge) goCommands() []*candidate {
 			x.bytes), strings.Compare(x.dir, y.dir))
 	})
 	out := j.packageLinks(list, j.capOf(secCommands), func(p *goPackage) string {
-		if p.dir == "." {
-			return cmp.Or(moduleName(p.importer), "main")
-		}
-		return p.title
+		return cmp.Or(moduleName(p.importer), "main")
 	})
 	for i, c := range out {
 		c.Score = 470 - 6*i
@@ -111,17 +92,20 @@ func (j *sourceJudge) goCommands() []*candidate {
 	return out
 }
 
-// packageLinks points each package to the file with its comment, or else to the file that bears its name.
-func (j *sourceJudge) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
+// packageLinks points each package to the file with its comment, or else to the file that bears its name. root gives
+// the title of the one at the root.
+func (j *sourceJudge) packageLinks(list []*goPackage, most int, root func(*goPackage) string) []*candidate {
 	for _, p := range list[min(len(list), most):] {
-		j.passed.add(p.files[0], 100+p.fanIn, "a package that "+prose.Count(most, "other")+verb(most, " ranks",
-			" rank")+" before")
+		j.passed.add(p.files[0], 100+p.fanIn, higher(most, "other package"))
 	}
 	var links []*candidate
 	for _, p := range list[:min(len(list), most)] {
 		file, note := j.packageDoc(p)
-		c := &candidate{Link: Link{Path: file, Title: title(p), Note: note}}
-		links = append(links, c)
+		title := p.title
+		if p.dir == "." {
+			title = root(p)
+		}
+		links = append(links, &candidate{Link: Link{Path: file, Title: title, Note: note}})
 	}
 	return links
 }
@@ -129,8 +113,7 @@ func (j *sourceJudge) packageLinks(list []*goPackage, most int, title func(*goPa
 // packageDoc finds the file with the package comment, in the order in which one would look, and its first sentence.
 // Without one it is the first file.
 func (v *survey) packageDoc(p *goPackage) (file, note string) {
-	files := slices.Clone(p.files)
-	slices.SortFunc(files, compareBy(p.docRank))
+	files := slices.SortedFunc(slices.Values(p.files), compareBy(p.docRank))
 	for _, f := range files {
 		if note := golang.Synopsis(v.head(f, packageBytes), p.name); note != "" {
 			return f, prose.Shorten(note, prose.SentenceRunes)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/kind"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // choice is the links by section.
@@ -48,12 +48,12 @@ func (c choice) cut(j *judge) {
 	total := 0
 	for _, name := range sectionNames {
 		list, most := c[name], j.capOf(name)
-		if name == secPackages {
-			most = max(most, min(3*most, members(list)))
+		if name == secPackages { // each of a workspace gets a line, if there are not too many
+			_, members := before(list, func(x *candidate) bool { return slices.Contains(x.Reasons, ofWorkspace) })
+			most = max(most, min(3*most, members))
 		}
 		for i := most; i < len(list); i++ {
-			j.passed.add(list[i].Path, list[i].Score, name+" is full: "+prose.Count(most, "other")+verb(most, " ranks",
-				" rank")+" higher")
+			j.passed.add(list[i].Path, list[i].Score, name+" is full: "+higher(most, "other"))
 		}
 		c[name] = list[:min(len(list), most)]
 		total += len(c[name])
@@ -61,16 +61,6 @@ func (c choice) cut(j *judge) {
 	for ; total > j.caps.Links; total-- {
 		j.dropLeast(c)
 	}
-}
-
-// members counts the packages of a workspace: each gets a line, if there are not too many.
-func members(list []*candidate) (n int) {
-	for _, x := range list {
-		if slices.Contains(x.Reasons, ofWorkspace) {
-			n++
-		}
-	}
-	return n
 }
 
 func (j *judge) dropLeast(c choice) {
@@ -81,8 +71,7 @@ func (j *judge) dropLeast(c choice) {
 		}
 	}
 	last := len(c[where]) - 1
-	j.passed.add(c[where][last].Path, least, prose.Count(j.caps.Links, "link")+verb(j.caps.Links, " ranks",
-		" rank")+" higher")
+	j.passed.add(c[where][last].Path, least, higher(j.caps.Links, "link"))
 	c[where] = c[where][:last]
 }
 
@@ -104,10 +93,7 @@ func (j *judge) writeUp(c choice, progress func(done, total int)) error {
 			}
 		}
 	}
-	if j.ctx.Err() != nil {
-		return context.Cause(j.ctx)
-	}
-	return nil
+	return context.Cause(j.ctx)
 }
 
 // finish gives the sections as the index has them.
@@ -144,13 +130,12 @@ const commonNotes = 3
 
 // dropCommonNotes takes away what stands at the top of many files: licences, the name of the project.
 func (c choice) dropCommonNotes() {
-	files := make(map[string]map[string]bool)
+	files := make(map[string][]string)
 	for _, list := range c {
 		for _, x := range list {
-			if files[x.Note] == nil {
-				files[x.Note] = make(map[string]bool)
+			if !slices.Contains(files[x.Note], x.Path) {
+				files[x.Note] = append(files[x.Note], x.Path)
 			}
-			files[x.Note][x.Path] = true
 		}
 	}
 	for _, list := range c {
@@ -194,9 +179,9 @@ func distinguish(links []Link) {
 			folders[path.Base(path.Dir(links[i].Path))] = true
 		}
 		for _, i := range group {
-			label := distinction(links[i].Path)
-			if len(folders) == len(group) {
-				label = path.Base(path.Dir(links[i].Path))
+			label := path.Base(path.Dir(links[i].Path))
+			if len(folders) < len(group) {
+				label = distinction(links[i].Path)
 			}
 			if label != "." && label != links[i].Title {
 				links[i].Title += " (" + label + ")"
@@ -207,7 +192,7 @@ func distinguish(links []Link) {
 
 // distinction is the path, or the folder of a page whose own name says nothing.
 func distinction(p string) string {
-	if dir := path.Dir(p); dir != "." && (stemOf(p) == "readme" || stemOf(p) == "index" || stemOf(p) == "_index") {
+	if dir, stem := path.Dir(p), strings.Trim(stemOf(p), "_"); dir != "." && (stem == "readme" || stem == "index") {
 		return dir
 	}
 	return p
@@ -216,18 +201,14 @@ func distinction(p string) string {
 // kinds puts what makes the repository of its kind, a book or an application, before what else there is, each file in
 // the section that its kind has for it, and leaves out what is nothing for readers of such a repository.
 func (j *judge) kinds(c choice) {
-	for _, found := range kind.Find(kind.Tree{
-		Files:   j.repo.Files,
-		Library: j.product().Name != "",
-		Read:    j.head,
-		Targets: func(p, text string) []string {
-			var list []string
-			for _, target := range page.FeaturesOf(p, text).Targets {
-				list = append(list, path.Join(path.Dir(p), target))
-			}
-			return list
-		},
-	}) {
+	targets := func(p, text string) (list []string) {
+		for _, target := range page.FeaturesOf(p, text).Targets {
+			list = append(list, path.Join(path.Dir(p), target))
+		}
+		return list
+	}
+	for _, found := range kind.Find(kind.Tree{Files: j.repo.Files, Library: j.product().Name != "", Read: j.head,
+		Targets: targets}) {
 		j.found = append(j.found, found.Kind)
 		out := make(map[string]bool)
 		for _, p := range found.Aside {

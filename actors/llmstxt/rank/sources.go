@@ -46,7 +46,6 @@ type sourceFile struct {
 	copied    bool   // from elsewhere, as it says
 	hidden    bool   // no type in it is public
 	aside     string // why it is not for readers
-	namespace string // of what it declares, with slashes
 	specs     []string
 	exports   []string // of them, what is exported whole
 	head      string   // until the imports are counted

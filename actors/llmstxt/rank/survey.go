@@ -92,12 +92,12 @@ func (v *survey) surveyed() Survey {
 	return s
 }
 
-// files gives those of the product that are of one of the kinds and hold something.
+// files gives those of the product that are of one of the kinds, of any where none is named, and hold something.
 func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 	return func(yield func(*scan.File) bool) {
 		for i := range v.repo.Files {
 			f := &v.repo.Files[i]
-			if slices.Contains(kinds, f.Kind) && f.Place == scan.Product && f.Size > 0 && !yield(f) {
+			if (len(kinds) == 0 || slices.Contains(kinds, f.Kind)) && f.Place == scan.Product && f.Size > 0 && !yield(f) {
 				return
 			}
 		}
@@ -107,10 +107,8 @@ func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 // productNames counts the files of the product by the last part of the path.
 func (v *survey) productNames() map[string]int {
 	bases := make(map[string]int)
-	for i := range v.repo.Files {
-		if f := &v.repo.Files[i]; f.Place == scan.Product {
-			bases[path.Base(f.Path)]++
-		}
+	for f := range v.files() {
+		bases[path.Base(f.Path)]++
 	}
 	return bases
 }

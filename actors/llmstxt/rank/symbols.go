@@ -3,6 +3,7 @@ package rank
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -31,10 +32,7 @@ var constructors = words.Of("constructors")
 // addSymbols parses what is listed, the best first, while the bytes last. All is parsed before any is weighed: how
 // many declare a name tells what a use means.
 func (j *sourceJudge) addSymbols(c choice) {
-	var list []*candidate
-	for _, name := range []string{secPackages, secSource, secCommands} {
-		list = append(list, c[name]...)
-	}
+	list := slices.Concat(c[secPackages], c[secSource], c[secCommands])
 	slices.SortStableFunc(list, byScore)
 	room := int64(symbolBytes)
 	var outlines []outlined
@@ -72,16 +70,12 @@ func (t goTree) of(file string) *goPackage {
 // goOutline reads the package's files, the one that is linked first, then the large ones, as far as there is room.
 func (j *sourceJudge) goOutline(p *goPackage, linked string, room *int64) surface.Outline {
 	files := slices.Clone(p.files)
-	slices.SortFunc(files, func(x, y string) int {
-		first := func(f string) int {
-			if f == linked {
-				return 0
-			}
-			return 1
+	slices.SortFunc(files, compareBy(func(f string) int {
+		if f == linked {
+			return math.MinInt
 		}
-		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(j.byPath[y].Size, j.byPath[x].Size),
-			strings.Compare(x, y))
-	})
+		return -int(j.byPath[f].Size)
+	}))
 	var sources []golang.Source
 	left := min(int64(perPackage), *room)
 	for _, f := range files {
@@ -100,9 +94,7 @@ func (j *sourceJudge) takeOutline(x *candidate, o surface.Outline) {
 	ranked := make([]weighed, len(o.Symbols))
 	methods := make(map[string]int)
 	for _, s := range o.Symbols {
-		if owner := strings.TrimRight(strings.TrimSuffix(s.Name, lastName(s.Name)), ".:#"); owner != "" {
-			methods[owner]++
-		}
+		methods[ownerOf(s.Name)]++
 	}
 	for i, s := range o.Symbols {
 		ranked[i] = weighed{s, j.weight(x, s) + min(12, methods[s.Name])}
@@ -119,23 +111,16 @@ func (j *sourceJudge) takeOutline(x *candidate, o surface.Outline) {
 // outlineNote is what the link says already, else what the file says of itself, else what its main symbol says, else
 // what it declares.
 func (j *sourceJudge) outlineNote(x *candidate, o surface.Outline) string {
-	if x.Note != "" {
-		return x.Note
-	}
-	if f := j.byPath[x.Path]; f != nil && (f.Language == "Elixir" || f.Language == "Ruby") {
-		if note := mainDoc(x.Path, o.Symbols); note != "" {
-			return note // the first of several modules does not speak for the file
-		}
+	main := mainDoc(x.Path, o.Symbols)
+	if x.Note != "" || main != "" && namesFiles(j.byPath[x.Path].Language) {
+		return cmp.Or(x.Note, main) // the first of several modules does not speak for the file
 	}
 	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
 		if note := prose.Informative(doc); note != "" && !language.IsLicence(doc) && prose.Is(note) {
 			return note
 		}
 	}
-	if note := mainDoc(x.Path, o.Symbols); note != "" {
-		return note
-	}
-	return declared(x)
+	return cmp.Or(main, declared(x))
 }
 
 // mainDoc is the doc of the symbol that bears the file's name, else of the only type that has one.
@@ -149,7 +134,7 @@ func mainDoc(file string, symbols []surface.Symbol) string {
 	for _, s := range symbols {
 		switch doc := page.WithoutLead(s.Doc); {
 		case !strings.Contains(doc, " ") || prose.IsBoilerplate(doc) || isCodeLine(doc):
-		case (s.Kind == surface.Type || s.Kind == surface.Module || s.Kind == surface.Function && functions < 3) &&
+		case (isType(s.Kind) || s.Kind == surface.Function && functions < 3) &&
 			prose.SameWords(lastName(s.Name), stem):
 			return doc
 		case s.Kind == surface.Type && !isPrivateName(s.Name):
@@ -181,8 +166,7 @@ func declared(x *candidate) string {
 // methodsOf names the methods of a type, or of all where it is "".
 func methodsOf(x *candidate, owner string) string {
 	names := offered(x, func(s Symbol) bool {
-		of := strings.TrimRight(strings.TrimSuffix(s.Name, lastName(s.Name)), ".:#")
-		return s.Kind == surface.Method && (owner == "" || of == owner) && !isAccessor(s) && !isOwnConstructor(s.Name)
+		return s.Kind == surface.Method && (owner == "" || ownerOf(s.Name) == owner) && !isAccessor(s) && !isOwnConstructor(s.Name)
 	})
 	for i, name := range names {
 		names[i] = lastName(name)
@@ -215,6 +199,11 @@ func listed(names []string) string {
 	return list
 }
 
+var kindWeights = map[surface.Kind]int{
+	surface.Type: 36, surface.Module: 36, surface.Function: 20, surface.Command: 20, surface.Macro: 14,
+	surface.Method: 4, surface.Variable: 2, surface.Constant: 2,
+}
+
 type outlined struct {
 	*candidate
 	surface.Outline
@@ -228,21 +217,9 @@ type weighed struct {
 // weight orders symbols: what the README's code uses, then types and what makes them, then functions; what is
 // documented before what is not.
 func (j *sourceJudge) weight(x *candidate, s surface.Symbol) int {
-	w := 0
-	switch s.Kind {
-	case surface.Type, surface.Module:
-		w = 36
-	case surface.Macro:
-		w = 14
-	case surface.Function, surface.Command:
-		w = 20
-		if isConstructor(s) {
-			w = 28
-		}
-	case surface.Method:
-		w = 4
-	case surface.Variable, surface.Constant:
-		w = 2
+	w := kindWeights[s.Kind]
+	if s.Kind == surface.Function && isConstructor(s) {
+		w += 8
 	}
 	last := lastName(s.Name)
 	n := j.uses(x, s)
@@ -271,14 +248,15 @@ func isConstructor(s surface.Symbol) bool {
 	})
 }
 
-func sortByLine(symbols []Symbol) {
-	slices.SortStableFunc(symbols, func(p, q Symbol) int {
-		return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
-	})
-}
-
 // lastName is the name within its type or module.
 func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#")+1:] }
+
+// ownerOf is that type or module, "" for none.
+func ownerOf(name string) string {
+	return strings.TrimRight(strings.TrimSuffix(name, lastName(name)), ".:#")
+}
+
+func isType(kind surface.Kind) bool { return kind == surface.Type || kind == surface.Module }
 
 // qualified is the name by which others use the symbol, as far as the language has names for packages that the files
 // tell.

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,8 +79,10 @@ func (v *survey) findUnits() []*unit {
 func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	u := &unit{dir: dir, entries: make(map[string]entry)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
-		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(v.mix.share(y.Ecosystem),
-			v.mix.share(x.Ecosystem)))
+		if (x.Name == "") != (y.Name == "") {
+			return strings.Compare(y.Name, x.Name)
+		}
+		return cmp.Compare(v.mix.share(y.Ecosystem), v.mix.share(x.Ecosystem))
 	})
 	u.manifests = list
 	for i, m := range list {
@@ -98,17 +101,8 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 			u.about = fill(u.about, m)
 		}
 	}
-	if of, artifact, ok := strings.Cut(u.about.Name, ":"); ok && artifact == "" {
-		u.about.Name = of
-	}
+	u.about.Name = strings.TrimSuffix(u.about.Name, ":") // a group without an artifact
 	return u
-}
-
-func unnamed(m manifest.Manifest) int {
-	if m.Name == "" {
-		return 1
-	}
-	return 0
 }
 
 func fill(m, other manifest.Manifest) manifest.Manifest {
@@ -129,33 +123,23 @@ func fill(m, other manifest.Manifest) manifest.Manifest {
 // resolveEntry finds the file that a manifest means: as named, with one of the usual extensions, as an index, or the
 // source of what is built.
 func (v *survey) resolveEntry(dir, entry string) string {
-	stem := strings.TrimSuffix(entry, path.Ext(entry))
-	stem = strings.TrimSuffix(stem, ".d")
+	stem := strings.TrimSuffix(strings.TrimSuffix(entry, path.Ext(entry)), ".d")
 	rest := strings.TrimPrefix(stem, dir+"/")
-	_, below, built := strings.Cut(rest, "/")
 	stems := []string{path.Join(dir, "src", rest), path.Join(dir, "lib", rest)}
-	if built {
+	if _, below, built := strings.Cut(rest, "/"); built {
 		stems = append(stems, path.Join(dir, "src", below), path.Join(dir, below))
 	}
+	var paths []string
 	for _, s := range stems {
-		for _, ext := range []string{".ts", ".tsx", ".mts", ".py"} {
-			if v.isProduct(s + ext) {
-				return s + ext
-			}
-		}
+		paths = append(paths, s+".ts", s+".tsx", s+".mts", s+".py")
 	}
-	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts", stem +
-		".ts", stem + ".js", stem + "/__init__.py"} {
-		if v.isProduct(p) {
+	for _, p := range append(paths, entry, entry+".js", entry+".ts", entry+"/index.js", entry+"/index.ts", stem+".ts",
+		stem+".js", stem+"/__init__.py") {
+		if f := v.byPath[p]; f != nil && f.Place == scan.Product && f.Size > 0 && f.Language != "" {
 			return p
 		}
 	}
 	return ""
-}
-
-func (v *survey) isProduct(p string) bool {
-	f := v.byPath[p]
-	return f != nil && f.Place == scan.Product && f.Size > 0 && f.Language != ""
 }
 
 // unitOf is the unit that the file belongs to: the deepest above it.
@@ -230,7 +214,7 @@ func (j *sourceJudge) member(u *unit, all []*unit) *candidate {
 		}
 	}
 	if users > 0 {
-		c.add(min(40, 8*users), prose.Count(users, "package")+" of the workspace "+verb(users, "depends", "depend")+" on it")
+		c.add(min(40, 8*users), "needed by "+prose.Count(users, "package")+" of the workspace")
 	}
 	c.Note = prose.Informative(u.about.Description)
 	if j.named.Word(u.about.Name) || j.named.Path(u.dir) {
@@ -248,13 +232,13 @@ func (j *sourceJudge) face(u *unit) string {
 			best = f.Path
 		}
 	}
+	for _, e := range u.about.Entries {
+		if p := j.resolveEntry(u.dir, e); best == "" && !isHelper(stemOf(p)) {
+			best = p
+		}
+	}
 	if best != "" {
 		return best
-	}
-	for _, e := range u.about.Entries {
-		if p := j.resolveEntry(u.dir, e); p != "" && !isHelper(stemOf(p)) {
-			return p
-		}
 	}
 	if best := j.best[u]; best != nil {
 		return best.Path
@@ -266,12 +250,10 @@ func (j *sourceJudge) face(u *unit) string {
 func (j *sourceJudge) leads() bool {
 	if j.leading == 0 {
 		var own, all int64 = 0, 1
-		for i := range j.repo.Files {
-			if f := &j.repo.Files[i]; f.Kind == scan.Source && f.Place == scan.Product {
-				all += f.Size
-				if j.unitOf(f.Path) == j.main() {
-					own += f.Size
-				}
+		for f := range j.files(scan.Source) {
+			all += f.Size
+			if j.unitOf(f.Path) == j.main() {
+				own += f.Size
 			}
 		}
 		j.leading = 1 + 100*own/all
@@ -279,34 +261,20 @@ func (j *sourceJudge) leads() bool {
 	return j.leading > 20 || j.main() != j.units[0]
 }
 
+// glob writes the marks of a pattern as those of a regular expression.
+var glob = strings.NewReplacer(`\*\*/`, `(.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`)
+
 // matches heeds "*" and "**", and patterns that exclude.
 func matches(patterns []string, dir string) bool {
 	matched := false
 	for _, p := range patterns {
 		p, not := strings.CutPrefix(p, "!")
 		p = strings.Trim(strings.TrimPrefix(p, "./"), "/")
-		if matchSegments(strings.Split(p, "/"), strings.Split(dir, "/")) {
+		if ok, _ := regexp.MatchString("^"+glob.Replace(regexp.QuoteMeta(p))+"$", dir); ok {
 			matched = !not
 		}
 	}
 	return matched
-}
-
-func matchSegments(pattern, segments []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) ||
-				matchSegments(pattern, segments[1:]))
-		}
-		if len(segments) == 0 {
-			return false
-		}
-		if ok, err := path.Match(pattern[0], segments[0]); err != nil || !ok {
-			return false
-		}
-		pattern, segments = pattern[1:], segments[1:]
-	}
-	return len(segments) == 0
 }
 
 // lead is the unit that the repository is about: that of its root, unless that only holds others together, and then
