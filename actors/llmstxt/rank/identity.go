@@ -145,7 +145,9 @@ func packageFact(m manifest.Manifest) string {
 func quoted(list []string, most int) string {
 	var parts []string
 	for _, s := range list[:min(len(list), most)] {
-		parts = append(parts, "`"+s+"`")
+		if s != "" {
+			parts = append(parts, "`"+s+"`")
+		}
 	}
 	return strings.Join(parts, ", ")
 }

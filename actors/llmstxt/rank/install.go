@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,13 +38,14 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 	}
 	switch {
 	case best != "":
-		return "`" + best + "`"
 	case len(list) == 0:
-		return v.dependencyLine(m)
+		best = v.dependencyLine(m)
 	case m.Ecosystem == "go" && program:
-		return "`" + list[0] + path.Join(m.Name, v.golang.programDir()) + "@latest`"
+		best = list[0] + path.Join(m.Name, v.golang.programDir()) + "@latest"
+	default:
+		best = list[0] + m.Name
 	}
-	return "`" + list[0] + m.Name + "`"
+	return quoted([]string{best}, 1)
 }
 
 // installs wants one command with the package's name as a word of it.
@@ -55,7 +57,7 @@ func installs(list words.List, code, name string) bool {
 		}
 		for word := range strings.FieldsSeq(rest) {
 			after, ok := strings.CutPrefix(strings.Trim(word, "'\"`"), name)
-			if ok && (after == "" || strings.IndexByte("@[/", after[0]) >= 0) && !namesVersion(after) {
+			if ok && (after == "" || strings.IndexByte("@[/", after[0]) >= 0) && !pinned.MatchString(after) {
 				return true
 			}
 		}
@@ -63,38 +65,25 @@ func installs(list words.List, code, name string) bool {
 	return false
 }
 
-// namesVersion tells "@1.2" and "/cmd/x@v1.2.3", which were right when the page was written.
-func namesVersion(s string) bool {
-	_, version, ok := strings.Cut(s, "@")
-	version = strings.TrimPrefix(version, "v")
-	return ok && (version == "" || version[0] >= '0' && version[0] <= '9')
-}
+// pinned is "@1.2" and "/cmd/x@v1.2.3", which were right when the page was written.
+var pinned = regexp.MustCompile(`@v?(\d|$)`)
 
-// dependencyLine is what a build file says to depend on the package.
+// dependencyLine is what a build file says to depend on the package: for mix.exs, what the README says.
 func (v *survey) dependencyLine(m manifest.Manifest) string {
 	version := cmp.Or(m.Version, strings.TrimPrefix(v.repo.Origin.Version, "v"))
 	switch {
 	case (m.Ecosystem == "maven" || m.Ecosystem == "gradle") && strings.Count(m.Name, ":") == 1 && version != "" &&
 		!strings.Contains(version, "SNAPSHOT") && !strings.Contains(version, "$"):
-		return "`" + m.Name + ":" + version + "`"
+		return m.Name + ":" + version
 	case m.Ecosystem == "hex":
-		if line := v.mixLine(m.Name); line != "" {
-			return "`" + line + "`"
+		for _, code := range page.CodeOf(v.named.Text) {
+			code = strings.TrimRight(prose.Tidy(code), ",")
+			if strings.HasPrefix(code, "{:"+m.Name+",") && strings.HasSuffix(code, "}") && len(code) < 80 {
+				return code
+			}
 		}
-		if major, rest, ok := strings.Cut(version, "."); ok {
-			minor, _, _ := strings.Cut(rest, ".")
-			return "`{:" + m.Name + ", \"~> " + major + "." + minor + "\"}`"
-		}
-	}
-	return ""
-}
-
-// mixLine is the README's line for mix.exs.
-func (v *survey) mixLine(name string) string {
-	for _, code := range page.CodeOf(v.named.Text) {
-		code = strings.TrimRight(prose.Tidy(code), ",")
-		if strings.HasPrefix(code, "{:"+name+",") && strings.HasSuffix(code, "}") && len(code) < 80 {
-			return code
+		if parts := strings.SplitN(version, ".", 3); len(parts) > 1 {
+			return "{:" + m.Name + `, "~> ` + parts[0] + "." + parts[1] + `"}`
 		}
 	}
 	return ""

@@ -1,8 +1,10 @@
 package rank
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,12 +49,10 @@ const codePoints = -14
 func (v *survey) purpose() purpose {
 	var best purpose
 	for _, p := range v.purposes() {
-		p.text = openingOf(p.text)
-		if p.text == "" {
+		if p.text = openingOf(p.text); p.text == "" {
 			continue
 		}
-		why := v.weigh(&p)
-		if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
+		if why := v.weigh(&p); why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
 			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, prose.Count(p.points, "point"))
 		}
@@ -62,58 +62,56 @@ func (v *survey) purpose() purpose {
 
 // purposes lists the texts to choose from. Folders' names have no part in it.
 func (v *survey) purposes() []purpose {
-	var list []purpose
 	r := v.readme
-	if r.Lead != "" {
-		list = append(list, purpose{text: r.Lead, from: r.Path, reason: "the README's front matter", points: 16,
-			whole: true})
-	}
+	list := []purpose{{text: r.Lead, reason: "the README's front matter", points: 16, whole: true}}
 	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
-		list = append(list, purpose{text: t, from: r.Path, reason: "the README's tag line", points: 14 - 2*i,
-			top: true})
+		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
 	}
 	for i, t := range r.Prose[:min(8, len(r.Prose))] {
-		list = append(list, purpose{text: v.toThePoint(t.Text), from: r.Path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
-			points: 15 - 5*i})
-		switch {
-		case i == 0:
-			list[len(list)-1].least, list[len(list)-1].top = nearTop, t.Near
-		case i > 1:
-			list[len(list)-1].least = farDown
-		}
+		list = append(list, purpose{text: v.toThePoint(t.Text), reason: fmt.Sprintf("paragraph %d of the README", i+1),
+			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]})
 	}
-	if r.LeadIn != "" {
-		list = append(list, purpose{text: r.LeadIn, from: r.Path, reason: "what the README begins with", points: 12,
-			top: true})
+	list = append(list, purpose{text: r.LeadIn, reason: "what the README begins with", points: 12, top: true})
+	for i := range list {
+		list[i].from = r.Path
 	}
 	for _, u := range []*unit{v.main(), v.units[0]} {
-		if u.about.Description != "" {
-			list = append(list, purpose{text: u.about.Description, from: u.about.Path,
-				reason: "the manifest's description", points: 10, least: -100, whole: true})
+		list = append(list, purpose{text: u.about.Description, from: u.about.Path, reason: "the manifest's description",
+			points: 10, least: -100, whole: true})
+	}
+	text, from := v.assemblyDescription()
+	_, about := page.NameAndAbout(r.Title)
+	list = append(list, purpose{text: text, from: from, reason: "the assembly's description", points: 8, whole: true},
+		purpose{text: about, from: r.Path, reason: "the README's first heading", points: 8, whole: true})
+	list = append(list, v.goPurposes()...)
+	for _, base := range words.Of("entry files") {
+		if f := v.shallowest(base); f != nil && !v.mix.isMinor(f.Language) {
+			list = append(list, purpose{text: source.Note(f.Language, v.head(f.Path, sourceBytes)), from: f.Path,
+				reason: "entry point", points: codePoints, least: -100, whole: true})
 		}
 	}
-	if text, from := v.assemblyDescription(); text != "" {
-		list = append(list, purpose{text: text, from: from, reason: "the assembly's description", points: 8, whole: true})
-	}
-	if _, about := page.NameAndAbout(r.Title); about != "" {
-		list = append(list, purpose{text: about, from: r.Path, reason: "the README's first heading", points: 8,
-			whole: true})
-	}
-	return append(list, v.codePurposes()...)
+	return list
 }
 
 // assemblyDescription is what projects of .NET say of themselves that are older than package settings.
 func (v *survey) assemblyDescription() (text, from string) {
-	for _, f := range v.repo.Files {
-		if path.Base(f.Path) != "AssemblyInfo.cs" || f.Place != scan.Product {
-			continue
-		}
+	if f := v.shallowest("AssemblyInfo.cs"); f != nil {
 		_, rest, _ := strings.Cut(v.head(f.Path, sourceBytes), `AssemblyDescription("`)
-		if said, _, ok := strings.Cut(rest, `")`); ok && prose.Is(said) && (from == "" || depth(f.Path) < depth(from)) {
-			text, from = said, f.Path
+		if said, _, ok := strings.Cut(rest, `")`); ok && prose.Is(said) {
+			return said, f.Path
 		}
 	}
-	return text, from
+	return "", ""
+}
+
+// shallowest is the file of the name nearest to the root, of those the largest; nil for none.
+func (v *survey) shallowest(name string) (best *scan.File) {
+	for f := range v.files(scan.Source) {
+		if path.Base(f.Path) == name && (best == nil || cmp.Or(depth(f.Path)-depth(best.Path), int(best.Size-f.Size)) < 0) {
+			best = f
+		}
+	}
+	return best
 }
 
 // toThePoint leaves out what a paragraph says before it says what the thing is.
@@ -126,29 +124,6 @@ func (v *survey) toThePoint(text string) string {
 		rest = strings.TrimSpace(rest[prose.SentenceEnd(rest):])
 	}
 	return text
-}
-
-// codePurposes takes what the shallowest entrances of the code say.
-func (v *survey) codePurposes() []purpose {
-	list := v.goPurposes()
-	for _, base := range words.Of("entry files") {
-		var found *scan.File
-		for i := range v.repo.Files {
-			f := &v.repo.Files[i]
-			if f.Place == scan.Product && path.Base(f.Path) == base && f.Size > 0 &&
-				(found == nil || depth(f.Path) < depth(found.Path) || depth(f.Path) == depth(found.Path) &&
-					f.Size > found.Size) {
-				found = f
-			}
-		}
-		if found != nil && !v.mix.isMinor(found.Language) {
-			if note := source.Note(found.Language, v.head(found.Path, sourceBytes)); note != "" {
-				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
-					least: -100, whole: true})
-			}
-		}
-	}
-	return list
 }
 
 // weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign. It is ""
@@ -167,7 +142,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 	case isNounPhrase(sentence):
 		p.points += 34
 		why = "is a noun phrase"
-	case distractions(sentence) > 0 || isAdvice(sentence) || !p.whole && prose.NeedsContext(p.text) ||
+	case distracting.In(sentence) || isAdvice(sentence) || !p.whole && prose.NeedsContext(p.text) ||
 		prose.IsBoilerplate(prose.Sentence(p.text)):
 		return ""
 	case p.whole:
@@ -190,8 +165,8 @@ func (v *survey) weigh(p *purpose) (why string) {
 	case n <= 240:
 		p.points += 14
 	}
-	p.points -= 12 * countOf(low, praises...)
-	p.points -= 22 * distractions(low)
+	p.points -= 12 * countOf(low, praises)
+	p.points -= 22 * countOf(low, distracting)
 	if first, _ := utf8.DecodeRuneInString(p.text); !unicode.IsLetter(first) && !unicode.IsDigit(first) &&
 		!strings.ContainsRune("`@\"*'_", first) {
 		p.points -= 8
@@ -199,41 +174,30 @@ func (v *survey) weigh(p *purpose) (why string) {
 	return why
 }
 
-// distractions counts what speaks of something else than the purpose.
-func distractions(low string) int {
-	return countOf(low, distracting...)
-}
-
 // openingOf is one or two sentences, the second only if it is to the point.
 func openingOf(text string) string {
 	first, whole := prose.Sentence(text), prose.Opening(text)
 	second := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(whole, first)))
-	if distractions(second) > 0 || isAdvice(second) || prose.StartsWithAny(second, "what ", "we ", "this means") {
+	if distracting.In(second) || isAdvice(second) || prose.StartsWithAny(second, "what ", "we ", "this means") {
 		return first
 	}
 	return whole
 }
 
-func countOf(s string, words ...string) int {
-	n := 0
-	for _, w := range words {
-		if strings.Contains(s, w) {
+func countOf(s string, list words.List) (n int) {
+	for _, w := range list {
+		if n < 3 && strings.Contains(s, w) {
 			n++
 		}
 	}
-	return min(n, 3)
+	return n
 }
 
 // names are those that the repository goes by, in lower case.
 func (v *survey) names() []string {
-	var names []string
-	for _, n := range []string{v.readme.Title, moduleName(v.main().about.Name), v.main().about.Name,
-		v.repo.Origin.Repo} {
-		if n = strings.ToLower(n); n != "" {
-			names = append(names, n)
-		}
-	}
-	return names
+	names := strings.Split(strings.ToLower(strings.Join([]string{v.readme.Title, moduleName(v.main().about.Name),
+		v.main().about.Name, v.repo.Origin.Repo}, "\n")), "\n")
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 
 // saysWhat looks for "<name> is …", "This package provides …" and the like within the first words.
