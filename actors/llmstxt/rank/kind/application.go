@@ -19,7 +19,7 @@ const (
 // application lists the parts of a program that is run and not imported: what its framework calls, what it keeps,
 // and what joins the parts. Of many of a sort come first those that the others name most.
 func application(t Tree) Found {
-	for _, f := range frameworks {
+	for _, f := range frameworks() {
 		if (f.named || !t.Library) && len(t.matching(f.mark.MatchString)) > 0 {
 			if found := t.parts(f.parts); len(found.Links) >= fewChapters {
 				return found

@@ -2,7 +2,9 @@ package kind
 
 import (
 	"cmp"
+	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,50 +73,31 @@ func (t Tree) matching(takes func(p string) bool) []string {
 // below gives all files of the folder, whatever they are there for.
 func (t Tree) below(dir string) []string {
 	var list []string
-	for i := range t.Files {
-		if within(t.Files[i].Path, dir) {
-			list = append(list, t.Files[i].Path)
+	for _, f := range t.Files {
+		if dir == "." || strings.HasPrefix(f.Path, dir+"/") {
+			list = append(list, f.Path)
 		}
 	}
 	return list
 }
 
-func within(p, dir string) bool { return dir == "." || strings.HasPrefix(p, dir+"/") }
-
 func (t Tree) has(p string) bool {
 	return slices.ContainsFunc(t.Files, func(f scan.File) bool { return f.Path == p && f.Size > 0 })
 }
 
+var number = regexp.MustCompile(`\d+`)
+
 // natural compares as people do, who write "chapter 2" before "chapter 10".
 func natural(a, b string) int {
-	for a != "" && b != "" {
-		x, y := digits(a), digits(b)
-		if x == "" || y == "" {
-			if a[0] != b[0] {
-				return cmp.Compare(a[0], b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		}
-		n, m := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-		if order := cmp.Or(cmp.Compare(len(n), len(m)), strings.Compare(n, m)); order != 0 {
-			return order
-		}
-		a, b = a[len(x):], b[len(y):]
-	}
-	return cmp.Compare(len(a), len(b))
+	pad := func(digits string) string { return fmt.Sprintf("%012s", strings.TrimLeft(digits, "0")) }
+	return strings.Compare(number.ReplaceAllStringFunc(a, pad), number.ReplaceAllStringFunc(b, pad))
 }
-
-func digits(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
 func nameOf(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 
 // hasSegment tells whether one of the folders above the file is called so.
 func hasSegment(p string, names ...string) bool {
-	for part := range strings.SplitSeq(path.Dir(p), "/") {
-		if slices.Contains(names, strings.ToLower(part)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(strings.ToLower(path.Dir(p)), "/"), func(part string) bool {
+		return slices.Contains(names, part)
+	})
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -69,7 +70,8 @@ func Version(heading string) string {
 func (p Page) Versions() string {
 	var found []string
 	for _, h := range p.subs {
-		if number := Version(h.text); number != "" && h.text != p.Title {
+		_, rest, _ := strings.Cut(h.text, " ") // what follows a name
+		if number := cmp.Or(Version(h.text), Version(rest)); number != "" && h.text != p.Title {
 			found = append(found, number)
 		}
 	}
