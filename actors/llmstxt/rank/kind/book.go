@@ -60,12 +60,20 @@ func (t Tree) books() (list []book, older []string) {
 		}
 	}
 	numbered := t.numbered()
+	var chapters []string
+	for _, b := range numbered {
+		chapters = append(chapters, b.chapters...)
+	}
+	sources := 0 // those of examples among them
+	for _, f := range t.Files {
+		if f.Kind == scan.Source {
+			sources++
+		}
+	}
 	switch {
 	case len(list) > 0:
-		for _, other := range numbered {
-			older = append(older, other.chapters...)
-		}
-	case !t.Library && t.sources() < chaptersOf(numbered):
+		older = append(older, chapters...)
+	case !t.Library && sources < len(chapters):
 		list = numbered
 	}
 	return list, older
@@ -109,23 +117,6 @@ func (t Tree) titled(b book, shown int) []Link {
 	return links
 }
 
-func chaptersOf(list []book) (n int) {
-	for _, b := range list {
-		n += len(b.chapters)
-	}
-	return n
-}
-
-// sources counts the files of code, those of examples among them.
-func (t Tree) sources() (n int) {
-	for i := range t.Files {
-		if t.Files[i].Kind == scan.Source {
-			n++
-		}
-	}
-	return n
-}
-
 var titledLink = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\s#]+)\)`)
 
 // listed reads the chapters that a table of contents names.
@@ -165,20 +156,15 @@ var chapterName = regexp.MustCompile(
 func (t Tree) numbered() (list []book) {
 	byDir := map[string][]string{}
 	var dirs []string
-	for i := range t.Files {
-		p := t.Files[i].Path
-		if t.Files[i].Place != scan.Product || !isChapter(p) || path.Ext(p) == ".ipynb" {
+	for _, f := range t.Files {
+		p, dir := f.Path, path.Dir(f.Path)
+		name := strings.ToLower(nameOf(p))
+		if inOne := chapterName.MatchString(path.Base(dir)) && (name == "readme" || name == "index"); inOne {
+			dir = path.Dir(dir)
+		} else if !chapterName.MatchString(name) {
 			continue
 		}
-		dir := path.Dir(p)
-		switch {
-		case chapterName.MatchString(nameOf(p)):
-		case strings.EqualFold(nameOf(p), "readme") || strings.EqualFold(nameOf(p), "index"):
-			if dir == "." || !chapterName.MatchString(path.Base(dir)) {
-				continue
-			}
-			dir = path.Dir(dir)
-		default:
+		if f.Place != scan.Product || !isChapter(p) || path.Ext(p) == ".ipynb" {
 			continue
 		}
 		if byDir[dir] == nil {

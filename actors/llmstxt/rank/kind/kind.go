@@ -34,6 +34,10 @@ type Found struct {
 	Why   string   // they are not
 }
 
+func (f *Found) add(section, p, note, reason string) {
+	f.Links = append(f.Links, Link{Path: p, Section: section, Note: note, Reason: reason})
+}
+
 // Find runs all finders.
 func Find(t Tree) []Found {
 	var all []Found

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 const mostNotebooks = 80
@@ -19,13 +21,13 @@ func notebooks(t Tree) Found {
 	seen := map[string]bool{}
 	for _, p := range list {
 		name := strings.ToLower(p)
-		if strings.Contains(name, "solution") || strings.Contains(name, "answer") || strings.Contains(name, "untitled") ||
-			seen[path.Base(name)] || len(found.Links) == mostNotebooks {
+		if prose.ContainsAny(name, "solution", "answer", "untitled") || seen[path.Base(name)] ||
+			len(found.Links) == mostNotebooks {
 			found.Aside = append(found.Aside, p)
 			continue
 		}
 		seen[path.Base(name)] = true
-		found.Links = append(found.Links, Link{Path: p, Section: "Notebooks", Reason: "a notebook, in their order"})
+		found.add("Notebooks", p, "", "a notebook, in their order")
 	}
 	return found
 }

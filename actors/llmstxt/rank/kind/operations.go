@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -21,11 +22,10 @@ func charts(t Tree) Found {
 	for _, chart := range t.named("Chart.yaml") {
 		dir := path.Dir(chart)
 		if values := path.Join(dir, "values.yaml"); t.has(values) && len(found.Links) < mostOfAKind {
-			found.Links = append(found.Links, Link{Path: values, Section: "Configuration",
-				Note: names(yamlKey, t.Read(values, settingBytes)), Reason: "the values of a chart"})
+			found.add("Configuration", values, t.names(yamlKey, values), "the values of a chart")
 		}
 		for _, p := range t.below(dir) {
-			if strings.HasSuffix(p, "/NOTES.txt") || strings.HasSuffix(p, ".tpl") || hasSegment(p, "ci", "tests") {
+			if prose.EndsWithAny(p, "/NOTES.txt", ".tpl") || hasSegment(p, "ci", "tests") {
 				found.Aside = append(found.Aside, p)
 			}
 		}
@@ -52,22 +52,19 @@ func roles(t Tree) Found {
 		}
 		for _, p := range []string{"defaults/main.yml", "defaults/main.yaml"} {
 			if p = path.Join(dir, p); t.has(p) {
-				found.Links = append(found.Links, Link{Path: p, Section: "Configuration",
-					Note: names(yamlKey, t.Read(p, settingBytes)), Reason: "the defaults of a role"})
+				found.add("Configuration", p, t.names(yamlKey, p), "the defaults of a role")
 			}
 		}
-		found.Links = append(found.Links, Link{Path: tasks, Section: "Source", Note: t.steps(tasks),
-			Reason: "the tasks of a role"})
+		found.add("Source", tasks, t.steps(tasks), "the tasks of a role")
 	}
 	if len(found.Links) == 0 {
 		return found
 	}
 	if t.has("meta/main.yml") {
-		found.Links = append(found.Links,
-			Link{Path: "meta/main.yml", Section: "Configuration", Reason: "says what a role needs"})
+		found.add("Configuration", "meta/main.yml", "", "says what a role needs")
 	}
 	for _, p := range t.matching(func(p string) bool { return isYAML(p) && path.Base(path.Dir(p)) == "playbooks" }) {
-		found.Links = append(found.Links, Link{Path: p, Section: "Operations", Note: t.steps(p), Reason: "a playbook"})
+		found.add("Operations", p, t.steps(p), "a playbook")
 	}
 	return found
 }
@@ -91,7 +88,12 @@ var (
 	declared = regexp.MustCompile(`(?m)^(?:variable|output|module|resource "[^"]+"|data "[^"]+") "([^"]+)"`)
 )
 
-// names lists what a file sets or declares, once each.
+// names lists what a file sets or declares.
+func (t Tree) names(pattern *regexp.Regexp, p string) string {
+	return names(pattern, t.Read(p, settingBytes))
+}
+
+// names lists what the pattern finds, once each.
 func names(pattern *regexp.Regexp, text string) string {
 	var list []string
 	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
@@ -113,7 +115,7 @@ func modules(t Tree) Found {
 	found := Found{Why: "wraps or checks the module"}
 	for _, p := range []string{"variables.tf", "outputs.tf", "main.tf", "versions.tf"} {
 		if t.has(p) {
-			found.Links = append(found.Links, t.module(p, "Source", "what the module takes, gives or makes"))
+			found.add("Source", p, t.names(declared, p), "what the module takes, gives or makes")
 		}
 	}
 	for _, p := range t.matching(func(p string) bool {
@@ -121,7 +123,7 @@ func modules(t Tree) Found {
 	}) {
 		switch dir := path.Dir(p); path.Base(p) {
 		case "variables.tf":
-			found.Links = append(found.Links, t.module(p, "Source", "what a module inside takes"))
+			found.add("Source", p, t.names(declared, p), "what a module inside takes")
 		case "main.tf":
 			inner := Link{Path: p, Section: "Packages", Title: path.Base(dir), Reason: "a module inside"}
 			if page := dir + "/README.md"; t.has(page) {
@@ -135,10 +137,6 @@ func modules(t Tree) Found {
 			strings.HasSuffix(p, ".tftest.hcl")
 	})
 	return found
-}
-
-func (t Tree) module(p, section, reason string) Link {
-	return Link{Path: p, Section: section, Note: names(declared, t.Read(p, settingBytes)), Reason: reason}
 }
 
 // cluster is infrastructure without code: what configures services is all there is.
@@ -159,8 +157,7 @@ func cluster(t Tree) Found {
 	}
 	var found Found
 	for _, p := range configs[:min(len(configs), 2*mostOfAKind)] {
-		found.Links = append(found.Links, Link{Path: p, Section: "Operations", Note: comment(t.Read(p, 2<<10)),
-			Reason: "configures what runs"})
+		found.add("Operations", p, comment(t.Read(p, 2<<10)), "configures what runs")
 	}
 	return found
 }
