@@ -2,6 +2,7 @@ package page
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -90,28 +91,25 @@ func (r *featureReader) line(line, next string) {
 
 func (r *featureReader) inFence(t string) bool {
 	mark := ""
-	switch {
-	case strings.HasPrefix(t, "```"), strings.HasPrefix(t, "~~~"):
+	switch low := strings.ToLower(t); {
+	case prose.StartsWithAny(t, "```", "~~~"):
 		mark = t[:3]
 	case r.adoc && strings.HasPrefix(t, "----"):
 		mark = "----"
-	case r.org && (strings.HasPrefix(strings.ToLower(t), "#+begin_src") || strings.HasPrefix(strings.ToLower(t),
-		"#+end_src")):
+	case r.org && prose.StartsWithAny(low, "#+begin_src", "#+end_src"):
 		mark = "#+"
 	}
+	inside := r.fence != ""
 	switch {
-	case r.fence == "" && mark != "":
+	case !inside && mark != "":
 		r.fence = mark
 		r.f.Fences++
-		return true
-	case r.fence != "" && mark == r.fence:
+	case inside && mark == r.fence:
 		r.fence = ""
-		return true
-	case r.fence != "":
+	case inside:
 		r.f.Fenced++
-		return true
 	}
-	return false
+	return inside || mark != ""
 }
 
 func (r *featureReader) heading(t, next string) bool {
@@ -157,11 +155,7 @@ func (r *featureReader) item(t string) {
 	if isNumbered(t) {
 		r.f.Steps++
 	}
-	body := t
-	for _, bullet := range []string{"- ", "* ", "+ "} {
-		body = strings.TrimPrefix(body, bullet)
-	}
-	body = strings.TrimLeft(body, "*| `")
+	body := strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(t, "- "), "+ "), "*| `")
 	word, _, _ := strings.Cut(body, " ")
 	word = strings.Trim(word, "`|:=,*")
 	if strings.HasPrefix(body, "--") || len(word) > 3 && strings.Contains(word, "_") && word == strings.ToUpper(word) ||
@@ -185,26 +179,10 @@ func isAdoc(p string) bool {
 
 // plainInline drops the marks of emphasis, code, links and headings.
 func plainInline(s string) string {
-	if i := strings.LastIndex(s, " {#"); i > 0 && strings.HasSuffix(s, "}") {
-		s = s[:i]
-	}
-	for {
-		open := strings.IndexByte(s, '[')
-		if open < 0 {
-			break
-		}
-		middle := strings.Index(s[open:], "](")
-		if middle < 0 {
-			break
-		}
-		end := strings.IndexByte(s[open+middle:], ')')
-		if end < 0 {
-			break
-		}
-		s = s[:open] + s[open+1:open+middle] + s[open+middle+end+1:]
-	}
-	return prose.Tidy(strings.NewReplacer("**", "", "`", "", "__", "").Replace(s))
+	return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1"))
 }
+
+var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 
 // tocTargets lists the pages of a Sphinx table of contents.
 func tocTargets(lines []string) []string {

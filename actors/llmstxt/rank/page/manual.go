@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -122,20 +123,13 @@ func markdownOfPod(text string) string {
 
 // podInline leaves the text of B<bold>, C<code>, L<text|target>.
 func podInline(s string) string {
-	for range 50 {
-		end := strings.IndexByte(s, '>')
-		if end < 0 {
-			return s
-		}
-		open := strings.LastIndexByte(s[:end], '<')
-		if open < 1 || s[open-1] < 'A' || s[open-1] > 'Z' {
-			return s
-		}
-		text, _, _ := strings.Cut(s[open+1:end], "|")
-		s = s[:open-1] + text + s[end+1:]
+	for range 5 { // one inside another
+		s = podCode.ReplaceAllString(s, "$1")
 	}
 	return s
 }
+
+var podCode = regexp.MustCompile(`[A-Z]<([^<>|]*)(?:\|[^<>]*)?>`)
 
 // readManual takes title and purpose from the section NAME: "name - purpose".
 func readManual(p, markdown string) Page {

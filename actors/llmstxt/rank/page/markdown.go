@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"html"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -20,7 +22,7 @@ import (
 func readMarkdown(path, source string) Page {
 	front, source := frontMatter(source)
 	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
-		source = withoutImports(source)
+		source = moduleLine.ReplaceAllString(source, "")
 	}
 	src := []byte(source)
 	doc := markdown().Parse(text.NewReader(src))
@@ -29,10 +31,7 @@ func readMarkdown(path, source string) Page {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		r.block(n)
 	}
-	if p.Title == "" {
-		p.Title = r.htmlTitle
-	}
-	p.Taglines = r.htmlProse
+	p.Title, p.Taglines = cmp.Or(p.Title, r.htmlTitle), r.htmlProse
 	if len(p.Prose) == 0 {
 		for _, text := range r.htmlProse {
 			p.Prose = append(p.Prose, Paragraph{Text: text, Near: true})
@@ -48,6 +47,9 @@ var markdown = sync.OnceValue(func() parser.Parser {
 		goldmark.WithParserOptions(parser.WithHeadingAttribute()),
 	).Parser()
 })
+
+// moduleLine stands at the top of an MDX page.
+var moduleLine = regexp.MustCompile(`(?m)^(import|export) .*\n?`)
 
 type mdReader struct {
 	src       []byte
@@ -87,20 +89,14 @@ func (r *mdReader) heading(n *ast.Heading) {
 	}
 	r.headed = r.headed || title != ""
 	own := r.htmlTitle != "" && len(r.page.subs) == 1 && !IsReadme(r.page.Path) // below the project's name
-	r.aside = n.Level > 1 && isAside(title) && !own
+	r.aside = n.Level > 1 && asides.In(strings.ToLower(title)) && !own
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
 	text, linked := r.inline(n)
-	text = withoutLeadIn(text)
-	switch {
-	case r.aside || 2*linked > len(text):
-		return
-	case !isProse(text):
-		r.page.addLeadIn(text)
-		return
+	if text = withoutLeadIn(text); !r.aside && 2*linked <= len(text) {
+		r.page.take(text)
 	}
-	r.page.add(text)
 }
 
 // inline gives a block's text without images, badges, raw HTML and foot notes, and how many bytes of it are link
@@ -138,98 +134,35 @@ func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 // html is the second choice: many a README has its title and tag line in a centred block and no other sentence about
 // itself.
 func (r *mdReader) html(n *ast.HTMLBlock) {
-	var b strings.Builder
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		b.Write(line.Value(r.src))
-	}
-	raw := b.String()
+	raw := string(n.Lines().Value(r.src))
 	if strings.HasPrefix(strings.TrimSpace(raw), "<!--") {
 		return
 	}
-	if before, title, after, ok := cutElement(raw, "h1"); ok {
+	if at := htmlTitle.FindStringSubmatchIndex(raw); at != nil {
 		if r.htmlTitle == "" {
-			r.htmlTitle = stripTags(title)
+			r.htmlTitle = stripTags(raw[at[2]:at[3]])
 			r.page.deep-- // the heading that follows may be the page's own
 		}
-		raw = before + after
+		raw = raw[:at[0]] + raw[at[1]:]
 	}
-	if isHTMLHeading(raw) {
-		if title := stripTags(raw); title != "" {
-			r.page.below(title, 6)
-		}
-		return
-	}
-	if hasTag(raw, "a", "table", "pre", "script", "style", "svg", "details") {
-		return
-	}
-	if text := stripTags(raw); !r.aside && isProse(text) {
+	switch text := stripTags(raw); {
+	case htmlHeading.MatchString(raw) && text != "":
+		r.page.below(text, 6)
+	case !htmlHeading.MatchString(raw) && !htmlOther.MatchString(raw) && !r.aside && isProse(text):
 		r.htmlProse = append(r.htmlProse, text)
 	}
 }
 
-// stripTags leaves the text of HTML, without tags and comments.
+var (
+	htmlTag     = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
+	htmlTitle   = regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1>`)
+	htmlHeading = regexp.MustCompile(`(?i)^\s*<h[2-6][ >]`)
+	htmlOther   = regexp.MustCompile(`(?i)<(?:a|table|pre|script|style|svg|details)\b`)
+)
+
+// stripTags leaves the text of HTML.
 func stripTags(raw string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(raw, "<")
-		b.WriteString(before)
-		end := ">"
-		if strings.HasPrefix(rest, "!--") {
-			end = "-->"
-		}
-		_, after, closed := strings.Cut(rest, end)
-		if !ok || !closed {
-			if ok {
-				b.WriteString("<" + rest)
-			}
-			return prose.Tidy(html.UnescapeString(b.String()))
-		}
-		b.WriteByte(' ')
-		raw = after
-	}
-}
-
-// cutElement finds the first element of the name, in small letters or capitals.
-func cutElement(raw, name string) (before, inner, after string, ok bool) {
-	low := strings.ToLower(raw)
-	if len(low) != len(raw) {
-		return "", "", "", false
-	}
-	open := strings.Index(low, "<"+name)
-	if open < 0 {
-		return "", "", "", false
-	}
-	start := strings.IndexByte(low[open:], '>')
-	end := strings.Index(low[open:], "</"+name+">")
-	if start < 0 || end < start {
-		return "", "", "", false
-	}
-	return raw[:open], raw[open+start+1 : open+end], raw[open+end+len(name)+3:], true
-}
-
-func isHTMLHeading(raw string) bool {
-	raw = strings.ToLower(strings.TrimSpace(raw))
-	return len(raw) > 3 && strings.HasPrefix(raw, "<h") && raw[2] >= '2' && raw[2] <= '6' && (raw[3] == '>' ||
-		raw[3] == ' ')
-}
-
-// hasTag tells whether one of the elements opens.
-func hasTag(raw string, names ...string) bool {
-	raw = strings.ToLower(raw)
-	for _, name := range names {
-		for rest := raw; ; {
-			_, after, ok := strings.Cut(rest, "<"+name)
-			if !ok {
-				break
-			}
-			if !prose.IsIdent(rune(prose.ByteAt(after, 0))) {
-				return true
-			}
-			rest = after
-		}
-	}
-	return false
+	return prose.Tidy(html.UnescapeString(htmlTag.ReplaceAllString(raw, " ")))
 }
 
 // frontMatter reads the plain "key: value" lines between the --- lines at the top, and gives the rest.
@@ -255,21 +188,5 @@ func frontMatter(source string) (map[string]string, string) {
 	return front, rest
 }
 
-// withoutImports drops the module lines at the top of an MDX page.
-func withoutImports(source string) string {
-	var b strings.Builder
-	for line := range strings.Lines(source) {
-		if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "export ") {
-			continue
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
-// isAside tells the headings below which a README does not say what it is.
-func isAside(heading string) bool {
-	return asides.In(strings.ToLower(heading))
-}
-
+// asides stand in headings below which a README does not say what it is.
 var asides = words.Of("asides")

@@ -38,8 +38,12 @@ type heading struct {
 	level int
 }
 
-// add keeps a Paragraph.
-func (p *Page) add(text string) {
+// take keeps a paragraph, or what leads to code or a list.
+func (p *Page) take(text string) {
+	if !isProse(text) {
+		p.addLeadIn(text)
+		return
+	}
 	p.Prose = append(p.Prose, Paragraph{Text: text, Near: p.deep < 2 && !p.coded})
 	p.begun = true
 }

@@ -1,8 +1,8 @@
 package page
 
 import (
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
@@ -17,19 +17,16 @@ func readPlain(p, text string) Page {
 		lines := plainLines(strings.Split(strings.Trim(block, "\n"), "\n"))
 		if title, n := plainTitle(lines); n > 0 {
 			level := plainLevel(&marks, lines[n-1])
-			switch aside = out.Title != "" && isAside(title); {
-			case out.Title == "" && len(out.Prose) == 0:
+			aside = out.Title != "" && asides.In(strings.ToLower(title))
+			if out.Title == "" && len(out.Prose) == 0 {
 				out.Title = title
-			default:
+			} else {
 				out.below(title, level)
 			}
 			lines = lines[n:]
 		}
-		if text := plainProse(lines); aside || text == "" {
-		} else if isProse(text) {
-			out.add(text)
-		} else {
-			out.addLeadIn(text)
+		if text := plainProse(lines); !aside && text != "" {
+			out.take(text)
 		}
 		if holdsCode(block) {
 			out.code()
@@ -60,12 +57,12 @@ func holdsCode(block string) bool {
 // plainLines drops the settings and labels that stand above a title.
 func plainLines(lines []string) []string {
 	for len(lines) > 1 && (strings.HasPrefix(lines[0], ".. _") || strings.HasPrefix(lines[0], "//") ||
-		isSetting(lines[0]) || strings.HasPrefix(lines[0], "#+") && !isOrgTitle(lines[0])) {
+		setting.MatchString(lines[0]) || strings.HasPrefix(lines[0], "#+") && !isOrgTitle(lines[0])) {
 		lines = lines[1:]
 	}
 	if len(lines) > 1 && strings.HasPrefix(lines[0], "= ") {
 		rest := lines[1:]
-		for len(rest) > 0 && isSetting(rest[0]) {
+		for len(rest) > 0 && setting.MatchString(rest[0]) {
 			rest = rest[1:]
 		}
 		lines = append(lines[:1:1], rest...)
@@ -73,12 +70,8 @@ func plainLines(lines []string) []string {
 	return lines
 }
 
-// isSetting tells ":toc: left" from a role like ":ref:`x`".
-func isSetting(line string) bool {
-	rest, ok := strings.CutPrefix(line, ":")
-	name, after, closed := strings.Cut(rest, ":")
-	return ok && closed && name != "" && !strings.ContainsAny(name, " `") && (after == "" || after[0] == ' ')
-}
+// setting is ":toc: left", not a role like ":ref:`x`".
+var setting = regexp.MustCompile("^:[^: `]+:( |$)")
 
 func isOrgTitle(line string) bool { return strings.HasPrefix(strings.ToLower(line), "#+title:") }
 
@@ -111,11 +104,8 @@ func plainProse(lines []string) string {
 	if len(lines) == 0 || lines[0] == "" || len(lines) > 1 && isRule(lines[1]) {
 		return ""
 	}
-	first := lines[0]
-	if unicode.IsSpace(rune(first[0])) || strings.ContainsRune("-+|=[#0123456789", rune(first[0])) {
-		return ""
-	}
-	if strings.HasPrefix(first, "..") || isSetting(first) || strings.HasPrefix(first, "* ") {
+	if first := lines[0]; strings.ContainsRune(" \t-+|=[#0123456789", rune(first[0])) || setting.MatchString(first) ||
+		prose.StartsWithAny(first, "..", "* ") {
 		return ""
 	}
 	return withoutLeadIn(rstInline(strings.Join(lines, " ")))
@@ -140,61 +130,25 @@ func withoutLeadIn(s string) string {
 	return strings.TrimSpace(s[:end])
 }
 
+// rstText is one in back quotes, with the role before it and the target in it; starred is one in stars.
+var (
+	rstText = regexp.MustCompile("(:[\\w:+-]+:)?`[~!]*([^`<]*)(?:<[^`]*)?`_*")
+	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
+)
+
 // rstInline leaves the text of roles, references and substitutions.
 func rstInline(s string) string {
-	var b strings.Builder
 	s = strings.ReplaceAll(s, "``", "\x00")
-	for s != "" {
-		before, rest, ok := strings.Cut(s, "`")
-		text, after, closed := strings.Cut(rest, "`")
-		if !ok || !closed {
-			b.WriteString(s)
-			break
+	s = rstText.ReplaceAllStringFunc(s, func(quoted string) string {
+		parts := rstText.FindStringSubmatch(quoted)
+		if role := parts[1]; role == ":rfc:" || role == ":pep:" {
+			return strings.ToUpper(strings.Trim(role, ":")) + " " + parts[2]
 		}
-		role := roleBefore(before)
-		b.WriteString(before[:len(before)-len(role)])
-		if role == ":rfc:" || role == ":pep:" {
-			b.WriteString(strings.ToUpper(strings.Trim(role, ":")) + " ")
-		}
-		if i := strings.IndexByte(text, '<'); i > 0 {
-			text = strings.TrimSpace(text[:i])
-		}
-		b.WriteString(strings.TrimLeft(text, "~!"))
-		s = strings.TrimLeft(after, "_")
-	}
-	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")").Replace(b.String())
-	return prose.Tidy(strings.ReplaceAll(Unstarred(strings.ReplaceAll(s, "**", "")), "\x00", "`"))
+		return strings.TrimSpace(parts[2])
+	})
+	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
+	return prose.Tidy(strings.ReplaceAll(Unstarred(s), "\x00", "`"))
 }
 
 // Unstarred takes the stars off *emphasised words*.
-func Unstarred(s string) string {
-	var b strings.Builder
-	for s != "" {
-		before, rest, ok := strings.Cut(s, "*")
-		text, after, closed := strings.Cut(rest, "*")
-		opens := before == "" || strings.IndexByte(" (\"'", before[len(before)-1]) >= 0
-		if !ok || !closed || !opens || strings.TrimSpace(text) != text || text == "" {
-			b.WriteString(before)
-			if ok {
-				b.WriteByte('*')
-			}
-			s = rest
-			continue
-		}
-		b.WriteString(before + text)
-		s = after
-	}
-	return b.String()
-}
-
-// roleBefore is the ":class:" that a text ends with.
-func roleBefore(s string) string {
-	if !strings.HasSuffix(s, ":") || len(s) < 3 {
-		return ""
-	}
-	i := strings.LastIndexAny(s, " (,\"")
-	if role := s[i+1:]; strings.HasPrefix(role, ":") {
-		return role
-	}
-	return ""
-}
+func Unstarred(s string) string { return starred.ReplaceAllString(s, "$1$2") }
