@@ -157,7 +157,8 @@ func isPrivateName(name string) bool {
 func isAccessor(s Symbol) bool {
 	last := lastName(s.Name)
 	return s.Kind == surface.Method && (strings.HasSuffix(last, "=") || strings.HasPrefix(s.Doc, last+" implements ") ||
-		accessor.MatchString(last) && accessorDocs.Start(strings.TrimPrefix(strings.ToLower(s.Doc), strings.ToLower(last)+" ")))
+		accessor.MatchString(last) &&
+			accessorDocs.Start(strings.TrimPrefix(strings.ToLower(s.Doc), strings.ToLower(last)+" ")))
 }
 
 // isOwnConstructor holds for "Element.Element": the type says as much.
@@ -290,8 +291,8 @@ func (j *sourceJudge) publicHeaders() map[string]bool {
 func (j *sourceJudge) hasMain(names []string) bool {
 	for f := range j.files(scan.Source) {
 		stem := stemOf(f.Path)
-		if (f.Language == "C" || f.Language == "C++") && !headers.Has(path.Ext(f.Path)) && (stem == "main" || stem == "server" ||
-			slices.Contains(names, stem)) && prose.ContainsAny(j.head(f.Path, perPackage), "main(int ", "main(void)") {
+		if (f.Language == "C" || f.Language == "C++") && !headers.Has(path.Ext(f.Path)) &&
+			(stem == "main" || stem == "server" || slices.Contains(names, stem)) && prose.ContainsAny(j.head(f.Path, perPackage), "main(int ", "main(void)") {
 			return true
 		}
 	}

@@ -62,7 +62,8 @@ func (j *pageJudge) sectionOf(d *document) (section, reason string) {
 	}
 	for _, try := range []func(*document) (string, string){byNames, byTitle, byShape, byHeadings} {
 		section, reason := try(d)
-		if titled, _ := byTitle(d); section == secTutorials && titled != section && j.crowds[path.Dir(d.Path)] > fewPages {
+		titled, _ := byTitle(d)
+		if section == secTutorials && titled != section && j.crowds[path.Dir(d.Path)] > fewPages {
 			continue // a page among others of its sort, with steps in it
 		}
 		if section != "" {

@@ -72,7 +72,9 @@ func (v *survey) isSample(p *goPackage, tree goTree) bool {
 	}
 	_, note := v.packageDoc(p)
 	return note == "" && slices.ContainsFunc(imports, func(i string) bool { return tree.libraries[i] }) &&
-		!slices.ContainsFunc(imports, func(i string) bool { return i == "flag" || prose.EndsWithAny(i, "/cobra", "/pflag") })
+		!slices.ContainsFunc(imports, func(i string) bool {
+			return i == "flag" || prose.EndsWithAny(i, "/cobra", "/pflag")
+		})
 }
 
 // isIllustration holds for code below the documentation, where it shows how the product is used.

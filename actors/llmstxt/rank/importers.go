@@ -91,7 +91,9 @@ func (s *sourceFile) name() string {
 	if isTelling(stem) {
 		return stem
 	}
-	return wordStart.ReplaceAllStringFunc(stem, func(s string) string { return strings.ToUpper(strings.TrimLeft(s, "_-")) })
+	return wordStart.ReplaceAllStringFunc(stem, func(s string) string {
+		return strings.ToUpper(strings.TrimLeft(s, "_-"))
+	})
 }
 
 var wordStart = regexp.MustCompile(`(^[_-]*|[_-]+).?`)

@@ -31,8 +31,7 @@ func (j *sourceJudge) packages() []*candidate {
 		}
 	}
 	order := func(x, y *goPackage) int {
-		return cmp.Or(cmp.Compare(x.below(), y.below()), cmp.Compare(y.fanIn, x.fanIn), cmp.Compare(depth(x.dir), depth(y.dir)),
-			strings.Compare(x.dir, y.dir))
+		return cmp.Or(x.below()-y.below(), y.fanIn-x.fanIn, depth(x.dir)-depth(y.dir), strings.Compare(x.dir, y.dir))
 	}
 	slices.SortFunc(public, order)
 	slices.SortFunc(internal, order)

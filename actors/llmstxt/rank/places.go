@@ -91,8 +91,9 @@ func (v *survey) isOlder(p string) bool {
 func (v *survey) isVariant(p string) bool {
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {
+		above, below := path.Join(parts[:i]...), path.Join(parts[i+1:]...)
 		for _, instead := range []string{"", "esm", "es"} {
-			if otherModules.Has(part) && v.byPath[path.Join(path.Join(parts[:i]...), instead, path.Join(parts[i+1:]...))] != nil {
+			if otherModules.Has(part) && v.byPath[path.Join(above, instead, below)] != nil {
 				return true
 			}
 		}
