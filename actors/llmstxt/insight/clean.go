@@ -100,18 +100,17 @@ func (c *cleaner) first(key string) bool {
 // notes keeps those of listed files that have none and that the model was shown: what it says of others is a guess.
 func (c *cleaner) notes(said []Note, index *rank.Index, m Material) []Note {
 	titles := map[string]string{}
-	for _, s := range index.Sections {
-		for _, l := range s.Links {
-			if l.Note == "" && m.Shown[l.Path] {
-				titles[l.Path] = l.Title
-			}
+	_, bare := byScore(index)
+	for _, l := range bare {
+		if m.Shown[l.Path] {
+			titles[l.Path] = l.Title
 		}
 	}
 	var list []Note
 	for _, n := range said {
 		path := strings.TrimSpace(n.Path)
 		title, wanted := titles[path]
-		if !wanted || len(list) == maxNotes || !c.first("note "+path) {
+		if !wanted || !c.first("note "+path) {
 			continue
 		}
 		if note := c.line("the note on "+path, n.Note, maxLine); note != "" && !prose.SameWords(note, title) {

@@ -46,7 +46,7 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 	front := g.taken()
 	first := readme(repo)
 	g.whole[first] = true
-	rest := g.rest(budget, min(budget*2/5, g.room))
+	rest := g.rest(budget, min(budget/4, g.room))
 	delete(g.whole, first)
 	g.file(first, g.room)
 	g.material.Text = front + g.taken() + rest
@@ -57,14 +57,14 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 // Files without a note come first: they are what the model is wanted for.
 func (g *gatherer) rest(budget, reserve int) string {
 	g.room -= reserve
+	links, bare := byScore(g.index)
+	for _, l := range bare {
+		g.file(l.Path, min(bareBytes, max(leastExcerpt, budget/3/len(bare))))
+	}
 	for _, f := range g.repo.Files {
 		if f.Kind == scan.Manifest && f.Place == scan.Product && !strings.Contains(f.Path, "/") {
 			g.file(f.Path, min(manifestBytes, budget/8))
 		}
-	}
-	links, bare := byScore(g.index)
-	for _, l := range bare {
-		g.file(l.Path, min(bareBytes, max(leastExcerpt, budget/3/len(bare))))
 	}
 	g.surface(links, budget/4)
 	for _, l := range links {
@@ -199,7 +199,8 @@ func (g *gatherer) file(name string, most int) {
 	}
 }
 
-// byScore gives the links that matter, and as many of all that have no note as the model may write, the best first.
+// byScore gives the links that matter, and of all those without a note whose files are linked once, as many as a model
+// may write notes for; the best first.
 func byScore(index *rank.Index) (links, bare []rank.Link) {
 	var optional []rank.Link
 	for _, s := range index.Sections {
@@ -210,8 +211,12 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 		}
 	}
 	slices.SortStableFunc(links, func(a, b rank.Link) int { return cmp.Compare(b.Score, a.Score) })
-	for _, l := range slices.Concat(links, optional) {
-		if l.Note == "" && l.Path != "" && len(bare) < maxNotes {
+	all, times := slices.Concat(links, optional), map[string]int{"": 2} // a page elsewhere has no path
+	for _, l := range all {
+		times[l.Path]++
+	}
+	for _, l := range all {
+		if l.Note == "" && times[l.Path] == 1 && len(bare) < maxNotes {
 			bare = append(bare, l)
 		}
 	}

@@ -65,8 +65,8 @@ func TestMaterial(t *testing.T) {
 	last := -1
 	for _, words := range []string{"Title: Garden\n", "Kind: a book, notebooks\n", "Module: example.com/garden\n",
 		"Section Docs:\n- README.md: Grows things.\n- docs/how.md: (no note)\n",
-		"File README.md:\n# Garden\n", "File package.json:\n", "File src/grow.js:\nexport", "File docs/how.md:\n",
-		"File src/rest.js:\n", "Offered by src/grow.js:\n- function grow(): Grows.\n"} {
+		"File README.md:\n# Garden\n", "File src/grow.js:\nexport", "File docs/how.md:\n",
+		"File src/rest.js:\n", "File package.json:\n", "Offered by src/grow.js:\n- function grow(): Grows.\n"} {
 		at := strings.Index(m.Text, words)
 		if at <= last {
 			t.Errorf("%q stands at %d, after %d:\n%.600s", words, at, last, m.Text)
