@@ -39,9 +39,9 @@ func chatCommand(program *host.Program) *cobra.Command {
 with --repository it can list, read and search the files of a folder, and with --out it can write files into one. Chat
 runs the tools and gives the model their results. The server and its key are named as for prompt.
 
-On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J breaks a line, the arrows go
-through what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts, Ctrl-D
-leaves. The conversation is kept below the folder of --state; --resume goes on with it. With --progress plain, or
+On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J begins a new line, the arrows
+go through what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts,
+Ctrl-D leaves. The conversation is kept below the folder of --state; --resume continues it. With --progress plain, or
 ACCESSIBLE in the environment, chat redraws nothing, as screen readers need it.
 
 A tool that may change something is called when you allow it, or when --tool names it. --mcp-config adds the tools of
@@ -50,11 +50,11 @@ MCP servers, in the form that other hosts read: {"mcpServers": {"NAME": {"comman
 With --message, or where stdin is a pipe, chat is one turn: it prints the answer and ends. "-" reads the message from
 stdin. The turn remembers nothing, unless --context or --resume names a conversation.
 
-If stdout is a terminal, all that the model says comes as it says it, and stderr shows its thoughts and the tools. If
-it is not, stdout gets the last answer alone: as it comes without tools or with --stages, and otherwise whole, since
-the model says only at the end of an answer whether it calls more. --jsonl prints everything as it comes.
+If stdout is a terminal, it shows what the model says as it comes, and stderr shows its thoughts and the tools. If it
+is not, stdout gets the last answer only. Without tools, or with --stages, that is printed as it comes; otherwise at
+its end, because only then the model says whether it calls more tools. --jsonl prints everything as it comes.
 
-An answer whose end is uncertain does not count: the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
+If nobody can tell that an answer is complete, the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
 once.` + runExits(),
 		Example: `  lastword chat --repository .
   lastword chat --resume
@@ -81,12 +81,13 @@ once.` + runExits(),
 
 func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.message, "message", "m", "", "the `text` of the message")
-	flags.StringVar(&c.in.Context, "context", "", "`id` of the conversation to begin or to go on with")
-	flags.StringVar(&c.resume, "resume", "", "go on with the last conversation, or with the one whose id begins as `ID`")
+	flags.StringVar(&c.in.Context, "context", "", "`id` of the conversation to start or continue")
+	flags.StringVar(&c.resume, "resume", "", "continue the last conversation, or the one whose id begins with `ID`")
 	flags.Lookup("resume").NoOptDefVal = last
 	flags.StringVar(&c.in.Model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
 	flags.StringVar(&c.in.System, "system", "", "system `prompt`")
-	flags.BoolVar(&c.in.Stages, "stages", false, "understand, think with tools, and then respond: slower, and citing what tools have read")
+	flags.BoolVar(&c.in.Stages, "stages", false,
+		"understand, think with tools, and then respond: slower, but it cites what the tools have read")
 }
 
 const chatExample = `for example: lastword chat -m "Why is the sky blue?"`

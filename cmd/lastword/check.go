@@ -75,12 +75,13 @@ func checkCommand(p *host.Program) *cobra.Command {
 file:line: severity: what is wrong (rule). A relative link must lead to a file in the folder of the llms.txt, in the
 repository that the llms.json beside it names, or in --repository.
 
-With --stale, files must not have changed since the commit in the links, or else in the llms.json beside the file: the
-files of the repository or of the --repository folder, and linked files also without a commit. llms.txt and the files
-generated beside it may change. Where neither names a commit, check generates llms.txt again and compares.
+With --stale, check looks for changes since the commit that the links name, or else the llms.json beside the file. A
+committed change of any file of the repository, or of the --repository folder, makes the file stale; so does an
+uncommitted change of a linked file. llms.txt and the files generated beside it may change. If no commit is named,
+check generates llms.txt again and compares.
 
-With --compare, check always does so: changes that llms.txt says nothing of do not count. docs/staleness has a workflow
-of GitHub Actions and a hook of Git that use it.` +
+With --compare, check always generates and compares: changes that do not show in llms.txt do not count. docs/staleness
+has a workflow of GitHub Actions and a hook of Git that use it.` +
 			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Stale),
 		Example: `  lastword check llms.txt
   lastword check artifacts --repository . --stale
@@ -95,8 +96,8 @@ of GitHub Actions and a hook of Git that use it.` +
 	flags.StringVar(&c.repository, "repository", "",
 		"`folder` of the repository, for relative links and --stale (default: the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
-	flags.BoolVar(&c.compares, "compare", false, "exit with 10 if the file says other than a newly generated one")
-	flags.BoolVar(&c.strict, "strict", false, "also warn of what only some readers lose")
+	flags.BoolVar(&c.compares, "compare", false, "exit with 10 if a newly generated file would differ")
+	flags.BoolVar(&c.strict, "strict", false, "also warn about what only some programs fail to read")
 	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"also read over http, which others can watch and change")

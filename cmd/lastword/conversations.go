@@ -25,15 +25,15 @@ func conversationsCommand(p *host.Program) *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "List, show, rename, copy and delete the conversations of chat",
 		Long: `Conversations looks after the files in which chat keeps conversations: below the folder of --state, or the
-one that chat uses. It works while a chat or a server has them open. An id may be cut, as long as no other begins like
-it.`,
+one that chat uses. It works while a chat or a server has them open. You can shorten an id as long as only
+one begins with it.`,
 		Example: `  lastword conversations ls
   lastword conversations show c_01kb3x > talk.md
   lastword chat --context $(lastword conversations fork c_01kb3x --turns 2)`,
 		Args: knownCommand,
 		RunE: showHelp,
 	}
-	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` that chat was given (default: its usual one)")
+	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` of the --state of chat (default: the one that chat uses without it)")
 	settings.Must(cmd.MarkPersistentFlagDirname("state"))
 	cmd.AddCommand(k.list(), k.show(), k.rename(), k.fork(), k.remove())
 	return cmd
@@ -105,7 +105,7 @@ func (k *keptConversations) list() *cobra.Command {
 			return printConversations(cmd.OutOrStdout(), list, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&text, "search", "", "only those in which this `text` was said, in letters of any case")
+	cmd.Flags().StringVar(&text, "search", "", "only those in which somebody said this `text`, in upper or lower case")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
 }
@@ -167,6 +167,6 @@ func (k *keptConversations) fork() *cobra.Command {
 }
 
 func (k *keptConversations) remove() *cobra.Command {
-	return k.about("rm <id>", "Delete a conversation that no turn has", "rm c_01kb3x",
+	return k.about("rm <id>", "Delete a conversation, unless a turn is under way", "rm c_01kb3x",
 		func(_ io.Writer, kept *conversation.Store, id string, _ []string) error { return kept.Delete(id) })
 }

@@ -29,7 +29,7 @@ func mcpCommand(p *host.Program) *cobra.Command {
 generate and prompt as tools that stream, run_* to start, watch, await and cancel runs, lmstxt_*, and the written
 files as resources. docs/mcp.md describes the protocol.
 
-Stdout carries the protocol only; warnings go to stderr. Mcp writes nothing before a run writes, and then only under
+Stdout carries the protocol only; warnings go to stderr. Mcp writes only what runs write, and only under
 --out. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
 When stdin ends, mcp waits for the runs as long as --drain says, but not for runs that wait for an answer. Ctrl-C and

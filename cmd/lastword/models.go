@@ -37,8 +37,8 @@ func modelsCommand(p *host.Program) *cobra.Command {
 		Use:     "models",
 		GroupID: settings.Working,
 		Short:   "List the models of a server, and load or unload them",
-		Long: `Models lists the models of a server: whether each is loaded, its context as loaded in tokens, and the context
-it was made for. A dash means that the server does not say.
+		Long: `Models lists the models of a server: whether each is loaded, how many tokens of context it has, and how many
+it can have. A dash means that the server does not say.
 
 Models speaks the native protocols of LM Studio, llama.cpp, Ollama and vLLM, and that of OpenAI, whose servers give
 names only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine.` +

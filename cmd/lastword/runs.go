@@ -175,8 +175,8 @@ func runsListCommand(at *remote) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&statuses, "status", nil, "`statuses`: pending, processing, completed, failed, canceled")
 	flags.StringVar(&q.Job, "job", "", "`name` of a job")
-	flags.StringSliceVar(&labels, "label", nil, "`labels` as name=value, with commas between them")
-	flags.IntVar(&q.Limit, "limit", 50, "most `runs`, at most 1000")
+	flags.StringSliceVar(&labels, "label", nil, "`labels` as name=value, separated by commas")
+	flags.IntVar(&q.Limit, "limit", 50, "maximum number of `runs` to list, up to 1000")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
 }
@@ -275,7 +275,7 @@ with the run's own code. Ctrl-C stops watching; the run goes on.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	return cmd
 }
 
@@ -308,8 +308,8 @@ func runsEventsCommand(at *remote) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&want.After, "after", 0, "only events after this `number`")
-	flags.StringSliceVar(&kinds, "kinds", nil, "only these `kinds`, with commas between them, and the terminal")
-	settings.Choice(cmd, flags, &level, "level", "deltas as well, or milestones alone", "delta", "milestone")
+	flags.StringSliceVar(&kinds, "kinds", nil, "only these `kinds`, separated by commas, and the terminal")
+	settings.Choice(cmd, flags, &level, "level", "all events, or milestones only", "delta", "milestone")
 	flags.BoolVar(&want.Tree, "tree", false, "the events of sub-runs as well")
 	return cmd
 }
@@ -375,7 +375,7 @@ func planCommand(p *host.Program) *cobra.Command {
 	show := &cobra.Command{
 		Use:     "show <run>",
 		Short:   "Tell why each step of a plan ran, was skipped or ran again",
-		Long:    "Show asks a server for a plan that has run or still does, as lastword runs does.",
+		Long:    "Show asks a server, as lastword runs does. The plan may have ended or may still be running.",
 		Example: "  lastword plan show r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
 		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {

@@ -45,8 +45,8 @@ func tokenAddCommand(file *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Make a token for a caller, and print it",
-		Long: `Add makes a token, adds its line to the file, and prints the token to stdout, this once. A caller may have
-several tokens.`,
+		Long: `Add makes a token, adds its line to the file, and prints the token to stdout. Nobody can print it again. A
+caller may have several tokens.`,
 		Example: `  lastword token add --file tokens mia
   lastword token add --file tokens --scope run:read board`,
 		Args:              named(file),

@@ -159,11 +159,11 @@ func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint
 func planTool(prepare prepareInput) mcp.JobTool {
 	return mcp.JobTool{
 		Job: plan.Name, Name: "plan_run", Title: "Run a plan",
-		Description: "Runs the steps of a plan, each on the end of those it needs: generate, prompt, chat, read, write, ask " +
+		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
 			"or a plan within. Check it with plan_check first.",
 		Input: mcp.Object([]string{"plan"}, planArgument,
 			`"params":{"type":"object","description":"the plan's parameters, by name"}`,
-			`"from":{"type":"string","description":"step to run from; the steps that it does not lead to keep their ends of run"}`,
+			`"from":{"type":"string","description":"step to start from; the steps that do not come after it keep their results of run"}`,
 			`"run":{"type":"string","description":"an earlier run of the plan, for from"}`),
 		OpenWorld: true, Prepare: prepare,
 	}

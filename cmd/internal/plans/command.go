@@ -43,9 +43,9 @@ func Command(p *host.Program, exits string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plan",
 		GroupID: settings.Working,
-		Short:   "Run steps on each other's ends: generate, prompt, chat, read, write",
-		Long: `A plan is a YAML or JSON file of steps. Each step is a run of its own, and starts on the end of those that it
-needs. docs/plans.md says what a step can be, and docs/plans/ has plans that are ready to use.`,
+		Short:   "Run a file of steps: generate, prompt, chat, read, write",
+		Long: `A plan is a YAML or JSON file of steps. Each step is a run of its own, and starts when the steps that it
+needs have ended. docs/plans.md says what a step can be, and docs/plans/ has plans that are ready to use.`,
 		Example: `  lastword plan check plan.yaml
   lastword plan run docs/plans/demo.yaml --param repository=.`,
 		Args: cobra.NoArgs,
@@ -99,8 +99,8 @@ func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective
 func checkCommand(p *host.Program) *cobra.Command {
 	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
 	return &cobra.Command{
-		Use:   "check file",
-		Short: "Say all that is wrong with a plan, with line and column",
+		Use:   "check <file>",
+		Short: "List all that is wrong with a plan, by line and column",
 		Long: `Check reads a plan and runs nothing. It names cycles without a bound, unknown names, wrong types, and steps that
 can never run.`,
 		Example: "  lastword plan check plan.yaml", Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
@@ -117,7 +117,7 @@ can never run.`,
 func graphCommand(p *host.Program) *cobra.Command {
 	o, form := options{program: p, read: p.Source(), endpoint: p.Endpoint()}, ""
 	cmd := &cobra.Command{
-		Use:   "graph file",
+		Use:   "graph <file>",
 		Short: "Draw the steps of a plan",
 		Long:  `Graph prints the steps of a plan in an order in which they can run or, with --form mermaid, as a flowchart.`,
 		Example: `  lastword plan graph plan.yaml
@@ -144,7 +144,7 @@ func graphCommand(p *host.Program) *cobra.Command {
 func runCommand(p *host.Program, exits string) *cobra.Command {
 	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:   "run file",
+		Use:   "run <file>",
 		Short: "Run a plan",
 		Long: `Run checks a plan and carries it out. The files of its steps go below --out. The result, if the plan has one, is
 printed to stdout: a text as it is, everything else as JSON.
@@ -163,9 +163,9 @@ the results that the others had in an earlier run; both runs need the same --sta
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	settings.Group(flags, "Plan", func() {
-		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; may be given several times")
+		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; can be repeated")
 		flags.BoolVar(&o.dryRun, "dry-run", false, "check the plan and its parameters, print the steps, and run nothing")
-		flags.StringVar(&o.from, "from", "", "`step` to run from: it and the steps after it; the others keep their ends of --run")
+		flags.StringVar(&o.from, "from", "", "`step` to start from; the steps that do not come after it keep their results of --run")
 		flags.StringVar(&o.earlier, "run", "", "earlier `run` of the plan, for --from")
 		flags.StringVar(&o.out, "out", "artifacts", "`folder` to write under; made if missing")
 	})

@@ -29,10 +29,10 @@ type Flags struct {
 // AddFlags adds the flags. A project's file cannot give them those that start programs, or that name folders.
 func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.repository, "repository", "", "`folder` whose files the model may list, read and search")
-	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; none is lost, older ones get a number")
+	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; a file that it replaces is kept, with a number")
 	f.AddServerFlag(cmd, flags)
 	flags.StringSliceVar(&f.Names, "tool", nil,
-		"`name` of a tool that the model may call, without being asked if it writes; * stands for any letters (default: all)")
+		"`name` of a tool that the model may call, even to write, without asking you; * stands for any letters (default: all)")
 	for _, name := range []string{"repository", "out", "tool"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotInProject, nil))
 	}
