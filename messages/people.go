@@ -62,6 +62,11 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
 			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, Attempt: f.attempt(b.Task)})
 	}),
+	list: to(func(b InputRequired, s *Summary) {
+		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); !open {
+			s.OpenRequests = slices.Insert(slices.Clone(s.OpenRequests), i, b.Request)
+		}
+	}),
 })
 
 func (b InputRequired) legal(f *Fold) *violation {
@@ -111,6 +116,11 @@ var inputReceived = row[InputReceived]("people", "The answer came.", traits{
 			in.Value = b.Value
 		}
 		f.inputs.put(&f.s.Inputs, i, in)
+	}),
+	list: to(func(b InputReceived, s *Summary) {
+		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); open {
+			s.OpenRequests = slices.Concat(s.OpenRequests[:i], s.OpenRequests[i+1:])
+		}
 	}),
 })
 

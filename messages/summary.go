@@ -77,7 +77,7 @@ func (q Query) timeOf(s *Summary) time.Time {
 	return s.UpdatedAt
 }
 
-// Summary is a run in a list. The zero Summary is that of a run not yet begun. Do not change the Labels.
+// Summary is a run in a list. The zero Summary is that of a run not yet begun. Do not change its map and its slice.
 type Summary struct {
 	RunID RunID  `json:"run_id"`
 	Job   string `json:"job"`
@@ -87,10 +87,12 @@ type Summary struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Status    Status            `json:"status"`
 	Canceling bool              `json:"canceling,omitempty"`
-	Cause     Cause             `json:"cause,omitempty"`
-	Seq       uint64            `json:"seq"`
-	QueuedAt  time.Time         `json:"queued_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	// OpenRequests are the requests that wait for an answer, sorted.
+	OpenRequests []string  `json:"open_requests,omitempty"`
+	Cause        Cause     `json:"cause,omitempty"`
+	Seq          uint64    `json:"seq"`
+	QueuedAt     time.Time `json:"queued_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
 }
 
 // Apply returns the Summary after an event that [State.Apply] has accepted.

@@ -2,6 +2,7 @@ package messages_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,14 @@ func summaryOf(s messages.State) messages.Summary {
 		Status: s.Status, Canceling: s.Canceling, Seq: s.Seq, QueuedAt: s.QueuedAt, UpdatedAt: s.UpdatedAt}
 	if s.End != nil {
 		sum.Cause = s.End.Cause
+		return sum
 	}
+	for _, in := range s.Inputs {
+		if !in.Closed {
+			sum.OpenRequests = append(sum.OpenRequests, in.Request)
+		}
+	}
+	slices.Sort(sum.OpenRequests)
 	return sum
 }
 

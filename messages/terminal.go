@@ -130,7 +130,7 @@ func terminal[B Body](says string, t traits) *KindInfo {
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
 	t.legal = func(b Body, f *Fold) *violation { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
 	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
-	t.list = func(b Body, s *Summary) { s.Status, s.Cause = last(b).status, last(b).end.Cause }
+	t.list = func(b Body, s *Summary) { s.Status, s.Cause, s.OpenRequests = last(b).status, last(b).end.Cause, nil }
 	return row[B]("run", says, t)
 }
 

@@ -58,6 +58,8 @@ func (s *journalSuite) listStates() {
 	opened := queued
 	opened.Principal, opened.Labels = "ann", map[string]string{"topic": "gardens"}
 	bodies := slices.Concat([]messages.Body{opened, started, begun}, talk(3),
+		[]messages.Body{messages.InputRequired{Request: "why", Prompt: "Why?"}, messages.InputRequired{Request: "a \"b\"", Prompt: "B?"},
+			messages.InputReceived{Request: "why", Value: json.RawMessage(`1`)}},
 		[]messages.Body{messages.RunCanceling{By: "ann"}, messages.RunCanceled{By: messages.ByRun,
 			Cause: messages.CauseCanceledByUser, Artifacts: []messages.Artifact{}}})
 	events := numbered("r_states", 1, bodies...)

@@ -51,7 +51,7 @@ func (c *changes) take() (runs []messages.RunID, all bool) {
 	return runs, all
 }
 
-// watch tells the client which of the caller's runs are new or are in another status, until ctx is done. The message
+// watch tells the client which of the caller's runs are new, are in another status or ask something else, until ctx is done. The message
 // list says that any may be: then the client reads the list.
 func (s *subscription) watch(ctx context.Context) {
 	defer s.cancel()
@@ -103,7 +103,7 @@ func (s *subscription) tell(ctx context.Context, runs []messages.RunID, told map
 		if told[now.RunID] = now; now.Status.IsEnded() {
 			delete(told, now.RunID)
 		}
-		return known && had.Status == now.Status && had.Canceling == now.Canceling
+		return known && had.Status == now.Status && had.Canceling == now.Canceling && slices.Equal(had.OpenRequests, now.OpenRequests)
 	})
 	if len(list) > 0 {
 		c.send(reply{Op: "runs", ID: s.id, Runs: list})

@@ -53,6 +53,7 @@ type mark struct {
 	Status    messages.Status `json:"status"`
 	Canceling bool            `json:"canceling,omitempty"`
 	Cause     messages.Cause  `json:"cause,omitempty"`
+	Requests  []string        `json:"open_requests,omitempty"`
 	UpdatedAt time.Time       `json:"updated_at"`
 	// Opened is in the first block alone.
 	Opened *opened `json:"opened,omitempty"`
@@ -69,13 +70,13 @@ type opened struct {
 
 // newMark returns the mark of a block whose events have so many bytes, after the mark of the block before it.
 func newMark(b actors.Block, before mark, size int) mark {
-	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause}
+	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests}
 	for _, e := range b.Events {
 		s = s.Apply(e)
 	}
 	m := mark{ID: b.ID.String(), First: b.Events[0].From, Last: s.Seq, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
 		Writer: b.Writer, Bytes: before.Bytes + int64(size), Parted: before.Parted, Status: s.Status,
-		Canceling: s.Canceling, Cause: s.Cause, UpdatedAt: s.UpdatedAt}
+		Canceling: s.Canceling, Cause: s.Cause, Requests: s.OpenRequests, UpdatedAt: s.UpdatedAt}
 	if b.After.Seq == 0 {
 		m.Opened = &opened{Job: s.Job, Input: s.Input, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt}
 	}

@@ -38,8 +38,8 @@ const mostPlaces = 16
 
 func (r *row) summary(run messages.RunID) messages.Summary {
 	return messages.Summary{RunID: run, Job: r.opened.Job, Input: r.opened.Input, Principal: r.opened.Principal,
-		Labels: r.opened.Labels, Status: r.Status, Canceling: r.Canceling, Cause: r.Cause, Seq: r.Last, QueuedAt: r.opened.QueuedAt,
-		UpdatedAt: r.UpdatedAt}
+		Labels: r.opened.Labels, Status: r.Status, Canceling: r.Canceling, Cause: r.Cause, OpenRequests: r.Requests, Seq: r.Last,
+		QueuedAt: r.opened.QueuedAt, UpdatedAt: r.UpdatedAt}
 }
 
 // before returns the head that the block expects, if the log is known to have ended there.

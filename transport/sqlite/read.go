@@ -118,22 +118,35 @@ func encode(events []messages.Event) ([]byte, error) {
 	return body, nil
 }
 
-const summaryColumns = "run, principal, job, input, labels, status, canceling, cause, seq, queued_at, updated_at"
+const summaryColumns = "run, principal, job, input, labels, requests, status, canceling, cause, seq, queued_at, updated_at"
 
 // scanSummary reads the summaryColumns, and more after them.
 func scanSummary(rows interface{ Scan(...any) error }, s *messages.Summary, more ...any) error {
-	var labels string
+	var labels, requests string
 	var queued, updated int64
-	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &s.Input, &labels, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
+	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &s.Input, &labels, &requests, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
 		&queued, &updated}, more...)...)
 	if err != nil {
 		return err
 	}
 	s.QueuedAt, s.UpdatedAt = time.Unix(0, queued).UTC(), time.Unix(0, updated).UTC()
-	if labels != "" {
-		return json.Unmarshal([]byte(labels), &s.Labels)
+	return errors.Join(unpack(labels, &s.Labels), unpack(requests, &s.OpenRequests))
+}
+
+// pack returns the JSON of what is not empty, and unpack reads it.
+func pack(v any, size int) (string, error) {
+	if size == 0 {
+		return "", nil
 	}
-	return nil
+	data, err := json.Marshal(v)
+	return string(data), err
+}
+
+func unpack(text string, v any) error {
+	if text == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), v)
 }
 
 // List implements [actors.Reader].

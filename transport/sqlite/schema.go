@@ -58,4 +58,6 @@ CREATE TRIGGER blocks_follow BEFORE INSERT ON blocks BEGIN
 END;
 `, `
 ALTER TABLE runs ADD COLUMN input TEXT NOT NULL DEFAULT ''; -- '' for the runs before it
+`, `
+ALTER TABLE runs ADD COLUMN requests TEXT NOT NULL DEFAULT ''; -- the open ones as JSON, or ''
 `}
