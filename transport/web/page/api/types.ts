@@ -28,6 +28,8 @@ export interface Summary {
   status: Status;
   canceling?: boolean;
   cause?: string;
+  /** The requests that wait for an answer. */
+  open_requests?: string[];
   seq: number;
   queued_at: string;
   updated_at: string;

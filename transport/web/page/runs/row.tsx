@@ -3,7 +3,7 @@ import { runHref } from "../router";
 import { clean, duration } from "../run/text";
 import { isEnded, lookOf, wordOf } from "./filter";
 
-const signs: Record<string, string> = { pending: "○", processing: "◐", canceling: "◌", completed: "✓", failed: "✕", canceled: "⊘" };
+const signs: Record<string, string> = { pending: "○", processing: "◐", waiting: "◔", canceling: "◌", completed: "✓", failed: "✕", canceled: "⊘" };
 
 interface Props {
   run: Summary;

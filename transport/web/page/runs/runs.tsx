@@ -12,7 +12,7 @@ import { StartDialog } from "./start";
 import { jobs, read, reading, runs, watch } from "./store";
 import { useNow } from "../run/now";
 
-const statuses = ["pending", "processing", "completed", "failed", "canceled"];
+const statuses = ["pending", "processing", "waiting", "completed", "failed", "canceled"];
 
 /** The id of the run that the reader was at, also when they come back to the list. */
 const at = signal("");
