@@ -42,10 +42,7 @@ func elixirString(s string) string {
 }
 
 func (e *elixirFile) moduleDoc(value, document string) {
-	if len(e.scopes) == 0 {
-		return
-	}
-	scope := &e.scopes[len(e.scopes)-1]
+	scope := e.Block()
 	if value == "false" {
 		scope.hidden = true
 	}
@@ -64,9 +61,9 @@ func (e *elixirFile) moduleDoc(value, document string) {
 
 func (e *elixirFile) module(number, column int, keyword, rest string) {
 	name := elixirPath(rest)
-	outer := e.scope()
+	outer := e.Block()
 	if name == "" || outer.hidden && outer.module == "" {
-		e.open(column, "", true)
+		e.Open(column, hiddenScope)
 		return
 	}
 	name = surface.Qualify(outer.module, ".", name)
@@ -78,13 +75,12 @@ func (e *elixirFile) module(number, column int, keyword, rest string) {
 	if !strings.HasSuffix(rest, "do") {
 		return
 	}
-	e.open(column, name, false)
+	scope := elixirScope{module: name, symbol: -1}
 	if !e.at[name] {
-		e.at[name] = true
-		e.scopes[len(e.scopes)-1].symbol = len(e.symbols)
-		signature := keyword + " " + name
-		e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Line: number})
+		scope.symbol = len(e.symbols)
+		e.symbol(number, name, kind, keyword+" "+name)
 	}
+	e.Open(column, scope)
 }
 
 // elixirPath is the module name at the start of s.
@@ -113,13 +109,13 @@ func (e *elixirFile) define(number, column int, keyword, rest string) {
 		kind = surface.Macro
 	}
 	if !strings.HasSuffix(keyword, "p") && name != "" && isElixirHead(after) {
-		path := surface.Qualify(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
+		path := surface.Qualify(e.Block().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
 		e.add(number, path, kind, keyword+" "+name+arguments)
 	} else {
 		e.pending = elixirDoc{}
 	}
 	if hasBody {
-		e.open(column, "", true)
+		e.Open(column, hiddenScope)
 	}
 }
 
@@ -138,20 +134,19 @@ func (e *elixirFile) body(after string) bool {
 	after = strings.TrimSpace(after)
 	guarded := strings.HasPrefix(after, "when") || after == "" && e.goesOn()
 	for n := 0; guarded && n < elixirGuardLines; n++ {
-		if strings.HasSuffix(after, "do") || strings.Contains(after, "do:") || e.next >= len(e.lines) {
+		if strings.HasSuffix(after, "do") || strings.Contains(after, "do:") || e.Next >= len(e.All) {
 			break
 		}
-		after = strings.TrimSpace(e.lines[e.next])
-		e.next++
+		after = strings.TrimSpace(e.Take())
 	}
 	return after == "do" || strings.HasSuffix(after, " do")
 }
 
 func (e *elixirFile) goesOn() bool {
-	if e.next >= len(e.lines) {
+	if e.Next >= len(e.All) {
 		return false
 	}
-	next := strings.TrimSpace(e.lines[e.next])
+	next := strings.TrimSpace(e.All[e.Next])
 	return next == "do" || strings.HasPrefix(next, "when ")
 }
 
@@ -164,28 +159,15 @@ func elixirName(s string) string {
 	return name
 }
 
-// Lists do not reach over more lines than this.
-const elixirListLines = 60
-
 // bracketed splits s after the bracket that closes its first one, on a later line perhaps; those lines are taken.
 func (e *elixirFile) bracketed(s string) (list, after string) {
-	end := surface.Closing(s)
-	for n := 0; end < 0 && n < elixirListLines && e.next+n < len(e.lines); n++ {
-		next := strings.TrimSpace(e.lines[e.next+n])
-		if strings.HasPrefix(next, "def") || next == "end" {
-			break
+	return e.List(s, func(line string) (string, bool) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			return "", true
 		}
-		if next != "" && next[0] != '#' {
-			s += " " + next
-		}
-		if end = surface.Closing(s); end >= 0 {
-			e.next += n + 1
-		}
-	}
-	if end < 0 {
-		return "", s
-	}
-	return surface.Joined(s[:end]), s[end:]
+		return line, !strings.HasPrefix(line, "def") && line != "end"
+	})
 }
 
 // arity counts the arguments of a list in brackets.
@@ -218,19 +200,20 @@ func (e *elixirFile) structure(number int, keyword, rest string) {
 		rest, _ = e.bracketed(rest)
 	}
 	rest = e.continued(rest)
-	module := e.scope().module
-	if module == "" {
+	scope := e.Block()
+	if scope.module == "" {
 		return
 	}
 	e.pending = elixirDoc{}
-	scope := e.scope()
-	name := "%" + module + "{}"
-	if scope.hidden || e.at[name] {
-		return
+	if name := "%" + scope.module + "{}"; !scope.hidden && !e.at[name] {
+		e.symbol(number, name, surface.Type, keyword+" "+surface.Joined(rest))
 	}
+}
+
+// symbol keeps the first declaration of a name.
+func (e *elixirFile) symbol(number int, name string, kind surface.Kind, signature string) {
 	e.at[name] = true
-	signature := keyword + " " + surface.Joined(rest)
-	e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: surface.Type, Signature: signature, Line: number})
+	e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Line: number})
 }
 
 func (e *elixirFile) callback(number int, keyword, value string) {
@@ -240,18 +223,20 @@ func (e *elixirFile) callback(number int, keyword, value string) {
 		return
 	}
 	arguments, after := e.bracketed(after)
-	path := surface.Qualify(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
+	path := surface.Qualify(e.Block().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
 	e.add(number, path, surface.Function, "@"+keyword+" "+name+arguments+e.continued(after))
 }
 
+// A line does not go on over more than this.
+const elixirGoesOn = 60
+
 // continued adds the lines that a line goes on over because it ends in the middle of something.
 func (e *elixirFile) continued(s string) string {
-	for n := 0; n < elixirListLines && e.next < len(e.lines); n++ {
+	for n := 0; n < elixirGoesOn && e.Next < len(e.All); n++ {
 		if !strings.HasSuffix(s, ",") && !strings.HasSuffix(s, "::") && !strings.HasSuffix(s, "|") {
 			break
 		}
-		s += " " + strings.TrimSpace(e.lines[e.next])
-		e.next++
+		s += " " + strings.TrimSpace(e.Take())
 	}
 	return s
 }

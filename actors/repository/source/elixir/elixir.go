@@ -14,10 +14,10 @@ var Language = language.Language{Name: "Elixir", Outline: outline, Imports: impo
 	Ecosystems: []string{"hex"}}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	e := elixirFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}}
-	for clock := (surface.Clock{Context: ctx}); e.next < len(e.lines) && !clock.Over(); {
-		column, line := surface.Indentation(e.lines[e.next])
-		e.next++
+	e := elixirFile{Lines: surface.NewLines(ctx, text), at: map[string]bool{}}
+	e.Outside.symbol = -1
+	for e.More() {
+		column, line := surface.Indentation(e.Take())
 		if line != "" && line[0] != '#' {
 			e.line(column, strings.TrimRight(line, " \t"))
 		}
@@ -25,18 +25,19 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 	return surface.Outline{Doc: surface.DocText(e.doc), Symbols: e.symbols}
 }
 
-// elixirScope is a module or a function's body, by indentation.
+// elixirScope is a module or a function's body.
 type elixirScope struct {
-	indent int
 	module string
 	hidden bool // nothing in it is public
 	symbol int  // of the module, else -1
 }
 
+// hiddenScope is one in which nothing is public.
+var hiddenScope = elixirScope{hidden: true, symbol: -1}
+
 type elixirFile struct {
-	lines   []string
-	next    int // index of the line to read
-	scopes  []elixirScope
+	surface.Lines
+	surface.Blocks[elixirScope]
 	symbols []surface.Symbol
 	at      map[string]bool // names with arity that are decided
 	pending elixirDoc
@@ -50,16 +51,13 @@ type elixirDoc struct {
 }
 
 func (e *elixirFile) line(column int, line string) {
-	number := e.next
+	number := e.Next
 	line, document := e.heredoc(line)
 	if _, ok := surface.AfterKeyword(line, "end"); ok {
-		e.leave(column)
+		e.End(column)
 		return
 	}
-	for len(e.scopes) > 0 && e.scope().indent > column {
-		e.scopes = e.scopes[:len(e.scopes)-1]
-	}
-	if len(e.scopes) >= surface.Deepest {
+	if e.Enter(column); e.Depth() >= surface.Deepest {
 		return
 	}
 	if line[0] == '@' {
@@ -72,14 +70,14 @@ func (e *elixirFile) line(column int, line string) {
 	case "defmodule", "defprotocol":
 		e.module(number, column, keyword, rest)
 	case "defimpl":
-		e.open(column, "", true)
+		e.Open(column, hiddenScope)
 	case "def", "defdelegate", "defmacro", "defguard", "defp", "defmacrop", "defguardp":
 		e.define(number, column, keyword, rest)
 	case "defstruct", "defexception":
 		e.structure(number, keyword, rest)
 	case "quote":
 		if strings.HasSuffix(line, " do") {
-			e.open(column, "", true)
+			e.Open(column, hiddenScope)
 		}
 	}
 }
@@ -91,44 +89,23 @@ func (e *elixirFile) heredoc(line string) (before, document string) {
 		if !ok || strings.Count(before, mark)%2 == 1 || strings.HasPrefix(before, "#") {
 			continue
 		}
-		start := e.next
-		for e.next < len(e.lines) {
-			text := strings.TrimLeft(e.lines[e.next], " \t")
-			e.next++
-			if strings.HasPrefix(text, mark) {
-				return before + `"`, strings.Join(e.lines[start:e.next-1], "\n")
+		var text []string
+		for e.Next < len(e.All) {
+			next := e.Take()
+			if strings.HasPrefix(strings.TrimLeft(next, " \t"), mark) {
+				break
 			}
+			text = append(text, next)
 		}
-		return before + `"`, strings.Join(e.lines[start:], "\n")
+		return before + `"`, strings.Join(text, "\n")
 	}
 	return line, ""
-}
-
-func (e *elixirFile) scope() elixirScope {
-	if len(e.scopes) == 0 {
-		return elixirScope{indent: -1, symbol: -1}
-	}
-	return e.scopes[len(e.scopes)-1]
-}
-
-func (e *elixirFile) open(column int, module string, hidden bool) {
-	e.scopes = append(e.scopes, elixirScope{indent: column, module: module, hidden: hidden, symbol: -1})
-}
-
-func (e *elixirFile) leave(column int) {
-	for len(e.scopes) > 0 && e.scope().indent >= column {
-		ended := e.scope().indent == column
-		e.scopes = e.scopes[:len(e.scopes)-1]
-		if ended {
-			return
-		}
-	}
 }
 
 func (e *elixirFile) add(number int, name string, kind surface.Kind, signature string) {
 	doc := e.pending
 	e.pending = elixirDoc{}
-	scope := e.scope()
+	scope := e.Block()
 	if e.at[name] || scope.hidden || scope.module == "" {
 		return
 	}

@@ -1,6 +1,7 @@
 package ruby
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -13,7 +14,7 @@ func (r *rubyFile) statement(l rubyLine) {
 	case "module", "class":
 		r.container(l, keyword, rest)
 	case "def":
-		r.def(l, rest, r.scope().private)
+		r.def(l, rest, r.Block().private)
 	case "private", "protected", "public", "module_function", "private_class_method", "public_class_method",
 		"private_constant":
 		r.visibility(l, keyword, rest)
@@ -21,7 +22,7 @@ func (r *rubyFile) statement(l rubyLine) {
 		r.attributes(l, rest)
 	case "alias_method", "alias":
 		if fields := strings.FieldsFunc(rest, func(c rune) bool { return c == ',' || c == ' ' }); len(fields) > 1 {
-			r.method(l, rubyName(fields[0]), surface.Joined(l.code), r.scope().private)
+			r.method(l, *r.Block(), rubyName(fields[0]), surface.Joined(l.code), r.Block().private)
 		}
 	case "if", "unless", "while", "until", "case", "begin", "for", "return", "require", "include", "":
 	default:
@@ -32,7 +33,7 @@ func (r *rubyFile) statement(l rubyLine) {
 }
 
 func (r *rubyFile) hides(l rubyLine) bool {
-	return r.stopped || r.scope().hidden || strings.Contains(l.text[len(l.code):], ":nodoc:") ||
+	return r.stopped || r.Block().hidden || strings.Contains(l.text[len(l.code):], ":nodoc:") ||
 		strings.Contains(l.doc, "@private") || strings.Contains(l.doc, "@api private") ||
 		strings.Contains(l.doc, ":nodoc:")
 }
@@ -41,14 +42,12 @@ func (r *rubyFile) add(l rubyLine, name string, kind surface.Kind, signature str
 	if r.hides(l) || name == "" {
 		return
 	}
-	if i, ok := r.at[name]; ok && r.symbols[i].Name != "" {
-		if r.symbols[i].Doc == "" {
-			r.symbols[i].Doc = surface.Summary(rdoc(l.doc))
-		}
+	doc := surface.Summary(rdoc(l.doc))
+	if i, ok := r.at[name]; ok {
+		r.symbols[i].Doc = cmp.Or(r.symbols[i].Doc, doc)
 		return
 	}
 	r.at[name] = len(r.symbols)
-	doc := surface.Summary(rdoc(l.doc))
 	r.symbols = append(r.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Doc: doc,
 		Line: l.number})
 }
@@ -63,8 +62,8 @@ func (r *rubyFile) hide(name string) {
 
 func (r *rubyFile) container(l rubyLine, keyword, rest string) {
 	if strings.HasPrefix(rest, "<<") {
-		outer := *r.scope()
-		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: outer.path, single: true, hidden: outer.hidden})
+		outer := r.Block()
+		r.Open(l.column, rubyScope{path: outer.path, single: true, hidden: outer.hidden})
 		return
 	}
 	path := rubyPath(rest)
@@ -72,7 +71,7 @@ func (r *rubyFile) container(l rubyLine, keyword, rest string) {
 		return
 	}
 	name := strings.TrimPrefix(path, "::")
-	if outer := r.scope().path; outer != "" && name == path {
+	if outer := r.Block().path; outer != "" && name == path {
 		name = outer + "::" + name
 	}
 	kind, signature := surface.Module, "module "+path
@@ -85,14 +84,14 @@ func (r *rubyFile) container(l rubyLine, keyword, rest string) {
 	hidden := r.hides(l)
 	r.add(l, name, kind, strings.TrimSuffix(signature, " < "))
 	if !endsHere(l.code) {
-		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: name, hidden: hidden})
+		r.Open(l.column, rubyScope{path: name, hidden: hidden})
 	}
 }
 
 // def takes a method whose definition begins with rest.
 func (r *rubyFile) def(l rubyLine, rest string, private bool) {
 	own := false
-	owner := lastName(r.scope().path)
+	owner := lastName(r.Block().path)
 	for _, receiver := range []string{"self.", owner + ".", owner + "::"} {
 		if after, ok := strings.CutPrefix(rest, receiver); ok && (owner != "" || receiver == "self.") {
 			rest, own, private = after, true, false
@@ -107,9 +106,9 @@ func (r *rubyFile) def(l rubyLine, rest string, private bool) {
 		signature += "self."
 	}
 	arguments, endless := r.arguments(rest[len(name):])
-	scope := *r.scope()
+	scope := *r.Block()
 	if !endless && !endsHere(l.code) {
-		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: scope.path, body: true})
+		r.Open(l.column, rubyScope{path: scope.path, body: true})
 	}
 	signature += name + arguments
 	switch {
@@ -120,15 +119,11 @@ func (r *rubyFile) def(l rubyLine, rest string, private bool) {
 	case name == "initialize" && scope.path != "":
 		r.add(l, scope.path+".new", surface.Method, signature)
 	default:
-		r.method(l, name, signature, private)
+		r.method(l, scope, name, signature, private)
 	}
 }
 
-func (r *rubyFile) method(l rubyLine, name, signature string, private bool) {
-	scope := r.scope()
-	if scope.body && len(r.scopes) > 1 {
-		scope = &r.scopes[len(r.scopes)-2]
-	}
+func (r *rubyFile) method(l rubyLine, scope rubyScope, name, signature string, private bool) {
 	switch {
 	case private || name == "":
 	case scope.path == "":
@@ -145,7 +140,7 @@ func lastName(path string) string { return path[strings.LastIndexByte(path, ':')
 // visibility heeds "private" alone, before names and before a definition.
 func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {
 	hides := keyword != "public" && keyword != "module_function" && keyword != "public_class_method"
-	scope := r.scope()
+	scope := r.Block()
 	rest = strings.Trim(rest, "()")
 	if after, ok := surface.AfterKeyword(rest, "def"); ok {
 		if keyword == "module_function" {
@@ -158,10 +153,7 @@ func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {
 		scope.private, scope.module = hides, keyword == "module_function"
 		return
 	}
-	if strings.HasPrefix(rest, "attr") && hides {
-		return
-	}
-	if !hides {
+	if strings.HasPrefix(rest, "attr") || !hides {
 		return
 	}
 	for name := range strings.FieldsFuncSeq(rest, func(c rune) bool { return c == ',' || c == ' ' }) {
@@ -178,7 +170,7 @@ func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {
 }
 
 func (r *rubyFile) attributes(l rubyLine, rest string) {
-	scope := r.scope()
+	scope := r.Block()
 	if scope.private || scope.path == "" {
 		return
 	}
@@ -205,7 +197,7 @@ func (r *rubyFile) constant(l rubyLine, name, rest string) {
 			kind = surface.Type
 		}
 	}
-	path, signature := surface.Qualify(r.scope().path, "::", name), surface.Joined(l.code)
+	path, signature := surface.Qualify(r.Block().path, "::", name), surface.Joined(l.code)
 	signature = strings.TrimSuffix(signature, " do")
 	for _, pair := range []string{"{}", "[]", "()"} {
 		if strings.HasSuffix(signature, pair[:1]) {
@@ -214,6 +206,6 @@ func (r *rubyFile) constant(l rubyLine, name, rest string) {
 	}
 	r.add(l, path, kind, signature)
 	if kind == surface.Type && (strings.HasSuffix(l.code, " do") || strings.Contains(l.code, " do |")) {
-		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: path})
+		r.Open(l.column, rubyScope{path: path})
 	}
 }

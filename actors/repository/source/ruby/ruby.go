@@ -15,21 +15,20 @@ var Language = language.Language{Name: "Ruby", Outline: outline, Imports: import
 		"require 'test_helper", "RSpec.describe", "require 'spec_helper"}}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	r := rubyFile{lines: strings.Split(string(text), "\n"), at: map[string]int{}}
-	for clock := (surface.Clock{Context: ctx}); r.next < len(r.lines) && !clock.Over(); {
-		line := r.lines[r.next]
-		r.next++
+	r := rubyFile{Lines: surface.NewLines(ctx, text), at: map[string]int{}}
+	for r.More() {
+		line := r.Take()
 		if line == "__END__" {
 			break
 		}
 		r.line(line)
 	}
-	return r.outline()
+	r.remarks.End()
+	return surface.Outline{Doc: surface.DocText(r.remarks.Head), Symbols: r.symbols}
 }
 
-// rubyScope is a module, class or method body, by indentation: "end" stands below what it ends.
+// rubyScope is a module, class or method body.
 type rubyScope struct {
-	indent  int
 	path    string // "Foo::Bar"; "" outside
 	body    bool   // a method's, where nothing is defined
 	single  bool   // class << self
@@ -39,18 +38,16 @@ type rubyScope struct {
 }
 
 type rubyFile struct {
-	lines   []string
-	next    int // index of the line to read
-	scopes  []rubyScope
-	symbols []surface.Symbol
-	at      map[string]int // where a name is in symbols
+	surface.Lines
+	surface.Blocks[rubyScope]
+	symbols []surface.Symbol // without a name where they turned out to be private
+	at      map[string]int   // where a name is in symbols
 	remarks surface.Remarks
 	stopped bool // between :stopdoc: and :startdoc:
-	unended int  // texts that seemed to begin and had no end
 }
 
 func (r *rubyFile) line(line string) {
-	number := r.next
+	number := r.Next
 	if strings.HasPrefix(line, "=begin") {
 		r.blockComment()
 		return
@@ -66,14 +63,11 @@ func (r *rubyFile) line(line string) {
 	doc := r.remarks.Above(number)
 	code := rubyCode(text)
 	r.heredocs(code)
-	if keyword := surface.Identifier(code); keyword == "end" {
-		r.leave(column)
+	if surface.Identifier(code) == "end" {
+		r.End(column)
 		return
 	}
-	for len(r.scopes) > 0 && r.scope().indent > column {
-		r.scopes = r.scopes[:len(r.scopes)-1]
-	}
-	if !r.scope().body && len(r.scopes) < surface.Deepest {
+	if r.Enter(column); !r.Block().body && r.Depth() < surface.Deepest {
 		r.statement(rubyLine{number, column, text, code, doc})
 	}
 }
@@ -86,14 +80,13 @@ type rubyLine struct {
 }
 
 func (r *rubyFile) blockComment() {
-	for r.next < len(r.lines) {
-		line := r.lines[r.next]
-		r.next++
+	for r.Next < len(r.All) {
+		line := r.Take()
 		if strings.HasPrefix(line, "=end") {
-			r.remarks.Last = r.next
+			r.remarks.Last = r.Next
 			return
 		}
-		r.remarks.Add(r.next, line)
+		r.remarks.Add(r.Next, line)
 	}
 }
 
@@ -115,89 +108,45 @@ func (r *rubyFile) comment(number int, text string) {
 	}
 }
 
-func (r *rubyFile) scope() *rubyScope {
-	if len(r.scopes) == 0 {
-		return &rubyScope{indent: -1}
-	}
-	return &r.scopes[len(r.scopes)-1]
-}
-
-func (r *rubyFile) leave(column int) {
-	for len(r.scopes) > 0 && r.scope().indent >= column {
-		ended := r.scope().indent == column
-		r.scopes = r.scopes[:len(r.scopes)-1]
-		if ended {
-			return
-		}
-	}
-}
-
 // heredocs skips the texts that begin on a line.
 func (r *rubyFile) heredocs(code string) {
 	for {
-		i := strings.Index(code, "<<")
-		if i < 0 {
+		_, after, ok := strings.Cut(code, "<<")
+		if !ok {
 			return
 		}
-		code = code[i+2:]
-		tag, dashed := rubyHeredoc(code)
-		if tag == "" {
-			continue
-		}
-		if r.unended < rubyUnended && !r.skipTo(tag, dashed) {
-			r.unended++
+		code = after
+		if tag, indentation := rubyHeredoc(code); tag != "" {
+			if end := r.EndOf(tag, indentation); end >= 0 {
+				r.Next = end + 1
+			}
 		}
 	}
 }
 
-// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does not begin one.
-func rubyHeredoc(after string) (tag string, indented bool) {
+// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does not begin one, and what the word may be
+// indented by.
+func rubyHeredoc(after string) (tag, indentation string) {
 	bare := strings.TrimLeft(after, "-~")
-	indented = len(bare) < len(after)
-	if bare == "" {
-		return "", false
+	if len(bare) < len(after) {
+		indentation = " \t"
 	}
-	if quote := bare[0]; quote == '"' || quote == '\'' || quote == '`' {
-		tag, _, ok := strings.Cut(bare[1:], string(quote))
-		if !ok || !indented && surface.Identifier(tag) != tag {
-			return "", false
-		}
-		return tag, indented
+	if bare == "" {
+		return "", ""
 	}
 	tag = surface.Identifier(bare)
-	if tag == "" || !indented && !surface.IsConstantName(tag) {
-		return "", false
-	}
-	return tag, indented
-}
-
-// So many shifts may look like heredocs until none is looked for any more.
-const rubyUnended = 20
-
-// skipTo moves behind the line that ends a heredoc; without one there is none.
-func (r *rubyFile) skipTo(tag string, indented bool) bool {
-	for i := r.next; i < len(r.lines); i++ {
-		line := r.lines[i]
-		if indented {
-			line = strings.TrimLeft(line, " \t")
+	isTag := tag != "" && surface.IsConstantName(tag)
+	if quote := bare[:1]; strings.Contains("\"'`", quote) {
+		quoted, _, ok := strings.Cut(bare[1:], quote)
+		if !ok {
+			return "", ""
 		}
-		if line == tag {
-			r.next = i + 1
-			return true
-		}
+		tag, isTag = quoted, surface.Identifier(quoted) == quoted
 	}
-	return false
-}
-
-func (r *rubyFile) outline() surface.Outline {
-	r.remarks.End()
-	o := surface.Outline{Doc: surface.DocText(r.remarks.Head)}
-	for _, s := range r.symbols {
-		if s.Name != "" {
-			o.Symbols = append(o.Symbols, s)
-		}
+	if !isTag && indentation == "" {
+		return "", ""
 	}
-	return o
+	return tag, indentation
 }
 
 func imports(line string) []string {

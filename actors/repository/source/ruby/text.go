@@ -74,35 +74,22 @@ func endsHere(code string) bool {
 	return strings.HasSuffix(code, "; end") || strings.HasSuffix(code, ";end") || strings.HasSuffix(code, " end")
 }
 
-// Argument lists do not reach over more lines than this.
-const rubyArgumentLines = 40
-
 // arguments is the argument list that s begins with, on one line, and whether an "=" makes the rest of the line the
 // method's body. It takes the lines that the list goes on over.
 func (r *rubyFile) arguments(s string) (list string, endless bool) {
-	if !strings.HasPrefix(strings.TrimLeft(s, " "), "(") {
-		if rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "= "); ok {
+	begin := strings.TrimLeft(s, " ")
+	if !strings.HasPrefix(begin, "(") {
+		if rest, ok := strings.CutPrefix(begin, "= "); ok {
 			return "", rest != ""
 		}
 		list, _, _ = strings.Cut(s, ";")
 		return strings.TrimRight(list, " "), false
 	}
-	s = strings.TrimLeft(s, " ")
-	end := surface.Closing(s)
-	for n := 0; end < 0 && n < rubyArgumentLines && r.next+n < len(r.lines); n++ {
-		_, text := surface.Indentation(r.lines[r.next+n])
-		if strings.HasPrefix(text, "def ") || text == "end" {
-			break
-		}
-		s += " " + rubyCode(text)
-		if end = surface.Closing(s); end >= 0 {
-			r.next += n + 1
-		}
-	}
-	if end < 0 {
-		return "", false
-	}
-	return surface.Joined(s[:end]), strings.HasPrefix(strings.TrimLeft(s[end:], " "), "= ")
+	list, after := r.List(begin, func(line string) (string, bool) {
+		_, text := surface.Indentation(line)
+		return rubyCode(text), !strings.HasPrefix(text, "def ") && text != "end"
+	})
+	return list, list != "" && strings.HasPrefix(strings.TrimLeft(after, " "), "= ")
 }
 
 // isMagic tells comments for tools.

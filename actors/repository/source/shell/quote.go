@@ -95,7 +95,10 @@ func (s *shellFile) document(line string, i int) int {
 	if strings.HasPrefix(line[i:], "<") {
 		return i + 1
 	}
-	rest, tabbed := strings.CutPrefix(line[i:], "-")
+	rest, indentation := line[i:], ""
+	if strings.HasPrefix(rest, "-") {
+		rest, indentation = rest[1:], "\t"
+	}
 	rest = strings.TrimLeft(rest, " \t")
 	quote := ""
 	if rest != "" && strings.IndexByte(`'"\`, rest[0]) >= 0 {
@@ -108,46 +111,22 @@ func (s *shellFile) document(line string, i int) int {
 	if n == 0 || quote == "" && surface.Identifier(rest) == "" {
 		return i
 	}
-	s.ends = append(s.ends, shellEnd{rest[:n], tabbed})
+	s.ends = append(s.ends, shellEnd{rest[:n], indentation})
 	if quote == `'` || quote == `"` {
 		n = min(n+1, len(rest))
 	}
 	return len(line) - len(rest) + n
 }
 
-// So many shifts may look like here-documents until none is looked for.
-const shellUnended = 20
-
-// documents skips the here-documents that began on the line.
+// documents skips the here-documents that began on the line, but for a usage line in them.
 func (s *shellFile) documents() {
 	for _, end := range s.ends {
-		if s.unended < shellUnended && !s.skip(end) {
-			s.unended++
+		last := s.EndOf(end.tag, end.indentation)
+		for s.Next <= last {
+			if line := s.Take(); s.Next <= last {
+				s.usage(line)
+			}
 		}
 	}
 	s.ends = s.ends[:0]
-}
-
-func (s *shellFile) skip(end shellEnd) bool {
-	for i := s.next; i < len(s.lines); i++ {
-		line := s.lines[i]
-		if end.tabbed {
-			line = strings.TrimLeft(line, "\t")
-		}
-		if line == end.tag {
-			for ; s.next < i; s.next++ {
-				s.peek(s.lines[s.next])
-			}
-			s.next = i + 1
-			return true
-		}
-	}
-	return false
-}
-
-// peek looks for the usage line in a here-document.
-func (s *shellFile) peek(line string) {
-	s.next++
-	s.usage(line)
-	s.next--
 }

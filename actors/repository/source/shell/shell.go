@@ -13,11 +13,10 @@ var Language = language.Language{Name: "Shell", Outline: outline, Imports: langu
 	Note: language.LineNote("#")}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	s := shellFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}, inside: -1,
-		Clock: surface.Clock{Context: ctx}}
+	s := shellFile{Lines: surface.NewLines(ctx, text), at: map[string]bool{}, inside: -1}
 	s.read()
 	if len(s.open) > 0 {
-		s.next, s.open, s.distrust = s.opened, nil, true
+		s.Next, s.open, s.distrust = s.opened, nil, true
 		s.read()
 	}
 	s.remarks.End()
@@ -25,14 +24,11 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 }
 
 type shellFile struct {
-	surface.Clock
-	lines    []string
-	next     int    // index of the line to read
+	surface.Lines
 	open     []byte // quotes and brackets that go on over the line's end
 	opened   int    // index of the line after the one that opened the outermost
 	distrust bool   // an earlier quote was never closed: let none pass a line's end
 	ends     []shellEnd
-	unended  int // texts that seemed to begin and had no end
 	inside   int // column of the function that the line is in, else -1
 	used     bool
 	remarks  surface.Remarks
@@ -40,16 +36,12 @@ type shellFile struct {
 	symbols  []surface.Symbol
 }
 
-// shellEnd is the line that ends a here-document.
-type shellEnd struct {
-	tag    string
-	tabbed bool // "<<-"
-}
+// shellEnd is the line that ends a here-document, and what may indent it.
+type shellEnd struct{ tag, indentation string }
 
 func (s *shellFile) read() {
-	for s.next < len(s.lines) && !s.Over() {
-		line := s.lines[s.next]
-		s.next++
+	for s.More() {
+		line := s.Take()
 		s.usage(line)
 		if len(s.open) == 0 {
 			s.line(line)
@@ -60,7 +52,7 @@ func (s *shellFile) read() {
 			s.open = s.open[:0]
 		}
 		if outside {
-			s.opened = s.next
+			s.opened = s.Next
 		}
 		s.documents()
 	}
@@ -72,12 +64,12 @@ func (s *shellFile) line(line string) {
 	case text == "":
 		return
 	case text[0] == '#':
-		if s.next > 1 || !strings.HasPrefix(text, "#!") {
-			s.remarks.Add(s.next, strings.TrimLeft(text, "#"))
+		if s.Next > 1 || !strings.HasPrefix(text, "#!") {
+			s.remarks.Add(s.Next, strings.TrimLeft(text, "#"))
 		}
 		return
 	}
-	doc := s.remarks.Above(s.next)
+	doc := s.remarks.Above(s.Next)
 	if s.inside >= 0 {
 		if column <= s.inside && (text[0] == '}' || text[0] == ')') {
 			s.inside = -1
@@ -100,7 +92,7 @@ func (s *shellFile) function(column int, name, rest, doc string) {
 	}
 	if name[0] != '_' {
 		s.add(surface.Symbol{Name: name, Kind: surface.Function, Signature: name + "()", Doc: surface.Summary(doc),
-			Line: s.next})
+			Line: s.Next})
 	}
 }
 
@@ -160,7 +152,7 @@ func (s *shellFile) sourced(text string) {
 		}
 	}
 	if len(fixed) > 0 {
-		s.add(surface.Symbol{Name: strings.Join(fixed, "/"), Kind: surface.Module, Signature: text, Line: s.next})
+		s.add(surface.Symbol{Name: strings.Join(fixed, "/"), Kind: surface.Module, Signature: text, Line: s.Next})
 	}
 }
 
@@ -175,8 +167,8 @@ func (s *shellFile) usage(line string) {
 		return
 	}
 	text := line[i+len("usage:"):]
-	if strings.Trim(text, " \t\"'") == "" && s.next < len(s.lines) {
-		text = s.lines[s.next]
+	if strings.Trim(text, " \t\"'") == "" && s.Next < len(s.All) {
+		text = s.All[s.Next]
 	}
 	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "#\"'\\;"))
 	text, _, _ = strings.Cut(strings.TrimSuffix(text, `\n`), `" `)
@@ -194,5 +186,5 @@ func (s *shellFile) usage(line string) {
 	if strings.ContainsAny(name, "$()`{}%<\"'[") {
 		name = "usage"
 	}
-	s.add(surface.Symbol{Name: name, Kind: surface.Command, Signature: text, Line: s.next})
+	s.add(surface.Symbol{Name: name, Kind: surface.Command, Signature: text, Line: s.Next})
 }
