@@ -10,7 +10,7 @@ import (
 // exports heeds a statement about __all__, as far as it names names.
 func (p *pyModule) exports(rest string) {
 	rest = strings.TrimLeft(pyCode(rest), " \t")
-	if p.scope().class != "" || strings.Contains(rest, " for ") {
+	if p.Block().class != "" || strings.Contains(rest, " for ") {
 		return
 	}
 	removes := strings.HasPrefix(rest, ".remove")

@@ -17,6 +17,7 @@ var Language = language.Language{Name: "Python", Outline: outline, Imports: impo
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	p := pyModule{reader: pyReader{text: string(text), number: 1}, at: map[string]int{}, waiting: -1}
+	p.Outside.symbol = -1
 	for clock := (surface.Clock{Context: ctx}); ; {
 		line, ok := p.reader.next()
 		if !ok || clock.Over() {
@@ -35,17 +36,16 @@ type pySymbol struct {
 	fields []string // of a class, in case that it has no __init__
 }
 
-// pyScope is a block that a line is in.
+// pyScope is a block.
 type pyScope struct {
-	indent int    // of the line that opens it
 	hidden bool   // a function's body, or nothing that others see
 	class  string // "Outer.Inner."; "" outside classes
 	symbol int    // of the class, else -1
 }
 
 type pyModule struct {
-	reader     pyReader
-	scopes     []pyScope
+	reader pyReader
+	surface.Blocks[pyScope]
 	symbols    []pySymbol
 	at         map[string]int  // where a name is in symbols
 	all        map[string]bool // nil if __all__ does not tell
@@ -67,7 +67,7 @@ func (p *pyModule) line(line pyLine) {
 	if above := p.remarks.Above(line.number); p.decorators == nil {
 		p.comment = above
 	}
-	p.enter(line.indent)
+	p.Enter(line.indent - 1)
 	isDoc := isPyString(line.text)
 	if !p.begun && isDoc {
 		p.doc = pyDoc(line.text)
@@ -77,7 +77,7 @@ func (p *pyModule) line(line pyLine) {
 		p.symbols[i].Doc = surface.Summary(pyDoc(line.text))
 	}
 	p.waiting = -1
-	if p.scope().hidden || isDoc {
+	if p.Block().hidden || isDoc {
 		p.decorators, p.comment = nil, ""
 		return
 	}
@@ -88,22 +88,6 @@ func (p *pyModule) line(line pyLine) {
 	p.statement(line)
 	p.decorators, p.comment = nil, ""
 }
-
-// enter leaves the blocks that a line of this indentation is not in.
-func (p *pyModule) enter(indent int) {
-	for len(p.scopes) > 0 && p.scopes[len(p.scopes)-1].indent >= indent {
-		p.scopes = p.scopes[:len(p.scopes)-1]
-	}
-}
-
-func (p *pyModule) scope() pyScope {
-	if len(p.scopes) == 0 {
-		return pyScope{symbol: -1}
-	}
-	return p.scopes[len(p.scopes)-1]
-}
-
-func (p *pyModule) open(scope pyScope) { p.scopes = append(p.scopes, scope) }
 
 func (p *pyModule) statement(line pyLine) {
 	text := line.text
@@ -116,12 +100,11 @@ func (p *pyModule) statement(line pyLine) {
 	case "class":
 		p.class(line)
 	case "if", "elif", "else", "try", "except", "finally", "with", "for", "while", "match", "case":
-		inner := p.scope()
-		inner.indent = line.indent
+		inner := *p.Block()
 		inner.hidden = keyword == "if" && strings.Contains(text, "__name__") && strings.Contains(text, "__main__")
-		p.open(inner)
+		p.Open(line.indent, inner)
 	case "from", "import":
-		if p.scope().class == "" {
+		if p.Block().class == "" {
 			p.imported(line)
 		}
 	default:
@@ -130,11 +113,11 @@ func (p *pyModule) statement(line pyLine) {
 }
 
 func (p *pyModule) function(line pyLine) {
-	scope := p.scope()
+	scope := *p.Block()
 	header, body := pyHeader(line.text)
 	_, after, _ := strings.Cut(header, "def")
 	name := surface.Identifier(strings.TrimLeft(after, " "))
-	p.open(pyScope{indent: line.indent, hidden: true, symbol: -1})
+	p.Open(line.indent, pyScope{hidden: true, symbol: -1})
 	switch {
 	case name == "" || p.isAccessor():
 	case name == "__init__" && scope.symbol >= 0:
@@ -169,17 +152,17 @@ func (p *pyModule) construct(class int, header string) {
 }
 
 func (p *pyModule) class(line pyLine) {
-	scope := p.scope()
+	scope := *p.Block()
 	header, _ := pyHeader(line.text)
 	name := surface.Identifier(strings.TrimLeft(strings.TrimPrefix(header, "class"), " "))
 	if name == "" || scope.class != "" && name[0] == '_' {
-		p.open(pyScope{indent: line.indent, hidden: true, symbol: -1})
+		p.Open(line.indent, pyScope{hidden: true, symbol: -1})
 		return
 	}
 	s := surface.Symbol{Name: scope.class + name, Kind: surface.Type, Line: line.number,
 		Signature: p.shownDecorators() + header}
 	p.waiting = p.add(pySymbol{Symbol: s})
-	p.open(pyScope{indent: line.indent, class: s.Name + ".", symbol: p.waiting})
+	p.Open(line.indent, pyScope{class: s.Name + ".", symbol: p.waiting})
 }
 
 // add gives the place of a symbol. The first definition of a name counts; it takes the place of an import or an

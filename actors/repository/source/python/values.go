@@ -34,7 +34,7 @@ func (p *pyModule) assignment(line pyLine) {
 	default:
 		return
 	}
-	if p.scope().class != "" {
+	if p.Block().class != "" {
 		p.field(line, name, annotation, value)
 		return
 	}
@@ -43,7 +43,7 @@ func (p *pyModule) assignment(line pyLine) {
 }
 
 func (p *pyModule) value(line pyLine, name string, kind surface.Kind) {
-	if p.scope().class == "" {
+	if p.Block().class == "" {
 		p.add(pySymbol{Symbol: p.declared(line, name, kind)})
 	}
 }
@@ -68,7 +68,7 @@ func (p *pyModule) remarked() string {
 // several takes the targets of "A, B = 1, 2".
 func (p *pyModule) several(line pyLine) {
 	targets, _, ok := strings.Cut(line.text, "=")
-	if !ok || p.scope().class != "" {
+	if !ok || p.Block().class != "" {
 		return
 	}
 	declared := p.declared(line, "", "")
@@ -83,7 +83,7 @@ func (p *pyModule) several(line pyLine) {
 
 // field keeps what a class without __init__ is made of: annotated fields, and the members of enumerations.
 func (p *pyModule) field(line pyLine, name, annotation, value string) {
-	scope := p.scope()
+	scope := p.Block()
 	if name[0] == '_' || scope.symbol < 0 {
 		return
 	}
