@@ -10,10 +10,8 @@ import (
 func pyHeader(text string) (header, body string) {
 	code := pyCode(text)
 	depth := 0
-	for i := 0; i < len(code); i++ {
-		switch c := code[i]; c {
-		case '"', '\'':
-			i = pyStringEnd(code, i, pyPrefix(code, i), 0) - 1
+	for i := range pyPieces(code) {
+		switch code[i] {
 		case '(', '[', '{':
 			depth++
 		case ')', ']', '}':
@@ -34,23 +32,16 @@ func pyCode(text string) string {
 	}
 	var b strings.Builder
 	from := 0
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '"' || c == '\'':
-			i = pyStringEnd(text, i, pyPrefix(text, i), 0)
-		case c == '#':
+	for i, end := range pyPieces(text) {
+		if text[i] == '#' {
 			b.WriteString(text[from:i])
-			i = lineEnd(text, i)
-			from = i
-		case c == '\\' && strings.HasPrefix(text[i+1:], "\n"):
+			from = end
+		} else if strings.HasPrefix(text[i:], "\\\n") {
 			b.WriteString(text[from:i])
-			i++
-			from = i
-		default:
-			i++
+			from = i + 1
 		}
 	}
-	b.WriteString(text[min(from, len(text)):])
+	b.WriteString(text[from:])
 	return b.String()
 }
 
@@ -91,16 +82,9 @@ func pyDoc(text string) string {
 // pyStrings are the values of the string literals in a line.
 func pyStrings(text string) []string {
 	var values []string
-	for i := 0; i < len(text); {
-		switch text[i] {
-		case '"', '\'':
-			end := pyStringEnd(text, i, pyPrefix(text, i), 0)
-			values = append(values, strings.Trim(text[i:min(end, len(text))], `"'`))
-			i = end
-		case '#':
-			i = lineEnd(text, i)
-		default:
-			i++
+	for i, end := range pyPieces(text) {
+		if text[i] == '"' || text[i] == '\'' {
+			values = append(values, strings.Trim(text[i:end], `"'`))
 		}
 	}
 	return values

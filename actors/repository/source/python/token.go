@@ -1,6 +1,7 @@
 package python
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -34,7 +35,7 @@ func (r *pyReader) next() (line pyLine, ok bool) {
 		line = pyLine{number: r.number, indent: column}
 		to := end
 		if rest[0] != '#' {
-			to = pyLogicalEnd(r.text, from)
+			to = from + pyLogicalEnd(r.text[from:])
 		}
 		line.text = r.text[from:to]
 		r.number += strings.Count(line.text, "\n") + 1
@@ -52,31 +53,43 @@ func lineEnd(s string, at int) int {
 	return len(s)
 }
 
-// pyLogicalEnd is the index of the line end that ends the logical line. No bracket holds a definition, so one that
-// seems to was never closed.
-func pyLogicalEnd(s string, i int) int {
+// pyPieces gives where each piece of code begins and ends: a string without its prefix, a comment, an escape, or
+// else one byte.
+func pyPieces(s string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for i := 0; i < len(s); {
+			from := i
+			switch s[i] {
+			case '"', '\'':
+				i = pyStringEnd(s, i, pyPrefix(s, i), 0)
+			case '#':
+				i = lineEnd(s, i)
+			case '\\':
+				i += 2
+			default:
+				i++
+			}
+			if i = min(i, len(s)); !yield(from, i) {
+				return
+			}
+		}
+	}
+}
+
+// pyLogicalEnd is how long the logical line is that s begins with, without its line end. No bracket holds a
+// definition, so one that seems to was never closed.
+func pyLogicalEnd(s string) int {
 	depth := 0
-	for i < len(s) {
-		switch c := s[i]; c {
+	for i := range pyPieces(s) {
+		switch s[i] {
 		case '\n':
 			if depth == 0 || pyDefines(s[i+1:]) {
 				return i
 			}
-			i++
-		case '\\':
-			i += 2
-		case '#':
-			i = lineEnd(s, i)
-		case '"', '\'':
-			i = pyStringEnd(s, i, pyPrefix(s, i), 0)
 		case '(', '[', '{':
 			depth++
-			i++
 		case ')', ']', '}':
 			depth = max(depth-1, 0)
-			i++
-		default:
-			i++
 		}
 	}
 	return len(s)
