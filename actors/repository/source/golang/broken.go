@@ -6,8 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	goscanner "go/scanner"
-
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"regexp"
 )
 
 // A file with more broken declarations, or more errors in one, is taken as it is.
@@ -42,7 +41,7 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 		if !ok || len(list) == 0 || len(list) > goErrors || repairs == goRepairs || p.ctx.Err() != nil {
 			return file
 		}
-		if !blank(text, list[0].Pos.Offset) {
+		if !blankAround(text, list[0].Pos.Offset) {
 			return file
 		}
 	}
@@ -80,11 +79,13 @@ func withoutBodies(text []byte) []byte {
 		end := endOfLine(text, at)
 		if isFunc := bytes.HasPrefix(text[at:end], []byte("func ")); isFunc && ticks%2 == 0 {
 			if end = signatureEnd(text, at, end); opensBody(text[from:end]) {
-				last := bodyEnd(text[end:])
+				last := bytes.Index(text[end:], []byte("\n}\n"))
 				if last < 0 {
 					return text
 				}
-				emptied(text[end : end+last])
+				if body := text[end : end+last]; bytes.IndexByte(body, '`') < 0 {
+					blank(body)
+				}
 				end += last + 2
 			}
 		}
@@ -106,24 +107,10 @@ func signatureEnd(text []byte, at, end int) int {
 	return end
 }
 
-// bodyEnd finds the line that closes a body.
-func bodyEnd(text []byte) int { return bytes.Index(text, []byte("\n}\n")) }
-
 // opensBody tells the brace of a body from that of a type.
 func opensBody(signature []byte) bool {
 	return bytes.HasSuffix(signature, []byte("{")) && !bytes.HasSuffix(signature, []byte("interface {")) &&
 		!bytes.HasSuffix(signature, []byte("struct {"))
-}
-
-func emptied(body []byte) {
-	if bytes.IndexByte(body, '`') >= 0 {
-		return
-	}
-	for i, c := range body {
-		if c != '\n' {
-			body[i] = ' '
-		}
-	}
 }
 
 func endOfLine(text []byte, at int) int {
@@ -133,29 +120,31 @@ func endOfLine(text []byte, at int) int {
 	return len(text)
 }
 
-// blank overwrites the declaration around an offset, but not its line ends, and tells whether there was one.
-func blank(text []byte, offset int) bool {
-	offset = min(offset, len(text))
-	from := bytes.LastIndexByte(text[:offset], '\n') + 1
-	for !declares(text[from:]) {
-		if from == 0 {
-			return false
+// declaration finds the lines that begin a declaration or its comment.
+var declaration = regexp.MustCompile(`(?m)^(func|type|var|const|//) `)
+
+// blankAround blanks the declaration around an offset, and tells whether there was one.
+func blankAround(text []byte, offset int) bool {
+	from, to := -1, len(text)
+	for _, begin := range declaration.FindAllIndex(text, -1) {
+		if begin[0] > offset {
+			to = begin[0]
+			break
 		}
-		from = bytes.LastIndexByte(text[:from-1], '\n') + 1
+		from = begin[0]
 	}
-	for first := true; from < len(text) && (first || !declares(text[from:])); first = false {
-		end := bytes.IndexByte(text[from:], '\n')
-		if end < 0 {
-			end = len(text) - from
-		}
-		copy(text[from:from+end], bytes.Repeat([]byte(" "), end))
-		from = min(from+end+1, len(text))
+	if from < 0 {
+		return false
 	}
+	blank(text[from:to])
 	return true
 }
 
-// declares tells the lines that begin a declaration or its comment.
-func declares(line []byte) bool {
-	return prose.StartsWithAny(string(line[:min(len(line), len("const "))]), "func ", "type ", "var ", "const ",
-		"// ")
+// blank overwrites text, but not its line ends.
+func blank(text []byte) {
+	for i, c := range text {
+		if c != '\n' {
+			text[i] = ' '
+		}
+	}
 }
