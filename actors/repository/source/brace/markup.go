@@ -49,9 +49,8 @@ func leadTag(line string) string {
 			return rest + "\n"
 		}
 		return "\n"
-	case "module", "packageDocumentation", "export", "class", "constructor", "public", "name", "namespace", "license":
-		return "\n"
-	case "{", "}":
+	case "module", "packageDocumentation", "export", "class", "constructor", "public", "name", "namespace", "license",
+		"{", "}":
 		return "\n"
 	}
 	return line
@@ -73,11 +72,11 @@ func htmlTag(_, text string) (shown, rest string) {
 		return "<", text
 	}
 	inner := text[:end]
-	name, _, _ := strings.Cut(strings.Trim(inner, "/ \n"), " ")
-	if !strings.HasPrefix(inner, "/") {
-		name, _, _ = strings.Cut(name, "\n")
+	name := strings.Trim(inner, "/ \n")
+	if i := strings.IndexAny(name, " \n"); i >= 0 {
+		name = name[:i]
 	}
-	switch strings.ToLower(strings.TrimSuffix(name, "/")) {
+	switch strings.ToLower(name) {
 	case "p", "ul", "ol", "li", "pre", "table", "tr", "td", "div", "dl", "dt", "dd", "blockquote", "h1", "h2", "h3",
 		"h4", "hr", "para", "list", "item":
 		return "\n\n", text[end+1:]
@@ -132,8 +131,7 @@ func doxygenLead(line string) string {
 	case "brief", "short", "details":
 		return rest + "\n"
 	case "file", "class", "struct", "union", "enum", "namespace", "def", "fn", "typedef", "var", "ingroup",
-		"addtogroup",
-		"defgroup", "name", "{", "}", "headerfile", "interface", "headername", "since", "author", "date":
+		"addtogroup", "defgroup", "name", "{", "}", "headerfile", "interface", "headername", "since", "author", "date":
 		return "\n"
 	}
 	return line

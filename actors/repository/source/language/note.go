@@ -68,7 +68,7 @@ func isDeclaration(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	switch word {
 	case "class", "module", "def", "import", "from", "require", "require_relative", "set", "use", "using", "package",
-		"defmodule", "function", "local", "-module(", "ns", "(ns", "library", "source", ".":
+		"defmodule", "function", "local", "ns", "(ns", "library", "source", ".":
 		return true
 	}
 	return strings.HasPrefix(word, "-module") || strings.HasPrefix(word, "require(")
@@ -86,7 +86,7 @@ func cBlocks(classes bool, text string) []string {
 		switch {
 		case strings.HasPrefix(text, "/*"):
 			comment, text, _ = strings.Cut(text[2:], "*/")
-			comment = withoutStars(comment)
+			comment = unmarked(comment, "*!")
 		case strings.HasPrefix(text, "//"):
 			comment, text = takeLineComment(text)
 			text = "\n" + text
@@ -164,20 +164,18 @@ func isImport(line string) bool {
 }
 
 func takeLineComment(text string) (comment, rest string) {
-	var b strings.Builder
-	for strings.HasPrefix(strings.TrimLeft(text, " \t"), "//") {
-		line, after, _ := strings.Cut(text, "\n")
-		b.WriteString(strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "/!")))
-		b.WriteByte('\n')
-		text = after
+	rest = text
+	for strings.HasPrefix(strings.TrimLeft(rest, " \t"), "//") {
+		_, rest, _ = strings.Cut(rest, "\n")
 	}
-	return b.String(), text
+	return unmarked(text[:len(text)-len(rest)], "/!"), rest
 }
 
-func withoutStars(body string) string {
+// unmarked takes the marks off the beginnings of lines.
+func unmarked(text, marks string) string {
 	var b strings.Builder
-	for line := range strings.Lines(body) {
-		b.WriteString(strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*!")))
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), marks)))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -206,9 +204,6 @@ func Paragraphs(text string) []string {
 		}
 		if line == "" || strings.HasPrefix(strings.ToLower(line), "usage:") {
 			flush()
-			if line == "" {
-				continue
-			}
 		}
 		b.WriteString(line + " ")
 	}
