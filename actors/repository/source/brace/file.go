@@ -258,12 +258,13 @@ func IsMacroName(name []byte) bool {
 	return letters > 1
 }
 
-// AfterAttribute passes over the @name.name(...) at i. A parenthesis that stands apart is not its own.
+// AfterAttribute passes over the @name.name<...>(...) at i. A parenthesis that stands apart is not its own.
 func (s *File) AfterAttribute(i int) int {
 	i += 2
 	for s.Is(i, ".") && s.IsWord(i+1) {
 		i += 2
 	}
+	i = s.Angles(i)
 	if s.Is(i, "(") && s.At(i).Start == s.At(i-1).Stop {
 		i = s.Skip(i)
 	}

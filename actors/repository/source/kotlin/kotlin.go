@@ -56,15 +56,7 @@ func kotlinAnnotation(s *brace.File, i int) int {
 	if !s.IsWord(i + 1) {
 		return i
 	}
-	i += 2
-	for s.Is(i, ".") && s.IsWord(i+1) {
-		i += 2
-	}
-	i = s.Angles(i)
-	if s.Is(i, "(") && s.At(i).Start == s.At(i-1).Stop {
-		i = s.Skip(i)
-	}
-	return i
+	return s.AfterAttribute(i)
 }
 
 // members reads declarations by their keywords: the expressions between them have none outside of braces.
@@ -118,8 +110,7 @@ func (k *kotlinFile) member(item brace.Item) int {
 func (k *kotlinFile) isModifier(i int) bool {
 	switch k.Str(i) {
 	case "public", "private", "protected", "internal", "open", "abstract", "final", "sealed", "data", "inline",
-		"value",
-		"enum", "annotation", "companion", "override", "suspend", "operator", "infix", "inner", "lateinit", "const",
+		"value", "enum", "annotation", "companion", "override", "suspend", "operator", "infix", "inner", "lateinit", "const",
 		"external", "tailrec", "expect", "actual", "noinline", "crossinline", "vararg", "reified":
 		return k.IsWord(i+1) || k.Is(i+1, "@")
 	}

@@ -35,11 +35,6 @@ func (r *rustFile) impl(item rustItem, at, to int, prefix string) int {
 
 func (r *rustFile) associated(i, to int, owner string) int {
 	item, at := r.begin(i)
-	for r.IsOneOf(at, "unsafe", "async", "default", "extern", "const") && !r.isConstant(at) {
-		if at++; r.At(at).Kind == brace.LiteralToken {
-			at++
-		}
-	}
 	kind, end := surface.Method, 0
 	switch r.Str(at) {
 	case "fn":

@@ -11,8 +11,7 @@ import (
 
 // Language is Rust.
 var Language = language.Language{Name: "Rust", Outline: outline, Imports: imports, Note: language.BlockNote,
-	Folders: folders,
-	Family:  "rust", Ecosystems: []string{"cargo"}}
+	Folders: folders, Family: "rust", Ecosystems: []string{"cargo"}}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Literal: rustLiteral, Docs: brace.DocStyle{Inner: true}, Attrs: rustAttribute}
@@ -131,21 +130,21 @@ func (r *rustFile) items(from, to int, prefix string) {
 
 // rustItem is the beginning of an item.
 type rustItem struct {
-	start, vis int // its first token, and the one after its attributes
+	start      int // its first token
 	public     bool
 	attributes string // their text
 }
 
-func (r *rustFile) begin(i int) (item rustItem, next int) {
+// begin reads the attributes and modifiers before a keyword.
+func (r *rustFile) begin(i int) (item rustItem, keyword int) {
 	item.start = i
-	next = r.Attributes(i)
+	next := r.Attributes(i)
 	for k := i; k < next; k++ {
 		item.attributes += r.Str(k)
 		if len(item.attributes) > 2000 {
 			break
 		}
 	}
-	item.vis = next
 	if r.Is(next, "pub") {
 		next++
 		item.public = !r.Is(next, "(") || r.isField(next)
@@ -156,7 +155,17 @@ func (r *rustFile) begin(i int) (item rustItem, next int) {
 	if strings.Contains(item.attributes, "doc(hidden)") {
 		item.public = false
 	}
-	return item, next
+	return item, r.modifiers(next)
+}
+
+func (r *rustFile) modifiers(i int) int {
+	for r.IsOneOf(i, "unsafe", "async", "default", "extern", "const", "safe") && !r.Is(i+1, "crate") &&
+		(r.IsWord(i+1) || r.At(i+1).Kind == brace.LiteralToken) && !r.isConstant(i) {
+		if i++; r.At(i).Kind == brace.LiteralToken {
+			i++
+		}
+	}
+	return i
 }
 
 // isField tells the parenthesis of a tuple from that of pub(crate).
@@ -166,12 +175,6 @@ func (r *rustFile) isField(i int) bool {
 
 func (r *rustFile) item(i, to int, prefix string) int {
 	item, at := r.begin(i)
-	for r.IsOneOf(at, "unsafe", "async", "default", "extern", "const", "safe") && !r.Is(at+1, "{") &&
-		(r.IsWord(at+1) || r.At(at+1).Kind == brace.LiteralToken) && !r.isConstant(at) && !r.Is(at+1, "crate") {
-		if at++; r.At(at).Kind == brace.LiteralToken {
-			at++
-		}
-	}
 	switch r.Str(at) {
 	case "fn":
 		return r.function(item, at, to, prefix)
