@@ -19,14 +19,13 @@ func (c *cFile) items(from, to int, in cScope) {
 	if in.depth > brace.DeepestScope {
 		return
 	}
-	for i := from; i < to && !c.Full(); {
+	c.Each(from, to, func(i int) int {
 		if next, hidden, ok := c.label(i, to); ok && in.class != "" {
 			in.hidden = hidden
-			i = next
-			continue
+			return next
 		}
-		i = max(c.item(i, to, in), i+1)
-	}
+		return c.item(i, to, in)
+	})
 }
 
 // label reads "public:" and "public slots:". What is not known is private.
@@ -176,18 +175,16 @@ func (c *cFile) using(start, i, to int, in cScope) int {
 
 func (c *cFile) typedef(start, i, to int, in cScope) int {
 	end := c.Until(i, to, ";")
+	if in.hidden || !c.header {
+		return end + 1
+	}
 	body := c.Until(i, end, "{")
-	from := i + 1
-	sig := c.Signature(i, body)
+	from, sig, doc := i+1, c.Signature(i, body), c.Doc(start)
 	if body < end {
 		from = c.Skip(body)
 		sig += " " + c.Signature(from, end)
 	}
-	doc := ""
-	if !in.hidden && c.header {
-		doc = c.Doc(start)
-	}
-	for from < end && !in.hidden && c.header {
+	for from < end {
 		stop := c.UntilTyped(from, end, ",")
 		name := c.lastWord(from, stop)
 		if open := c.Until(from, stop, "("); open < stop && !isAttributeWord(c.Str(open-1)) {

@@ -74,8 +74,8 @@ func (c *cFile) function(start, sig, i, name, open, to int, in cScope) int {
 		}
 		path = c.Str(first) + "::" + path
 	}
-	return c.callable(cFunction{start: start, sig: sig, from: i, name: path, own: c.Str(name), open: open,
-		destroys: c.Is(first-1, "~")}, to, in)
+	private := c.Is(first-1, "~") || c.Str(name)[0] == '_'
+	return c.callable(cFunction{start, sig, i, open, path, private}, to, in)
 }
 
 func (c *cFile) operator(start, sig, i, at, to int, in cScope) int {
@@ -89,40 +89,35 @@ func (c *cFile) operator(start, sig, i, at, to int, in cScope) int {
 	if !c.Is(open, "(") {
 		return c.Skip(open)
 	}
-	name := c.OperatorName(at, open)
-	return c.callable(cFunction{start: start, sig: sig, from: i, name: name, own: name, open: open}, to, in)
+	return c.callable(cFunction{start, sig, i, open, c.OperatorName(at, open), false}, to, in)
 }
 
 // cFunction is a function whose parameters begin at token open.
 type cFunction struct {
 	start, sig, from, open int
-	name, own              string // with and without what it is qualified by
-	destroys               bool
+	name                   string // with what it is qualified by
+	private                bool   // it begins with an underscore, or destroys
 }
 
 func (c *cFile) callable(f cFunction, to int, in cScope) int {
 	end := c.Until(c.Skip(f.open), to, "{", ";", ":", "=", "try", "}")
 	next, deleted := c.bodyEnd(end, to)
-	isStatic := c.Until(f.from, f.open, "static") < f.open
-	isDefinition := c.IsOneOf(end, "{", ":", "try")
+	isDefinition := c.IsOneOf(end, "{", ":", "try") && c.Until(f.from, f.open, "static") == f.open
 	isInline := in.class != "" || c.Until(f.start, f.open, "template", "inline", "constexpr") < f.open
-	if isDefinition && !isStatic && !isInline {
+	if isDefinition && !isInline {
 		c.bodies++
 	}
-	if deleted || f.destroys || f.own == "" || f.own[0] == '_' || in.hidden {
+	if deleted || f.private || in.hidden {
 		return next
 	}
+	isQualified := strings.Contains(f.name, "::")
 	kind := surface.Function
-	if in.class != "" || strings.Contains(f.name, "::") {
+	if in.class != "" || isQualified {
 		kind = surface.Method
 	}
-	if c.header {
-		if !strings.Contains(f.name, "::") {
-			c.found(f.name, kind, in, f.start, f.sig, end)
-		}
-		return next
-	}
-	if doc := c.Doc(f.start); isDefinition && !isStatic && doc != "" {
+	if c.header && !isQualified {
+		c.found(f.name, kind, in, f.start, f.sig, end)
+	} else if doc := c.Doc(f.start); !c.header && isDefinition && doc != "" {
 		c.Keep(surface.Qualify(in.name, "::", f.name), kind, c.Signature(f.sig, end), doc, c.Attributes(f.start))
 	}
 	return next
