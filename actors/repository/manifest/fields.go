@@ -53,10 +53,6 @@ func isFieldName(s string) bool {
 // isListGap separates the items of a list on one or many lines.
 func isListGap(r rune) bool { return strings.ContainsRune(", \t\n", r) }
 
-func isForge(url string) bool {
-	return prose.ContainsAny(url, "github.com/", "gitlab.com/", "codeberg.org/")
-}
-
 func fieldOf(list []field, section, key string) string {
 	for _, f := range list {
 		if f.section == section && f.key == key {
@@ -72,7 +68,7 @@ func readDescription(m *Manifest, text string) error {
 	m.Name, m.Version, m.License = value("package"), value("version"), value("license")
 	m.Description = cmp.Or(value("title"), value("description"))
 	for url := range strings.FieldsFuncSeq(value("url"), isListGap) {
-		if isForge(url) {
+		if prose.ContainsAny(url, "github.com/", "gitlab.com/", "codeberg.org/") {
 			m.Repository = cmp.Or(m.Repository, url)
 		} else {
 			m.Homepage = cmp.Or(m.Homepage, url)

@@ -149,7 +149,7 @@ func (l *lexer) step() {
 	switch {
 	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 		l.skip(1)
-	case l.isLineComment():
+	case prose.StartsWithAny(l.s[l.i:], l.syntax.line...):
 		l.skip(lengthTo(l.s[l.i:], "\n"))
 	case l.syntax.block && strings.HasPrefix(l.s[l.i:], "/*"):
 		l.skip(lengthTo(l.s[l.i:], "*/"))
@@ -184,10 +184,6 @@ func lengthTo(s, end string) int {
 		return i + len(end)
 	}
 	return len(s)
-}
-
-func (l *lexer) isLineComment() bool {
-	return prose.StartsWithAny(l.s[l.i:], l.syntax.line...)
 }
 
 func (l *lexer) isWord(c byte) bool {

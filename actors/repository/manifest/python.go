@@ -86,7 +86,10 @@ func readSetupCfg(m *Manifest, text string) error {
 	list := parseINI(text)
 	meta := func(key string) string { return fieldOf(list, "metadata", key) }
 	options := func(key string) string { return fieldOf(list, "options", key) }
-	m.Name, m.Version, m.Description = meta("name"), literalOnly(meta("version")), meta("description")
+	m.Name, m.Version, m.Description = meta("name"), meta("version"), meta("description")
+	if strings.Contains(m.Version, ":") {
+		m.Version = "" // "attr: package.version" or "file: VERSION"
+	}
 	m.License, m.Homepage = meta("license"), cmp.Or(meta("url"), meta("home_page"), meta("home-page"))
 	m.requires("Python", options("python_requires"))
 	for l := range strings.Lines(meta("project_urls")) {
@@ -110,14 +113,6 @@ func (m *Manifest) pythonScript(l string) {
 	if name, target, ok := strings.Cut(l, "="); ok {
 		m.pythonCommand(strings.TrimSpace(name), strings.TrimSpace(target))
 	}
-}
-
-// literalOnly drops "attr: package.version" and "file: VERSION".
-func literalOnly(s string) string {
-	if strings.Contains(s, ":") {
-		return ""
-	}
-	return s
 }
 
 // parseINI joins indented lines to the value before them.

@@ -2,6 +2,7 @@ package brace
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -16,18 +17,19 @@ type branch struct {
 }
 
 func (l *Lexer) directive(c byte) bool {
-	if c != '#' || l.Directives == nil || !l.startsLine() {
+	if c != '#' || len(l.Directives) == 0 || !l.startsLine() {
 		return false
 	}
 	name, rest := DirectiveWords(l.Text[l.Pos:l.lineEnd(l.Pos)])
-	if !l.Directives(name) {
+	if l.Directives[0] != "*" && !slices.Contains(l.Directives, name) {
 		return false
 	}
 	end := l.directiveEnd()
 	switch name {
 	case "if", "ifdef", "ifndef":
 		l.Pos = end
-		l.push(branch{never: name == "if" && isNever(rest)})
+		rest = strings.TrimSpace(rest)
+		l.push(branch{never: name == "if" && (rest == "0" || rest == "false")})
 	case "else", "elif", "elifdef", "elifndef", "elseif":
 		l.Pos = end
 		was := l.pop()
@@ -54,11 +56,6 @@ func (l *Lexer) inStatement(was branch) bool {
 		return false
 	}
 	return last.Kind != LiteralToken
-}
-
-func isNever(condition string) bool {
-	condition = strings.TrimSpace(condition)
-	return condition == "0" || condition == "false"
 }
 
 func (l *Lexer) push(b branch) {

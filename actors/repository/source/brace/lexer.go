@@ -50,13 +50,13 @@ const (
 
 // Dialect is what the languages with braces do not agree upon.
 type Dialect struct {
-	Nested     bool              // block comments nest
-	Hash       bool              // # begins a comment, #[ an attribute
-	Backticks  bool              // a name may stand in backticks
-	ClosesTag  bool              // ?> ends a line comment
-	Directives func(string) bool // tells the names after a # that make a line a directive; nil: there are none
-	Terminated bool              // statements end with ; or a brace, not with their line
-	Literal    func(*Lexer) int  // the end of the literal that begins at Pos; no more than Pos where there is none
+	Nested     bool             // block comments nest
+	Hash       bool             // # begins a comment, #[ an attribute
+	Backticks  bool             // a name may stand in backticks
+	ClosesTag  bool             // ?> ends a line comment
+	Directives []string         // the names after a # that make a line a directive; "*" stands for all
+	Terminated bool             // statements end with ; or a brace, not with their line
+	Literal    func(*Lexer) int // the end of the literal that begins at Pos; no more than Pos where there is none
 	Docs       DocStyle
 	Attrs      func(s *File, i int) int // the token after the attribute at i; i where there is none
 	Repeats    bool                     // a name that comes again is another symbol: an overload

@@ -23,7 +23,7 @@ func cFamily(name string, plus bool) language.Language {
 }
 
 func cOutline(ctx context.Context, text []byte, plus bool) surface.Outline {
-	d := brace.Dialect{Literal: cLiteral, Directives: func(string) bool { return true }, Terminated: true,
+	d := brace.Dialect{Literal: cLiteral, Directives: []string{"*"}, Terminated: true,
 		Docs: brace.DocStyle{Plain: true, Text: brace.Doxygen}, Attrs: cAttribute, Repeats: plus}
 	s := d.Read(ctx, text, 0)
 	c := &cFile{File: s, header: isHeader(s)}

@@ -2,7 +2,6 @@ package csharp
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
@@ -16,17 +15,13 @@ var Language = language.Language{Name: "C#", Outline: outline, Imports: language
 	Ecosystems: []string{"nuget"}, Tests: []string{"using Xunit", "using NUnit"}, Classes: true}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	d := brace.Dialect{Literal: csharpLiteral, Directives: isCSharpDirective, Terminated: true,
-		Docs: brace.DocStyle{Text: brace.XmlDoc}, Attrs: csharpAttribute, Repeats: true}
+	d := brace.Dialect{Literal: csharpLiteral, Terminated: true, Docs: brace.DocStyle{Text: brace.XmlDoc},
+		Attrs: csharpAttribute, Repeats: true, Directives: []string{"if", "elif", "else", "endif", "region", "endregion",
+			"pragma", "nullable", "line", "error", "warning", "define", "undef"}}
 	c := &csharpFile{File: d.Read(ctx, text, 0)}
 	c.members(0, brace.Scope{To: len(c.Tokens), IsFile: true})
 	doc := c.FileDoc(func(i int) bool { return c.IsOneOf(i, "using", "namespace", "[", "extern") })
 	return surface.Outline{Doc: doc, Symbols: c.Symbols}
-}
-
-func isCSharpDirective(name string) bool {
-	return slices.Contains([]string{"if", "elif", "else", "endif", "region", "endregion", "pragma", "nullable",
-		"line", "error", "warning", "define", "undef"}, name)
 }
 
 func csharpLiteral(l *brace.Lexer) int {

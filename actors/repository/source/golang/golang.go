@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"go/ast"
@@ -37,8 +38,9 @@ func Package(ctx context.Context, files []Source) surface.Outline {
 		if file == nil || file.Name.Name != name {
 			continue
 		}
-		if text := goText(file.Doc.Text()); len(text) > len(p.out.Doc) {
-			p.out.Doc = text
+		text := goPrinter().Text(goParser().Parse(file.Doc.Text())) // a line for each paragraph
+		if text = bytes.TrimSpace(text); len(text) > len(p.out.Doc) {
+			p.out.Doc = string(text)
 		}
 		if name != "main" {
 			p.file(files[i].Path, file)
@@ -175,11 +177,6 @@ func single(d *ast.GenDecl) string {
 		return d.Doc.Text()
 	}
 	return ""
-}
-
-// goText is a doc comment as plain text, a line for each paragraph.
-func goText(doc string) string {
-	return strings.TrimSpace(string(goPrinter().Text(goParser().Parse(doc))))
 }
 
 // A link to a symbol loses its brackets whether or not the package has it.

@@ -26,15 +26,11 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 		}}
 	j := &javaFile{File: d.Read(ctx, text, 0)}
 	j.members(0, brace.Scope{To: len(j.Tokens), IsFile: true})
-	return surface.Outline{Doc: j.FileDoc(j.isPreamble), Symbols: j.Symbols}
+	doc := j.FileDoc(func(i int) bool { return j.IsOneOf(j.Attributes(i), "package", "import", "module", "open") })
+	return surface.Outline{Doc: doc, Symbols: j.Symbols}
 }
 
 type javaFile struct{ *brace.File }
-
-// isPreamble tells what a file's own comment may stand before.
-func (j *javaFile) isPreamble(i int) bool {
-	return j.IsOneOf(j.Attributes(i), "package", "import", "module", "open")
-}
 
 func (j *javaFile) members(from int, in brace.Scope) {
 	if in.Depth <= brace.DeepestScope {

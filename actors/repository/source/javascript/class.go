@@ -47,8 +47,7 @@ func (j *jsScope) isModifier(i int) bool {
 	}
 	switch j.Str(i) {
 	case "public", "private", "protected", "static", "readonly", "abstract", "override", "async", "declare",
-		"accessor",
-		"get", "set":
+		"accessor", "get", "set":
 		return !j.IsOneOf(i+1, "(", "=", ";", ":", "<", "?", "!", "}", ",")
 	}
 	return false

@@ -36,8 +36,7 @@ func reexports(line string) []string {
 func IsLibrary(name string) bool {
 	switch name {
 	case "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-		"diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module",
-		"net",
+		"diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
 		"os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
 		"string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
 		"worker_threads", "zlib":

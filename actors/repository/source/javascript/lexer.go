@@ -57,8 +57,7 @@ func (l *jsLexer) afterOperand() bool {
 func isOperatorWord(text string) bool {
 	switch text {
 	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "instanceof", "else", "do",
-		"yield",
-		"await", "default", "extends":
+		"yield", "await", "default", "extends":
 		return true
 	}
 	return false

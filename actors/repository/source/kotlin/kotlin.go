@@ -110,8 +110,8 @@ func (k *kotlinFile) member(item brace.Item) int {
 func (k *kotlinFile) isModifier(i int) bool {
 	switch k.Str(i) {
 	case "public", "private", "protected", "internal", "open", "abstract", "final", "sealed", "data", "inline",
-		"value", "enum", "annotation", "companion", "override", "suspend", "operator", "infix", "inner", "lateinit", "const",
-		"external", "tailrec", "expect", "actual", "noinline", "crossinline", "vararg", "reified":
+		"value", "enum", "annotation", "companion", "override", "suspend", "operator", "infix", "inner", "lateinit",
+		"const", "external", "tailrec", "expect", "actual", "noinline", "crossinline", "vararg", "reified":
 		return k.IsWord(i+1) || k.Is(i+1, "@")
 	}
 	return false

@@ -27,7 +27,10 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 		Attrs: phpAttribute}
 	p := &phpFile{File: d.Read(ctx, text, from)}
 	p.items(0, len(p.Tokens), 0)
-	return surface.Outline{Doc: p.FileDoc(p.isPreamble), Symbols: p.Symbols}
+	doc := p.FileDoc(func(i int) bool {
+		return p.IsOneOf(i, "namespace", "use", "declare", "require", "require_once", "include", "include_once", "if")
+	})
+	return surface.Outline{Doc: doc, Symbols: p.Symbols}
 }
 
 func phpLiteral(l *brace.Lexer) int {
@@ -103,10 +106,6 @@ func phpAttribute(s *brace.File, i int) int {
 		return i
 	}
 	return s.Skip(i + 1)
-}
-
-func (p *phpFile) isPreamble(i int) bool {
-	return p.IsOneOf(i, "namespace", "use", "declare", "require", "require_once", "include", "include_once", "if")
 }
 
 // items reads what is declared outside of classes; conditions around functions

@@ -11,9 +11,8 @@ import (
 
 // Language is Python.
 var Language = language.Language{Name: "Python", Outline: outline, Imports: imports, Code: withoutDocstrings,
-	Note: note, Folders: folders, Family: "python", Ecosystems: []string{"pypi"}, Tests: []string{"import pytest",
-		"import unittest",
-		"from unittest"}}
+	Note: note, Folders: folders, Family: "python", Ecosystems: []string{"pypi"},
+	Tests: []string{"import pytest", "import unittest", "from unittest"}}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	p := pyModule{reader: pyReader{text: string(text), number: 1}, at: map[string]int{}, waiting: -1}
@@ -119,7 +118,7 @@ func (p *pyModule) function(line pyLine) {
 	name := surface.Identifier(strings.TrimLeft(after, " "))
 	p.Open(line.indent, pyScope{hidden: true, symbol: -1})
 	switch {
-	case name == "" || p.isAccessor():
+	case name == "" || p.decorated(".setter") || p.decorated(".deleter") || p.decorated(".getter"):
 	case name == "__init__" && scope.symbol >= 0:
 		p.construct(scope.symbol, header)
 	case scope.class != "" && name[0] == '_':
@@ -179,10 +178,6 @@ func (p *pyModule) add(s pySymbol) int {
 		*old = s
 	}
 	return i
-}
-
-func (p *pyModule) isAccessor() bool {
-	return p.decorated(".setter") || p.decorated(".deleter") || p.decorated(".getter")
 }
 
 // decorated tells whether one of the decorators ends in a word.

@@ -90,8 +90,8 @@ func (r *rubyFile) container(l rubyLine, keyword, rest string) {
 
 // def takes a method whose definition begins with rest.
 func (r *rubyFile) def(l rubyLine, rest string, private bool) {
-	own := false
-	owner := lastName(r.Block().path)
+	own, scope := false, *r.Block()
+	owner := scope.path[strings.LastIndexByte(scope.path, ':')+1:]
 	for _, receiver := range []string{"self.", owner + ".", owner + "::"} {
 		if after, ok := strings.CutPrefix(rest, receiver); ok && (owner != "" || receiver == "self.") {
 			rest, own, private = after, true, false
@@ -106,7 +106,6 @@ func (r *rubyFile) def(l rubyLine, rest string, private bool) {
 		signature += "self."
 	}
 	arguments, endless := r.arguments(rest[len(name):])
-	scope := *r.Block()
 	if !endless && !endsHere(l.code) {
 		r.Open(l.column, rubyScope{path: scope.path, body: true})
 	}
@@ -134,8 +133,6 @@ func (r *rubyFile) method(l rubyLine, scope rubyScope, name, signature string, p
 		r.add(l, scope.path+"#"+name, surface.Method, signature)
 	}
 }
-
-func lastName(path string) string { return path[strings.LastIndexByte(path, ':')+1:] }
 
 // visibility heeds "private" alone, before names and before a definition.
 func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {

@@ -124,8 +124,8 @@ func (r *rubyFile) heredocs(code string) {
 	}
 }
 
-// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does not begin one, and what the word may be
-// indented by.
+// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does not begin one, and what may indent the
+// word.
 func rubyHeredoc(after string) (tag, indentation string) {
 	bare := strings.TrimLeft(after, "-~")
 	if len(bare) < len(after) {

@@ -46,8 +46,7 @@ func rubyMethod(s string) string {
 	name := surface.Identifier(s)
 	if name == "" {
 		for _, operator := range []string{"[]=", "[]", "<=>", "===", "==", "=~", "!=", "!~", "**", "+@", "-@", "<<",
-			">>",
-			"<=", ">=", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "`"} {
+			">>", "<=", ">=", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "`"} {
 			if strings.HasPrefix(s, operator) {
 				return operator
 			}

@@ -147,7 +147,7 @@ func (r *rustFile) begin(i int) (item rustItem, keyword int) {
 	}
 	if r.Is(next, "pub") {
 		next++
-		item.public = !r.Is(next, "(") || r.isField(next)
+		item.public = !r.Is(next, "(") || !r.IsOneOf(next+1, "crate", "super", "self", "in") // pub(crate) is not, pub (A, B) is
 		if r.Is(next, "(") && !item.public {
 			next = r.Skip(next)
 		}
@@ -166,11 +166,6 @@ func (r *rustFile) modifiers(i int) int {
 		}
 	}
 	return i
-}
-
-// isField tells the parenthesis of a tuple from that of pub(crate).
-func (r *rustFile) isField(i int) bool {
-	return !r.IsOneOf(i+1, "crate", "super", "self", "in")
 }
 
 func (r *rustFile) item(i, to int, prefix string) int {

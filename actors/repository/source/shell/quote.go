@@ -42,7 +42,7 @@ func (s *shellFile) step(line string, i int) int {
 		}
 	case c == '"':
 		s.push(c)
-	case c == '\'' && (top != '{' || !s.within('"')):
+	case c == '\'' && (top != '{' || len(s.open) < 2 || s.open[len(s.open)-2] != '"'):
 		return s.single(line, i)
 	case top == '{':
 		if c == '}' {
@@ -52,10 +52,6 @@ func (s *shellFile) step(line string, i int) int {
 		return s.code(line, i)
 	}
 	return i + 1
-}
-
-func (s *shellFile) within(c byte) bool {
-	return len(s.open) > 1 && s.open[len(s.open)-2] == c
 }
 
 // single takes a quote that knows escapes only after a dollar.

@@ -94,7 +94,7 @@ func (p *paragraph) line(line string) bool {
 	case text == "" || IsTag(text):
 		p.returned = cmp.Or(p.returned, returns(text))
 		return len(p.kept) > 0
-	case isExample(text):
+	case prose.StartsWithAny(text, ">>>", "```", "iex>"):
 		return true
 	case len(p.kept) == 0 && strings.HasPrefix(line, "  "):
 		p.code = cmp.Or(p.code, text)
@@ -116,10 +116,6 @@ func isRule(line string) bool {
 
 func isDirective(line string) bool {
 	return prose.StartsWithAny(line, ".. ", "@!", ":call-seq:", "call-seq:", "!!! ")
-}
-
-func isExample(line string) bool {
-	return strings.HasPrefix(line, ">>>") || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "iex>")
 }
 
 // isImprint tells the fields that say whose a module is.

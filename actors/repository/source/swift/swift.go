@@ -2,7 +2,6 @@ package swift
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
@@ -13,20 +12,15 @@ import (
 // Language is Swift.
 var Language = language.Language{Name: "Swift", Outline: outline, Imports: language.Dotted,
 	Code: language.WithoutComments, Note: language.ClassNote, Folders: language.Below("Sources"),
-	Ecosystems: []string{"swift", "cocoapods"},
-	Classes:    true}
+	Ecosystems: []string{"swift", "cocoapods"}, Classes: true}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	d := brace.Dialect{Nested: true, Backticks: true, Literal: swiftLiteral, Directives: isSwiftDirective,
-		Attrs: swiftAttribute, Repeats: true}
+	d := brace.Dialect{Nested: true, Backticks: true, Literal: swiftLiteral, Attrs: swiftAttribute, Repeats: true,
+		Directives: []string{"if", "else", "elseif", "endif", "warning", "error", "sourceLocation"}}
 	s := &swiftFile{File: d.Read(ctx, text, 0)}
 	s.members(0, brace.Scope{To: len(s.Tokens)})
 	return surface.Outline{Doc: s.FileDoc(func(i int) bool { return s.Is(i, "import") || s.Is(i, "@") }),
 		Symbols: s.Symbols}
-}
-
-func isSwiftDirective(name string) bool {
-	return slices.Contains([]string{"if", "else", "elseif", "endif", "warning", "error", "sourceLocation"}, name)
 }
 
 func swiftLiteral(l *brace.Lexer) int {
@@ -86,8 +80,8 @@ func (s *swiftFile) isModifier(i int) bool {
 	case "public", "open", "private", "fileprivate", "internal", "package", "unowned", "nonisolated":
 		return true
 	case "static", "final", "override", "mutating", "nonmutating", "required", "convenience", "indirect", "lazy",
-		"weak",
-		"dynamic", "optional", "prefix", "postfix", "infix", "isolated", "distributed", "consuming", "borrowing":
+		"weak", "dynamic", "optional", "prefix", "postfix", "infix", "isolated", "distributed", "consuming",
+		"borrowing":
 		return s.IsWord(i+1) || s.Is(i+1, "@")
 	case "class":
 		return s.IsOneOf(i+1, "func", "var", "subscript", "override", "final")
