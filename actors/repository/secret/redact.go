@@ -65,7 +65,7 @@ func (f *Finder) Redact(text []byte, found func(rule string, at int)) []byte {
 func (f *Finder) match(text []byte, start int) (by *rule, keep, end int) {
 	for _, r := range f.rules[text[start]] {
 		if string(text[start:min(start+len(r.word), len(text))]) == r.word {
-			if keep, end = r.match(text, start); end > 0 && r.end != "" {
+			if keep, end = r.match(text, start); end > 0 && r.end {
 				end = f.through(r, text, end)
 			}
 			if end > 0 {
