@@ -20,7 +20,7 @@ func (w *walker) file(d *folder, name string) {
 		w.skip(OverFiles, path, false, 0)
 		return
 	}
-	if isBinaryName(name) {
+	if is("binary extension", extension(name)) {
 		w.skip(Binary, path, false, 0)
 		return
 	}

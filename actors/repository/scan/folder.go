@@ -92,7 +92,8 @@ func join(folder, name string) string {
 func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	sub = &folder{
 		files: d.files, base: d.in(name), path: d.to(name), depth: d.depth + 1,
-		place: placeBelow(d.place, d.docs, d.to(name)), docs: d.docs || isDocs(name), git: d.git, own: d.own, marks: d.marks,
+		place: placeBelow(d.place, d.docs, d.to(name)), docs: d.docs || is("document folder", strings.ToLower(name)),
+		git: d.git, own: d.own, marks: d.marks,
 	}
 	r, ok := d.files.(rooted)
 	if !ok {

@@ -4,60 +4,23 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// isGenerated leaves manifests alone: some package managers write them anew, with a mark, and they are no less the
-// product's for that.
+// isGenerated leaves the marks of manifests alone: some package managers write them anew, with a mark, and they are no
+// less the product's for that.
 func isGenerated(name string, kind Kind, head []byte) bool {
-	if isLock(name) || isGeneratedName(name) || isAutotools(name, head) {
+	switch {
+	case is("generated", name), prose.EndsWithAny(name, generatedEnds()...), strings.HasPrefix(name, "zz_generated"):
 		return true
+	case name == "missing", name == "compile": // of automake
+		if bytes.Contains(head, []byte("Free Software Foundation")) {
+			return true
+		}
 	}
 	return kind != Manifest && (hasGeneratedMark(head) || isMinified(name, head))
-}
-
-// isAutotools knows the scripts that autoconf and automake copy to where they are used.
-func isAutotools(name string, head []byte) bool {
-	switch name {
-	case "config.guess", "config.sub", "install-sh", "depcomp", "ltmain.sh", "mkinstalldirs", "ylwrap", "test-driver",
-		"py-compile", "mdate-sh", "ar-lib", "libtool.m4", "ltoptions.m4", "ltsugar.m4", "ltversion.m4",
-		"lt~obsolete.m4":
-		return true
-	case "missing", "compile":
-		return bytes.Contains(head, []byte("Free Software Foundation"))
-	}
-	return false
-}
-
-// isLock tells the files in which package managers keep what they have chosen.
-func isLock(name string) bool {
-	switch name {
-	case "go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "shrinkwrap.yaml",
-		"packages.lock.json", "project.assets.json", "Package.resolved", "Cartfile.resolved", "Manifest.toml",
-		"renv.lock", "conda-lock.yml", "pylock.toml", "cabal.project.freeze", "Brewfile.lock.json",
-		".terraform.lock.hcl", "gradle.lockfile", "elm.lock.json", "paket.lock", "spago.lock":
-		return true
-	}
-	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".lock.json") ||
-		strings.HasSuffix(name, ".lock.yaml")
-}
-
-func isGeneratedName(name string) bool {
-	if prose.EndsWithAny(name, ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.ts", "_pb.js",
-		"_pb.ts", "_pb.d.ts", ".pb.swift", ".pb.rb", "_pb.rb", ".min.js", ".min.css", ".min.mjs", "-min.js",
-		".bundle.js", ".chunk.js", ".chunk.css", ".map", ".g.dart", ".freezed.dart", ".gr.dart", ".generated.ts",
-		".generated.go", "_generated.go", "_generated.rs", ".designer.cs", ".Designer.cs", ".g.cs", ".g.i.cs",
-		".tsbuildinfo") {
-		return true
-	}
-	switch name {
-	case "mvnw", "mvnw.cmd", "gradlew", "gradlew.bat", "gradle-wrapper.properties", "maven-wrapper.properties":
-		return true // that a build tool copies to where it is used
-	}
-	return strings.HasPrefix(name, "zz_generated") || name == "wire_gen.go" || name == "bindata.go"
 }
 
 // hasGeneratedMark looks for Go's agreed line anywhere in the head, and for the looser marks of other languages in
@@ -111,7 +74,7 @@ func isComment(line []byte) bool {
 // lineLimit is how long the lines of web files are on average at most, unless a tool wrote them; 0 for other files.
 // Pages and data may have a paragraph or a table row on a line.
 func lineLimit(name string) int {
-	switch strings.ToLower(path.Ext(name)) {
+	switch extension(name) {
 	case ".js", ".mjs", ".cjs", ".css":
 		return codeLine
 	case ".html", ".htm", ".json", ".svg", ".xml":

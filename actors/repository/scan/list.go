@@ -62,7 +62,7 @@ func (w *walker) stopped(err error) bool {
 // refuse gives the reason that the entry's name and type alone are enough for.
 func (w *walker) refuse(d *folder, e entry) Reason {
 	switch {
-	case isVCS(e.name):
+	case is("version control", e.name):
 		return VCS
 	case !utf8.ValidString(e.name) || strings.Contains(e.name, "/") || !fs.ValidPath(e.name) || e.name == ".":
 		return BadName

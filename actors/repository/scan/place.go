@@ -2,7 +2,6 @@ package scan
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -13,7 +12,7 @@ import (
 // nothing.
 func placeBelow(above Place, docs bool, folder string) Place {
 	name := path.Base(folder)
-	if above == Test || above == Meta || docs && mayBeTopic(name) || SourceRoot(path.Dir(folder)) != "" {
+	if above == Test || above == Meta || docs && is("topic folder", strings.ToLower(name)) || SourceRoot(path.Dir(folder)) != "" {
 		return above
 	}
 	if p := folderPlace(name); p != Product {
@@ -48,33 +47,17 @@ func SourceRoot(folder string) string {
 }
 
 func folderPlace(name string) Place {
-	switch strings.ToLower(name) {
-	case "testdata", "test", "tests", "__tests__", "_tests", "test_data", "test-data", "test-fixtures",
-		"testfixtures", "fixture", "fixtures", "__fixtures__", "__snapshots__", "__mocks__", "cassettes", "e2e",
-		"spec", "specs", "benchmarks", "corpus", "androidtest", "integrationtest", "testcases", "testsuite",
-		"unittests", "snapshots", "golden", "goldens", "mocks":
+	switch low := strings.ToLower(name); {
+	case is("test folder", low):
 		return Test
-	case "example", "examples", "_example", "_examples", "sample", "samples", "demo", "demos", "cookbook":
+	case is("example folder", low):
 		return Example
-	}
-	switch {
 	case strings.HasPrefix(name, "."):
 		return Meta
-	case strings.HasSuffix(name, ".Tests"), strings.HasSuffix(name, ".Test"), strings.HasSuffix(name, "UnitTests"),
-		strings.HasSuffix(name, ".Specs"):
+	case prose.EndsWithAny(name, ".Tests", ".Test", "UnitTests", ".Specs"):
 		return Test
 	}
 	return Product
-}
-
-// mayBeTopic tells the folders for tests of which documents may just as well treat.
-func mayBeTopic(folder string) bool {
-	return slices.Contains([]string{"test", "tests", "spec", "specs", "e2e", "benchmarks", "snapshots", "golden",
-		"mocks", "fixtures"}, strings.ToLower(folder))
-}
-
-func isDocs(folder string) bool {
-	return slices.Contains([]string{"doc", "docs", "documentation", "manual", "guides"}, strings.ToLower(folder))
 }
 
 // isTestName takes test.js for a test at the top alone: further down a command may have that name.

@@ -10,20 +10,11 @@ import (
 // isSecretName tells the files that are there to hold secrets, so that they need not even be opened.
 func isSecretName(file string) bool {
 	name := strings.ToLower(path.Base(file))
-	switch name {
-	case ".env", ".netrc", "_netrc", ".pypirc", ".htpasswd", ".git-credentials", ".pgpass", ".my.cnf", ".dockercfg",
-		".vault-token", ".vault_pass", ".s3cfg", ".boto", "master.key", "kubeconfig", ".secrets", ".secret",
-		"application_default_credentials.json", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
+	switch ext := path.Ext(name); {
+	case is("secret", name), is("secret extension", ext), name == "credentials" && inFolder(file, ".aws"),
+		name == "config.json" && inFolder(file, ".docker"):
 		return true
-	case "credentials":
-		return inFolder(file, ".aws")
-	case "config.json":
-		return inFolder(file, ".docker")
-	}
-	switch path.Ext(name) {
-	case ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk":
-		return true
-	case ".example", ".sample", ".template", ".dist":
+	case ext == ".example", ext == ".sample", ext == ".template", ext == ".dist":
 		return false
 	}
 	return strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "terraform.tfstate") || keepsSecrets(name)

@@ -27,17 +27,6 @@ func isObjectiveC(head []byte) bool {
 	return prose.ContainsAny(string(head), "#import", "@interface", "@implementation", "@protocol", "#include")
 }
 
-// interpreters by their names without a version, and their languages.
-var interpreters = map[string]string{
-	"sh": "Shell", "bash": "Shell", "dash": "Shell", "ash": "Shell", "zsh": "Shell", "ksh": "Shell", "mksh": "Shell",
-	"fish": "Shell", "busybox": "Shell", "python": "Python", "pypy": "Python", "uv": "Python", "node": "JavaScript",
-	"nodejs": "JavaScript", "deno": "TypeScript", "bun": "TypeScript", "ts-node": "TypeScript", "tsx": "TypeScript",
-	"ruby": "Ruby", "jruby": "Ruby", "perl": "Perl", "php": "PHP", "lua": "Lua", "luajit": "Lua", "tclsh": "Tcl",
-	"wish": "Tcl", "Rscript": "R", "elixir": "Elixir", "escript": "Erlang", "awk": "Awk", "gawk": "Awk",
-	"mawk": "Awk", "pwsh": "PowerShell", "julia": "Julia", "groovy": "Groovy", "swift": "Swift",
-	"runhaskell": "Haskell", "runghc": "Haskell", "stack": "Haskell",
-}
-
 // interpreted reads what follows "#!".
 func interpreted(line string) string {
 	words := strings.Fields(line)
@@ -50,5 +39,5 @@ func interpreted(line string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return interpreters[strings.TrimRight(path.Base(words[0]), "0123456789.")]
+	return names()[known{"interpreted", strings.TrimRight(path.Base(words[0]), "0123456789.")}]
 }
