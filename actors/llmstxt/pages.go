@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -51,46 +52,36 @@ func (g *generation) writePages(
 		}
 		said[i].Path = path.Join(out.dir, pagesFolder, pages[i].name)
 	}
-	return said, errors.Join(context.Cause(ctx), writeAllPages(t, pagesRoot, pages))
-}
-
-// writeAllPages returns when all writers have returned.
-func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
-	n := min(writers, len(pages))
-	ended := make(chan error, n)
-	for first := range n {
-		t.Go(func(ctx context.Context) error {
-			err := errors.New("a writer ended too soon") // replaced if the writer returns
-			defer func() { ended <- err }()
-			err = writeEachPage(ctx, folder, pages, first, n)
-			return nil
-		})
-	}
-	var all error
-	for range n {
-		all = errors.Join(all, <-ended)
-	}
-	return all
-}
-
-// writeEachPage writes every step-th page from first on. It leaves a page that is already there unchanged: writing it
-// again would cost as much as a new one.
-func writeEachPage(ctx context.Context, folder *os.Root, pages []page, first, step int) error {
-	for i := first; i < len(pages); i += step {
-		p := &pages[i]
-		if holds(folder, p.name, p.text.Bytes()) {
-			continue
-		}
-		err := atomicfile.Write(folder, p.name, 0o644, func(w io.Writer) error {
-			_, err := w.Write(p.text.Bytes())
-			return errors.Join(context.Cause(ctx), err)
-		})
+	for _, err := range inorder.Each(ctx, t.Go, writers, len(pages), func(ctx context.Context) inorder.Worker[string] {
+		return pageWriter{ctx, pagesRoot, pages}
+	}) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return said, nil
 }
+
+// pageWriter writes pages to their folder.
+type pageWriter struct {
+	ctx    context.Context
+	folder *os.Root
+	pages  []page
+}
+
+// Make leaves a page that is already there unchanged: writing it again would cost as much as a new one.
+func (w pageWriter) Make(i int) (name string, err error) {
+	p := &w.pages[i]
+	if holds(w.folder, p.name, p.text.Bytes()) {
+		return p.name, nil
+	}
+	return p.name, atomicfile.Write(w.folder, p.name, 0o644, func(to io.Writer) error {
+		_, err := to.Write(p.text.Bytes())
+		return errors.Join(context.Cause(w.ctx), err)
+	})
+}
+
+func (w pageWriter) Close() {}
 
 // holds reports whether the folder has a regular file with that text.
 func holds(folder *os.Root, name string, text []byte) bool {

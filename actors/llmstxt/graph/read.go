@@ -6,9 +6,11 @@ import (
 	"context"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -88,17 +90,35 @@ func (p *part) face(f *file) int {
 	return 2
 }
 
+// readAll reads the packages, a few at a time where there is a way to.
+func readAll(ctx context.Context, files fs.FS, list []*part, o Options) error {
+	done := 0
+	for _, err := range inorder.Each(ctx, o.Go, min(runtime.GOMAXPROCS(0), 4), len(list),
+		func(ctx context.Context) inorder.Worker[*part] {
+			return &reading{ctx: ctx, reader: scan.NewReader(files), list: list}
+		}) {
+		if err != nil {
+			return err
+		}
+		if done++; o.Progress != nil {
+			o.Progress(done, len(list))
+		}
+	}
+	return nil
+}
+
 // reading reads parts. It is for one goroutine at a time.
 type reading struct {
 	ctx    context.Context
 	reader *scan.Reader
+	list   []*part
 }
 
-func newReading(ctx context.Context, files fs.FS) *reading {
-	return &reading{ctx: ctx, reader: scan.NewReader(files)}
-}
+func (r *reading) Close() { r.reader.Close() }
 
-func (r *reading) part(p *part) {
+// Make reads a package.
+func (r *reading) Make(i int) (*part, error) {
+	p := r.list[i]
 	if p.goPath != "" {
 		r.golang(p)
 	} else {
@@ -107,6 +127,7 @@ func (r *reading) part(p *part) {
 	p.count = len(p.symbols)
 	p.symbols = chosen(p.symbols)
 	p.summary = cmp.Or(p.summary, p.described())
+	return p, nil
 }
 
 func (p *part) described() string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"sync"
 )
 
 // noRoom is said where a file would stand that the budget left no room for.
@@ -23,9 +24,10 @@ type packing struct {
 	entries []entry
 	order   []int // most important first
 	block   func(b *bytes.Buffer, e entry, f fileText)
-	counts  bool     // tokens are counted: what has no more bytes than the budget has tokens fits in any case
-	dropped []string // most important first
-	silent  int      // how many of them are nowhere in what is written
+	counts  bool      // tokens are counted: what has no more bytes than the budget has tokens fits in any case
+	dropped []string  // most important first
+	silent  int       // how many of them are nowhere in what is written
+	spare   sync.Pool // of buffers that are written
 }
 
 func newPacking(ctx context.Context, files fs.FS, v view, p Pack, list []entry) *packing {
