@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -21,7 +22,7 @@ func Ctx(
 	b := bufio.NewWriterSize(w, 64<<10)
 	v := newView(index)
 	if format == Format1 {
-		v.sections = withoutOptional(v.sections)
+		v.sections = slices.DeleteFunc(v.sections, func(s Section) bool { return s.Name == rank.Optional })
 	}
 	pack = pack.withDefaults()
 	pack.Rest = nil
@@ -72,24 +73,14 @@ func (v view) between(open, next int) string {
 	return words
 }
 
-func sectionStart(s section) string { return "<" + strings.ToLower(s.name) + ">\n" }
+func sectionStart(s Section) string { return "<" + strings.ToLower(s.Name) + ">\n" }
 
-func sectionEnd(s section) string { return "</" + strings.ToLower(s.name) + ">\n" }
-
-func withoutOptional(sections []section) []section {
-	var kept []section
-	for _, s := range sections {
-		if s.name != rank.Optional {
-			kept = append(kept, s)
-		}
-	}
-	return kept
-}
+func sectionEnd(s Section) string { return "</" + strings.ToLower(s.Name) + ">\n" }
 
 func ctxBlock(b *bytes.Buffer, e entry, f fileText) {
-	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(e.link.title))
-	if e.link.note != "" {
-		fmt.Fprintf(b, " desc=\"%s\"", attribute(e.link.note))
+	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(e.link.Title))
+	if e.link.Note != "" {
+		fmt.Fprintf(b, " desc=\"%s\"", attribute(e.link.Note))
 	}
 	switch {
 	case f.absent != "":

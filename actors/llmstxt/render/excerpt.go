@@ -23,7 +23,7 @@ func (e *Excerpts) Close() { e.texts.close() }
 // read gives nothing; the only error is the context's cause.
 func (e *Excerpts) Read(path string, most int) (text string, cut int, err error) {
 	e.texts.pack.FileBytes = most
-	f, err := e.texts.take(entry{link: link{path: path}})
+	f, err := e.texts.take(entry{link: Link{file: path}})
 	return string(f.text), f.cut, err
 }
 

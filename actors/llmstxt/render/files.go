@@ -58,7 +58,7 @@ func (p Pack) withDefaults() Pack {
 // entry is one place where a file's text goes.
 type entry struct {
 	section int
-	link    link // without a title for a file that is not linked
+	link    Link // without a title for a file that is not linked
 }
 
 // entries lists the linked files in the order of the sections, each once.
@@ -66,10 +66,10 @@ func (v view) entries() []entry {
 	var list []entry
 	seen := make(map[string]bool)
 	for i, s := range v.sections {
-		for _, l := range s.links {
-			if l.path != "" && !seen[l.path] {
+		for _, l := range s.Links {
+			if l.file != "" && !seen[l.file] {
 				list = append(list, entry{section: i, link: l})
-				seen[l.path] = true
+				seen[l.file] = true
 			}
 		}
 	}
@@ -80,12 +80,12 @@ func (v view) entries() []entry {
 func more(list []entry, rest []string) []entry {
 	seen := make(map[string]bool)
 	for _, e := range list {
-		seen[e.link.path] = true
+		seen[e.link.file] = true
 	}
 	for _, p := range slices.Sorted(slices.Values(rest)) {
 		if !seen[p] {
 			seen[p] = true
-			list = append(list, entry{section: -1, link: link{path: p}})
+			list = append(list, entry{section: -1, link: Link{file: p}})
 		}
 	}
 	return list
@@ -104,14 +104,14 @@ func (v view) byImportance(list []entry, rest []string) []int {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := list[i], list[j]
-		return cmp.Or(cmp.Compare(v.class(a), v.class(b)), cmp.Compare(b.link.score, a.link.score),
-			cmp.Compare(place[a.link.path], place[b.link.path]))
+		return cmp.Or(cmp.Compare(v.class(a), v.class(b)), cmp.Compare(b.link.Score, a.link.Score),
+			cmp.Compare(place[a.link.file], place[b.link.file]))
 	})
 	return order
 }
 
 func (v view) class(e entry) int {
-	name, _, _ := strings.Cut(strings.ToLower(path.Base(e.link.path)), ".")
+	name, _, _ := strings.Cut(strings.ToLower(path.Base(e.link.file)), ".")
 	last := slices.Contains(leastNames, name)
 	switch {
 	case e.section < 0 && last:
@@ -120,7 +120,7 @@ func (v view) class(e entry) int {
 		return 3
 	case last:
 		return 2
-	case v.sections[e.section].name == rank.Optional:
+	case v.sections[e.section].Name == rank.Optional:
 		return 1
 	}
 	return 0
@@ -165,7 +165,7 @@ func (t *texts) close() { t.reader.Close() }
 
 // take reads a file. The only error is the context's cause.
 func (t *texts) take(e entry) (fileText, error) {
-	whole, err := t.whole(e.link.path)
+	whole, err := t.whole(e.link.file)
 	switch {
 	case t.ctx.Err() != nil:
 		return fileText{}, context.Cause(t.ctx)
@@ -174,7 +174,7 @@ func (t *texts) take(e entry) (fileText, error) {
 	}
 	text := cutLines(whole, t.pack.FileBytes)
 	if t.pack.Linked != nil && e.section >= 0 {
-		t.pack.Linked(e.link.path, text)
+		t.pack.Linked(e.link.file, text)
 	}
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }

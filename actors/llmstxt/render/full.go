@@ -33,7 +33,7 @@ func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack
 }
 
 func fullBlock(b *bytes.Buffer, e entry, f fileText) {
-	fmt.Fprintf(b, "\n## %s\n\n", Heading(cleanLine(e.link.path)))
+	fmt.Fprintf(b, "\n## %s\n\n", Heading(cleanLine(e.link.file)))
 	if f.absent != "" {
 		fmt.Fprintf(b, "Left out: %s.\n", f.absent)
 		return
@@ -41,7 +41,7 @@ func fullBlock(b *bytes.Buffer, e entry, f fileText) {
 	elsewhere(b, e.link)
 	fence := fenceFor(f.text)
 	b.Grow(len(f.text) + 2*len(fence) + 64)
-	b.WriteString(fence + fenceWord(e.link.path) + "\n")
+	b.WriteString(fence + fenceWord(e.link.file) + "\n")
 	b.Write(f.text)
 	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
 		b.WriteByte('\n')
@@ -53,15 +53,15 @@ func fullBlock(b *bytes.Buffer, e entry, f fileText) {
 }
 
 // elsewhere lists the symbols of the link that other files declare; those of the file itself are in its text.
-func elsewhere(b *bytes.Buffer, l link) {
+func elsewhere(b *bytes.Buffer, l Link) {
 	n := 0
-	for _, s := range l.symbols {
-		if s.file == "" || s.file == l.path {
+	for _, s := range l.Symbols {
+		if s.Path == l.Path {
 			continue
 		}
-		fmt.Fprintf(b, "- %s (%s:%d)", Code(s.signature), s.file, s.line)
-		if s.doc != "" {
-			fmt.Fprintf(b, ": %s", Inline(s.doc))
+		fmt.Fprintf(b, "- %s (%s:%d)", Code(s.Signature), s.Path, s.Line)
+		if s.Doc != "" {
+			fmt.Fprintf(b, ": %s", Inline(s.Doc))
 		}
 		b.WriteByte('\n')
 		n++

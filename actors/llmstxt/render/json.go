@@ -93,6 +93,8 @@ type Link struct {
 	Tokens  int      `json:"tokens,omitempty" jsonschema:"tokens of the file's text, if they were asked for"`
 	Reasons []string `json:"reasons"`
 	Symbols []Symbol `json:"symbols"`
+
+	file string // to read
 }
 
 // Symbol is an exported name.
@@ -135,20 +137,10 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 		Repository: Source{Remote: o.Remote, Commit: o.Commit, Folder: line(o.Prefix), Files: len(repo.Files)},
 		Title:      line(index.Title), Summary: line(index.Summary),
 		SummaryFrom: line(index.SummaryFrom), SummaryReason: line(index.SummaryReason),
-		Facts: []Fact{}, Sections: []Section{}, Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{}, Artifacts: []Artifact{},
+		Facts: []Fact{}, Sections: sections(index, line), Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{}, Artifacts: []Artifact{},
 	}
 	for _, f := range index.Facts {
 		d.Facts = append(d.Facts, Fact{line(f.Name), line(f.Value)})
-	}
-	var names []string
-	for _, s := range index.Sections {
-		if links := documentLinks(s, line); len(links) > 0 {
-			names = append(names, s.Name)
-			d.Sections = append(d.Sections, Section{Links: links})
-		}
-	}
-	for i, name := range sectionNames(names) {
-		d.Sections[i].Name = name
 	}
 	for _, p := range index.Passed {
 		d.Passed = append(d.Passed, Passed{line(p.Path), line(p.Reason)})
@@ -157,33 +149,6 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 		d.Left = append(d.Left, Left{string(l.Reason), l.Files, l.Folders, line(l.First)})
 	}
 	return d
-}
-
-func documentLinks(s rank.Section, line func(string) string) []Link {
-	var list []Link
-	for _, from := range s.Links {
-		shown := viewLinks([]rank.Link{from}, line)
-		if len(shown) == 0 {
-			continue
-		}
-		l := shown[0]
-		link := Link{Title: l.title, URL: l.url, Note: l.note, Path: line(l.path), Score: l.score,
-			Reasons: []string{}, Symbols: []Symbol{}}
-		for _, reason := range from.Reasons {
-			link.Reasons = append(link.Reasons, line(reason))
-		}
-		for _, sym := range from.Symbols {
-			path := sym.File
-			if path == "" {
-				path = l.path
-			}
-			link.Symbols = append(link.Symbols, Symbol{Name: line(sym.Name), Kind: string(sym.Kind),
-				Signature: line(sym.Signature), Doc: line(sym.Doc),
-				Path: line(path), Line: sym.Line, URL: linkURL(sym.URL)})
-		}
-		list = append(list, link)
-	}
-	return list
 }
 
 // NewDropped says that the artifact lacks the file.

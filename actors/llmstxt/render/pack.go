@@ -139,7 +139,7 @@ func (p *packing) notes(left room) (blocks [][]byte, used room) {
 
 // drop counts what is left out; note is what is written in its place, if anything.
 func (p *packing) drop(e entry, note []byte) {
-	p.dropped = append(p.dropped, e.link.path)
+	p.dropped = append(p.dropped, e.link.file)
 	if note == nil {
 		p.silent++
 	}

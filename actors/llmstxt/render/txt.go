@@ -25,7 +25,7 @@ func Txt(w io.Writer, index *rank.Index) error {
 	v.front(&b)
 	for _, s := range v.sections {
 		b.WriteString(s.heading())
-		for _, l := range s.links {
+		for _, l := range s.Links {
 			b.WriteString(l.line())
 		}
 	}
@@ -33,12 +33,12 @@ func Txt(w io.Writer, index *rank.Index) error {
 	return err
 }
 
-func (s section) heading() string { return fmt.Sprintf("\n## %s\n\n", s.name) }
+func (s Section) heading() string { return fmt.Sprintf("\n## %s\n\n", s.Name) }
 
-func (l link) line() string {
-	line := fmt.Sprintf("- [%s](%s)", LinkTitle(l.title), l.url)
-	if l.note != "" {
-		line += ": " + Inline(l.note)
+func (l Link) line() string {
+	line := fmt.Sprintf("- [%s](%s)", LinkTitle(l.Title), l.URL)
+	if l.Note != "" {
+		line += ": " + Inline(l.Note)
 	}
 	return line + "\n"
 }

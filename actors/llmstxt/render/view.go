@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -12,31 +13,12 @@ type view struct {
 	title    string
 	summary  string
 	details  []string
-	sections []section
-}
-
-type section struct {
-	name  string
-	links []link
-}
-
-type link struct {
-	title, url, note, path string
-	score                  int
-	symbols                []symbol
-}
-
-type symbol struct {
-	signature, doc, file string
-	line                 int
+	sections []Section
 }
 
 func newView(index *rank.Index) view {
 	line := Liner()
-	v := view{title: line(index.Title), summary: line(index.Summary)}
-	if v.title == "" {
-		v.title = "Untitled"
-	}
+	v := view{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary), sections: sections(index, line)}
 	for _, f := range index.Facts {
 		if name, value := line(f.Name), line(f.Value); name != "" && value != "" {
 			v.details = append(v.details, name+": "+value)
@@ -45,43 +27,40 @@ func newView(index *rank.Index) view {
 	if len(v.details) == 0 {
 		v.details = []string{"Links lead to files of the repository."}
 	}
-	var names []string
-	for _, s := range index.Sections {
-		if links := viewLinks(s.Links, line); len(links) > 0 {
-			names = append(names, s.Name)
-			v.sections = append(v.sections, section{links: links})
-		}
-	}
-	for i, name := range sectionNames(names) {
-		v.sections[i].name = name
-	}
 	return v
 }
 
-func viewLinks(links []rank.Link, line func(string) string) []link {
-	var list []link
-	for _, l := range links {
-		url := linkURL(l.URL)
-		if url == "" {
-			continue
+// sections leaves out links without a URL, and sections without links.
+func sections(index *rank.Index, line func(string) string) []Section {
+	list, names := []Section{}, []string{}
+	for _, s := range index.Sections {
+		var links []Link
+		for _, l := range s.Links {
+			if url := linkURL(l.URL); url != "" {
+				links = append(links, newLink(l, url, line))
+			}
 		}
-		title := line(l.Title)
-		if title == "" {
-			title = strings.TrimSpace(line(l.Path))
+		if len(links) > 0 {
+			names = append(names, s.Name)
+			list = append(list, Section{Links: links})
 		}
-		if title == "" {
-			title = url
-		}
-		list = append(list, link{title: title, url: url, note: line(l.Note), path: l.Path,
-			score: l.Score, symbols: viewSymbols(l, line)})
+	}
+	for i, name := range sectionNames(names) {
+		list[i].Name = name
 	}
 	return list
 }
 
-func viewSymbols(l rank.Link, line func(string) string) []symbol {
-	var list []symbol
-	for _, s := range l.Symbols {
-		list = append(list, symbol{signature: line(s.Signature), doc: line(s.Doc), file: line(s.File), line: s.Line})
+func newLink(l rank.Link, url string, line func(string) string) Link {
+	path := line(l.Path)
+	link := Link{Title: cmp.Or(line(l.Title), strings.TrimSpace(path), url), URL: url, Note: line(l.Note), Path: path,
+		Score: l.Score, Reasons: []string{}, Symbols: []Symbol{}, file: l.Path}
+	for _, reason := range l.Reasons {
+		link.Reasons = append(link.Reasons, line(reason))
 	}
-	return list
+	for _, s := range l.Symbols {
+		link.Symbols = append(link.Symbols, Symbol{Name: line(s.Name), Kind: string(s.Kind), Signature: line(s.Signature),
+			Doc: line(s.Doc), Path: cmp.Or(line(s.File), path), Line: s.Line, URL: linkURL(s.URL)})
+	}
+	return link
 }
