@@ -2,8 +2,6 @@ package llmstxt
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 
@@ -26,8 +24,7 @@ func (g *generation) answerKey(m insight.Material) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(parts)
-	return hex.EncodeToString(sum[:])
+	return messages.Digest(string(parts))
 }
 
 func (c cache) answer(key string) (insight.Answer, bool) {
@@ -47,8 +44,7 @@ func (g *generation) keepAnswer(t *actors.TaskContext, key string, said insight.
 	}
 	data, err := json.Marshal(said)
 	if err == nil {
-		sum := sha256.Sum256(data)
-		files := []render.Artifact{{Name: answerFile, SHA256: hex.EncodeToString(sum[:])}}
+		files := []render.Artifact{{Name: answerFile, SHA256: messages.Digest(string(data))}}
 		err = g.cache.keep(key, Result{}, files, func(string) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(data)), nil
 		})

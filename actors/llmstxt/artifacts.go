@@ -25,11 +25,24 @@ const (
 	nameJSON = "llms.json"
 )
 
-// artifact is a file to write: what renders it, and what checks it before it gets its final name.
+// artifact is a file to write, and what renders it.
 type artifact struct {
 	name   string
 	render func(w io.Writer) error
-	check  func() checker
+	digest string // that it must have; "" for a file that is checked for what it is
+}
+
+// check reads the file while it is written, and says whether it may get its final name.
+func (a artifact) check() checker {
+	if a.digest == "" {
+		return checkOf(a.name)()
+	}
+	return &whole{judge: func(data []byte) error {
+		if messages.Digest(string(data)) != a.digest {
+			return errors.New("the cached file has changed")
+		}
+		return nil
+	}}
 }
 
 // artifacts lists the files to write: llms.txt first, and llms.json, which names the others, last.
@@ -43,25 +56,25 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 	if err := g.refuseSecrets(ctx, t); err != nil {
 		return nil, err
 	}
-	files := []artifact{{nameTxt, func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
+	files := []artifact{{name: nameTxt, render: func(w io.Writer) error { return render.Txt(w, g.index) }}}
 	if g.input.Full != FullNone {
-		files = append(files, artifact{nameFull, func(w io.Writer) error {
+		files = append(files, artifact{name: nameFull, render: func(w io.Writer) error {
 			dropped, err := render.Full(ctx, w, g.files, g.index, g.pack(t))
 			return errors.Join(err, g.drop(t, nameFull, dropped))
-		}, checkFull})
+		}})
 	}
 	if g.input.Ctx {
-		files = append(files, artifact{nameCtx, func(w io.Writer) error {
+		files = append(files, artifact{name: nameCtx, render: func(w io.Writer) error {
 			dropped, err := render.Ctx(ctx, w, g.files, g.index, g.input.Format, g.pack(t))
 			return errors.Join(err, g.drop(t, nameCtx, dropped))
-		}, checkCtx})
+		}})
 	}
 	if g.input.File != "" {
 		return files, nil
 	}
 	files = append(files, g.graphArtifacts()...)
-	return append(files, artifact{nameJSON, func(w io.Writer) error { return render.JSON(w, g.document) }, checkJSON}),
-		nil
+	files = append(files, artifact{name: nameJSON, render: func(w io.Writer) error { return render.JSON(w, g.document) }})
+	return files, nil
 }
 
 // fit drops the links that the size budget has no room for. The other files link to no more than llms.txt does.
@@ -178,7 +191,7 @@ func symbols(index *rank.Index) int {
 func (c *cached) artifacts() []artifact {
 	var files []artifact
 	for _, f := range c.Files {
-		files = append(files, artifact{f.Name, func(w io.Writer) error {
+		files = append(files, artifact{name: f.Name, digest: f.SHA256, render: func(w io.Writer) error {
 			from, _, err := scan.OpenRegular(scan.Folder(c.dir), f.Name)
 			if err != nil {
 				return err
@@ -186,7 +199,7 @@ func (c *cached) artifacts() []artifact {
 			defer from.Close()
 			_, err = io.Copy(w, from)
 			return err
-		}, func() checker { return &digestChecker{want: f.SHA256} }})
+		}})
 	}
 	return files
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -61,8 +60,7 @@ func (g *generation) key(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(parts)
-	return hex.EncodeToString(sum[:])
+	return messages.Digest(string(parts))
 }
 
 // find returns the result under the key, or nil if any part of it is missing or damaged.
@@ -96,7 +94,7 @@ func (c cache) hasSecret(data []byte) bool { return !bytes.Equal(c.secrets.Bytes
 func (c *cached) whole(in cache) bool {
 	for _, f := range c.Files {
 		data, err := readRegular(c.dir, f.Name)
-		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 || in.hasSecret(data) {
+		if err != nil || messages.Digest(string(data)) != f.SHA256 || in.hasSecret(data) {
 			return false
 		}
 	}

@@ -25,9 +25,6 @@ const (
 )
 
 func graphCheckOf(name string) func() checker {
-	judged := func(judge func([]byte) error) func() checker {
-		return func() checker { return &whole{judge: judge} }
-	}
 	switch {
 	case name == nameGraph:
 		return judged(graph.Check)
@@ -72,10 +69,9 @@ func (g *generation) graphArtifacts() []artifact {
 	}
 	var files []artifact
 	for _, p := range g.graph.Pages() {
-		files = append(files, artifact{p.Name, p.Write, graphCheckOf(p.Name)})
+		files = append(files, artifact{name: p.Name, render: p.Write})
 	}
-	return append(files, artifact{nameForce, g.graph.Force, graphCheckOf(nameForce)},
-		artifact{nameGraph, g.graph.JSON, graphCheckOf(nameGraph)})
+	return append(files, artifact{name: nameForce, render: g.graph.Force}, artifact{name: nameGraph, render: g.graph.JSON})
 }
 
 // prepareGraph makes the graph's folders, and removes and counts the temporary files of unfinished runs.

@@ -2,8 +2,6 @@ package llmstxt
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Layout says where below Input.Out the files go, and how they are called.
@@ -39,8 +38,7 @@ func (m *Material) Folders(layout Layout, source string) []string {
 		if source == "" {
 			return []string{dir}
 		}
-		sum := sha256.Sum256([]byte(realPath(source)))
-		return []string{dir, dir + "-" + hex.EncodeToString(sum[:4])}
+		return []string{dir, dir + "-" + messages.Digest(realPath(source))[:8]}
 	}
 	dir := o.Owner + "/" + o.Repo
 	if layout == LayoutHost {
