@@ -95,38 +95,26 @@ func (f *Full) read(line []byte) {
 
 func ticks(line []byte) int { return len(line) - len(bytes.TrimLeft(line, "`")) }
 
+const badText = "a control character or invalid UTF-8"
+
 // characters looks for what is not text. A character may be split between two writes.
 func (f *Full) characters(p []byte) {
-	line := f.number + 1
-	for i := 0; i < len(p); i++ {
-		c := p[i]
-		plain := c >= ' ' && c < 0x7f || c == '\n' || c == '\t'
-		if plain && len(f.tail) == 0 {
-			if c == '\n' {
-				line++
+	bad := func(i int) { f.fail(f.number+1+bytes.Count(p[:i], []byte("\n")), Characters, badText) }
+	for i, c := range p {
+		if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
+			if len(f.tail) > 0 {
+				bad(i)
+				f.tail = f.tail[:0]
 			}
 			continue
 		}
-		if plain {
-			f.fail(line, Characters, badText)
-			f.tail = f.tail[:0]
-			i-- // it is looked at for itself
+		f.tail = append(f.tail, c)
+		if !utf8.FullRune(f.tail) {
 			continue
 		}
-		f.tail = append(f.tail, c)
-		if utf8.FullRune(f.tail) {
-			f.character(line)
+		if r, size := utf8.DecodeRune(f.tail); r == utf8.RuneError && size <= 1 || r < 0xa0 {
+			bad(i)
 		}
+		f.tail = f.tail[:0]
 	}
-}
-
-const badText = "a control character or invalid UTF-8"
-
-// character judges the tail, which is a character or cannot become one.
-func (f *Full) character(line int) {
-	r, size := utf8.DecodeRune(f.tail)
-	if r == utf8.RuneError && size <= 1 || r < 0xa0 {
-		f.fail(line, Characters, badText)
-	}
-	f.tail = f.tail[:0]
 }
