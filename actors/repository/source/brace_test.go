@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-// languages with braces, a line that declares a public name, and what its file needs around such lines.
-var braced = map[string][3]string{
+// languages, a line that declares a public name, and what its file needs around such lines.
+var declaring = map[string][3]string{
 	"JavaScript": {"", "export function f%d(a = '}') {}\n", ""},
 	"TypeScript": {"", "export const f%d = <T,>(a: T): T => a\n", ""},
 	"Rust":       {"", "pub fn f%d<'a>(x: &'a u8) {}\n", ""},
@@ -22,10 +22,15 @@ var braced = map[string][3]string{
 	"PHP":        {"<?php\n", "function f%d($a = '}') { }\n", ""},
 	"C":          {"#pragma once\n", "int f%d(int a);\n", ""},
 	"C++":        {"#pragma once\nnamespace n {\n", "int f%d(std::vector<int> a);\n", "}\n"},
+	"Go":         {"package p\n", "func F%d() {}\n", ""},
+	"Python":     {"", "def f%d(): pass\n", ""},
+	"Ruby":       {"", "def f%d; end\n", ""},
+	"Elixir":     {"defmodule A do\n", "  def f%d(a), do: a\n", "end\n"},
+	"Shell":      {"", "f%d() { :; }\n", ""},
 }
 
-func TestBracesAreBounded(t *testing.T) {
-	for language, parts := range braced {
+func TestSymbolsAreBounded(t *testing.T) {
+	for language, parts := range declaring {
 		var b strings.Builder
 		b.WriteString(parts[0])
 		for i := range surface.MaxSymbols + 10 {
@@ -64,7 +69,7 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 			"// { ?> { <?php",
 			"?> it's { <?php", "#[A('{')]\nfunction a() {}"},
 	} {
-		parts := braced[language]
+		parts := declaring[language]
 		for _, obstacle := range obstacles {
 			text := parts[0] + obstacle + "\n" + fmt.Sprintf(parts[1], 777) + parts[2]
 			o, _ := source.Outline(t.Context(), language, []byte(text))
@@ -79,54 +84,9 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 	}
 }
 
-func braceOpenings() []string {
-	return []string{
-		"(", "{", "[", "<", "<a>", "<a b={", "`${", "`", "\"${", "\"\\(", "$\"{", "{(",
-		"(}", "a<", "a<b>", "a::", "a.b=", "'", "\"", "\"\"\"", "R\"(", "/", "/*", "//\n", "/**/", "/** x\n",
-		"#if A\n", "#else\n", "#define A(\\\n", "#endif\n", "@a", "@a(", "#[a", "[a]", "[[a]]", "export ",
-		"export {a,", "export const {a,", "export default ", "const a = b = ", "class A{", "class A<", "class A(",
-		"namespace A{", "namespace A;", "pub mod a{", "pub use a::{", "impl A{", "impl<", "fn f(", "fun f<", "fun A.",
-		"val a", "val a.", "func f", "public ", "public class A{", "public int a,", "typedef ", "typedef (*",
-		"struct {", "template<", "operator", "a(b) ", "A(b)\n", "AB ", "AB\n", "?>", "<?php ", "<<<A\n",
-		"function f(", "type A = ", "a ? ", "a => ", "extends ", "| ", "async ", "get ", "module.exports = ",
-		"exports.a = ", "a.b = function(){}\n", "i\u0301", "\n", ": a(", "=", "a extends b ? ", "#", "##", "r#", "$",
-		"/**\n*/a\n", "int f(int a) {}\n", "export function f(a) {}\n",
-	}
-}
-
-// Hostile text keeps every promise, and takes no longer than other text of its size: see BenchmarkHostileBraces.
-func TestHostileBraces(t *testing.T) {
-	for language, parts := range braced {
-		for _, piece := range braceOpenings() {
-			text := []byte(parts[0] + strings.Repeat(piece, 1<<13/len(piece)))
-			o, _ := source.Outline(t.Context(), language, text)
-			promised(t, text, o)
-		}
-	}
-}
-
-// The time for each byte does not grow with the text.
-func BenchmarkHostileBraces(b *testing.B) {
-	for language, parts := range braced {
-		for name, size := range map[string]int{"32k": 1 << 15, "512k": 1 << 19} {
-			b.Run(language+"/"+name, func(b *testing.B) {
-				total := 0
-				for b.Loop() {
-					for _, piece := range braceOpenings() {
-						text := []byte(parts[0] + strings.Repeat(piece, size/len(piece)))
-						source.Outline(b.Context(), language, text)
-						total += len(text)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/byte")
-			})
-		}
-	}
-}
-
 // Half of a file gives the symbols of that half, but for the one that is cut.
 func TestHalfAFile(t *testing.T) {
-	for language, parts := range braced {
+	for language, parts := range declaring {
 		var b bytes.Buffer
 		b.WriteString(parts[0])
 		for i := range 100 {

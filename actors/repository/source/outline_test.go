@@ -12,48 +12,12 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 var update = flag.Bool("update", false, "accept what the listings have become")
-
-// language names the language of a test file.
-func language(name string) string {
-	switch filepath.Ext(name) {
-	case ".go":
-		return "Go"
-	case ".py", ".pyi":
-		return "Python"
-	case ".rb":
-		return "Ruby"
-	case ".ex", ".exs":
-		return "Elixir"
-	case ".sh":
-		return "Shell"
-	case ".js", ".mjs", ".cjs", ".jsx":
-		return "JavaScript"
-	case ".ts", ".tsx", ".mts", ".cts":
-		return "TypeScript"
-	case ".rs":
-		return "Rust"
-	case ".java":
-		return "Java"
-	case ".cs":
-		return "C#"
-	case ".c", ".h":
-		return "C"
-	case ".cc", ".cpp", ".hpp":
-		return "C++"
-	case ".php":
-		return "PHP"
-	case ".kt":
-		return "Kotlin"
-	case ".swift":
-		return "Swift"
-	}
-	return ""
-}
 
 // listing shows an outline as a text that is easily reviewed.
 func listing(o surface.Outline) string {
@@ -110,7 +74,7 @@ func TestListings(t *testing.T) {
 		golden(t, path, func(files []txtar.File) string {
 			var all strings.Builder
 			for _, f := range files {
-				o, ok := source.Outline(t.Context(), language(f.Name), f.Data)
+				o, ok := source.Outline(t.Context(), scan.Language(f.Name), f.Data)
 				if !ok {
 					t.Fatalf("%s: no scanner for %s", path, f.Name)
 				}
@@ -142,32 +106,15 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range archive.Files {
-			o, ok := source.Outline(t.Context(), language(f.Name), f.Data)
+			o, ok := source.Outline(t.Context(), scan.Language(f.Name), f.Data)
 			if !ok {
 				continue
 			}
 			other := append([]byte("\uFEFF"), bytes.ReplaceAll(f.Data, []byte("\n"), []byte("\r\n"))...)
-			again, _ := source.Outline(t.Context(), language(f.Name), other)
+			again, _ := source.Outline(t.Context(), scan.Language(f.Name), other)
 			if listing(o) != listing(again) {
 				t.Errorf("%s: %s differs with CRLF:\n%s\nwant\n%s", path, f.Name, listing(again), listing(o))
 			}
-		}
-	}
-}
-
-func TestSymbolsAreBounded(t *testing.T) {
-	for name, line := range map[string]string{
-		"Python": "def f%d(): pass\n", "Ruby": "def f%d; end\n", "Shell": "f%d() { :; }\n", "Go": "func F%d() {}\n",
-	} {
-		text := "package p\n"
-		if name != "Go" {
-			text = "\n"
-		}
-		for i := range surface.MaxSymbols + 10 {
-			text += fmt.Sprintf(line, i)
-		}
-		if o, _ := source.Outline(t.Context(), name, []byte(text)); len(o.Symbols) != surface.MaxSymbols {
-			t.Errorf("%s gives %d symbols", name, len(o.Symbols))
 		}
 	}
 }
@@ -203,7 +150,7 @@ func fuzz(f *testing.F, name string) {
 			f.Fatal(err)
 		}
 		for _, file := range archive.Files {
-			if language(file.Name) == name {
+			if scan.Language(file.Name) == name {
 				f.Add(file.Data)
 				f.Add(file.Data[:len(file.Data)/2])
 				f.Add(file.Data[len(file.Data)/3:])
