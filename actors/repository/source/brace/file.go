@@ -185,6 +185,17 @@ func (s *File) EachStatement(from, to int, begins func(i int) bool, visit func(i
 	}
 }
 
+// EachPart visits what stands between commas.
+func (s *File) EachPart(from, to int, visit func(from, to int)) {
+	for i := from; i < to && !s.Full(); i++ {
+		end := s.Until(i, to, ",")
+		if i < end {
+			visit(i, end)
+		}
+		i = end
+	}
+}
+
 // Declare keeps the symbol that is declared from token "from", whose signature runs up to token "to".
 func (s *File) Declare(name string, kind surface.Kind, from, to int) {
 	s.Keep(name, kind, s.Signature(from, to), s.Doc(from), s.Attributes(from))

@@ -3,6 +3,7 @@ package brace
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
@@ -235,15 +236,7 @@ func (l *Lexer) match(c byte) {
 	}
 }
 
-func opener(c byte) byte {
-	switch c {
-	case ')':
-		return '('
-	case ']':
-		return '['
-	}
-	return '{'
-}
+func opener(c byte) byte { return "([{"[strings.IndexByte(")]}", c)] }
 
 func (l *Lexer) comment(c byte) bool {
 	if c == '#' && (l.Hash && l.At(1) != '[' || l.Pos == 0 && l.At(1) == '!' && l.At(2) != '[') {

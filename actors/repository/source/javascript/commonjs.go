@@ -56,25 +56,15 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 	case name == "" && j.Is(i, "{"):
 		j.object(i)
 	case j.IsWord(i) && v.end == i+1:
-		j.exports = append(j.exports, jsExport{local: j.Str(i), name: cmp.Or(name, j.Str(i)),
-			kind: brace.Guess(cmp.Or(name,
-				j.Str(i))), sig: j.Signature(at, v.end), at: at})
+		j.exportName(j.Str(i), cmp.Or(name, j.Str(i)), j.Signature(at, v.end), at)
 	default:
 		j.assignedValue(name, at, v)
 	}
 }
 
 func (j *jsScope) assignedValue(name string, at int, v jsValue) {
-	d := jsDecl{kind: v.kind, from: at, at: at, body: v.body, exported: true}
-	d.name = cmp.Or(name, j.ownName(v.first), "default")
-	d.sig = j.Signature(at, v.first)
-	if d.kind == "" {
-		d.kind = surface.Variable
-	}
-	if v.sig > v.first {
-		d.sig = j.Signature(at, v.sig)
-	}
-	j.keep(d)
+	j.keep(jsDecl{name: cmp.Or(name, j.ownName(v.first), "default"), kind: cmp.Or(v.kind, surface.Variable),
+		sig: j.Signature(at, max(v.first, v.sig)), from: at, at: at, body: v.body, exported: true})
 }
 
 // required exports another module, as a whole or by a name.
@@ -82,17 +72,15 @@ func (j *jsScope) required(name string, at, i int) {
 	if j.At(i+2).Kind != brace.LiteralToken {
 		return
 	}
-	j.exports = append(j.exports, jsExport{name: cmp.Or(name, j.unquoted(i+2)), from: j.unquoted(i + 2),
-		kind: surface.Module,
-		sig:  j.Signature(at, j.Skip(i+1)), at: at})
+	from := j.unquoted(i + 2)
+	j.exports = append(j.exports, jsExport{name: cmp.Or(name, from), from: from, kind: surface.Module,
+		sig: j.Signature(at, j.Skip(i+1)), at: at})
 }
 
 func (j *jsScope) defineProperty(i int) int {
-	if j.Is(i+1, "exports") && j.Is(i+2, ",") && j.At(i+3).Kind == brace.LiteralToken && !j.Is(i+3, `"__esModule"`) {
-		name := j.unquoted(i + 3)
-		if name != "__esModule" {
-			j.exports = append(j.exports, jsExport{local: name, name: name, kind: brace.Guess(name), at: i + 3})
-		}
+	name := j.unquoted(i + 3)
+	if j.Is(i+1, "exports") && j.Is(i+2, ",") && j.At(i+3).Kind == brace.LiteralToken && name != "__esModule" {
+		j.exportName(name, name, "", i+3)
 	}
 	return j.Skip(i)
 }
@@ -100,11 +88,7 @@ func (j *jsScope) defineProperty(i int) int {
 // object exports the properties of an object literal.
 func (j *jsScope) object(i int) {
 	from, to := j.Inside(i)
-	for k := from; k < to; k++ {
-		end := j.Until(k, to, ",")
-		j.property(k, end)
-		k = end
-	}
+	j.EachPart(from, to, j.property)
 }
 
 func (j *jsScope) property(i, end int) {
@@ -143,7 +127,7 @@ func (j *jsScope) member(i, to int) int {
 	v := j.value(name+2, to)
 	if v.kind == surface.Function {
 		object := j.Str(i)
-		j.members[object] = append(j.members[object], jsMember{name: j.Str(name), sig: j.Signature(i, v.sig), at: i})
+		j.members[object] = append(j.members[object], jsExport{name: j.Str(name), sig: j.Signature(i, v.sig), at: i})
 	}
 	return v.end
 }

@@ -160,9 +160,7 @@ func (j *jsScope) variable(d jsDecl, keyword string, i, to int) int {
 	if keyword == "const" {
 		d.kind = surface.Constant
 	}
-	if value.kind != "" {
-		d.kind, d.body = value.kind, value.body
-	}
+	d.kind, d.body = cmp.Or(value.kind, d.kind), value.body
 	d.sig = keyword + " " + j.Signature(name, max(head, value.sig))
 	if j.IsWord(name) {
 		d.name = j.Str(name)

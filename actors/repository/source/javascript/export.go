@@ -22,8 +22,8 @@ func (j *jsScope) export(start, i, to int) int {
 	case "as":
 		return i + 3
 	case "import":
-		j.exports = append(j.exports, jsExport{name: j.Str(next + 1), kind: surface.Module, sig: j.Signature(i,
-			j.valueEnd(next, to)), at: next + 1})
+		j.exports = append(j.exports, jsExport{name: j.Str(next + 1), kind: surface.Module,
+			sig: j.Signature(i, j.valueEnd(next, to)), at: next + 1})
 		return next + 1
 	case "type":
 		if j.IsOneOf(next+1, "{", "*") {
@@ -53,20 +53,21 @@ func (j *jsScope) exportValue(i, to int) int {
 	v := j.value(i, to)
 	switch {
 	case j.IsWord(i) && v.end == i+1:
-		j.exports = append(j.exports, jsExport{local: j.Str(i), name: j.Str(i), kind: brace.Guess(j.Str(i)),
-			sig: "export default " + j.Str(i), at: i})
+		j.exportName(j.Str(i), j.Str(i), "export default "+j.Str(i), i)
 	default:
-		d := jsDecl{name: "default", kind: surface.Constant, from: i, at: i, body: v.body, exported: true}
+		d := jsDecl{name: "default", kind: cmp.Or(v.kind, surface.Constant), from: i, at: i, body: v.body, exported: true}
 		d.sig = "default " + j.Signature(i, max(v.sig, min(v.end, i+1)))
-		if v.kind != "" {
-			d.kind = v.kind
-		}
 		if name := j.ownName(i); name != "" {
 			d.name, d.sig = name, strings.TrimPrefix(d.sig, "default ")
 		}
 		j.decls = append(j.decls, d)
 	}
 	return v.end
+}
+
+// exportName exports what a local name stands for.
+func (j *jsScope) exportName(local, name, sig string, at int) {
+	j.exports = append(j.exports, jsExport{local: local, name: name, kind: brace.Guess(name), sig: sig, at: at})
 }
 
 // ownName is that of a function or class expression.
@@ -115,11 +116,7 @@ func (j *jsScope) exportList(i int) int {
 		module = j.Str(end + 1)
 		end += 2
 	}
-	for k := from; k < to; k++ {
-		last := j.Until(k, to, ",")
-		j.exportItem(k, last, module)
-		k = last
-	}
+	j.EachPart(from, to, func(i, end int) { j.exportItem(i, end, module) })
 	return end
 }
 
@@ -129,9 +126,6 @@ func (j *jsScope) exportItem(i, end int, module string) {
 	if j.Is(i, "type") && i+1 < end && (!j.Is(i+1, "as") || i+3 == end) {
 		e.kind = surface.Type
 		i++
-	}
-	if i >= end {
-		return
 	}
 	e.local = j.unquoted(i)
 	e.name = e.local

@@ -56,7 +56,7 @@ type jsScope struct {
 	decls    []jsDecl
 	names    map[string]int // declarations by name
 	exports  []jsExport
-	members  map[string][]jsMember // by object
+	members  map[string][]jsExport // functions that are assigned to an object, as in object.name = ...
 }
 
 // jsDecl is a declaration, exported or not.
@@ -82,14 +82,8 @@ type jsExport struct {
 	at          int
 }
 
-// jsMember is a function that is assigned to an object: object.name = ...
-type jsMember struct {
-	name, sig string
-	at        int
-}
-
 func newScope(s *brace.File, typed bool) *jsScope {
-	return &jsScope{File: s, typed: typed, names: map[string]int{}, members: map[string][]jsMember{}}
+	return &jsScope{File: s, typed: typed, names: map[string]int{}, members: map[string][]jsExport{}}
 }
 
 func (j *jsScope) read(from, to int) {

@@ -14,7 +14,9 @@ func (p *pyModule) assignment(line pyLine) {
 		return
 	}
 	if rest, ok := surface.AfterKeyword(line.text, "type"); ok && surface.Identifier(rest) != "" {
-		p.value(line, surface.Identifier(rest), surface.Type)
+		if p.Block().class == "" {
+			p.add(pySymbol{Symbol: p.declared(line, surface.Identifier(rest), surface.Type)})
+		}
 		return
 	}
 	name := surface.Identifier(line.text)
@@ -40,12 +42,6 @@ func (p *pyModule) assignment(line pyLine) {
 	}
 	kind, strong := pyKind(name, annotation, value)
 	p.add(pySymbol{Symbol: p.declared(line, name, kind), weak: !strong})
-}
-
-func (p *pyModule) value(line pyLine, name string, kind surface.Kind) {
-	if p.Block().class == "" {
-		p.add(pySymbol{Symbol: p.declared(line, name, kind)})
-	}
 }
 
 func (p *pyModule) declared(line pyLine, name string, kind surface.Kind) surface.Symbol {
@@ -88,8 +84,7 @@ func (p *pyModule) field(line pyLine, name, annotation, value string) {
 		return
 	}
 	if strings.HasPrefix(value, "property(") {
-		s := p.declared(line, scope.class+name, surface.Variable)
-		p.add(pySymbol{Symbol: s})
+		p.add(pySymbol{Symbol: p.declared(line, scope.class+name, surface.Variable)})
 		return
 	}
 	c := &p.symbols[scope.symbol]
@@ -125,9 +120,8 @@ func pyConvention(name string) surface.Kind {
 }
 
 func makesType(value string) bool {
-	called := value[:len(value)-len(strings.TrimLeft(value,
-		".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))]
-	rest := value[len(called):]
+	rest := strings.TrimLeft(value, ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	called := strings.TrimSuffix(value, rest)
 	if rest == "" {
 		return false
 	}
@@ -142,10 +136,7 @@ func makesType(value string) bool {
 
 // isPyLiteral tells values that are written out from those that are computed.
 func isPyLiteral(value string) bool {
-	if value == "" {
-		return false
-	}
-	if strings.IndexByte(`0123456789"'[{(-`, value[0]) >= 0 || isPyString(value) {
+	if value != "" && strings.IndexByte(`0123456789"'[{(-`, value[0]) >= 0 || isPyString(value) {
 		return true
 	}
 	before, _, called := strings.Cut(value, "(")

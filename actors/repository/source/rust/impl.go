@@ -65,13 +65,7 @@ func (r *rustFile) use(u rustUse, from, to int) {
 	if u.depth > brace.DeepestScope {
 		return
 	}
-	for i := from; i < to && !r.Full(); i++ {
-		end := r.Until(i, to, ",")
-		if i < end {
-			r.useTree(u, i, end)
-		}
-		i = end
-	}
+	r.EachPart(from, to, func(i, end int) { r.useTree(u, i, end) })
 }
 
 func (r *rustFile) useTree(u rustUse, from, to int) {

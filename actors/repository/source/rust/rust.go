@@ -147,7 +147,7 @@ func (r *rustFile) begin(i int) (item rustItem, keyword int) {
 	}
 	if r.Is(next, "pub") {
 		next++
-		item.public = !r.Is(next, "(") || !r.IsOneOf(next+1, "crate", "super", "self", "in") // pub(crate) is not, pub (A, B) is
+		item.public = !r.Is(next, "(") || !r.IsOneOf(next+1, "crate", "super", "self", "in") // or pub (A, B)
 		if r.Is(next, "(") && !item.public {
 			next = r.Skip(next)
 		}
