@@ -99,7 +99,7 @@ func (l *Lexer) directiveEnd() int {
 		case '\\':
 			i++
 		case '"':
-			i = endOfQuote(l.Text, i)
+			i = l.LiteralEnd(i-l.Pos+1, Quoted{Quote: `"`, Escapes: true}) - 1
 		case '/':
 			if bytes.HasPrefix(l.Text[i:], []byte("//")) {
 				return l.lineEnd(i)
@@ -114,19 +114,6 @@ func (l *Lexer) directiveEnd() int {
 		}
 	}
 	return len(l.Text)
-}
-
-// endOfQuote is the index of the quote that closes the one at i on its line; i where there is none.
-func endOfQuote(text []byte, i int) int {
-	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
-		switch text[j] {
-		case '\\':
-			j++
-		case '"':
-			return j
-		}
-	}
-	return i
 }
 
 // DirectiveWords splits "# define NAME value".

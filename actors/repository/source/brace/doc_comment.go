@@ -218,7 +218,7 @@ func isGenerated(text string) bool {
 // IsInternal tells declarations that their documentation keeps from others.
 func (s *File) IsInternal(i int) bool {
 	for _, n := range s.gap(i) {
-		if n.Kind == Directive || s.Form(n) != DocForm {
+		if s.Form(n) != DocForm {
 			continue
 		}
 		text := string(s.Text[n.Start:min(n.Stop, n.Start+maxComment)])

@@ -132,21 +132,12 @@ func (c *csharpFile) member(start int, in brace.Scope) int {
 		}
 	}
 	if in.IsFile && !c.isDelegate(item) {
-		return c.untilBody(item.At, in.To) + 1
+		return c.Skip(c.Until(item.At, in.To, ";", "{")) // a statement of a program without a class
 	}
 	return c.typed(item)
 }
 
 func (c *csharpFile) isDelegate(item brace.Item) bool { return c.Is(item.At-1, "delegate") }
-
-// untilBody passes over a statement of a program without a class.
-func (c *csharpFile) untilBody(i, to int) int {
-	end := c.Until(i, to, ";", "{")
-	if c.Is(end, "{") {
-		return int(c.At(end).Pair)
-	}
-	return end
-}
 
 func (c *csharpFile) typeDecl(item brace.Item) int {
 	name := item.At + 1

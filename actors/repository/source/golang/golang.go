@@ -76,19 +76,19 @@ func (p *goPackage) parse(files []Source) []*ast.File {
 }
 
 // mainName is the package name that most files have: a generator kept out of the build has another.
-func mainName(files []*ast.File) string {
+func mainName(files []*ast.File) (name string) {
 	count := map[string]int{}
-	var names []string
 	for _, f := range files {
 		if f != nil {
-			names = append(names, f.Name.Name)
 			count[f.Name.Name]++
 		}
 	}
-	if len(names) == 0 {
-		return ""
+	for _, f := range files {
+		if f != nil && count[f.Name.Name] > count[name] {
+			name = f.Name.Name
+		}
 	}
-	return slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(count[a], count[b]) })
+	return name
 }
 
 func (p *goPackage) file(path string, file *ast.File) {

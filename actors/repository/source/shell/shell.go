@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -179,11 +180,8 @@ func (s *shellFile) usage(line string) {
 	}
 	s.used = true
 	name := fields[0][strings.LastIndexByte(fields[0], '/')+1:]
-	switch name {
-	case "", ".", "echo", "eval", "source", "sh", "bash":
-		name = "usage"
-	}
-	if strings.ContainsAny(name, "$()`{}%<\"'[") {
+	isOther := slices.Contains([]string{"", ".", "echo", "eval", "source", "sh", "bash"}, name)
+	if isOther || strings.ContainsAny(name, "$()`{}%<\"'[") {
 		name = "usage"
 	}
 	s.add(surface.Symbol{Name: name, Kind: surface.Command, Signature: text, Line: s.Next})
