@@ -60,7 +60,7 @@ func (e *elixirFile) moduleDoc(value, document string) {
 }
 
 func (e *elixirFile) module(number, column int, keyword, rest string) {
-	name := elixirPath(rest)
+	name := strings.TrimRight(surface.ConstantPath(rest, "."), ".")
 	outer := e.Block()
 	if name == "" || outer.hidden && outer.module == "" {
 		e.Open(column, hiddenScope)
@@ -83,21 +83,8 @@ func (e *elixirFile) module(number, column int, keyword, rest string) {
 	e.Open(column, scope)
 }
 
-// elixirPath is the module name at the start of s.
-func elixirPath(s string) string {
-	i := 0
-	for i < len(s) && (surface.IsWord(s[i]) || s[i] == '.') {
-		i++
-	}
-	name := strings.Trim(s[:i], ".")
-	if name == "" || name[0] < 'A' || name[0] > 'Z' {
-		return ""
-	}
-	return name
-}
-
 func (e *elixirFile) define(number, column int, keyword, rest string) {
-	name := elixirName(rest)
+	name := surface.MethodName(rest)
 	after := rest[len(name):]
 	arguments := ""
 	if strings.HasPrefix(after, "(") {
@@ -148,15 +135,6 @@ func (e *elixirFile) goesOn() bool {
 	}
 	next := strings.TrimSpace(e.All[e.Next])
 	return next == "do" || strings.HasPrefix(next, "when ")
-}
-
-// elixirName is the function name at the start of s.
-func elixirName(s string) string {
-	name := surface.Identifier(s)
-	if rest := s[len(name):]; name != "" && rest != "" && (rest[0] == '?' || rest[0] == '!') {
-		return s[:len(name)+1]
-	}
-	return name
 }
 
 // bracketed splits s after the bracket that closes its first one, on a later line perhaps; those lines are taken.
@@ -217,7 +195,7 @@ func (e *elixirFile) symbol(number int, name string, kind surface.Kind, signatur
 }
 
 func (e *elixirFile) callback(number int, keyword, value string) {
-	name := elixirName(value)
+	name := surface.MethodName(value)
 	after := value[len(name):]
 	if name == "" || !strings.HasPrefix(after, "(") {
 		return

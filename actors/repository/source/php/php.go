@@ -169,11 +169,11 @@ func (p *phpFile) constant(start, i, to int, owner string) int {
 	equals := p.Until(i, to, "=", ";")
 	end := p.Until(equals, to, ";")
 	if name := equals - 1; p.IsWord(name) && !p.IsInternal(start) {
+		shown := end
 		if end > equals+4 {
-			p.Declare(surface.Qualify(owner, "::", p.Str(name)), surface.Constant, start, equals)
-		} else {
-			p.Declare(surface.Qualify(owner, "::", p.Str(name)), surface.Constant, start, end)
+			shown = equals
 		}
+		p.Declare(surface.Qualify(owner, "::", p.Str(name)), surface.Constant, start, shown)
 	}
 	return end + 1
 }

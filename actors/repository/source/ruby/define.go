@@ -66,7 +66,7 @@ func (r *rubyFile) container(l rubyLine, keyword, rest string) {
 		r.Open(l.column, rubyScope{path: outer.path, single: true, hidden: outer.hidden})
 		return
 	}
-	path := rubyPath(rest)
+	path := surface.ConstantPath(rest, ":")
 	if path == "" {
 		return
 	}
@@ -78,7 +78,7 @@ func (r *rubyFile) container(l rubyLine, keyword, rest string) {
 	if keyword == "class" {
 		kind, signature = surface.Type, "class "+path
 		if parent, ok := strings.CutPrefix(strings.TrimLeft(rest[len(path):], " "), "<"); ok {
-			signature += " < " + rubyPath(strings.TrimLeft(parent, " "))
+			signature += " < " + surface.ConstantPath(strings.TrimLeft(parent, " "), ":")
 		}
 	}
 	hidden := r.hides(l)

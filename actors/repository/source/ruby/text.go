@@ -27,23 +27,9 @@ func rubyCode(line string) string {
 	return strings.TrimRight(line, " \t")
 }
 
-// rubyPath is the constant path at the start of s, such as "Foo::Bar".
-func rubyPath(s string) string {
-	i := 0
-	for i < len(s) && (surface.IsWord(s[i]) || strings.HasPrefix(s[i:], "::") || i > 0 && s[i] == ':' &&
-		s[i-1] == ':') {
-		i++
-	}
-	name := strings.TrimPrefix(s[:i], "::")
-	if name == "" || name[0] < 'A' || name[0] > 'Z' && name[0] < 0x80 {
-		return ""
-	}
-	return s[:i]
-}
-
 // rubyMethod is the method name at the start of s: an identifier that may end in ?, ! or =, or an operator.
 func rubyMethod(s string) string {
-	name := surface.Identifier(s)
+	name := surface.MethodName(s)
 	if name == "" {
 		for _, operator := range []string{"[]=", "[]", "<=>", "===", "==", "=~", "!=", "!~", "**", "+@", "-@", "<<",
 			">>", "<=", ">=", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "`"} {
@@ -54,9 +40,6 @@ func rubyMethod(s string) string {
 		return ""
 	}
 	rest := s[len(name):]
-	if rest != "" && (rest[0] == '?' || rest[0] == '!') {
-		return s[:len(name)+1]
-	}
 	if len(rest) > 1 && rest[0] == '=' && strings.IndexByte("=~>", rest[1]) < 0 || rest == "=" {
 		return s[:len(name)+1]
 	}

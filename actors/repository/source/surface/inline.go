@@ -100,26 +100,14 @@ func braces(before, s string) (kept, text, rest string) {
 		return before[:n-1], "`" + text + "`", rest
 	}
 	name, label, ok := strings.Cut(text, " ")
-	if isConstantPath(name) && (before == "" || strings.HasSuffix(before, " ")) {
+	isPath := name != "" && ConstantPath(name, ":#.?!") == name
+	if isPath && (before == "" || strings.HasSuffix(before, " ")) {
 		if ok {
 			return before, label, rest
 		}
 		return before, "`" + name + "`", rest
 	}
 	return before, "{", s[1:]
-}
-
-// isConstantPath tells names such as Foo::Bar#baz.
-func isConstantPath(s string) bool {
-	if s == "" || s[0] < 'A' || s[0] > 'Z' {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if !IsWord(c) && strings.IndexByte(":#.?!", c) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // reference is the text of {@tag argument}.

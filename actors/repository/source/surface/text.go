@@ -26,6 +26,29 @@ func Identifier(s string) string {
 	return s[:i]
 }
 
+// MethodName is an identifier that may end in ? or !.
+func MethodName(s string) string {
+	name := Identifier(s)
+	if rest := s[len(name):]; name != "" && rest != "" && (rest[0] == '?' || rest[0] == '!') {
+		return s[:len(name)+1]
+	}
+	return name
+}
+
+// ConstantPath is the path that s begins with whose first name has a capital, such as Foo::Bar. Between has the bytes
+// that stand between names.
+func ConstantPath(s, between string) string {
+	n := 0
+	for n < len(s) && (IsWord(s[n]) || strings.IndexByte(between, s[n]) >= 0) {
+		n++
+	}
+	first := strings.TrimLeft(s[:n], between)
+	if first == "" || first[0] < 'A' || first[0] > 'Z' && first[0] < 0x80 {
+		return ""
+	}
+	return s[:n]
+}
+
 // AfterKeyword is what follows a keyword at the start of s.
 func AfterKeyword(s, keyword string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, keyword)
