@@ -31,7 +31,10 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 	live := &insight.Live{}
 	answer, err := g.answer(ctx, t, live)
 	if err != nil {
-		return g.retract(ctx, t, live, err)
+		if err := g.withoutModel(ctx, t, err); err != nil {
+			return err
+		}
+		return closeTexts(t, insight.Answer{}, live.Opened())
 	}
 	if err := closeTexts(t, answer, live.Opened()); err != nil {
 		return err
@@ -46,32 +49,14 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 // closeTexts ends the streamed texts with what the files take from the answer.
 func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 	for _, text := range answer.Texts() {
-		if text.Text == "" && !slices.Contains(opened, text.Stream) {
-			continue
+		words := prose.Count(1+strings.Count(text.Text, "\n"), "line")
+		if text.Text == "" {
+			if words = "discarded"; !slices.Contains(opened, text.Stream) {
+				continue
+			}
 		}
-		if err := closeText(t, text, prose.Count(1+strings.Count(text.Text, "\n"), "line")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closeText ends a streamed text with its final form.
-func closeText(t *actors.TaskContext, text insight.Text, words string) error {
-	done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
-	if text.Text == "" {
-		words = "discarded"
-	}
-	return t.Emit(done, text.Stream+": "+words)
-}
-
-// retract empties the texts of a model that failed after it had begun to answer.
-func (g *generation) retract(ctx context.Context, t *actors.TaskContext, live *insight.Live, err error) error {
-	if err := g.withoutModel(ctx, t, err); err != nil {
-		return err
-	}
-	for _, stream := range live.Opened() {
-		if err := closeText(t, insight.Text{Stream: stream}, ""); err != nil {
+		done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
+		if err := t.Emit(done, text.Stream+": "+words); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,44 +20,62 @@ func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []stri
 	if index.Summary == "" || index.SummaryPoor {
 		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose)
 	}
-	for _, concept := range a.Concepts {
-		name := c.line("the name of a concept", concept.Name, maxName)
-		if len(out.Concepts) == maxConcepts || name == "" || !c.first("concept "+name) {
+	for _, said := range a.Concepts {
+		name := c.line("the name of a concept", said.Name, maxName)
+		if len(out.Concepts) == maxConcepts || name == "" {
 			continue
 		}
-		if meaning := c.line("the concept "+name, concept.Meaning, maxLine); meaning != "" {
+		if meaning := c.once("the concept "+name, said.Meaning); meaning != "" {
 			out.Concepts = append(out.Concepts, Concept{name, meaning})
 		}
 	}
-	for _, s := range a.Sections {
-		at := slices.IndexFunc(index.Sections, func(have rank.Section) bool {
-			return strings.EqualFold(have.Name, strings.TrimSpace(s.Name))
-		})
-		if at < 0 || !c.first("section "+index.Sections[at].Name) {
-			continue
+	for _, said := range a.Sections {
+		for _, s := range index.Sections {
+			if !strings.EqualFold(s.Name, strings.TrimSpace(said.Name)) {
+				continue
+			}
+			if note := c.once("the note on "+s.Name, said.Note); note != "" {
+				out.Sections = append(out.Sections, Section{s.Name, note})
+			}
 		}
-		if note := c.line("the note on "+index.Sections[at].Name, s.Note, maxLine); note != "" {
-			out.Sections = append(out.Sections, Section{index.Sections[at].Name, note})
+	}
+	_, bare := byScore(index)
+	for _, said := range a.Notes {
+		path := strings.TrimSpace(said.Path)
+		at := slices.IndexFunc(bare, func(l rank.Link) bool { return l.Path == path })
+		if at < 0 || !m.Shown[path] {
+			continue // a guess
+		}
+		if note := c.once("the note on "+path, said.Note); note != "" && !prose.SameWords(note, bare[at].Title) {
+			out.Notes = append(out.Notes, Note{path, note})
 		}
 	}
 	c.advised = true // is what these lines are for
 	for _, said := range a.Remember {
 		said = c.line("a line to remember", said, maxLine)
-		if len(out.Remember) < maxRemember && said != "" && c.first("remember "+said) {
+		if len(out.Remember) < maxRemember && said != "" && !slices.Contains(out.Remember, said) {
 			out.Remember = append(out.Remember, said)
 		}
 	}
-	c.advised = false
-	out.Notes = c.notes(a.Notes, index, m)
 	return out, c.refused
 }
 
 type cleaner struct {
-	known   map[string]bool // addresses
+	known   []string // addresses
 	seen    map[string]bool
 	clean   func(s string) string
 	advised bool // advice may stand
 	refused []string
+}
+
+// once gives the first text of the name as a line.
+func (c *cleaner) once(of, text string) string {
+	key := strings.ToLower(of)
+	if c.seen[key] {
+		return ""
+	}
+	c.seen[key] = true
+	return c.line(of, text, maxLine)
 }
 
 // line gives the text as a line of the index, or "" for one that it refuses.
@@ -68,7 +85,7 @@ func (c *cleaner) line(of, text string, most int) string {
 	switch {
 	case utf8.RuneCountInString(line) > most:
 		why = fmt.Sprintf("is longer than %d characters", most)
-	case slices.ContainsFunc(addresses(line), func(a string) bool { return !c.known[a] }):
+	case slices.ContainsFunc(addresses(line), func(a string) bool { return !slices.Contains(c.known, a) }):
 		why = "has a link"
 	case markup.MatchString(line):
 		why = "has markup"
@@ -91,37 +108,8 @@ var (
 		`refer to|go to|make sure|be sure) |\b(?:please|you (?:can|should|must|need|may|have|might|could|will))\b`)
 )
 
-func (c *cleaner) first(key string) bool {
-	key = strings.ToLower(key)
-	defer func() { c.seen[key] = true }()
-	return !c.seen[key]
-}
-
-// notes keeps those of listed files that have none and that the model was shown: what it says of others is a guess.
-func (c *cleaner) notes(said []Note, index *rank.Index, m Material) []Note {
-	titles := map[string]string{}
-	_, bare := byScore(index)
-	for _, l := range bare {
-		if m.Shown[l.Path] {
-			titles[l.Path] = l.Title
-		}
-	}
-	var list []Note
-	for _, n := range said {
-		path := strings.TrimSpace(n.Path)
-		title, wanted := titles[path]
-		if !wanted || !c.first("note "+path) {
-			continue
-		}
-		if note := c.line("the note on "+path, n.Note, maxLine); note != "" && !prose.SameWords(note, title) {
-			list = append(list, Note{path, note})
-		}
-	}
-	return list
-}
-
 // knownOf lists the addresses that the index has, beside URLs.
-func knownOf(index *rank.Index) map[string]bool {
+func knownOf(index *rank.Index) []string {
 	words := []string{index.Origin.Remote}
 	for _, f := range index.Facts {
 		words = append(words, f.Value)
@@ -131,11 +119,7 @@ func knownOf(index *rank.Index) map[string]bool {
 			words = append(words, l.Path, l.Title)
 		}
 	}
-	known := map[string]bool{}
-	for _, a := range addresses(strings.Join(words, " ")) {
-		known[a] = !strings.Contains(a, "://")
-	}
-	return known
+	return slices.DeleteFunc(addresses(strings.Join(words, " ")), func(a string) bool { return strings.Contains(a, "://") })
 }
 
 // addresses lists the words of a text that lead somewhere else: URLs, and what is written like a host.
@@ -143,26 +127,12 @@ func addresses(text string) []string {
 	var list []string
 	between := func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>()[]{}\"'`,;|*", r) }
 	for word := range strings.FieldsFuncSeq(text, between) {
-		word = strings.TrimRight(word, ".:!?/")
-		if isAddress(word) {
+		if word = strings.TrimRight(word, ".:!?/"); address.MatchString(word) {
 			list = append(list, word)
 		}
 	}
 	return list
 }
 
-func isAddress(word string) bool {
-	lower := strings.ToLower(word)
-	if u, err := url.Parse(lower); strings.Contains(lower, "://") || strings.HasPrefix(lower, "www.") ||
-		err == nil && slices.Contains([]string{"javascript", "data", "mailto", "vbscript", "file"}, u.Scheme) {
-		return true
-	}
-	host, rest, _ := strings.Cut(lower, "/")
-	host, _, _ = strings.Cut(host[strings.LastIndexByte(host, '@')+1:], ":")
-	labels := strings.Split(host, ".")
-	top := labels[len(labels)-1]
-	if len(labels) < 2 || strings.Trim(top, "abcdefghijklmnopqrstuvwxyz") != "" || len(top) < 2 || labels[0] == "" {
-		return false
-	}
-	return rest != "" || slices.Contains([]string{"com", "org", "xyz", "info", "ru", "cn", "top", "link"}, top)
-}
+var address = regexp.MustCompile(`(?i)://|^www\.|^(?:javascript|data|mailto|vbscript|file):|` +
+	`^(?:[^/]*@)?[^/@.:]+(?:\.[^/@.:]+)*\.(?:[a-z]{2,}(?::[^/]*)?/|(?:com|org|xyz|info|ru|cn|top|link)(?::|$))`)

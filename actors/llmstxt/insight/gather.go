@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -41,22 +41,28 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 	g := &gatherer{excerpts: render.NewExcerpts(ctx, files, secrets), repo: repo, index: index, room: budget, neutral: neutral,
 		line: render.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
 	defer g.excerpts.Close()
-	g.front(budget / 8)
-	g.outline(budget / 4)
+	g.within(budget/8, g.front)
+	g.within(budget/4, g.outline)
 	front := g.taken()
-	first := readme(repo)
-	g.whole[first] = true
-	rest := g.rest(budget, min(budget/4, g.room))
-	delete(g.whole, first)
-	g.file(first, g.room)
+	g.whole[index.Readme] = true // has the room that the rest leaves
+	g.within(g.room-budget/4, func() { g.rest(budget) })
+	rest := g.taken()
+	delete(g.whole, index.Readme)
+	g.file(index.Readme, g.room)
 	g.material.Text = front + g.taken() + rest
 	return g.material, g.err
 }
 
-// rest gathers everything but the README, for which the reserve is kept; what is left over is the README's as well.
-// Files without a note come first: they are what the model is wanted for.
-func (g *gatherer) rest(budget, reserve int) string {
-	g.room -= reserve
+// within gathers what has room in so many bytes.
+func (g *gatherer) within(most int, gather func()) {
+	kept := min(g.room, max(0, g.room-most))
+	g.room -= kept
+	gather()
+	g.room += kept
+}
+
+// rest gathers files without a note first: they are what the model is wanted for.
+func (g *gatherer) rest(budget int) {
 	links, bare := byScore(g.index)
 	for _, l := range bare {
 		g.file(l.Path, min(bareBytes, max(leastExcerpt, budget/3/len(bare))))
@@ -66,12 +72,10 @@ func (g *gatherer) rest(budget, reserve int) string {
 			g.file(f.Path, min(manifestBytes, budget/8))
 		}
 	}
-	g.surface(links, budget/4)
+	g.within(budget/4, func() { g.surface(links) })
 	for _, l := range links {
 		g.file(l.Path, min(headBytes, budget/4))
 	}
-	g.room += reserve
-	return g.taken()
 }
 
 // taken gives what was added since it was last asked.
@@ -105,65 +109,45 @@ func (g *gatherer) add(block string) bool {
 }
 
 // front says what is known of the repository without a model.
-func (g *gatherer) front(room int) {
-	used := 0
+func (g *gatherer) front() {
 	say := func(name, value string) {
-		block := name + ": " + g.line(value) + "\n"
-		if used += len(block); value != "" && used <= room {
-			g.add(block)
+		if value != "" {
+			g.add(g.line(name) + ": " + g.line(value) + "\n")
 		}
 	}
 	say("Title", g.index.Title)
 	say("Kind", strings.Join(g.index.Kinds, ", "))
 	say("Summary", g.index.Summary)
 	for _, f := range g.index.Facts {
-		say(g.line(f.Name), f.Value)
+		say(f.Name, f.Value)
 	}
 }
 
 // outline lists the sections, so that the answer can name them and their files.
-func (g *gatherer) outline(room int) {
-	used := 0
+func (g *gatherer) outline() {
 	for _, s := range g.index.Sections {
-		var block strings.Builder
-		fmt.Fprintf(&block, "\nSection %s:\n", g.line(s.Name))
-		for i, l := range s.Links {
-			if i == outlineLines {
-				fmt.Fprintf(&block, "- and %d more\n", len(s.Links)-i)
-				break
-			}
-			fmt.Fprintf(&block, "- %s: %s\n", g.line(l.Path), cmp.Or(g.line(l.Note), "(no note)"))
+		lines := []string{"\nSection " + g.line(s.Name) + ":\n"}
+		for _, l := range s.Links[:min(len(s.Links), outlineLines)] {
+			lines = append(lines, "- "+g.line(l.Path)+": "+cmp.Or(g.line(l.Note), "(no note)")+"\n")
 		}
-		if used += block.Len(); used > room || !g.add(block.String()) {
-			return
+		if more := len(s.Links) - outlineLines; more > 0 {
+			lines = append(lines, fmt.Sprintf("- and %d more\n", more))
 		}
+		g.add(strings.Join(lines, ""))
 	}
 }
 
 // surface lists what the files offer to others.
-func (g *gatherer) surface(links []rank.Link, room int) {
-	used := 0
+func (g *gatherer) surface(links []rank.Link) {
 	for _, l := range links {
-		block := ""
+		lines := []string{"\nOffered by " + g.line(l.Path) + ":\n"}
 		for _, s := range l.Symbols[:min(len(l.Symbols), surfaceLines)] {
-			block += "- " + g.documented(s.Signature, s.Doc) + "\n"
+			lines = append(lines, "- "+strings.TrimSuffix(g.line(s.Signature)+": "+g.line(s.Doc), ": ")+"\n")
 		}
-		if block == "" {
-			continue
+		if len(l.Symbols) > 0 && g.add(strings.Join(lines, "")) {
+			g.material.Shown[l.Path] = true
 		}
-		block = "\nOffered by " + g.line(l.Path) + ":\n" + block
-		if used += len(block); used > room || !g.add(block) {
-			return
-		}
-		g.material.Shown[l.Path] = true
 	}
-}
-
-func (g *gatherer) documented(signature, doc string) string {
-	if doc = g.line(doc); doc != "" {
-		return g.line(signature) + ": " + doc
-	}
-	return g.line(signature)
 }
 
 // file shows the head of a file, once. A page elsewhere has none.
@@ -238,41 +222,16 @@ func withoutLicence(text string) string {
 	return text
 }
 
-// readme is the one that lies nearest to the top, Markdown before others.
-func readme(repo *scan.Repository) string {
-	best := ""
-	weight := func(p string) int {
-		w := 2 * strings.Count(p, "/")
-		if !strings.HasSuffix(strings.ToLower(p), ".md") {
-			w++
-		}
-		return w
-	}
-	for _, f := range repo.Files {
-		stem, _, _ := strings.Cut(strings.ToLower(path.Base(f.Path)), ".")
-		if stem == "readme" && f.Place == scan.Product && (best == "" || weight(f.Path) < weight(best)) {
-			best = f.Path
-		}
-	}
-	return best
-}
-
 // lean takes badges, pictures and the HTML around them out of a page: they are long and say nothing.
 func lean(page string) string {
 	var b strings.Builder
-	fence, blank := "", false
+	code, blank := false, false
 	for line := range strings.Lines(page) {
 		words := strings.TrimSpace(line)
-		switch mark := words[:min(3, len(words))]; {
-		case fence == "" && (mark == "```" || mark == "~~~"):
-			fence = mark
-		case fence != "":
-			if mark == fence {
-				fence = ""
-			}
-		case strings.HasPrefix(words, "<"), strings.HasPrefix(words, "[!["), strings.HasPrefix(words, "!["):
-			continue
-		case words == "" && blank:
+		if prose.StartsWithAny(words, "```", "~~~") {
+			code = !code
+		}
+		if words == "" && blank || !code && prose.StartsWithAny(words, "<", "[![", "![") {
 			continue
 		}
 		blank = words == ""

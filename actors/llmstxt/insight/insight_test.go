@@ -32,7 +32,7 @@ func garden() (fstest.MapFS, *scan.Repository, *rank.Index) {
 		{Path: "src/rest.js", Kind: scan.Source},
 	}}
 	grow := rank.Symbol{Symbol: surface.Symbol{Name: "grow", Signature: "function grow()", Doc: "Grows."}}
-	index := &rank.Index{Title: "Garden", Summary: "Grows things.", SummaryPoor: true, Kinds: []string{"a book", "notebooks"},
+	index := &rank.Index{Title: "Garden", Readme: "README.md", Summary: "Grows things.", SummaryPoor: true, Kinds: []string{"a book", "notebooks"},
 		Facts: []rank.Fact{{Name: "Module", Value: "example.com/garden"}},
 		Sections: []rank.Section{
 			{Name: "Docs", Links: []rank.Link{{Path: "README.md", Title: "README", URL: "https://example.com/garden/README.md",

@@ -11,6 +11,7 @@ import (
 // Index is the content of an llms.txt, as plain text that is yet to be escaped.
 type Index struct {
 	Title       string
+	Readme      string // its path; "" if there is none
 	Summary     string // one or two sentences; "" when the repository says nothing of itself
 	SummaryFrom string // path of the file that the summary was taken from
 	// SummaryReason says why that file and not another.
@@ -103,7 +104,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	sections := j.choose(&pageJudge{judge: j, crowds: make(map[string]int)}, sources)
 	purpose := v.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
-	index.SummaryPoor, index.Kinds = purpose.points < clearPoints, j.found
+	index.SummaryPoor, index.Kinds, index.Readme = purpose.points < clearPoints, j.found, j.readme.Path
 	if err := j.writeUp(sections, progress); err != nil {
 		return nil, err
 	}
