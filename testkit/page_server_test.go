@@ -94,6 +94,7 @@ const playSchema = `{"type":"object","required":["title"],"additionalProperties"
 	"mood":{"type":"string","enum":["calm","loud"],"description":"How to say them"},
 	"ask":{"type":"boolean","description":"Ask before the end"},
 	"names":{"type":"array","items":{"type":"string"},"description":"Who is greeted"},
+	"note":{"anyOf":[{"type":"string"},{"type":"object"}],"description":"What else there is to say"},
 	"tasks":{"type":"array","description":"Tasks, each with steps","items":{"type":"object"}}}}`
 
 // playInput is the input of the jobs. Without tasks a run says so many words and, if told so, asks a question.
@@ -103,6 +104,7 @@ type playInput struct {
 	Mood  string     `json:"mood,omitempty"`
 	Ask   bool       `json:"ask,omitempty"`
 	Names []string   `json:"names,omitempty"`
+	Note  any        `json:"note,omitempty"`
 	Tasks []playTask `json:"tasks,omitempty"`
 	Again bool       `json:"again,omitempty"` // another server starts the run again
 	// Plan is drawn for a run of the job plan; its tasks say which steps began and ended.

@@ -86,7 +86,11 @@ test("run: every view, and pictures of them", async (t) => {
   assert.match(await write.textContent(), /write.*task: failed.*waiting.*completed, attempt 2/);
   assert.deepEqual(await write.locator(".segment").evaluateAll((all) => all.map((s) => s.className)), ["segment failed", "segment waiting", "segment completed"]);
 
+  // who asked for an llms.txt sees it first
+  assert.equal(await tab(page, "Files").getAttribute("aria-selected"), "true");
+
   // the answer is Markdown; a call opens to its arguments and its result
+  await tab(page, "Answer").click();
   await page.locator(".answer h3", { hasText: "A guide to the garden" }).waitFor();
   assert.equal(await page.locator(".answer table td").first().textContent(), "tomato");
   await page.locator(".call.tool summary").click();
@@ -113,11 +117,11 @@ test("run: every view, and pictures of them", async (t) => {
   await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id));
   await pill(page, "completed").waitFor();
 
-  await pictures(t, "run", `${server.url}/runs/${id}`, (page) => page.locator(".answer h3", { hasText: "A guide" }).waitFor());
-  await pictures(t, "files", `${server.url}/runs/${id}`, async (page) => {
-    await tab(page, "Files").click();
-    await page.locator(".findings").waitFor();
-  }, { keep: false });
+  await pictures(t, "run", `${server.url}/runs/${id}`, async (page) => {
+    await tab(page, "Answer").click();
+    await page.locator(".answer h3", { hasText: "A guide" }).waitFor();
+  });
+  await pictures(t, "files", `${server.url}/runs/${id}`, (page) => page.locator(".findings").waitFor(), { keep: false });
 });
 
 test("run: a plan is a graph with the path taken", async (t) => {
@@ -275,6 +279,8 @@ test("run: 500 tokens a second leave the page idle", async (t) => {
   await pill(page, "completed").waitFor();
   const busy = (await worked(page)) - before;
   const took = Date.now() - from;
+  const view = page.locator(".view-answer");
+  await page.waitForFunction((view) => view.scrollTop + view.clientHeight > view.scrollHeight - 20, await view.elementHandle());
   const tokens = 12 * text.length;
   // it draws so many times a second at most, so the share of the time does not grow with the rate
   t.diagnostic(`${Math.round((1000 * tokens) / took)} tokens a second kept the page busy for ${((100 * busy) / took).toFixed(0)} % of the time; ${load()}`);

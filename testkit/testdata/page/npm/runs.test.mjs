@@ -42,9 +42,9 @@ test("runs: a run that asks waits for an answer", async (t) => {
   await server.submit({ title: "something else" });
   const page = await open(t, server.url);
   await row(page, "Publish it").getByText("waits for an answer").waitFor();
-  await page.getByRole("button", { name: "waits for an answer" }).click();
+  await page.getByRole("button", { name: "waits" }).click();
   await row(page, "something else").waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "waits for an answer" }).click();
+  await page.getByRole("button", { name: "waits" }).click();
   await server.call("POST", `/v1/runs/${id}/input/sure`, { value: "yes" });
   await row(page, "Publish it").getByText("completed").waitFor();
 });
@@ -106,6 +106,19 @@ test("runs: a form says why the server refuses", async (t) => {
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByRole("alert").filter({ hasText: "cannot be read" }).waitFor();
   assert.equal(await page.getByLabel("title").inputValue(), "x");
+});
+
+test("runs: a field that takes JSON or a text", async (t) => {
+  const server = await Server.start(t);
+  const page = await open(t, server.url + "/?start=play");
+  await page.getByLabel("title").fill("x");
+  await page.getByText("More options").click();
+  await page.getByLabel("note").fill("name: a\nsteps: []");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.waitForURL(/\/runs\/r_/);
+  const { runs } = await server.call("GET", "/v1/runs");
+  const state = await server.call("GET", `/v1/runs/${runs[0].run_id}`);
+  assert.deepEqual(state.queued.input, { title: "x", note: "name: a\nsteps: []" });
 });
 
 test("runs: keys alone", async (t) => {

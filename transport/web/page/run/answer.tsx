@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Feed } from "../state/feed";
 import type { CallDetail, Item, RunTrace } from "../state/trace";
 import { Blocks, Markdown, MarkdownBlock } from "./markdown";
@@ -21,6 +21,7 @@ export function Answer({ feed }: { feed: Feed }) {
   const speaking = [...runs.values()].filter((r) => r.items.length > 0);
   return (
     <div class="answer" aria-busy={!end}>
+      <Follower feed={feed} />
       {speaking.map((run) => <Said key={run.id} feed={feed} run={run} />)}
       {!speaking.some((r) => r.items.some((i) => i.kind === "text")) && end?.result !== undefined && <Result value={end.result} />}
       {!speaking.length && end?.result === undefined && (
@@ -29,6 +30,31 @@ export function Answer({ feed }: { feed: Feed }) {
       <Spoken feed={feed} />
     </div>
   );
+}
+
+/** Keeps the end of a growing answer in view, unless the reader has scrolled up. */
+function Follower({ feed }: { feed: Feed }) {
+  feed.tick.value;
+  const mark = useRef<HTMLSpanElement>(null);
+  const follows = useRef<boolean | undefined>(undefined);
+  useLayoutEffect(() => {
+    const view = mark.current!.closest(".view")!;
+    let top = 0;
+    const look = () => {
+      const atEnd = view.scrollTop + view.clientHeight >= view.scrollHeight - 20;
+      if (atEnd || view.scrollTop < top) follows.current = atEnd;
+      top = view.scrollTop;
+    };
+    view.addEventListener("scroll", look, { passive: true });
+    return () => view.removeEventListener("scroll", look);
+  }, []);
+  useLayoutEffect(() => {
+    if (feed.reading.peek()) return;
+    follows.current ??= !feed.tree.top.fold.state.end; // an answer that is whole is read from its beginning
+    const view = mark.current!.closest(".view")!;
+    if (follows.current) queueMicrotask(() => (view.scrollTop = view.scrollHeight)); // after the texts are drawn
+  });
+  return <span ref={mark} hidden />;
 }
 
 function Said({ feed, run }: { feed: Feed; run: RunTrace }) {
@@ -59,11 +85,10 @@ function Text({ feed, run, name, heading }: { feed: Feed; run: RunTrace; name: s
   blocks.current ??= new Blocks();
   const more = stream.text.length - most;
   return (
-    <div class="markdown said">
+    <div class={`markdown said ${!stream.closed && !run.fold.state.end ? "growing" : ""}`}>
       {heading && <p class="stream-name muted mono">{clean(cut(name, 80))}</p>}
       {blocks.current.of(more > 0 ? stream.text.slice(0, most) : stream.text).map((b) => <MarkdownBlock key={b.from} text={b.text} />)}
       {more > 0 && <p class="muted">The text goes on for {more.toLocaleString("en")} characters. The downloaded events have all of it.</p>}
-      {!stream.closed && !run.fold.state.end && <span class="caret" aria-hidden="true" />}
     </div>
   );
 }

@@ -16,9 +16,9 @@ export function stepsOf(run: RunTrace): PlanStep[] {
   return run.fold.state.queued?.job === "plan" ? steps.slice(0, 300) : [];
 }
 
-const wide = 168;
+const wide = 150;
 const high = 52;
-const gapX = 56;
+const gapX = 36;
 const gapY = 18;
 
 /** The plan as a graph, with the path that the run took. */
@@ -63,7 +63,7 @@ export function PlanGraph({ feed }: { feed: Feed }) {
       </div>
       <ol class="path" aria-label="The path taken">
         {run.moves.slice(-500).map((m) => (
-          <li key={m.seq}><button class="quiet" onClick={() => setQuery({ seq: String(m.seq), run: undefined })}><span class="num muted">{m.seq}</span> {m.outcome ? <Sign look={m.outcome as Look} /> : <Sign look="running" />} <strong>{clean(m.step)}</strong> <span class="muted">{clean(cut(m.why, 200))}</span></button></li>
+          <li key={m.seq}><button class="quiet" onClick={() => setQuery({ seq: String(m.seq), run: undefined })}><span class="num muted">{m.seq}</span> {m.outcome ? <Sign look={m.outcome as Look} /> : <span class="sign" aria-hidden="true">→</span>} <strong>{clean(m.step)}</strong> <span class="muted">{clean(cut(m.why, 200))}</span></button></li>
         ))}
       </ol>
     </div>

@@ -67,7 +67,7 @@ function Tabs({ feed, more = [], open }: { feed: Feed; more?: Tab[]; open?: stri
   }, [open]);
   const word = (name: string) => name.split(" ")[0]!;
   const at = Math.max(0, tabs.findIndex((t) => word(t.name) === picked.value));
-  const silent = !picked.value && feed.tree.top.fold.state.end && feed.tree.top.items.length === 0;
+  const silent = !picked.value && feed.tree.top.fold.state.end && isSilent(feed);
   const first = silent ? Math.max(0, tabs.findIndex((t) => t.name === "Plan" || t.name.startsWith("Files "))) : at;
   const shown = picked.value ? at : first;
   function keyDown(e: KeyboardEvent) {
@@ -92,6 +92,12 @@ function Tabs({ feed, more = [], open }: { feed: Feed; more?: Tab[]; open?: stri
       </div>
     </div>
   );
+}
+
+/** Reports whether the answer has less to tell than the files: the run has said nothing, or wrote an llms.txt. */
+function isSilent(feed: Feed): boolean {
+  const { items, fold } = feed.tree.top;
+  return !items.some((i) => i.kind === "text" && fold.stream(i.name)?.text) || fold.state.artifacts.some((a) => /(^|\/)llms\.txt$/.test(a.name));
 }
 
 /** Reports whether two panes stand side by side. */

@@ -94,7 +94,7 @@ function Filters({ jobs }: { jobs: readonly Job[] }) {
       <input id="search" type="search" placeholder="Search" aria-label="Search runs" title="Words of the input, an id, a cause, a label; -word leaves out" value={query.get("q") ?? ""}
         onInput={(e) => setQuery({ q: e.currentTarget.value })} onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()} />
       <div class="chips" role="group" aria-label="Status">
-        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggle(s)}>{wordOf(s)}</button>)}
+        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggle(s)} title={wordOf(s)}>{wordOf(s).split(" ")[0]}</button>)}
       </div>
       <select aria-label="Job" value={job} onChange={(e) => setQuery({ job: e.currentTarget.value })}>
         <option value="">All jobs</option>

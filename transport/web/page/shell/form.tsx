@@ -31,10 +31,22 @@ function kindOf(s: Schema): Kind {
   return s.type === "array" && s.items?.type === "string" ? "lines" : "json";
 }
 
+/** Reports whether a field for JSON takes any other text as well. */
+const takesText = (s: Schema) => [s, ...(s.oneOf ?? []), ...(s.anyOf ?? [])].some((one) => one.type === "string" || (Array.isArray(one.type) && one.type.includes("string")));
+
+/** What a person needs to know about a field. */
+function hintOf(s: Schema, kind: Kind): string {
+  const { enum: choices } = s.items ?? {};
+  return clean([
+    s.description, kind === "lines" && "one on each line" + (choices ? `, of ${choices.join(", ")}` : ""), kind === "json" && !takesText(s) && "as JSON",
+    s.default !== undefined && kind !== "yes" && `default ${s.default}`,
+  ].filter(Boolean).join("; "));
+}
+
 export function Field({ name, schema: s, required }: { name: string; schema: Schema; required?: boolean }) {
   const kind = kindOf(s);
   const id = useId();
-  const hint = clean([s.description, kind === "lines" && "one on each line", kind === "json" && "as JSON", s.default !== undefined && kind !== "yes" && `default ${s.default}`].filter(Boolean).join("; "));
+  const hint = hintOf(s, kind);
   const common = { id, name, required, "aria-describedby": hint ? id + "-hint" : undefined };
   return (
     <div class={`field ${kind}`}>
@@ -87,6 +99,10 @@ export function valueOf(form: HTMLFormElement, schema: Schema): Record<string, u
         try {
           value[name] = JSON.parse(text);
         } catch (e) {
+          if (takesText(s)) {
+            value[name] = text;
+            break;
+          }
           field.setCustomValidity("This is not JSON: " + (e as Error).message);
           field.reportValidity();
           return undefined;

@@ -26,7 +26,8 @@ const signOut = () => call("DELETE", "/v1/session").then(() => (signedOut.value 
 /** Says whether what the page shows is live. */
 export function Badge() {
   const { state, attempt, replayed, gap } = connection.value;
-  const words = { idle: "not watching", connecting: "connecting", live: "live", reconnecting: `reconnecting (${attempt})`, paused: "paused" }[state];
+  if (state === "idle" && !gap) return null; // what is shown cannot change any more
+  const words = { idle: "", connecting: "connecting", live: "live", reconnecting: `reconnecting (${attempt})`, paused: "paused" }[state];
   return (
     <span class={`badge ${state}`} role="status">
       <span class="dot" aria-hidden="true" />
