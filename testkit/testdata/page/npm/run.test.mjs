@@ -112,6 +112,14 @@ test("run: every view, and pictures of them", async (t) => {
   const lines = readFileSync(await log.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
   assert.equal(lines.at(-1).type, "run.completed");
 
+  // the menu is whole on a phone
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.locator(".menu summary").click();
+  const menu = await page.locator(".menu .pop").boundingBox();
+  assert.ok(menu.x >= 0 && menu.x + menu.width <= 360, `the menu is from ${menu.x} to ${menu.x + menu.width}`);
+  await page.keyboard.press("Escape");
+  await page.setViewportSize({ width: 1280, height: 800 });
+
   // run again
   await page.getByRole("button", { name: "Run again" }).click();
   await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id));
