@@ -60,10 +60,13 @@ func (m *Memory) record(name string) (r record, known bool) {
 
 // mark records that a file can be shown as it is.
 func (m *Memory) mark(name string) {
-	if r, known := m.record(name); known {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, known := m.records[name]; known {
 		r.plain = true
-		m.mu.Lock()
-		defer m.mu.Unlock()
 		m.records[name] = r
 	}
 }
