@@ -30,8 +30,7 @@ func Clean(s string) string {
 // isResidue tells what is left of marks and of code, and warnings without what they are about.
 func isResidue(s string) bool {
 	low := strings.ToLower(s)
-	if ContainsAny(low, "```", "](@", "</", "<see ", "<example", "<remarks", "work in progress", "for testing only") ||
-		StartsWithAny(low, "⚠", "warning", "caution", "danger", "experimental:", "[!", "???", ":::") {
+	if phrases["residue has"].In(low) || phrases["residue begins with"].Start(low) {
 		return true
 	}
 	for word := range strings.FieldsSeq(s) {
@@ -39,6 +38,5 @@ func isResidue(s string) bool {
 			return true // "2#", of a list that a tool numbers
 		}
 	}
-	return StartsWithAny(s, "public class ", "var ", "let ", "const ", "#include", "def ", "func ", "fn ", "function ") &&
-		ContainsAny(s, "{", "=", "(", ";")
+	return phrases["code begins with"].Start(s) && ContainsAny(s, "{", "=", "(", ";")
 }

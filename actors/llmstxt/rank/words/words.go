@@ -2,7 +2,6 @@ package words
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -12,21 +11,9 @@ import (
 var text string
 
 // List is one of the lists.
-type List []string
+type List = prose.List
 
-var lists = func() map[string]List {
-	all := make(map[string]List)
-	name := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		if head, ok := strings.CutPrefix(line, "= "); ok {
-			name = head
-		} else if line != "" && line[0] != '#' {
-			all[name] = append(all[name], strings.Split(strings.TrimSuffix(line, "|"), "|")...)
-		}
-	}
-	return all
-}()
+var lists = prose.Lists(text)
 
 // Of gives the list of that name, or panics.
 func Of(name string) List {
@@ -47,24 +34,4 @@ func Table(name string) map[string]string {
 		table[key] = value
 	}
 	return table
-}
-
-// Has holds for a word of the list.
-func (l List) Has(s string) bool { return slices.Contains(l, s) }
-
-// In holds where the text has one of them anywhere.
-func (l List) In(s string) bool { return prose.ContainsAny(s, l...) }
-
-// Start holds where the text begins with one of them.
-func (l List) Start(s string) bool { return prose.StartsWithAny(s, l...) }
-
-// End holds where the text ends with one of them.
-func (l List) End(s string) bool { return prose.EndsWithAny(s, l...) }
-
-// Word is the first of them that the text has as a word, "" for none.
-func (l List) Word(s string) string {
-	if i := slices.IndexFunc(l, func(w string) bool { return prose.HasWords(s, w) }); i >= 0 {
-		return l[i]
-	}
-	return ""
 }
