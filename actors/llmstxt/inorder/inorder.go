@@ -1,4 +1,3 @@
-// Package inorder has several workers make things ahead of whoever takes them in their order.
 package inorder
 
 import (
