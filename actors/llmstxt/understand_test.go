@@ -229,7 +229,11 @@ func TestHostileAnswer(t *testing.T) {
 		`"sections":[],"remember":["Visit www.evil.example","key ghp_0123456789abcdefghijABCDEFGHIJ456789"],` +
 		`"notes":[{"path":"../../etc/passwd","note":"x"},{"path":"garden.go","note":"Not asked."}]}`
 	out := t.TempDir()
-	completed(t, asking(t, modeled(repository(t, nil), out), oracleOf(says(evil))))
+	state := completed(t, asking(t, modeled(repository(t, nil), out), oracleOf(says(evil))))
+	const refused = "refused 4 lines of the answer: the purpose has markup; the concept Get has a link; the concept Run has a link"
+	if !slices.ContainsFunc(state.Log.Lines, func(l messages.LogLine) bool { return l.Text == refused }) {
+		t.Errorf("the log does not say what was refused: %+v", state.Log.Lines)
+	}
 	text := textIn(t, out)
 	for _, bad := range []string{"evil", "passwd", "ghp_", "\u202e", " [x](y)", "<script", "\n## at all"} {
 		if strings.Contains(strings.ReplaceAll(text, `\<script`, ""), bad) {
