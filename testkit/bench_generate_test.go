@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,23 +19,76 @@ import (
 type work struct {
 	tree func(*testing.T) string
 	warm bool
-	args []string // of generate, before the folder
-	home string   // the caches of a warm one
+	args []string   // of generate, before the folder
+	home string     // the caches of a warm one
+	took []measured // and not yet told
+	// files are those that it packed.
+	files map[string]bool
 }
 
 // generateFigures are of the whole command, from its start to its exit, the files on disk. Repomix packs the same
-// folder without token count and security check; the ratios bound time and peak memory.
+// files; both look for secrets, and count tokens where the row says so. The ratios bound time and peak memory.
 func generateFigures(binary string) []figure {
 	mcpGo := remote{registry: "module", name: "github.com/mark3labs/mcp-go", version: "v1.2.1",
 		sum: "h1:gd8VD3feMAVycwAM0x1nhv42Q1oLLjfOyowoUzHULB8="}.module
-	pack := []string{"--full=all", "--ctx=false"}
-	cold, warm, large := &work{tree: mcpGo, args: pack}, &work{tree: mcpGo, args: pack, warm: true},
-		&work{tree: goSource, args: pack, warm: true}
 	figures := alone(binary, "generate mcp-go", &work{tree: mcpGo}, 100, 60)
 	figures = append(figures, alone(binary, "generate Go's src", &work{tree: goSource}, 1500, 250)...)
-	figures = append(figures, besideRepomix(binary, "pack mcp-go, cold", cold)...)
-	figures = append(figures, besideRepomix(binary, "pack mcp-go, warm", warm)...)
-	return append(figures, besideRepomix(binary, "pack Go's src, warm", large)...)
+	for _, of := range []struct {
+		name string
+		tree func(*testing.T) string
+		peak float64
+	}{{"mcp-go", packedByBoth(binary, mcpGo), 0.5}, {"Go's src", packedByBoth(binary, goSource), 0.2}} {
+		for _, row := range []struct {
+			name string
+			warm bool
+			args []string
+			goal float64
+		}{
+			{"pack %s, cold", false, nil, 0.25},
+			{"pack %s, warm", true, nil, 0.25},
+			{"pack and count %s, cold", false, []string{countTokens}, 1 / 1.3},
+			{"pack and count %s, warm", true, []string{countTokens}, 0.25},
+		} {
+			w := work{tree: of.tree, warm: row.warm, args: append(row.args, packAll...)}
+			figures = append(figures, besideRepomix(binary, fmt.Sprintf(row.name, of.name), w, row.goal, of.peak)...)
+		}
+	}
+	return figures
+}
+
+const countTokens = "--count-tokens"
+
+var packAll = []string{"--full=all", "--ctx=false"}
+
+// packedByBoth copies the files of a folder that we and repomix both pack.
+func packedByBoth(binary string, from func(*testing.T) string) func(*testing.T) string {
+	copied := ""
+	return func(t *testing.T) string {
+		t.Helper()
+		if copied != "" {
+			return copied
+		}
+		tree := from(t)
+		copied = filepath.Join(kitFolder(t, "bench-trees"), filepath.Base(filepath.Dir(tree))+"-"+filepath.Base(tree))
+		if err := os.RemoveAll(copied); err != nil {
+			t.Fatal(err)
+		}
+		same := func(*testing.T) string { return tree }
+		ours, theirs := &work{tree: same, args: packAll}, &work{tree: same}
+		ours.ours(t, binary)
+		theirs.repomix(t)
+		for name := range ours.files {
+			if theirs.files[name] {
+				to := filepath.Join(copied, name)
+				if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, to, readFile(t, filepath.Join(tree, name)))
+			}
+		}
+		t.Logf("both pack %d files", countFiles(t, copied))
+		return copied
+	}
 }
 
 func alone(binary, name string, w *work, ms, mb float64) []figure {
@@ -44,17 +98,34 @@ func alone(binary, name string, w *work, ms, mb float64) []figure {
 	}
 }
 
-func besideRepomix(binary, name string, w *work) []figure {
-	theirs := &work{tree: w.tree, warm: w.warm}
+// besideRepomix gives the row of time, and that of the memory that the same processes took.
+func besideRepomix(binary, name string, ours work, goal, peak float64) []figure {
+	theirs := work{tree: ours.tree, warm: ours.warm, args: ours.args}
 	return []figure{{
-		name: name, unit: "ms", goal: 0.25,
-		ours:     func(t *testing.T) float64 { return w.ours(t, binary).MS },
-		baseline: func(t *testing.T) float64 { return theirs.repomix(t).MS },
+		name: name, unit: "ms", goal: goal,
+		ours:     func(t *testing.T) float64 { return ours.keep(ours.ours(t, binary)).MS },
+		baseline: func(t *testing.T) float64 { return theirs.keep(theirs.repomix(t)).MS },
 	}, {
-		name: name + ", peak", unit: "MB", goal: 0.2,
-		ours:     func(t *testing.T) float64 { return w.ours(t, binary).MB },
-		baseline: func(t *testing.T) float64 { return theirs.repomix(t).MB },
+		name: name + ", peak", unit: "MB", goal: peak,
+		ours:     func(t *testing.T) float64 { return ours.tell(t).MB },
+		baseline: func(t *testing.T) float64 { return theirs.tell(t).MB },
 	}}
+}
+
+func (w *work) keep(m measured) measured {
+	w.took = append(w.took, m)
+	return m
+}
+
+// tell gives each of what was kept once.
+func (w *work) tell(t *testing.T) measured {
+	t.Helper()
+	if len(w.took) == 0 {
+		t.Skip("is measured with the row above")
+	}
+	m := w.took[0]
+	w.took = w.took[1:]
+	return m
 }
 
 func (w *work) ours(t *testing.T, binary string) measured {
@@ -63,15 +134,21 @@ func (w *work) ours(t *testing.T, binary string) measured {
 	m := w.measure(t, append(args, tree))
 	full := onlyFile(t, out, "llms-full.txt")
 	if len(w.args) > 0 {
-		t.Logf("ours: %s", packed(t, tree, full, "## ", ""))
+		w.files = packed(t, tree, full, "## ", "")
+		t.Logf("ours: %d files", len(w.files))
 	}
 	return m
 }
 
 func (w *work) repomix(t *testing.T) measured {
 	tree, out := w.tree(t), filepath.Join(t.TempDir(), "repomix-output.xml")
-	m := w.measure(t, []string{"node", filepath.Join(npmInstall(t, "bench"), "pack.cjs"), tree, out})
-	t.Logf("repomix: %s", packed(t, tree, out, `<file path="`, `">`))
+	command := []string{"node", filepath.Join(npmInstall(t, "bench"), "pack.cjs"), tree, out}
+	if slices.Contains(w.args, countTokens) {
+		command = append(command, "tokens")
+	}
+	m := w.measure(t, command)
+	w.files = packed(t, tree, out, `<file path="`, `">`)
+	t.Logf("repomix: %d files", len(w.files))
 	return m
 }
 
@@ -92,12 +169,11 @@ func (w *work) measure(t *testing.T, command []string) measured {
 	return measure(t, home, command)
 }
 
-// packed says how many files of the tree a pack names, by the lines that begin them, and how long it is.
-func packed(t *testing.T, tree, file, prefix, suffix string) string {
+// packed lists the files of the tree that a pack names, by the lines that begin them.
+func packed(t *testing.T, tree, file, prefix, suffix string) map[string]bool {
 	t.Helper()
-	text := readFile(t, file)
 	named := map[string]bool{}
-	for line := range bytes.Lines(text) {
+	for line := range bytes.Lines(readFile(t, file)) {
 		name, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), prefix)
 		if !ok {
 			continue
@@ -107,7 +183,7 @@ func packed(t *testing.T, tree, file, prefix, suffix string) string {
 			named[name] = true
 		}
 	}
-	return fmt.Sprintf("%d files, %.2f MB", len(named), float64(len(text))/1e6)
+	return named
 }
 
 // goSource is the standard library's folder, as the go command in use has it.
