@@ -56,15 +56,6 @@ func (a *Answer) Problems() []string {
 	return nil
 }
 
-// The names of the texts that an answer is told as.
-const (
-	StreamPurpose  = "purpose"
-	StreamConcepts = "concepts"
-	StreamSections = "sections"
-	StreamRemember = "remember"
-	StreamNotes    = "notes"
-)
-
 // Text is one of the answer's texts.
 type Text struct{ Stream, Text string }
 
@@ -80,7 +71,7 @@ func (a *Answer) Texts() []Text {
 	for _, n := range a.Notes {
 		notes = append(notes, n.Path+": "+n.Note)
 	}
-	return []Text{{StreamPurpose, a.Purpose}, {StreamConcepts, strings.Join(concepts, "\n")},
-		{StreamSections, strings.Join(sections, "\n")}, {StreamRemember, strings.Join(a.Remember, "\n")},
-		{StreamNotes, strings.Join(notes, "\n")}}
+	return []Text{{"purpose", a.Purpose}, {"concepts", strings.Join(concepts, "\n")},
+		{"sections", strings.Join(sections, "\n")}, {"remember", strings.Join(a.Remember, "\n")},
+		{"notes", strings.Join(notes, "\n")}}
 }

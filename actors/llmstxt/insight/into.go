@@ -10,12 +10,8 @@ import (
 // SummaryFrom is what the index names as the place of a summary that a model wrote.
 const SummaryFrom = "model"
 
-// The words that begin a line of the details list.
-const (
-	wordConcept  = "Concept"
-	wordSection  = "Section"
-	wordRemember = "Remember"
-)
+// wordSection begins a line of the details list that is about a section.
+const wordSection = "Section"
 
 // Into gives the index with a clean answer in it; the index itself stays as it is. room is how many bytes the lines
 // may take in the details list: those that have no room are left out, the last first.
@@ -38,13 +34,13 @@ func (a Answer) Into(index *rank.Index, reason string, room int) *rank.Index {
 func (a Answer) facts() []rank.Fact {
 	var list []rank.Fact
 	for _, c := range a.Concepts {
-		list = append(list, rank.Fact{Name: wordConcept, Value: c.Name + ": " + c.Meaning})
+		list = append(list, rank.Fact{Name: "Concept", Value: c.Name + ": " + c.Meaning})
 	}
 	for _, s := range a.Sections {
 		list = append(list, rank.Fact{Name: wordSection, Value: s.Name + ": " + s.Note})
 	}
 	for _, said := range a.Remember {
-		list = append(list, rank.Fact{Name: wordRemember, Value: said})
+		list = append(list, rank.Fact{Name: "Remember", Value: said})
 	}
 	return list
 }
