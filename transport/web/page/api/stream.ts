@@ -107,7 +107,7 @@ class RunSubscription implements Subscription {
     switch (m.op) {
       case "events": {
         const fresh = m.events!.filter((e) => this.fresh(e));
-        if (fresh.length) this.to.events(fresh, m.head!);
+        if (fresh.length) this.to.events(fresh, m.head ?? 0);
         this.read += m.events!.length;
         if (this.read < credit / 4) return;
         const read = this.read;

@@ -170,6 +170,7 @@ function Spoken({ feed }: { feed: Feed }) {
   const text = (item && top.fold.stream(item.name)?.text) ?? "";
   const end = top.fold.state.end;
   useEffect(() => {
+    if (feed.reading.peek()) return;
     if (!told.current) { // what was there before the reader came is not told
       told.current = { name: item?.name ?? "", length: text.length };
       return;
@@ -183,6 +184,6 @@ function Spoken({ feed }: { feed: Feed }) {
     } else if (end) {
       region.current!.textContent = `The run is ${top.fold.state.status}.`;
     }
-  }, [text, end]);
+  }, [text, end, feed.reading.value]);
   return <p ref={region} class="visually-hidden" role="status" aria-live="polite" />;
 }

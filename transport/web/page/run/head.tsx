@@ -32,7 +32,7 @@ export function Head({ feed }: { feed: Feed }) {
   return (
     <header class="run-head">
       <div class="run-title">
-        {reading ? <span class="pill pending num">reading{feed.read > 0 && ` ${Math.floor(100 * feed.read)} %`}</span> : <Pill state={s} />}
+        {reading ? <span class="pill pending num">reading{feed.read < 1 && ` ${Math.floor(100 * feed.read)} %`}</span> : <Pill state={s} />}
         <h1 class="cut" title={words}>{clean(s.queued?.job ?? "run")}{words && <span class="muted"> {words}</span>}</h1>
         {!reading && <Actions feed={feed} />}
       </div>

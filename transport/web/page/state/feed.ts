@@ -8,8 +8,8 @@ import { Tree } from "./trace";
 const share = 40;
 const pause = 40;
 
-/** How much longer than a drawing the pause after it is at least: four fifths of the time are for other things. */
-const rest = 4;
+/** How many times a drawing's own length it is to the next one, at least, and the longest time that makes. */
+const times = 5;
 const longest = 400;
 
 /** The shortest time between two drawings of what is dear to draw, and that while the log is read. */
@@ -91,28 +91,29 @@ export class Feed {
     if (this.next < this.queue.length) return this.soon();
     this.queue.length = this.next = 0;
     this.due = began + pause;
-    afterFrame(() => (this.due = began + Math.min(longest, Math.max(pause, (1 + rest) * (performance.now() - began)))));
+    afterFrame(() => (this.due = began + Math.min(longest, Math.max(pause, times * (performance.now() - began)))));
   }
 
   /** How much of what happened before is read, from 0 to 1. */
   get read(): number {
-    return this.head && Math.min(1, this.tree.top.fold.state.seq / this.head);
+    return this.head ? Math.min(1, this.tree.top.fold.state.seq / this.head) : 1;
   }
 
   private changed() {
-    this.tick.value++;
     const wait = this.slowDue - performance.now();
     const caughtUp = this.reading.peek() && this.read === 1;
     if (caughtUp) this.reading.value = false;
-    if (wait <= 0 || caughtUp) this.drawSlowly();
-    else this.timer ||= setTimeout(() => this.drawSlowly(), wait);
+    if (wait <= 0 || caughtUp) return this.drawAll();
+    if (!this.reading.peek()) this.tick.value++;
+    this.timer ||= setTimeout(() => this.drawAll(), wait);
   }
 
-  private drawSlowly() {
+  private drawAll() {
     clearTimeout(this.timer);
     this.timer = 0;
     this.slowDue = performance.now() + (this.reading.peek() ? reading : slowly);
-    this.slow.value = this.tick.peek();
+    this.tick.value++;
+    this.slow.value++;
   }
 }
 
