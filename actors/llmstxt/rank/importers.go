@@ -21,8 +21,7 @@ var entrances, sourceExts = words.Of("entrances"), words.Of("source files")
 
 // countImports counts for each file how many others import it, or name its class where a package needs no imports
 // within itself.
-func (j *sourceJudge) countImports(list []*sourceFile) {
-	r := j.newResolver(list)
+func countImports(r resolver, list []*sourceFile) {
 	for _, from := range list {
 		seen := map[*sourceFile]bool{from: true, nil: true}
 		use := func(to *sourceFile) {
@@ -38,9 +37,7 @@ func (j *sourceJudge) countImports(list []*sourceFile) {
 		}
 		if source.Of(from.file.Language).Classes || namesFiles(from.file.Language) {
 			for w := range telling(from.head) {
-				if same := r.byWord[w]; len(same) == 1 {
-					use(same[0])
-				}
+				use(r.byWord[w])
 			}
 		}
 		from.head = ""
@@ -48,8 +45,7 @@ func (j *sourceJudge) countImports(list []*sourceFile) {
 }
 
 // follow marks what the first entry point exports by "export * from".
-func (j *sourceJudge) follow(list []*sourceFile) {
-	r := j.newResolver(list)
+func follow(r resolver, list []*sourceFile) {
 	var shown []*sourceFile
 	for _, s := range list {
 		if s.entry != "" && s.order == 0 {
@@ -104,12 +100,9 @@ const (
 )
 
 // countUsers counts the pages, tests and examples that name what a file, and no other, is called after.
-func (j *sourceJudge) countUsers(list []*sourceFile) {
-	r := j.newResolver(list)
-	for name, same := range r.byWord {
-		if len(same) == 1 {
-			same[0].pages = j.written[name]
-		}
+func (j *sourceJudge) countUsers(r resolver) {
+	for name, s := range r.byWord {
+		s.pages = j.written[name]
 	}
 	left := mostUsers
 	for _, f := range j.repo.Files {
@@ -118,12 +111,22 @@ func (j *sourceJudge) countUsers(list []*sourceFile) {
 			continue
 		}
 		left--
-		seen := make(map[string]bool)
-		for w := range telling(j.head(f.Path, userBytes)) {
-			if same := r.byWord[w]; len(same) == 1 && !seen[w] {
-				seen[w] = true
-				same[0].users++
+		text := j.head(f.Path, userBytes)
+		seen := map[*sourceFile]bool{nil: true}
+		use := func(s *sourceFile) {
+			if !seen[s] {
+				seen[s] = true
+				s.users++
 			}
+		}
+		if source.Of(f.Language).Classes { // elsewhere tests import what is inside
+			from := &sourceFile{file: &f, candidate: candidate{Link: Link{Path: f.Path}}}
+			for _, spec := range source.Imports(f.Language, text) {
+				use(r.find(from, spec))
+			}
+		}
+		for w := range telling(text) {
+			use(r.byWord[w])
 		}
 	}
 }
@@ -155,25 +158,32 @@ func setVariantsAside(list []*sourceFile) {
 type resolver struct {
 	byPath  map[string]*sourceFile // without extension
 	byStem  map[string][]*sourceFile
-	byWord  map[string][]*sourceFile // by the name of the type that the file is there for
-	byTitle map[string]*sourceFile   // entrances of packages of the repository
+	byWord  map[string]*sourceFile // by the name of the type that it, and no other so near to the root, is there for
+	byTitle map[string]*sourceFile // entrances of packages of the repository
 }
 
 func (j *sourceJudge) newResolver(list []*sourceFile) resolver {
 	r := resolver{byPath: make(map[string]*sourceFile), byStem: make(map[string][]*sourceFile),
-		byWord: make(map[string][]*sourceFile), byTitle: make(map[string]*sourceFile)}
+		byWord: make(map[string]*sourceFile), byTitle: make(map[string]*sourceFile)}
+	words := make(map[string][]*sourceFile)
 	for _, s := range list {
 		if s.entry != "" && s.order == 0 {
 			r.byTitle[j.unitOf(s.Path).about.Name] = s
 		}
 		if s.aside == "" && !isPrivatePlace(s.Path) {
-			r.byWord[s.name()] = append(r.byWord[s.name()], s)
+			words[s.name()] = append(words[s.name()], s)
 		}
 		for _, p := range importPaths(s.Path) {
 			if r.byPath[p] == nil {
 				r.byPath[p] = s
 			}
 			r.byStem[path.Base(p)] = append(r.byStem[path.Base(p)], s)
+		}
+	}
+	for word, same := range words {
+		slices.SortStableFunc(same, func(x, y *sourceFile) int { return depth(x.Path) - depth(y.Path) })
+		if len(same) == 1 || depth(same[0].Path) < depth(same[1].Path) {
+			r.byWord[word] = same[0]
 		}
 	}
 	return r

@@ -66,9 +66,10 @@ type sourceJudge struct {
 // install, and the rest.
 func (j *sourceJudge) programs() (commands, sources []*candidate) {
 	list := j.readSources()
-	j.countImports(list)
-	j.countUsers(list)
-	j.follow(list)
+	r := j.newResolver(list)
+	countImports(r, list)
+	j.countUsers(r)
+	follow(r, list)
 	bins := j.binaries()
 	for _, s := range list {
 		if s.aside != "" {
@@ -106,7 +107,7 @@ func standsFor(u *unit, s *sourceFile) int {
 		return s.Score - 20
 	case name == stem:
 		return s.Score + 60
-	case n >= 4 && 2*n >= len(name):
+	case n >= 4 && 2*n >= max(len(name), len(stem)):
 		return s.Score + 40
 	}
 	return s.Score
