@@ -15,6 +15,7 @@ var (
 	foldersAround, wordsAround   = words.Of("folders around"), words.Of("words around")
 	foreignPlaces, privatePlaces = words.Of("foreign places"), words.Of("private places")
 	buildScripts, helpers        = words.Of("build scripts"), words.Of("helpers")
+	platforms                    = words.Of("ends of platforms")
 	wording, otherModules        = words.Of("wording"), words.Of("modules for other systems")
 )
 
@@ -61,8 +62,11 @@ func isBuildScript(p string) bool {
 		strings.HasSuffix(base, ".gradle.kts")
 }
 
-// isOnePlatform holds for a set of sources for one platform of several: src/mingwX64Main.
+// isOnePlatform holds for a source, or a set of sources, for one platform of several: tty_windows.go, src/mingwX64Main.
 func isOnePlatform(p string) bool {
+	if path.Ext(p) == ".go" && platforms.End(stemOf(p)) {
+		return true
+	}
 	_, set, ok := strings.Cut(scan.SourceRoot(path.Dir(p)), "/src/")
 	set, _, _ = strings.Cut(set, "/")
 	return ok && strings.HasSuffix(set, "Main") && set != "commonMain" && set != "jvmMain"

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -115,7 +116,7 @@ func (c choice) finish(j *judge) []Section {
 			s.Links = append(s.Links, x.Link)
 		}
 		if name == secSource {
-			s.Links = c.withoutRepeats(s.Links)
+			s.Links = c.withoutRepeats(s.Links, j.caps.PerSection)
 		}
 		distinguish(s.Links)
 		if len(s.Links) > 0 {
@@ -149,18 +150,22 @@ func (c choice) dropCommonNotes() {
 	}
 }
 
-// withoutRepeats leaves out the files that a link of the API leads to as well, with the same note or without one.
-func (c choice) withoutRepeats(links []Link) []Link {
-	api := make(map[string]string)
+// withoutRepeats leaves out the links that those of the API repeat: with the same address, and, from the last on while
+// there are too many, to the same file. A note of its own keeps a link.
+func (c choice) withoutRepeats(links []Link, most int) []Link {
+	notes, addresses := make(map[string]string), make(map[string]bool)
 	for _, x := range c[secAPI] {
-		if api[x.URL] == "" {
-			api[x.URL] = x.Note
+		notes[x.Path] = cmp.Or(notes[x.Path], x.Note)
+		addresses[x.URL] = true
+	}
+	for i := len(links) - 1; i >= 0; i-- {
+		l := links[i]
+		note, again := notes[l.Path]
+		if again && (addresses[l.URL] || len(links) > most) && (l.Note == "" || l.Note == note) {
+			links = slices.Delete(links, i, i+1)
 		}
 	}
-	return slices.DeleteFunc(links, func(l Link) bool {
-		note, again := api[l.URL]
-		return again && (l.Note == "" || l.Note == note)
-	})
+	return links[:min(len(links), most)]
 }
 
 // distinguish adds to titles that occur more than once in a section the least that tells them apart: the folder's

@@ -64,7 +64,8 @@ type sourceJudge struct {
 
 // programs ranks the sources of languages other than Go, and of small Go modules: the programs that manifests
 // install, and the rest.
-func (j *sourceJudge) programs() (commands, sources []*candidate) {
+func (j *sourceJudge) programs() (commands, code []*candidate) {
+	var sources []*candidate
 	list := j.readSources()
 	r := j.newResolver(list)
 	countImports(r, list)
@@ -91,7 +92,8 @@ func (j *sourceJudge) programs() (commands, sources []*candidate) {
 	}
 	slices.SortFunc(commands, byScore)
 	slices.SortFunc(sources, byScore)
-	return commands, j.eachFolder(j.shareOut(j.worthListing(sources)))
+	code = j.shareOut(j.worthListing(sources))
+	return commands, eachFolder(eachFolder(code, j.capOf(secSource)), j.caps.PerSection)
 }
 
 // standsFor says how well a source stands for its package: its points, and more where it has the package's name, as
@@ -265,8 +267,7 @@ const folderGrace = 24
 
 // eachFolder puts the best file of each folder before the last of those that have a place: each folder has its own
 // subject.
-func (j *sourceJudge) eachFolder(sources []*candidate) []*candidate {
-	most := j.capOf(secSource)
+func eachFolder(sources []*candidate, most int) []*candidate {
 	if len(sources) <= most {
 		return sources
 	}
@@ -304,7 +305,7 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 	if len(j.units) < 3 {
 		return sources
 	}
-	share := max(3, j.capOf(secSource)/len(j.units))
+	share := max(3, j.caps.PerSection/len(j.units))
 	used := make(map[*unit]int)
 	sources, _ = before(sources, func(s *candidate) bool {
 		u := j.unitOf(s.Path)

@@ -40,7 +40,7 @@ var sections = []struct {
 	{secCommands, 300, 1}, {secWiring, 400, 1}, {secScreens, 400, 2}, {secHandlers, 400, 2}, {secData, 400, 2},
 	{secAPI, 480, 3},
 	{secConcepts, 480, 2}, {secConfiguration, 440, 1}, {secOperations, 440, 1}, {secExamples, 400, 1},
-	{secSource, 300, 2}, {Optional, 100, 1},
+	{secSource, 300, 3}, {Optional, 100, 1},
 }
 
 var sectionNames = func() (names []string) {

@@ -84,12 +84,18 @@ func (r *mdReader) heading(n *ast.Heading) {
 	// A page that begins with a lower heading means it as its title.
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || n.PreviousSibling() == nil) {
 		r.page.Title = title
-	} else if title != "" {
+	} else if title != "" && (!isElsewhere(n) || Version(title) != "") {
 		r.page.below(title, n.Level)
 	}
 	r.headed = r.headed || title != ""
 	own := r.htmlTitle != "" && len(r.page.subs) == 1 && !IsReadme(r.page.Path) // below the project's name
 	r.aside = n.Level > 1 && asides.In(strings.ToLower(title)) && !own
+}
+
+// isElsewhere holds for a heading that is one link to another site, as those who sponsor a project have it.
+func isElsewhere(n *ast.Heading) bool {
+	link, ok := n.FirstChild().(*ast.Link)
+	return ok && link.NextSibling() == nil && strings.Contains(string(link.Destination), "://")
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
