@@ -2,6 +2,7 @@ package rank_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,5 +141,48 @@ func TestWhatIsNotOfTheProductIsLeftOut(t *testing.T) {
 	}
 	if !strings.Contains(got, "src/e.js") {
 		t.Error(got)
+	}
+}
+
+// TestNamesMeanTheNearestFile defends that of two files of one name the one nearest to the root is known to be used.
+func TestNamesMeanTheNearestFile(t *testing.T) {
+	index := build(t, `
+-- mix.exs --
+defmodule Frob.MixProject do
+  def project, do: [app: :frob]
+end
+-- lib/supervisor.ex --
+defmodule Supervisor do
+  def start(x), do: x
+end
+-- lib/task/supervisor.ex --
+defmodule Task.Supervisor do
+  def start(x), do: x
+end
+-- lib/agent.ex --
+defmodule Agent do
+  def start(x), do: Supervisor.start(x)
+end
+`, scan.Origin{}, rank.Options{})
+	if got := find(index, "lib/supervisor.ex").Reasons; !slices.Contains(got, "used by 2 files") {
+		t.Errorf("reasons %q", got)
+	}
+}
+
+// TestPlacesOfRepeatsGoToOthers defends that no file takes a second place where a section is full.
+func TestPlacesOfRepeatsGoToOthers(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&b, "-- lib/part%02d.rb --\n# Turns the widgets of shelf %d around.\nclass Part%02d\n  def turn; end\nend\n", i, i, i)
+	}
+	index := build(t, b.String(), scan.Origin{}, rank.Options{})
+	linked := make(map[string]bool)
+	for _, s := range index.Sections {
+		for _, l := range s.Links {
+			linked[l.Path] = true
+		}
+	}
+	if len(linked) != 30 {
+		t.Errorf("%d of 30 files are linked:\n%s", len(linked), outline(index))
 	}
 }
