@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -23,6 +24,13 @@ func (c *candidate) add(points int, reason string) {
 	c.Score += points
 	if reason != "" && points > 0 && !slices.Contains(c.Reasons, reason) {
 		c.Reasons = append(c.Reasons, reason)
+	}
+}
+
+// grow adds points for each time that n doubles.
+func (c *candidate) grow(n, points, most int, reason string) {
+	if n > 0 {
+		c.add(min(most, points*bits.Len(uint(n))), reason)
 	}
 }
 

@@ -187,9 +187,7 @@ func (j *pageJudge) rate(d *document) {
 	d.section = section
 	d.add(pointsOf(section), reason)
 	j.credit(&d.candidate)
-	if d.linked > 0 {
-		d.add(min(24, 6*bits.Len(uint(d.linked))), prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
-	}
+	d.grow(d.linked, 6, 24, prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
 	if opens, points := opening(d); points > 0 {
 		d.add(points, opens)
 	}

@@ -106,13 +106,12 @@ func (v *survey) countImporters(dirs map[string]*goPackage) {
 	for _, p := range dirs {
 		byPath[p.importer] = p
 	}
-	type edge struct{ from, to string }
-	seen := make(map[edge]bool)
+	seen := make(map[[2]string]bool)
 	for _, f := range v.repo.Files {
 		for _, imported := range f.Imports {
-			e := edge{path.Dir(f.Path), imported}
-			if p := byPath[imported]; p != nil && p.dir != e.from && !seen[e] {
-				seen[e] = true
+			edge := [2]string{path.Dir(f.Path), imported}
+			if p := byPath[imported]; p != nil && p.dir != edge[0] && !seen[edge] {
+				seen[edge] = true
 				p.fanIn++
 			}
 		}
@@ -135,14 +134,6 @@ func (v *survey) sumBytes(dirs map[string]*goPackage) {
 	}
 }
 
-// below is 0 for the root and 1 for all else.
-func (p *goPackage) below() int {
-	if p.dir == "." {
-		return 0
-	}
-	return 1
-}
-
 func (p *goPackage) isCommand() bool { return p.name == "main" }
 
 // aside is 0 for commands where they belong, the root and cmd, and 1 elsewhere.
@@ -156,8 +147,11 @@ func (p *goPackage) aside() int {
 func (p *goPackage) isInternal() bool { return isInternal(p.dir + "/") }
 
 // isHidden holds for the folders that the go command passes over.
-func (p *goPackage) isHidden() bool {
-	return strings.HasPrefix(p.dir, "_") || strings.Contains(p.dir, "/_")
+func (p *goPackage) isHidden() bool { return strings.Contains("/"+p.dir, "/_") }
+
+// isRunnable holds for a command of the product that is there for others.
+func (p *goPackage) isRunnable() bool {
+	return p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !p.sample
 }
 
 // modulePath is that of a go.mod that the survey has read, or reads it.

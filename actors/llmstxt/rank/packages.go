@@ -31,7 +31,10 @@ func (j *sourceJudge) packages() []*candidate {
 		}
 	}
 	order := func(x, y *goPackage) int {
-		return cmp.Or(x.below()-y.below(), y.fanIn-x.fanIn, depth(x.dir)-depth(y.dir), strings.Compare(x.dir, y.dir))
+		if x.dir == "." || y.dir == "." {
+			return strings.Compare(x.dir, y.dir)
+		}
+		return cmp.Or(y.fanIn-x.fanIn, depth(x.dir)-depth(y.dir), strings.Compare(x.dir, y.dir))
 	}
 	slices.SortFunc(public, order)
 	slices.SortFunc(internal, order)
@@ -67,13 +70,13 @@ func (j *sourceJudge) packages() []*candidate {
 func (j *sourceJudge) goCommands() []*candidate {
 	var list []*goPackage
 	for _, p := range j.golang.packages {
-		if p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !p.sample {
+		if p.isRunnable() {
 			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(x, y *goPackage) int {
-		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes,
-			x.bytes), strings.Compare(x.dir, y.dir))
+		return cmp.Or(x.aside()-y.aside(), depth(x.dir)-depth(y.dir), cmp.Compare(y.bytes, x.bytes),
+			strings.Compare(x.dir, y.dir))
 	})
 	out := j.packageLinks(list, j.capOf(secCommands), func(p *goPackage) string {
 		return cmp.Or(moduleName(p.importer), "main")

@@ -230,9 +230,7 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 		}
 		s.add(points, "entry point in "+s.entry)
 	}
-	if s.importers > 0 {
-		s.add(min(40, 10*bits.Len(uint(s.importers))), "used by "+prose.Count(s.importers, "file"))
-	}
+	s.grow(s.importers, 10, 40, "used by "+prose.Count(s.importers, "file"))
 	switch {
 	case s.shown > 0:
 		s.exposed = true
@@ -240,12 +238,8 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 	case s.byEntry:
 		s.add(14, "imported by an entry point")
 	}
-	if s.users > 0 {
-		s.add(min(30, 6*bits.Len(uint(s.users))), "tests and examples use it")
-	}
-	if s.pages > 0 {
-		s.add(min(24, 8*bits.Len(uint(s.pages))), "named by "+prose.Count(s.pages, "page"))
-	}
+	s.grow(s.users, 6, 30, "tests and examples use it")
+	s.grow(s.pages, 8, 24, "named by "+prose.Count(s.pages, "page"))
 	if s.comments > 15 {
 		s.add(min(12, s.comments/5), "explains itself")
 	}

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io/fs"
 	"iter"
@@ -154,8 +155,8 @@ func (v *survey) findReadme() string {
 		if !page.IsReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
 			continue
 		}
-		if best == "" || compareBy(page.ReadmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) ||
-			depth(f.Path) < depth(best) {
+		rank := compareBy(page.ReadmeRank)
+		if best == "" || cmp.Or(depth(f.Path)-depth(best), rank(f.Path, best)) < 0 {
 			best = f.Path
 		}
 	}

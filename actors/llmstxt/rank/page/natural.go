@@ -25,15 +25,15 @@ func (c *languageCounts) count(line string) {
 		c.words[smallWords[strings.ToLower(strings.Trim(w, ".,:;!?()\""))]]++
 	}
 	for _, r := range line {
-		if r < 0x80 {
-			if r >= 'a' && r <= 'z' {
-				c.letter++
-			}
-			continue
+		script := ""
+		if r >= 0x80 {
+			script = scriptOf(r)
 		}
-		if s := scriptOf(r); s != "" {
+		if script != "" {
+			c.script[script]++
+		}
+		if script != "" || r >= 'a' && r <= 'z' {
 			c.letter++
-			c.script[s]++
 		}
 	}
 }
