@@ -83,9 +83,14 @@ func (c cache) find(key string) *cached {
 		dir.Close()
 		return nil
 	}
-	now := time.Now()
-	_ = all.Chtimes(key, now, now) // an entry that cannot be touched is dropped sooner
+	touch(all, key)
 	return entry
+}
+
+// touch marks an entry as used. One that cannot be marked is dropped sooner.
+func touch(all *os.Root, name string) {
+	now := time.Now()
+	_ = all.Chtimes(name, now, now)
 }
 
 // hasSecret reports whether the data contains a known secret.
@@ -225,25 +230,27 @@ func trim(all *os.Root) error {
 // countsFile holds the numbers of tokens that runs have counted. Its name changes with the encoding and the form.
 const countsFile = "tokens-o200k-1"
 
-// counts gives the numbers of tokens that earlier runs have counted.
-func (c cache) counts() []byte {
+// read gives a file beside the results, nil if it is missing or has a known secret.
+func (c cache) read(name string) []byte {
 	all, err := os.OpenRoot(c.folder)
 	if err != nil {
 		return nil
 	}
 	defer all.Close()
-	data, _ := readRegular(all, countsFile)
+	data, err := readRegular(all, name)
+	if err != nil || c.hasSecret(data) {
+		return nil
+	}
+	touch(all, name)
 	return data
 }
 
-func (c cache) keepCounts(data []byte) error {
-	if c.folder == "" || len(data) == 0 {
-		return nil
-	}
+// write keeps a file beside the results.
+func (c cache) write(name string, data []byte) error {
 	all, err := c.make()
 	if err != nil {
 		return err
 	}
 	defer all.Close()
-	return atomicfile.WriteText(all, countsFile, 0o600, string(data))
+	return errors.Join(atomicfile.WriteText(all, name, 0o600, string(data)), trim(all))
 }

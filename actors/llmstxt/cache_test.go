@@ -170,6 +170,32 @@ func TestCacheKeepsTheLatest(t *testing.T) {
 	}
 }
 
+// Issue: "Token counts ... cached by content": whatever the cache says, the counts are right.
+func TestTokenCountsAreCached(t *testing.T) {
+	r, cache := newRemote(), t.TempDir()
+	in := llmstxt.Input{CountTokens: true, Ctx: true}
+	first, want := r.generate(t, in, r.config(cache, "1"))
+	name := filepath.Join(cache, "tokens-o200k-1")
+	kept, err := os.ReadFile(name)
+	if err != nil || len(kept) == 0 || len(kept)%16 != 0 || first.Tokens == 0 {
+		t.Fatalf("%d tokens, %d bytes kept, %v", first.Tokens, len(kept), err)
+	}
+	for version, spoilt := range map[string][]byte{"2": kept, "3": nil, "4": kept[:len(kept)-1], "5": []byte("not counts")} {
+		if err := os.WriteFile(name, spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, files := r.generate(t, in, r.config(cache, version))
+		if again.Cached || again.Tokens != first.Tokens {
+			t.Errorf("with %d bytes kept: cached %v, %d tokens, not %d", len(spoilt), again.Cached, again.Tokens, first.Tokens)
+		}
+		for name, text := range want {
+			if !strings.HasSuffix(name, "llms.json") && files[name] != text {
+				t.Errorf("%s differs", name)
+			}
+		}
+	}
+}
+
 func TestFullAllPacksEveryTextFile(t *testing.T) {
 	r := newRemote()
 	r.files["src/deep/x.c"] = &fstest.MapFile{Data: []byte("int x;\n")}

@@ -90,7 +90,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	}
 	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets},
 		tokens: tokenCounts{files: map[string]int{}, artifacts: map[string]int{}}}
-	g.tokens.Earlier = g.cache.counts
+	g.tokens.Earlier = func() []byte { return g.cache.read(countsFile) }
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 

@@ -44,8 +44,10 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if found := g.secrets.Findings(); len(found) > 0 {
 		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"), place(found[0])))
 	}
-	if err := g.cache.keepCounts(g.tokens.Bytes()); err != nil {
-		t.Log(messages.LogWarn, "the numbers of tokens are not cached: "+reason(err).Error())
+	if counts := g.tokens.Bytes(); counts != nil && g.cache.folder != "" {
+		if err := g.cache.write(countsFile, counts); err != nil {
+			t.Log(messages.LogWarn, "the numbers of tokens are not cached: "+reason(err).Error())
+		}
 	}
 	result := g.result(out.dir)
 	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(g.fileOf(name)) })

@@ -74,7 +74,7 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	if n.Summary != "" {
 		fmt.Fprintf(&b, "%s\n\n", render.Paragraph(n.Summary))
 	}
-	fmt.Fprintf(&b, "- Path: %s\n", codeSpan(n.Path))
+	fmt.Fprintf(&b, "- Path: %s\n", render.Code(n.Path))
 	if n.Language != "" {
 		fmt.Fprintf(&b, "- Language: %s\n", render.Inline(n.Language))
 	}
@@ -111,7 +111,7 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 
 func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 	list(b, "Exported", p.symbols, symbolsKept, func(s surface.Symbol) string {
-		line := codeSpan(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
+		line := render.Code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
 		if doc := ps.line(s.Doc); doc != "" {
 			line += ": " + render.Inline(doc)
 		}
@@ -127,7 +127,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 
 func (ps *pages) files(b *bytes.Buffer, p *part) {
 	list(b, "Files", p.files, filesListed, func(f *file) string {
-		return codeSpan(ps.line(f.Path)) + ", " + prose.Count(f.Size, "byte")
+		return render.Code(ps.line(f.Path)) + ", " + prose.Count(f.Size, "byte")
 	})
 }
 
@@ -142,12 +142,4 @@ func list[T any](b *bytes.Buffer, title string, items []T, most int, say func(T)
 	if more := len(items) - most; more > 0 {
 		fmt.Fprintf(b, "- and %d more\n", more)
 	}
-}
-
-// codeSpan is a span that the text cannot close.
-func codeSpan(s string) string {
-	if s == "" {
-		return "``` ```"
-	}
-	return render.Code(s)
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -73,6 +74,7 @@ func elsewhere(b *bytes.Buffer, l Link) {
 
 // Code is a code span that the text cannot close.
 func Code(s string) string {
+	s = cmp.Or(s, " ")
 	fence := strings.Repeat("`", longestRun([]byte(s))+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "

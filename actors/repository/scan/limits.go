@@ -38,25 +38,20 @@ type LimitError struct {
 	Limit int64
 }
 
-// Error says what is over the limit and names the flag that raises it.
-func (e *LimitError) Error() string {
-	switch e.What {
-	case "entries":
-		return fmt.Sprintf("the repository has more than %d files and folders; name a folder in it, "+
-			"exclude folders with .lastwordignore, or raise --max-files (a tenth of that)", e.Limit)
-	case "files":
-		return fmt.Sprintf("the repository has more than %d files; raise --max-files", e.Limit)
-	case "bytes of one file":
-		return fmt.Sprintf("every file of the repository is larger than %d bytes; raise --max-file-size", e.Limit)
-	case "ignore rules":
-		return fmt.Sprintf("the files .gitignore, .lastwordignore and .gitattributes take more than %d steps to match; "+
-			"write fewer patterns with wildcards, or name a folder of the repository", e.Limit)
-	case "depth":
-		return fmt.Sprintf("the repository has no file in the first %d levels of folders; "+
-			"name a folder further down, or raise --max-depth", e.Limit)
-	}
-	return fmt.Sprintf("the repository has more than %d bytes; raise --max-bytes", e.Limit)
+// overLimits say what is over a limit, and name the flag that raises it.
+var overLimits = map[string]string{
+	"entries": "the repository has more than %d files and folders; name a folder in it, " +
+		"exclude folders with .lastwordignore, or raise --max-files (a tenth of that)",
+	"files":             "the repository has more than %d files; raise --max-files",
+	"bytes of one file": "every file of the repository is larger than %d bytes; raise --max-file-size",
+	"ignore rules": "the files .gitignore, .lastwordignore and .gitattributes take more than %d steps to match; " +
+		"write fewer patterns with wildcards, or name a folder of the repository",
+	"depth": "the repository has no file in the first %d levels of folders; " +
+		"name a folder further down, or raise --max-depth",
+	"bytes": "the repository has more than %d bytes; raise --max-bytes",
 }
+
+func (e *LimitError) Error() string { return fmt.Sprintf(overLimits[e.What], e.Limit) }
 
 func (l Limits) exceeded(r Reason) *LimitError {
 	switch r {
