@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -182,10 +183,7 @@ func (m *Manifest) bound() {
 	}
 	repository, dir := repositoryURL(line(m.Repository))
 	m.Repository = repository
-	if m.Directory == "" {
-		m.Directory = dir
-	}
-	m.Directory = strings.TrimPrefix(path.Clean("/"+m.Directory), "/")
+	m.Directory = strings.TrimPrefix(path.Clean("/"+cmp.Or(m.Directory, dir)), "/")
 	m.Commands = lines(m.Commands)
 	m.Members = lines(m.Members)
 	m.Dependencies = lines(m.Dependencies)

@@ -2,6 +2,7 @@ package brace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -158,9 +159,7 @@ func (s *File) Add(sym surface.Symbol) {
 		key += "\n" + sym.Signature
 	}
 	if i, ok := s.seen[key]; ok {
-		if s.Symbols[i].Doc == "" {
-			s.Symbols[i].Doc = sym.Doc
-		}
+		s.Symbols[i].Doc = cmp.Or(s.Symbols[i].Doc, sym.Doc)
 		return
 	}
 	s.seen[key] = len(s.Symbols)

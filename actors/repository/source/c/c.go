@@ -2,6 +2,7 @@ package c
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 
@@ -126,12 +127,8 @@ func (c *cFile) macro(before []brace.Note, n brace.Note, text string) {
 	for len(before) > 0 && before[len(before)-1].Tokens < n.Tokens {
 		before = nil
 	}
-	doc := c.Comment(before, n.Line)
 	value, trailing := splitComment(text[end:])
-	if doc == "" {
-		doc = trailing
-	}
-	doc = c.Summary(doc)
+	doc := c.Summary(cmp.Or(c.Comment(before, n.Line), trailing))
 	sig := "#define " + name
 	switch {
 	case strings.HasPrefix(value, "("):

@@ -12,17 +12,13 @@ import (
 func (e *elixirFile) attribute(number int, line, document string) {
 	name := surface.Identifier(line)
 	value := strings.TrimSpace(line[len(name):])
-	if document == "" {
-		document = elixirString(value)
-	}
+	document = cmp.Or(document, elixirString(value))
 	switch name {
 	case "moduledoc":
 		e.moduleDoc(value, document)
 	case "doc":
 		e.pending.hidden = e.pending.hidden || value == "false"
-		if document != "" {
-			e.pending.text = document
-		}
+		e.pending.text = cmp.Or(document, e.pending.text)
 	case "deprecated":
 		e.pending.deprecated = document
 	case "impl":

@@ -132,9 +132,7 @@ func (j *jsScope) exportItem(i, end int, module string) {
 	if j.Is(i+1, "as") && i+2 < end {
 		e.name = j.unquoted(i + 2)
 	}
-	if e.kind == "" {
-		e.kind = brace.Guess(e.name)
-	}
+	e.kind = cmp.Or(e.kind, brace.Guess(e.name))
 	e.sig = "export { " + j.Signature(i, end) + " }"
 	if module != "" {
 		e.sig += " from " + module

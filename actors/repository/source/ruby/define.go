@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -185,14 +186,12 @@ func (r *rubyFile) attributes(l rubyLine, rest string) {
 
 func (r *rubyFile) constant(l rubyLine, name, rest string) {
 	value, ok := strings.CutPrefix(rest, "=")
-	if !ok || strings.HasPrefix(value, "=") || strings.HasPrefix(value, "~") || strings.HasPrefix(value, ">") {
+	if !ok || prose.StartsWithAny(value, "=", "~", ">") {
 		return
 	}
 	kind := surface.Constant
-	for _, maker := range []string{"Struct.new", "Class.new", "Data.define", "Module.new"} {
-		if strings.HasPrefix(strings.TrimLeft(value, " "), maker) {
-			kind = surface.Type
-		}
+	if prose.StartsWithAny(strings.TrimLeft(value, " "), "Struct.new", "Class.new", "Data.define", "Module.new") {
+		kind = surface.Type
 	}
 	path, signature := surface.Qualify(r.Block().path, "::", name), surface.Joined(l.code)
 	signature = strings.TrimSuffix(signature, " do")
