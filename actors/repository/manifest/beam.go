@@ -11,8 +11,8 @@ func readMix(m *Manifest, text string) error {
 	if i := toks.find("app", ":", ":"); i >= 0 {
 		m.Name = toks.at(i + 3).text
 	}
-	for i := range toks {
-		if toks.has(i, "{", ":") && toks.has(i+3, ",") {
+	for i, t := range toks {
+		if t.deep <= depth && toks.has(i, "{", ":") && toks.has(i+3, ",") {
 			m.mixDependency(toks.group(i))
 		}
 	}

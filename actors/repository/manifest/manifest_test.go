@@ -110,6 +110,9 @@ func TestEverythingIsBounded(t *testing.T) {
 		"composer.json":  `{"name":"` + strings.Repeat("x", 3<<20),
 		"CMakeLists.txt": "project(" + strings.Repeat("(", 300_000),
 		"setup.py":       "setup(" + strings.Repeat("a=1,", 200_000) + ")",
+		"a/setup.py":     strings.Repeat("setup(", 150_000),
+		"Package.swift":  strings.Repeat("a(", 200_000),
+		"mix.exs":        strings.Repeat("{:a,", 200_000),
 		"x.cabal":        "name: a\n" + strings.Repeat("  b\n", 200_000),
 	} {
 		m, _ := manifest.Parse(name, []byte(text))

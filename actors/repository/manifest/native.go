@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// calls visits every name that brackets follow, with the arguments in them.
+// calls visits every name that brackets follow, with the arguments in them. What is nested too deeply is no call.
 func (toks tokens) calls(visit func(name string, args tokens)) {
 	for i, t := range toks {
-		if t.kind == word && toks.has(i+1, "(") {
+		if t.kind == word && t.deep <= depth && toks.has(i+1, "(") {
 			visit(t.text, toks.group(i+1))
 		}
 	}

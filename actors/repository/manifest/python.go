@@ -141,12 +141,13 @@ func parseINI(text string) []field {
 // literal.
 func readSetupPy(m *Manifest, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, triple: true, quotes: `"'`})
-	var args map[string]tokens
-	toks.calls(func(name string, list tokens) {
-		if name == "setup" {
-			args = list.arguments("=")
+	var call tokens
+	for i := range toks {
+		if toks.has(i, "setup", "(") {
+			call = toks[i:]
 		}
-	})
+	}
+	args := call.group(1).arguments("=")
 	value := func(key string) string {
 		if list := args[key]; len(list) == 1 && list[0].kind == word {
 			return assigned(toks, list[0].text)
