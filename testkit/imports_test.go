@@ -335,6 +335,10 @@ var rules = []rule{{
 	pkgs: "cmd/internal/drawing",
 	ours: []string{"actors/plan"},
 }, {
+	pkgs: "cmd/internal/checks",
+	ours: []string{"messages", "actors", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
+	libs: []string{"github.com/spf13/cobra"},
+}, {
 	pkgs: "cmd/internal/plans",
 	ours: []string{"messages", "actors/plan", "actors/structured", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra", "github.com/muesli/cancelreader"},

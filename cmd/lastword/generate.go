@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/address"
+	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
@@ -199,7 +200,7 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 // isOutput reports whether generate writes files of this name while it runs in the folder.
 func isOutput(name string) bool {
 	base := filepath.Base(name)
-	return isCompanion(filepath.ToSlash(name)) || base == ".git" || base[0] == '.' && strings.HasSuffix(base, ".tmp")
+	return checks.IsCompanion(filepath.ToSlash(name)) || base == ".git" || base[0] == '.' && strings.HasSuffix(base, ".tmp")
 }
 
 func (g *generateOptions) run(cmd *cobra.Command, repository string) error {

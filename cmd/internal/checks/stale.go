@@ -1,4 +1,4 @@
-package main
+package checks
 
 import (
 	"cmp"
@@ -121,16 +121,16 @@ func (s *subject) counts(name string) bool {
 	beside := s.file != "" && slices.Contains([]string{at, path.Join(at, "graph"), path.Join(at, "graph/nodes")},
 		path.Dir(name))
 	switch {
-	case name == s.file, beside && isCompanion(name):
+	case name == s.file, beside && IsCompanion(name):
 		return false
 	case s.links(name):
 		return true
 	}
-	return !isCompanion(name) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/"))
+	return !IsCompanion(name) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/"))
 }
 
-// isCompanion reports whether generate writes files with this name.
-func isCompanion(name string) bool {
+// IsCompanion reports whether generate writes files with this name.
+func IsCompanion(name string) bool {
 	for _, end := range []string{"llms.txt", "llms-full.txt", "llms-ctx.txt", "llms.json"} {
 		if strings.HasSuffix(path.Base(name), end) {
 			return true

@@ -1,4 +1,4 @@
-package main
+package checks
 
 import (
 	"cmp"
@@ -65,7 +65,8 @@ func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, forma
 	f.Problems = append(f.Problems, checkProblem{line, rule, s, fmt.Sprintf(format, args...)})
 }
 
-func checkCommand(p *host.Program) *cobra.Command {
+// Command is check. exits ends its help.
+func Command(p *host.Program, exits string) *cobra.Command {
 	c := checker{program: p}
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
@@ -81,8 +82,7 @@ uncommitted change of a linked file. llms.txt and the files generated beside it 
 check generates llms.txt again and compares.
 
 With --compare, check always generates and compares: changes that do not show in llms.txt do not count. docs/staleness
-has a workflow of GitHub Actions and a hook of Git that use it.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Stale),
+has a workflow of GitHub Actions and a hook of Git that use it.` + exits,
 		Example: `  lastword check llms.txt
   lastword check artifacts --repository . --stale
   lastword check llms.txt --compare
