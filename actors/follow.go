@@ -84,8 +84,10 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 	}
 	f.add(id, f.want.After)
 	reading, cancelled := ctx, ctx.Err() != nil
-	if cancelled { // the reader gets what there is, and then the error
-		reading = context.WithoutCancel(ctx)
+	if cancelled { // the reader gets what there is, and then the error; a journal that blocks has only so much time
+		var stop context.CancelFunc
+		reading, stop = context.WithTimeout(context.WithoutCancel(ctx), f.system.config.JournalTimeout)
+		defer stop()
 	}
 	for {
 		more := false

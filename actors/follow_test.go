@@ -2,8 +2,10 @@ package actors_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -195,6 +197,42 @@ func TestFollowWithoutWaiting(t *testing.T) {
 		}
 		if !last.IsTerminal() {
 			t.Errorf("the last event is %d, %s", last.Seq, last.Kind())
+		}
+	})
+}
+
+// blockedReads lets no read end before its context, once it is blocked.
+type blockedReads struct {
+	actors.Journal
+	blocked atomic.Bool
+}
+
+func (j *blockedReads) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	if j.blocked.Load() {
+		<-ctx.Done()
+		return actors.Page{}, context.Cause(ctx)
+	}
+	return j.Journal.Read(ctx, run, after)
+}
+
+// A journal that blocks does not hold a caller who has left: Wait asks it nothing, Follow waits a bounded time.
+func TestCancelledReadersOfABlockedJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &blockedReads{Journal: actors.NewMemoryJournal()}
+		wait(t, start(t, open(t, actors.Config{Journal: journal.Journal}), job(nothing), actors.Options{Key: "k"}))
+		s := open(t, actors.Config{Journal: journal})
+		run := start(t, s, job(nothing), actors.Options{Key: "k"}) // the same
+		journal.blocked.Store(true)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		begun := time.Now()
+		if _, err := run.Wait(ctx); !errors.Is(err, context.Canceled) || time.Since(begun) > 0 {
+			t.Errorf("Wait: %v after %v", err, time.Since(begun))
+		}
+		for _, err := range s.Follow(ctx, run.ID(), messages.Follow{}) {
+			if err == nil || time.Since(begun) > time.Minute {
+				t.Errorf("Follow: %v after %v", err, time.Since(begun))
+			}
 		}
 	})
 }

@@ -321,6 +321,9 @@ func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (mes
 			break
 		}
 	}
+	if ctx.Err() != nil { // Follow would read what there is
+		return messages.State{}, context.Cause(ctx)
+	}
 	for _, err := range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
 		if err != nil {
 			return messages.State{}, err
