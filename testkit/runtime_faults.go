@@ -297,28 +297,11 @@ func (s runtimeSuite) forgotten() {
 // resumed kills a node at each of its appends. The next attempt reads in the log which steps are done, and makes none
 // twice.
 func (s runtimeSuite) resumed() {
-	for _, f := range []fate{dies, deaf, sleeps} {
-		for at, more := 1, true; more && !s.t.Failed(); at++ {
-			s.in(fmt.Sprintf("%s %d", f, at), func(w *world) { more = w.resumed(f, at) })
-		}
-	}
+	s.atEachAppend("", fates, (*world).resumed)
 }
 
-func (w *world) resumed(f fate, at int) (struck bool) {
-	var calls atomic.Int64
-	m := w.mortal(f, at)
-	a := w.node("a", m, stepwise(func() {
-		if m.alive() || m.fate == sleeps {
-			calls.Add(1)
-		}
-	}))
-	b := w.node("b", w.journal, stepwise(func() { calls.Add(1) }))
-	id, err := a.Submit(w.within(5*time.Second), request)
-	if err != nil {
-		if id, err = b.Submit(w.within(5*time.Second), request); err != nil {
-			w.Fatalf("%s: started again at another node: %v", w.what, err)
-		}
-	}
+func (w *world) resumed(m *mortal) {
+	_, b, id, calls := w.successors(m, stepwise)
 	seen := w.follow(b, id, 0).all(w, 5*time.Minute)
 	time.Sleep(2 * time.Minute) // who slept, wakes
 	w.agree(w.log(id), seen)
@@ -327,7 +310,6 @@ func (w *world) resumed(f fate, at int) (struck bool) {
 	if n := calls.Load(); n > 3 || n < 3 && end.Status == messages.Completed {
 		w.complain("of 3 steps %d were made", n)
 	}
-	return !m.alive()
 }
 
 // stepwise is a job of three steps that must not be made twice.

@@ -71,32 +71,51 @@ func (s runtimeSuite) troubled() {
 	}
 }
 
-// successor kills a node, or lets it sleep, at each of its appends; another takes over, with and without a cancel.
-func (s runtimeSuite) successor() {
-	for _, f := range []fate{dies, deaf, sleeps} {
-		for _, cancel := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
-			for at, more := 1, true; more && !s.t.Failed(); at++ {
-				s.in(fmt.Sprintf("%s %d, cancel after %s", f, at, cancel), func(w *world) { more = w.successor(f, at, cancel) })
-			}
+var fates = []fate{dies, deaf, sleeps}
+
+// atEachAppend tests a node that each of the fates strikes at its first append, at its second, and so on, until it
+// makes fewer appends than that.
+func (s runtimeSuite) atEachAppend(what string, fates []fate, test func(w *world, m *mortal)) {
+	for _, f := range fates {
+		for at, struck := 1, true; struck && !s.t.Failed(); at++ {
+			s.in(fmt.Sprintf("%s%s %d", what, f, at), func(w *world) {
+				m := w.mortal(f, at)
+				test(w, m)
+				struck = !m.alive()
+			})
 		}
 	}
 }
 
-func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck bool) {
-	var calls atomic.Int64
-	m := w.mortal(f, at)
-	a := w.node("a", m, errand(func() {
+// successors starts a run at the mortal node a, or if that cannot at b, which takes over. It counts the calls of the
+// job, but not those that a dead node still makes.
+func (w *world) successors(m *mortal, job func(called func()) actors.Job) (a, b *actors.System, id messages.RunID,
+	calls *atomic.Int64) {
+	calls = new(atomic.Int64)
+	a = w.node("a", m, job(func() {
 		if m.alive() || m.fate == sleeps {
 			calls.Add(1)
 		}
 	}))
-	b := w.node("b", w.journal, errand(func() { calls.Add(1) }))
+	b = w.node("b", w.journal, job(func() { calls.Add(1) }))
 	id, err := a.Submit(w.within(5*time.Second), request)
 	if err != nil {
 		if id, err = b.Submit(w.within(5*time.Second), request); err != nil {
 			w.Fatalf("%s: started again at another node: %v", w.what, err)
 		}
 	}
+	return a, b, id, calls
+}
+
+// successor kills a node, or lets it sleep, at each of its appends; another takes over, with and without a cancel.
+func (s runtimeSuite) successor() {
+	for _, cancel := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
+		s.atEachAppend(fmt.Sprintf("cancel after %s, ", cancel), fates, func(w *world, m *mortal) { w.successor(m, cancel) })
+	}
+}
+
+func (w *world) successor(m *mortal, cancelAfter time.Duration) {
+	a, b, id, calls := w.successors(m, errand)
 	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
 	asked := make(chan struct{})
 	if cancelAfter > 0 {
@@ -110,7 +129,7 @@ func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck boo
 	}
 	seen := atB.all(w, 5*time.Minute)
 	<-asked
-	if f == sleeps && !m.alive() {
+	if m.fate == sleeps && !m.alive() {
 		time.Sleep(2 * time.Minute) // it wakes and finds out
 		if n := a.Stats().Active; n != 0 {
 			w.complain("the node that slept has %d active runs", n)
@@ -136,41 +155,23 @@ func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck boo
 		}
 	}
 	w.ends(w.end(id), allowed...)
-	return !m.alive()
 }
 
 // continued kills a node, or lets it sleep, at each append of a run that another node may start again.
 func (s runtimeSuite) continued() {
-	for _, f := range []fate{dies, deaf, sleeps} {
-		for at, more := 1, true; more && !s.t.Failed(); at++ {
-			s.in(fmt.Sprintf("%s %d", f, at), func(w *world) { more = w.continued(f, at) })
-		}
-	}
+	s.atEachAppend("", fates, (*world).continued)
 }
 
-func (w *world) continued(f fate, at int) (struck bool) {
-	var calls atomic.Int64
-	m := w.mortal(f, at)
+func (w *world) continued(m *mortal) {
 	mayGoOn := func(called func()) actors.Job {
 		job := errand(called)
 		job.Restart = true
 		return job
 	}
-	a := w.node("a", m, mayGoOn(func() {
-		if m.alive() || m.fate == sleeps {
-			calls.Add(1)
-		}
-	}))
-	b := w.node("b", w.journal, mayGoOn(func() { calls.Add(1) }))
-	id, err := a.Submit(w.within(5*time.Second), request)
-	if err != nil {
-		if id, err = b.Submit(w.within(5*time.Second), request); err != nil {
-			w.Fatalf("%s: started again at another node: %v", w.what, err)
-		}
-	}
+	a, b, id, calls := w.successors(m, mayGoOn)
 	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
 	seen := atB.all(w, 5*time.Minute)
-	if f == sleeps && !m.alive() {
+	if m.fate == sleeps && !m.alive() {
 		time.Sleep(2 * time.Minute)
 	}
 	before := atA.seen()
@@ -183,7 +184,6 @@ func (w *world) continued(f fate, at int) (struck bool) {
 	} else {
 		w.ends(end, completed)
 	}
-	return !m.alive()
 }
 
 // waiting kills the node of a run that waits for a person, and answers at the next.
