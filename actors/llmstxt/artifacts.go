@@ -73,8 +73,9 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 		return files, nil
 	}
 	files = append(files, g.graphArtifacts()...)
-	files = append(files, artifact{name: nameJSON, render: func(w io.Writer) error { return render.JSON(w, g.document) }})
-	return files, nil
+	return append(files, artifact{name: nameJSON, render: func(w io.Writer) error {
+		return render.JSON(w, g.document)
+	}}), nil
 }
 
 // fit drops the links that the size budget has no room for. The other files link to no more than llms.txt does.

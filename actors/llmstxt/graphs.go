@@ -71,7 +71,8 @@ func (g *generation) graphArtifacts() []artifact {
 	for _, p := range g.graph.Pages() {
 		files = append(files, artifact{name: p.Name, render: p.Write})
 	}
-	return append(files, artifact{name: nameForce, render: g.graph.Force}, artifact{name: nameGraph, render: g.graph.JSON})
+	return append(files, artifact{name: nameForce, render: g.graph.Force},
+		artifact{name: nameGraph, render: g.graph.JSON})
 }
 
 // prepareGraph makes the graph's folders, and removes and counts the temporary files of unfinished runs.

@@ -137,7 +137,8 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 		Repository: Source{Remote: o.Remote, Commit: o.Commit, Folder: line(o.Prefix), Files: len(repo.Files)},
 		Title:      line(index.Title), Summary: line(index.Summary),
 		SummaryFrom: line(index.SummaryFrom), SummaryReason: line(index.SummaryReason),
-		Facts: []Fact{}, Sections: sections(index, line), Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{}, Artifacts: []Artifact{},
+		Facts: []Fact{}, Sections: sections(index, line), Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{},
+		Artifacts: []Artifact{},
 	}
 	for _, f := range index.Facts {
 		d.Facts = append(d.Facts, Fact{line(f.Name), line(f.Value)})

@@ -18,7 +18,8 @@ type view struct {
 
 func newView(index *rank.Index) view {
 	line := Liner()
-	v := view{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary), sections: sections(index, line)}
+	v := view{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary),
+		sections: sections(index, line)}
 	for _, f := range index.Facts {
 		if name, value := line(f.Name), line(f.Value); name != "" && value != "" {
 			v.details = append(v.details, name+": "+value)
@@ -59,8 +60,8 @@ func newLink(l rank.Link, url string, line func(string) string) Link {
 		link.Reasons = append(link.Reasons, line(reason))
 	}
 	for _, s := range l.Symbols {
-		link.Symbols = append(link.Symbols, Symbol{Name: line(s.Name), Kind: string(s.Kind), Signature: line(s.Signature),
-			Doc: line(s.Doc), Path: cmp.Or(line(s.File), path), Line: s.Line, URL: linkURL(s.URL)})
+		link.Symbols = append(link.Symbols, Symbol{Name: line(s.Name), Kind: string(s.Kind),
+			Signature: line(s.Signature), Doc: line(s.Doc), Path: cmp.Or(line(s.File), path), Line: s.Line, URL: linkURL(s.URL)})
 	}
 	return link
 }

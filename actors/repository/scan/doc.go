@@ -2,8 +2,9 @@
 //
 // [Read] walks an [fs.FS] once and returns a [Repository]: every text file worth knowing with its size, language,
 // [Kind] (what it is) and [Place] (where it stands), sorted by path, and a count of everything that was left out with
-// the reason. Only the first 8 KiB of a file are looked at and no contents are kept, so memory grows with the number
-// of files alone. A [Reader] gives the contents later, through the same file system.
+// the reason. Only the first 8 KiB of a file are looked at, so memory grows with the number of files alone. A [Reader]
+// gives the contents later, through the same file system. With a [Memory], which holds a few megabytes, the scan and
+// all readers share one record of a file: it is read, and searched for what must not be shown, once.
 //
 // No symbolic link is followed. What .gitignore or .lastwordignore names, vendored folders, binary files and what
 // exceeds the [Limits] are left out; generated files, tests and test data stay, marked, so that a ranking can put

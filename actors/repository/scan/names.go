@@ -15,10 +15,10 @@ import (
 //go:embed names.txt
 var namesText string
 
-// known gives for a name and what it is the name of, such as "manifest" or "language", which one that is. It is "" where
-// nothing more is to say.
+// known is a name, and what has it, such as "manifest" or "language".
 type known struct{ is, name string }
 
+// names say which language it is; "" of all else.
 var names = sync.OnceValue(func() map[known]string {
 	all := make(map[known]string, 1200)
 	for line := range strings.Lines(namesText) {

@@ -12,7 +12,8 @@ import (
 // nothing.
 func placeBelow(above Place, docs bool, folder string) Place {
 	name := path.Base(folder)
-	if above == Test || above == Meta || docs && is("topic folder", strings.ToLower(name)) || SourceRoot(path.Dir(folder)) != "" {
+	topic := docs && is("topic folder", strings.ToLower(name))
+	if above == Test || above == Meta || topic || SourceRoot(path.Dir(folder)) != "" {
 		return above
 	}
 	if p := folderPlace(name); p != Product {

@@ -58,8 +58,8 @@ func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byt
 	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
 }
 
-// Shown gives what show makes of a file's text, which it gets as Read gives it. If that is the same, the memory keeps it
-// in mind: so all readers of the same files must give the same show.
+// Shown gives what show makes of a file's text, which it gets as Read gives it. If that is the same, the memory keeps
+// that in mind: so all readers of the same files must give the same show.
 func (r *Reader) Shown(
 	ctx context.Context, name string, limit int64, show func(text []byte) []byte,
 ) (shown []byte, err error) {

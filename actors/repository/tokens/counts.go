@@ -12,7 +12,7 @@ import (
 // Counts remembers how many tokens texts have. What an earlier run knew is counted without the vocabulary. The zero
 // value is ready to use, by several goroutines.
 type Counts struct {
-	// Earlier gives the Bytes of another Counts. It is called when a text is counted for the first time, and may be nil.
+	// Earlier gives the Bytes of another Counts. It is called when the first text is counted, and may be nil.
 	Earlier func() []byte
 
 	mu    sync.Mutex
@@ -55,7 +55,9 @@ func (c *Counts) find(of digest) (n int, known bool) {
 	if n, known := c.fresh[of]; known {
 		return int(n), true
 	}
-	i, known := sort.Find(len(c.known)/recordBytes, func(i int) int { return bytes.Compare(of[:], c.record(i)[:len(of)]) })
+	i, known := sort.Find(len(c.known)/recordBytes, func(i int) int {
+		return bytes.Compare(of[:], c.record(i)[:len(of)])
+	})
 	if !known {
 		return 0, false
 	}
