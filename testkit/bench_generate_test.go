@@ -46,7 +46,7 @@ func generateFigures(binary string) []figure {
 		}{
 			{"pack %s, cold", false, nil, 0.25},
 			{"pack %s, warm", true, nil, 0.25},
-			{"pack and count %s, cold", false, []string{countTokens}, 1 / 1.3},
+			{"pack and count %s, cold", false, []string{countTokens}, 0.77},
 			{"pack and count %s, warm", true, []string{countTokens}, 0.25},
 		} {
 			w := work{tree: of.tree, warm: row.warm, args: append(row.args, packAll...)}
