@@ -183,7 +183,7 @@ func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
 	}
 	perFile, most := apiOfOneFile, apiLinks
 	switch {
-	case len(j.golang.packages) == 0 && len(files) >= manyFiles:
+	case len(j.golang) == 0 && len(files) >= manyFiles:
 		perFile = apiOfManyFiles
 	case !j.golang.isSmall():
 		perFile = max(perFile, min(apiOfOnePackage, 2*apiLinks/max(1, len(c[secPackages]))))

@@ -8,12 +8,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
-
-// sampleBytes is the most that a program has that shows rather than does.
-const sampleBytes = 12 << 10
 
 // mostExamples are held against the README.
 const mostExamples = 300
@@ -35,11 +31,6 @@ func (j *judge) examples() []*candidate {
 			chosen[dir] = f.Path
 		}
 	}
-	for _, p := range j.golang.packages {
-		if p.sample && p.place == scan.Product {
-			chosen[p.dir] = p.files[0]
-		}
-	}
 	dirs := slices.SortedFunc(maps.Keys(chosen), compareBy(func(string) int { return 0 }))
 	var list []*candidate
 	for _, dir := range dirs[:min(len(dirs), mostExamples)] {
@@ -58,23 +49,6 @@ func (j *judge) examples() []*candidate {
 	}
 	slices.SortFunc(list, byScore)
 	return list
-}
-
-// isSample tells a program that shows how the module is used from one that the module is there for: small, without a
-// comment of its own and without flags.
-func (v *survey) isSample(p *goPackage, tree goTree) bool {
-	if !p.isCommand() || p.isHidden() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
-		return false
-	}
-	var imports []string
-	for _, file := range p.files {
-		imports = append(imports, v.byPath[file].Imports...)
-	}
-	_, note := v.packageDoc(p)
-	return note == "" && slices.ContainsFunc(imports, func(i string) bool { return tree.libraries[i] }) &&
-		!slices.ContainsFunc(imports, func(i string) bool {
-			return i == "flag" || prose.EndsWithAny(i, "/cobra", "/pflag")
-		})
 }
 
 // isIllustration holds for code below the documentation, where it shows how the product is used.

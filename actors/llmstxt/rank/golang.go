@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -9,11 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
-// goTree is the Go side of a repository: its packages by folder.
-type goTree struct {
-	packages  []*goPackage    // sorted by folder
-	libraries map[string]bool // import paths of those that are no commands
-}
+// goTree is the Go side of a repository: its packages, sorted by folder.
+type goTree []*goPackage
 
 type goPackage struct {
 	dir      string // "." for the root
@@ -24,7 +22,6 @@ type goPackage struct {
 	bytes    int64 // of this folder and those below
 	fanIn    int   // packages of the repository that import it
 	place    scan.Place
-	sample   bool // shows how the module is used
 }
 
 func (v *survey) findGo() goTree {
@@ -51,16 +48,7 @@ func (v *survey) findGo() goTree {
 	v.addLongComments(dirs)
 	v.countImporters(dirs)
 	v.sumBytes(dirs)
-	tree := goTree{libraries: make(map[string]bool)}
-	for _, p := range dirs {
-		tree.packages = append(tree.packages, p)
-		tree.libraries[p.importer] = !p.isCommand()
-	}
-	for _, p := range dirs {
-		p.sample = v.isSample(p, tree)
-	}
-	slices.SortFunc(tree.packages, func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
-	return tree
+	return slices.SortedFunc(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 }
 
 // addLongComments adds the files whose package clause the scan did not reach, for what stands before it is the
@@ -151,7 +139,7 @@ func (p *goPackage) isHidden() bool { return strings.Contains("/"+p.dir, "/_") }
 
 // isRunnable holds for a command of the product that is there for others.
 func (p *goPackage) isRunnable() bool {
-	return p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !p.sample
+	return p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product
 }
 
 // modulePath is that of a go.mod that the survey has read, or reads it.
@@ -168,7 +156,7 @@ func (v *survey) modulePath(p string) string {
 // isSmall holds for a Go tree with so few packages that its files are worth listing one by one.
 func (t goTree) isSmall() bool {
 	public := 0
-	for _, p := range t.packages {
+	for _, p := range t {
 		if !p.isCommand() && !p.isHidden() && p.place == scan.Product {
 			public++
 		}

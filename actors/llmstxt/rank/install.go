@@ -91,12 +91,12 @@ func (v *survey) dependencyLine(m manifest.Manifest) string {
 
 // isProgram holds for a Go tree whose root is a command, or that has nothing but commands to import.
 func (t goTree) isProgram() bool {
-	for _, p := range t.packages {
+	for _, p := range t {
 		if p.dir == "." {
 			return p.isCommand()
 		}
 	}
-	return len(t.packages) > 0 && !slices.ContainsFunc(t.packages, func(p *goPackage) bool {
+	return len(t) > 0 && !slices.ContainsFunc(t, func(p *goPackage) bool {
 		return !p.isCommand() && !p.isInternal() && !p.isHidden()
 	})
 }
@@ -104,8 +104,8 @@ func (t goTree) isProgram() bool {
 // programDir is the folder of the command that one installs: the root's, or the shallowest.
 func (t goTree) programDir() string {
 	best := ""
-	for _, p := range t.packages {
-		if p.isCommand() && !p.sample && !p.isHidden() && (best == "" || p.dir == "." || depth(p.dir) < depth(best)) &&
+	for _, p := range t {
+		if p.isCommand() && !p.isHidden() && (best == "" || p.dir == "." || depth(p.dir) < depth(best)) &&
 			best != "." {
 			best = p.dir
 		}

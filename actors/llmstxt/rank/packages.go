@@ -21,7 +21,7 @@ const fewPublic = 5
 // there are few others.
 func (j *sourceJudge) packages() []*candidate {
 	var public, internal []*goPackage
-	for _, p := range j.golang.packages {
+	for _, p := range j.golang {
 		switch {
 		case p.isCommand() || p.isHidden() || p.place != scan.Product:
 		case p.isInternal():
@@ -69,7 +69,7 @@ func (j *sourceJudge) packages() []*candidate {
 // goCommands lists what can be run, the shallow first, then by the code below.
 func (j *sourceJudge) goCommands() []*candidate {
 	var list []*goPackage
-	for _, p := range j.golang.packages {
+	for _, p := range j.golang {
 		if p.isRunnable() {
 			list = append(list, p)
 		}
@@ -141,12 +141,12 @@ func (v *survey) goPurposes() []purpose {
 	var list []purpose
 	module := strings.ToLower(moduleName(v.root().about.Name))
 	commands := 0
-	for _, p := range v.golang.packages {
+	for _, p := range v.golang {
 		if p.isCommand() && p.place == scan.Product && !p.isInternal() {
 			commands++
 		}
 	}
-	for _, p := range v.golang.packages {
+	for _, p := range v.golang {
 		if p.place != scan.Product || p.isInternal() || p.isHidden() {
 			continue
 		}

@@ -16,7 +16,7 @@ var (
 	foreignPlaces, privatePlaces = words.Of("foreign places"), words.Of("private places")
 	buildScripts, helpers        = words.Of("build scripts"), words.Of("helpers")
 	platforms                    = words.Of("ends of platforms")
-	wording, otherModules        = words.Of("wording"), words.Of("modules for other systems")
+	wording                      = words.Of("wording")
 )
 
 // foldersOf gives those above a file that say what it is for, in small letters: not the packages below a source root.
@@ -91,17 +91,8 @@ func (v *survey) isOlder(p string) bool {
 	return false
 }
 
-// isVariant finds the same file for another system of modules: dist/cjs/x.js beside dist/x.js, x.cjs beside x.js.
+// isVariant finds the same file for another system of modules: x.cjs beside x.js.
 func (v *survey) isVariant(p string) bool {
-	parts := strings.Split(p, "/")
-	for i, part := range parts[:len(parts)-1] {
-		above, below := path.Join(parts[:i]...), path.Join(parts[i+1:]...)
-		for _, instead := range []string{"", "esm", "es"} {
-			if otherModules.Has(part) && v.byPath[path.Join(above, instead, below)] != nil {
-				return true
-			}
-		}
-	}
 	stem, ok := strings.CutSuffix(p, ".cjs")
 	return ok && (v.byPath[stem+".js"] != nil || v.byPath[stem+".mjs"] != nil || v.byPath[stem+".ts"] != nil)
 }

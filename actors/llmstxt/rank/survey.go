@@ -87,7 +87,7 @@ func (v *survey) surveyed() Survey {
 	for _, u := range v.units {
 		s.Units = append(s.Units, Unit{Dir: u.dir, About: u.about, Manifests: u.manifests})
 	}
-	for _, p := range v.golang.packages {
+	for _, p := range v.golang {
 		s.Go = append(s.Go, GoPackage{Dir: p.dir, Name: p.name, ImportPath: p.importer})
 	}
 	return s

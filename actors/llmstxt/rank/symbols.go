@@ -59,7 +59,7 @@ func (j *sourceJudge) addSymbols(c choice) {
 
 func (t goTree) of(file string) *goPackage {
 	dir := path.Dir(file)
-	for _, p := range t.packages {
+	for _, p := range t {
 		if p.dir == dir {
 			return p
 		}
