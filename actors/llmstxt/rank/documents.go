@@ -55,10 +55,9 @@ func (j *pageJudge) documents(c choice) {
 // pageFiles are those that may be pages, in the order in which they are worth reading.
 func (j *pageJudge) pageFiles() []*scan.File {
 	var files []*scan.File
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
+	for f := range j.files() {
 		switch {
-		case !page.Is(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
+		case !page.Is(f.Path) || f.Kind == scan.Manifest:
 		case (strings.EqualFold(path.Ext(f.Path), ".txt") || path.Ext(f.Path) == ".asc" || page.IsMan(f.Path)) &&
 			f.Kind != scan.Document:
 		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" ||

@@ -19,9 +19,8 @@ var exampleFolders = words.Of("folders of examples")
 // examples lists one entrance for each example: its README, else its main file, else its first.
 func (j *judge) examples() []*candidate {
 	chosen := make(map[string]string)
-	for i := range j.repo.Files {
-		f := &j.repo.Files[i]
-		if f.Place != scan.Example && !j.isIllustration(f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
+	for _, f := range j.repo.Files {
+		if f.Place != scan.Example && !j.isIllustration(&f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
 			page.IsLicence(path.Base(f.Path)) || isBuildScript(f.Path) || filesOfPackages.Has(stemOf(f.Path)) ||
 			f.Kind == scan.Source && j.mix.sum > 0 && j.mix.bytes[f.Language] == 0 || j.isTranslation(f.Path) {
 			continue

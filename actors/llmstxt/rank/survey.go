@@ -150,8 +150,7 @@ func (v *survey) linkedReadme() string {
 // shallowest depth.
 func (v *survey) findReadme() string {
 	best := ""
-	for i := range v.repo.Files {
-		f := &v.repo.Files[i]
+	for _, f := range v.repo.Files {
 		if !page.IsReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
 			continue
 		}
@@ -169,8 +168,8 @@ func (v *survey) findReadme() string {
 	if len(v.units) > 2 && v.unitOf(best).dir != "." {
 		return "" // that of one package among several
 	}
-	for i := range v.repo.Files {
-		if f := &v.repo.Files[i]; f.Path != best && page.IsReadme(f.Path) && depth(f.Path) == depth(best) &&
+	for _, f := range v.repo.Files {
+		if f.Path != best && page.IsReadme(f.Path) && depth(f.Path) == depth(best) &&
 			path.Dir(f.Path) != path.Dir(best) {
 			return ""
 		}

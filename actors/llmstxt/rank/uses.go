@@ -84,8 +84,7 @@ func dotted(p string) string {
 	if dir == "." {
 		return ""
 	}
-	base := path.Base(p)
-	return dir + "." + strings.TrimSuffix(base, path.Ext(base))
+	return dir + "." + strings.TrimSuffix(path.Base(p), path.Ext(p))
 }
 
 func stemName(file string) string {

@@ -42,8 +42,7 @@ type file struct {
 
 func (t Tree) parts(parts []part) Found {
 	var files []*file
-	for i := range t.Files {
-		f := &t.Files[i]
+	for _, f := range t.Files {
 		if f.Place != scan.Product || f.Size == 0 || len(files) == mostParts ||
 			hasSegment(f.Path, "migrations", "plugins") {
 			continue

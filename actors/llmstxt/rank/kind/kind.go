@@ -63,8 +63,8 @@ func (t Tree) named(names ...string) []string {
 // matching gives the files of the product that the test takes, by depth and then by name.
 func (t Tree) matching(takes func(p string) bool) []string {
 	var list []string
-	for i := range t.Files {
-		if f := &t.Files[i]; f.Place == scan.Product && f.Size > 0 && takes(f.Path) {
+	for _, f := range t.Files {
+		if f.Place == scan.Product && f.Size > 0 && takes(f.Path) {
 			list = append(list, f.Path)
 		}
 	}

@@ -94,13 +94,7 @@ func (m Mentions) Path(p string) bool {
 
 // SpeaksOf tells whether the text has the name of a file as a word of its prose, also in the plural and with hyphens.
 func (m Mentions) SpeaksOf(stem string) bool {
-	if len(stem) < 5 {
-		return false
-	}
-	if m.prose == nil {
-		return false
-	}
-	return m.prose[stem] || m.prose[stem+"s"]
+	return len(stem) > 4 && (m.prose[stem] || m.prose[stem+"s"])
 }
 
 // CodeOf gives fenced and indented blocks and code spans.

@@ -81,9 +81,8 @@ func (p Page) Note() string {
 	if s := prose.Informative(p.Lead); s != "" {
 		return s
 	}
-	left := 3
-	for _, text := range p.Prose {
-		if left--; !text.Near || left < 0 {
+	for _, text := range p.Prose[:min(3, len(p.Prose))] {
+		if !text.Near {
 			break
 		}
 		if s := prose.Informative(text.Text); s != "" && !isDefinition(s) {
