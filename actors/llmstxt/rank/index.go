@@ -122,5 +122,6 @@ type judge struct {
 	*survey
 	passed  *passedOver
 	written map[string]int // pages whose code has the name
+	sidebar map[string]int // places of pages in the tables of contents of sites
 	found   []string       // kinds of repositories that it is of
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/kind"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 )
 
 // choice is the links by section.
@@ -100,8 +101,10 @@ func (j *judge) writeUp(c choice, progress func(done, total int)) error {
 // finish gives the sections as the index has them.
 func (c choice) finish(j *judge) []Section {
 	c.dropCommonNotes()
+	j.sidebar = j.readSidebars()
 	var sections []Section
 	for _, name := range sectionNames {
+		j.bySidebars(c[name])
 		s := Section{Name: name}
 		best := make(map[string]bool)
 		for _, x := range c[name] {
@@ -232,4 +235,46 @@ func (j *judge) kinds(c choice) {
 			c[name] = append(first[name], rest...)
 		}
 	}
+}
+
+var sidebars, pageEnds = words.Of("sidebars"), words.Of("ends of pages")
+
+// bySidebars puts the pages of a section that a site's table of contents lists into its order, in the places that they
+// have together.
+func (j *judge) bySidebars(list []*candidate) {
+	var places, scores []int
+	var listed []*candidate
+	for i, x := range list {
+		if j.sidebar[x.Path] > 0 {
+			places, scores, listed = append(places, i), append(scores, x.Score), append(listed, x)
+		}
+	}
+	slices.SortStableFunc(listed, func(x, y *candidate) int { return j.sidebar[x.Path] - j.sidebar[y.Path] })
+	for i, x := range listed {
+		x.Score = scores[i]
+		list[places[i]] = x
+	}
+}
+
+// readSidebars gives the pages that the tables of contents of sites list, each with its place.
+func (j *judge) readSidebars() map[string]int {
+	place := make(map[string]int)
+	for f := range j.files() {
+		if !sidebars.Has(path.Base(f.Path)) {
+			continue
+		}
+		dir := path.Dir(f.Path)
+		for w := range strings.FieldsFuncSeq(j.head(f.Path, readmeBytes), func(r rune) bool {
+			return strings.ContainsRune(" \t\n\"'`()[]{},", r)
+		}) {
+			for _, end := range pageEnds {
+				for _, p := range []string{path.Join(dir, w) + end, path.Join(dir, "docs", w) + end} {
+					if place[p] == 0 && j.byPath[p] != nil && page.Is(p) {
+						place[p] = len(place) + 1
+					}
+				}
+			}
+		}
+	}
+	return place
 }

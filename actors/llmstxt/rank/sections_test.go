@@ -370,3 +370,35 @@ func TestEveryLinkIsAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestSidebarsGiveTheOrder defends "sites are not ordered by their sidebars".
+func TestSidebarsGiveTheOrder(t *testing.T) {
+	const pages = `
+-- docs/alpha.md --
+# Alpha
+
+Alpha turns the widgets of the first shelf.
+-- docs/beta/index.md --
+# Beta
+
+Beta turns the widgets of the second shelf.
+-- docs/gamma.md --
+# Gamma
+
+Gamma turns the widgets of the third shelf.
+`
+	for name, text := range map[string]string{
+		"mkdocs.yml":         "nav:\n  - Third: gamma.md\n  - Second: beta/index.md\n  - First: alpha.md\n",
+		"sidebars.js":        "module.exports = {docs: ['gamma', {label: 'More', items: ['beta/index', 'alpha']}]}\n",
+		"docs/_sidebar.md":   "- [Third](gamma.md)\n- [Second](beta/index.md)\n- [First](alpha.md)\n",
+		"docs/unrelated.yml": "alpha: true\n",
+	} {
+		want := "Docs: docs/gamma.md docs/beta/index.md docs/alpha.md"
+		if name == "docs/unrelated.yml" {
+			want = "Docs: docs/alpha.md docs/gamma.md docs/beta/index.md"
+		}
+		if got := outline(build(t, pages+"-- "+name+" --\n"+text, scan.Origin{}, rank.Options{})); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
