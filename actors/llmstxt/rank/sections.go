@@ -239,8 +239,8 @@ func (j *judge) kinds(c choice) {
 
 var sidebars, pageEnds = words.Of("sidebars"), words.Of("ends of pages")
 
-// bySidebars puts the pages of a section that a site's table of contents lists into its order, in the places that they
-// have together.
+// bySidebars puts the pages of a section that a site's table of contents lists into its order, in the places that
+// they have together.
 func (j *judge) bySidebars(list []*candidate) {
 	var places, scores []int
 	var listed []*candidate
