@@ -47,7 +47,8 @@ func (s *Server) runRoutes() {
 	raw(s, gate.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
 		Tags: tags, Summary: "Keep an attached run going while this request is open",
 		Description: "Answers with the run's events. The run is cancelled when the last such request ends.",
-		Responses:   map[string]*huma.Response{"200": s.streams("The run's events", nil)}}, s.attachRun)
+		Responses: map[string]*huma.Response{"200": s.streams("The run's events", nil),
+			"204": {Description: "The run has ended, and the reader has its terminal"}}}, s.attachRun)
 }
 
 func (s *Server) readerRoutes() {
