@@ -90,6 +90,7 @@ export class Feed {
     this.changed();
     if (this.next < this.queue.length) return this.soon();
     this.queue.length = this.next = 0;
+    if (this.reading.peek()) return; // little is drawn, and the rest is on its way
     this.due = began + pause;
     afterFrame(() => (this.due = began + Math.min(longest, Math.max(pause, times * (performance.now() - began)))));
   }
