@@ -101,9 +101,14 @@ func TestEverythingIsBounded(t *testing.T) {
 		bomb += strings.ReplaceAll("N: &N [*P,*P,*P,*P,*P,*P,*P,*P,*P]\n", "N", string(c))
 		bomb = strings.ReplaceAll(bomb, "P", string(c-1))
 	}
+	var keys strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&keys, "k%d = 1\n", i)
+	}
 	for name, text := range map[string]string{
 		"pubspec.yaml":   bomb + "name: x\ndependencies: *o\n",
 		"Cargo.toml":     "a = " + strings.Repeat("[", 100_000),
+		"Project.toml":   "[deps]\n" + keys.String(),
 		"package.json":   strings.Repeat(`{"a":`, 100_000),
 		"package.yaml":   strings.Repeat("[", 100_000),
 		"pom.xml":        strings.Repeat("<a>", 100_000),

@@ -8,8 +8,15 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
+// mostKeys bounds the keys that are read of one file: go-toml compares each with all others of its table.
+const mostKeys = 5_000
+
 // parseTOML gives the tables read before a fault, too.
 func parseTOML(text string) (object, error) {
+	if rest := strings.SplitAfterN(text, "=", mostKeys+1); len(rest) > mostKeys {
+		read := text[:len(text)-len(rest[mostKeys])]
+		text = read[:strings.LastIndexByte(read, '\n')+1]
+	}
 	if err := checkNesting(text); err != nil {
 		return nil, err
 	}
