@@ -108,7 +108,7 @@ type Symbol struct {
 	URL       string `json:"url"`
 }
 
-// Dropped is a link or a file that the size budget had no room for.
+// Dropped is a link or a file that the budget had no room for, or none for all of the file.
 type Dropped struct {
 	Artifact string `json:"artifact" jsonschema:"the file that it is missing from"`
 	Path     string `json:"path"`

@@ -116,6 +116,9 @@ func (p *packing) fill(around string) ([][]byte, error) {
 			p.drop(e, blocks[i])
 			continue
 		}
+		if full {
+			p.dropped = append(p.dropped, e.link.file) // its end
+		}
 		left = left.plus(note).minus(cost)
 		blocks[i] = block
 	}
