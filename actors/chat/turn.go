@@ -221,7 +221,11 @@ func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
 	if !json.Valid(arguments) {
 		arguments, _ = json.Marshal(c.Arguments) // a string always is JSON
 	}
-	return u.task.Emit(messages.ToolStarted{Call: id, Tool: c.Name, Arguments: arguments}, "calling "+c.Name)
+	err := u.task.Emit(messages.ToolStarted{Call: id, Tool: c.Name, Arguments: arguments}, "calling "+c.Name)
+	if ctx.Err() != nil && err != nil && !actors.Unsent(err) && !u.left(ctx, c) {
+		_ = u.conclude(id, c.Name, tool.Failed(err)) // the log may have the start
+	}
+	return err
 }
 
 // runTool runs a tool when the log has its start.
