@@ -147,7 +147,7 @@ func (s *System) ownerOf(ctx context.Context, id messages.RunID, r *activeRun) s
 // node, and returns when that has ended.
 func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reason string) (over bool, err error) {
 	s, mine := t.attempt.run.system, t.attempt.run.principal
-	if r := s.active(other); r != nil {
+	if r := s.active(other); r != nil && r.log.final.Load() == nil {
 		if !r.clock.waits.Load() || r.principal != mine {
 			return false, nil
 		}
