@@ -63,10 +63,13 @@ func (r *activeRun) hasActor() bool {
 }
 
 // launched reports whether the run has an actor, or soon will.
-func (r *activeRun) launched() bool {
+func (r *activeRun) launched() bool { return r.lent().Run != "" }
+
+// lent is the claim on the run, zero before the journal has lent it.
+func (r *activeRun) lent() Claim {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.claim.Run != ""
+	return r.claim
 }
 
 // actorStarted sends the actor what was posted before.

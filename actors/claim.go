@@ -272,9 +272,7 @@ func (s *System) close(ctx context.Context) {
 func (s *System) beat(ctx context.Context, r *activeRun) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout) // one that hangs must not cost the other claims
 	defer cancel()
-	r.mu.Lock()
-	claim := r.claim
-	r.mu.Unlock()
+	claim := r.lent()
 	durable := r.log.durable.Load()
 	if durable == 0 || r.log.liveDropped.Load() {
 		return nil

@@ -201,7 +201,7 @@ func (s *System) handOver(r *activeRun) {
 			return
 		}
 		if err == nil { // a fenced owner says nothing of its claim
-			s.leaveClaim(r.claim)
+			s.leaveClaim(r.lent())
 		}
 		r.log.drop(errHandedOver)
 		if !s.forget(r) {

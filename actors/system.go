@@ -153,10 +153,11 @@ func (s *System) released(r *activeRun) {
 		s.tellRuns(&forgetRun{run: r})
 		r.parent.post(&childOver{id: r.id, status: end.Status, cause: causeOf(*end)})
 	}
+	claim := r.lent() // one that comes later is lent again
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.claim.Run != "" {
-		s.endedClaims = append(s.endedClaims, r.claim)
+	if claim.Run != "" {
+		s.endedClaims = append(s.endedClaims, claim)
 	}
 }
 
