@@ -143,9 +143,10 @@ func (s runtimeSuite) attached() {
 					}
 				}
 				time.Sleep(time.Second)
-				if leave(); dead {
+				if dead { // before the caller leaves: else the node may record the cancel, and recovery ends the run
 					m.strike()
 				}
+				leave()
 				time.Sleep(2 * time.Minute)
 				if state, _ := c.State(w.within(time.Second), run.ID()); state.Status.IsEnded() == calls {
 					w.complain("after two minutes the run is %s", state.Status)
