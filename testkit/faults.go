@@ -99,6 +99,9 @@ func (f *Faults) Inject(p actors.Point) {
 	}
 	if m, ok := p.Message.(*poke); ok {
 		if m.trial == t {
+			if t.Plan.Cancel == CancelWith && !t.Plan.Faults[m.fault].byPID() {
+				t.cancelBefore(m.fault, p)
+			}
 			t.strike(p, m.fault)
 		}
 		return
@@ -238,13 +241,17 @@ func (t *Trial) cancel(p actors.Point) {
 	t.canceled = true
 }
 
-// reach makes the fault happen in a turn of the actor, unless the actor has stopped.
+// reach makes the fault happen in a turn of the actor, unless the actor has stopped. A cancel with a turn's failure
+// waits for that turn: ahead of it, the cancel could stop the actor each time.
 func (t *Trial) reach(i int, p actors.Point) {
 	if !t.fire(i) {
 		return
 	}
-	t.cancelBefore(i, p)
-	if slices.Contains(PIDFailures(), t.Plan.Faults[i].Failure) {
+	byPID := t.Plan.Faults[i].byPID()
+	if byPID || t.Plan.Cancel != CancelWith {
+		t.cancelBefore(i, p)
+	}
+	if byPID {
 		t.hit(i)
 	}
 	target := t.Plan.Faults[i].Actor
@@ -257,7 +264,7 @@ func (t *Trial) reach(i int, p actors.Point) {
 // strike makes the fault happen to the actor at the point, and records it in the run.
 func (t *Trial) strike(p actors.Point, i int) {
 	f := t.Plan.Faults[i]
-	if !slices.Contains(PIDFailures(), f.Failure) || f.Phase == Starting {
+	if !f.byPID() || f.Phase == Starting {
 		t.hit(i)
 	}
 	p.Record(string(f.Failure))
@@ -331,6 +338,8 @@ func (t *Trial) returns(p actors.Point) {
 }
 
 func (f Fault) ofWork() bool { return slices.Contains(WorkFailures(), f.Failure) }
+
+func (f Fault) byPID() bool { return slices.Contains(PIDFailures(), f.Failure) }
 
 // failureOf returns the fault that the task's attempt is to fail with, or -1.
 func (t *Trial) failureOf(p actors.Point) int {
