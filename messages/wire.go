@@ -124,7 +124,7 @@ func (e *Event) UnmarshalKept(line []byte) error {
 		line []byte
 	}{line: line}
 	kept.wire.line.Store(&kept.line)
-	*e = e.Sharing(&kept.wire)
+	e.cache = &kept.wire
 	return nil
 }
 
