@@ -132,18 +132,25 @@ func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
 	}
 }
 
+// plays plays a story to a client that reads r, as slowly as it likes. done gets what Play returns; closing w ends r.
+func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID, r io.Reader, w io.Closer, done <-chan error) {
+	t.Helper()
+	runs = &stories.Teller{}
+	id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"` + story + `"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := io.Pipe()
+	s := dialect.NewDoor(dialect.Config{Runs: runs}).Stream(pipe{to, http.Header{}}, "text/plain")
+	played := make(chan error, 1)
+	go func() { played <- dialect.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+	return runs, id, from, to, played
+}
+
 // A run that waits for people is silent; the client still hears that the connection lives.
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runs := &stories.Teller{}
-		id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"question"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, w := io.Pipe()
-		s := dialect.NewDoor(dialect.Config{Runs: runs}).Stream(pipe{w, http.Header{}}, "text/plain")
-		done := make(chan error, 1)
-		go func() { done <- dialect.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+		runs, id, r, _, done := plays(t, "question")
 		scan := bufio.NewScanner(r)
 		begun := time.Now()
 		for _, want := range []string{`"Let me ask."`, "beat", "beat"} {
@@ -171,15 +178,7 @@ func TestHeartbeats(t *testing.T) {
 // The client reads so slowly that a heartbeat is due before it has the terminal: none comes after that.
 func TestNoHeartbeatAfterTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runs := &stories.Teller{}
-		id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"plain"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, w := io.Pipe()
-		s := dialect.NewDoor(dialect.Config{Runs: runs}).Stream(pipe{w, http.Header{}}, "text/plain")
-		done := make(chan error, 1)
-		go func() { done <- dialect.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+		_, _, r, w, done := plays(t, "plain")
 		const end = "END run.completed\n"
 		begin := make([]byte, len(whole)-len(end))
 		if _, err := io.ReadFull(r, begin); err != nil {
