@@ -110,7 +110,8 @@ func TestStateAfterTheTerminal(t *testing.T) {
 	})
 }
 
-// A run that is started again hears how its child has ended, though the journal has not answered yet: it does not wait for ever.
+// A run that is started again hears how its child has ended, though the journal has not answered yet: it does not wait
+// for ever.
 func TestChildEndsBeforeTheJournalAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &slow{MemoryJournal: actors.NewMemoryJournal()}

@@ -51,8 +51,8 @@ func (c *changes) take() (runs []messages.RunID, all bool) {
 	return runs, all
 }
 
-// watch tells the client which of the caller's runs are new, are in another status or ask something else, until ctx is done. The message
-// list says that any may be: then the client reads the list.
+// watch tells the client which of the caller's runs are new, are in another status or ask something else, until ctx is
+// done. The message list says that any may be: then the client reads the list.
 func (s *subscription) watch(ctx context.Context) {
 	defer s.cancel()
 	c, changed := s.connection, &changes{wake: make(chan struct{}, 1), runs: map[messages.RunID]bool{}}
