@@ -149,7 +149,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/repository/*",
-	ours:   []string{"messages", "actors/repository/*", "actors/repository/source/golang"},
+	ours:   []string{"messages", "actors/repository/*", "actors/repository/source/*"},
 	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -330,7 +330,7 @@ var rules = []rule{{
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*",
 		"transport/dialect", "transport/dialect/*", "transport/dialect/*/*", "cmd/internal/*",
 	},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/...", "github.com/orcaman/concurrent-map"},
 }, {
 	pkgs: "cmd/internal/drawing",
 	ours: []string{"actors/plan"},
