@@ -33,8 +33,11 @@ type Address struct {
 
 // String gives the address for people: Parse understands it, and it has neither credentials nor a query.
 func (a Address) String() string {
-	if a.Path != "" {
-		return a.local()
+	switch {
+	case a.Kind == Folder && isArchiveName(a.Path):
+		return a.Path + "/"
+	case a.Path != "":
+		return a.Path
 	}
 	u, err := url.Parse(a.URL)
 	if err != nil {
@@ -45,14 +48,6 @@ func (a Address) String() string {
 		u.Path, u.RawPath = u.Path+a.suffix(u), ""
 	}
 	return u.String()
-}
-
-// local marks a folder that has the name of an archive by a slash.
-func (a Address) local() string {
-	if a.Kind == Folder && isArchiveName(a.Path) {
-		return a.Path + "/"
-	}
-	return a.Path
 }
 
 func (a Address) suffix(u *url.URL) string {
@@ -71,14 +66,11 @@ func (a Address) suffix(u *url.URL) string {
 
 // treeMark is what stands between repository and ref in the host's own pages. Where the host is not known it is the
 // only mark that no path can be mistaken for.
-func treeMark(host string) string {
-	switch host {
-	case "github.com":
-		return "/tree/"
-	case "bitbucket.org":
-		return "/src/"
-	case "codeberg.org", "gitea.com":
-		return "/src/branch/"
-	}
-	return "/-/tree/"
+func treeMark(host string) string { return cmp.Or(treeMarks[host], "/-/tree/") }
+
+var treeMarks = map[string]string{
+	"github.com":    "/tree/",
+	"bitbucket.org": "/src/",
+	"codeberg.org":  "/src/branch/",
+	"gitea.com":     "/src/branch/",
 }

@@ -2,6 +2,7 @@ package address
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -82,25 +83,16 @@ func isHost(name string) bool {
 		ip, err := netip.ParseAddr(name)
 		return err == nil && ip.Zone() == ""
 	}
-	return isName(name) && name[0] != '.' && name[len(name)-1] != '.' && !strings.Contains(name, "..")
+	return hostName.MatchString(name)
 }
 
-// isName admits what is safe wherever a name is used: no leading dash, no character that a shell, a URL or a file
-// system gives a meaning.
-func isName(s string) bool {
-	for _, r := range s {
-		if !isWord(r) && r != '-' && r != '.' {
-			return false
-		}
-	}
-	return s != "" && s[0] != '-'
-}
-
-func isGitHubName(s string) bool { return isName(s) && !strings.Contains(s, ".") }
-
-func isWord(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
-}
+var (
+	hostName   = regexp.MustCompile(`^\w[\w-]*(\.[\w-]+)*$`)
+	gitHubName = regexp.MustCompile(`^\w[\w-]*$`)
+	// safeName admits what is safe wherever a name is used: no leading dash, no character that a shell, a URL or a file
+	// system gives a meaning.
+	safeName = regexp.MustCompile(`^[\w.][\w.-]*$`)
+)
 
 // isRef holds to git's own rules for names of refs; "" is none.
 func isRef(ref string) bool {
@@ -111,11 +103,9 @@ func isRef(ref string) bool {
 
 func isDotGit(segment string) bool { return strings.HasSuffix(segment, ".git") && segment != ".git" }
 
-func isArchiveName(name string) bool {
-	low := strings.ToLower(name)
-	return slices.ContainsFunc([]string{".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".zip", ".tar", ".tar.xz", ".txz",
-		".tar.zst"}, func(end string) bool { return strings.HasSuffix(low, end) })
-}
+func isArchiveName(name string) bool { return archive.MatchString(name) }
+
+var archive = regexp.MustCompile(`(?i)\.(tar(\.(gz|bz2|xz|zst))?|tgz|tbz2|txz|zip)$`)
 
 // isArchive tells a download from a page about something that has its name.
 func isArchive(host string, segments []string) bool {

@@ -2,6 +2,7 @@ package address
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -74,7 +75,7 @@ func short(text string) (Address, error) {
 
 func github(text string, segments []string) (Address, error) {
 	pages := len(segments) > 2 && (segments[2] == "tree" || strings.Contains(segments[1], "@"))
-	if !isGitHubName(segments[0]) || len(segments) > 2 && !pages {
+	if !gitHubName.MatchString(segments[0]) || len(segments) > 2 && !pages {
 		return Address{}, invalid("there is no folder %s, and it does not name a repository; %s", shown(text), howTo)
 	}
 	if strings.Contains(text, "#") {
@@ -90,47 +91,33 @@ func colon(text string) (Address, error) {
 	if !named {
 		user, host = "", before
 	}
+	site := sites[before]
 	first, _, _ := strings.Cut(after, "/")
 	switch {
-	case !named && strings.Contains(first, "@") && !isPrefix(host):
+	case !named && strings.Contains(first, "@") && site == "":
 		return Address{}, credentials()
 	case strings.Contains(host, "/") || after == "" || strings.Contains(user, "/"):
 		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
-	case !named && isPrefix(host) && strings.Contains(after, "#"):
+	case site != "" && strings.Contains(after, "#"):
 		return Address{}, noFragment()
-	case !named && isPrefix(host):
-		return remote(prefixed(host) + after)
-	case !named && isScheme(host):
+	case site != "":
+		return remote(site + after)
+	case !named && slices.Contains([]string{"http", "https", "ssh", "file"}, strings.ToLower(host)):
 		return Address{}, invalid("%s lacks the slashes of a URL; write %s://…", shown(text), strings.ToLower(host))
-	case !named && isPort(first) && strings.Contains(after, "/"):
+	case !named && portNumber.MatchString(first) && strings.Contains(after, "/"):
 		return remote("https://" + text)
 	case !named && !strings.Contains(host, "."):
 		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
-	case named:
-		return remote("ssh://" + user + "@" + host + "/" + strings.TrimLeft(after, "/"))
 	}
-	return remote("ssh://" + host + "/" + strings.TrimLeft(after, "/"))
+	return remote("ssh://" + before + "/" + strings.TrimLeft(after, "/"))
 }
 
-func isPrefix(host string) bool { return prefixed(host) != "" }
-
-// prefixed knows the short names that package managers have for the hosts.
-func prefixed(host string) string {
-	switch host {
-	case "github", "gh":
-		return "https://github.com/"
-	case "gitlab":
-		return "https://gitlab.com/"
-	case "bitbucket":
-		return "https://bitbucket.org/"
-	}
-	return ""
+// sites have short names in package managers.
+var sites = map[string]string{
+	"github":    "https://github.com/",
+	"gh":        "https://github.com/",
+	"gitlab":    "https://gitlab.com/",
+	"bitbucket": "https://bitbucket.org/",
 }
 
-func isScheme(host string) bool {
-	return slices.Contains([]string{"http", "https", "ssh", "file"}, strings.ToLower(host))
-}
-
-func isPort(s string) bool {
-	return s != "" && len(s) <= 5 && strings.Trim(s, "0123456789") == ""
-}
+var portNumber = regexp.MustCompile(`^\d{1,5}$`)

@@ -40,7 +40,7 @@ func hasCredentials(u *url.URL) bool {
 		return false
 	}
 	_, secret := u.User.Password()
-	return secret || u.Scheme != "ssh" || !isName(u.User.Username())
+	return secret || u.Scheme != "ssh" || !safeName.MatchString(u.User.Username())
 }
 
 // checkHost brings the host into one spelling.
@@ -63,23 +63,13 @@ func checkHost(u *url.URL) error {
 		name = "[" + name + "]"
 	}
 	u.Host = name
-	if port != "" && port != defaultPort(u.Scheme) {
+	if port != "" && port != defaultPorts[u.Scheme] {
 		u.Host += ":" + port
 	}
 	return nil
 }
 
-func defaultPort(scheme string) string {
-	switch scheme {
-	case "https":
-		return "443"
-	case "http":
-		return "80"
-	case "ssh":
-		return "22"
-	}
-	return ""
-}
+var defaultPorts = map[string]string{"https": "443", "http": "80", "ssh": "22"}
 
 func checkPath(u *url.URL) ([]string, error) {
 	segments := split(u.Path)

@@ -46,17 +46,9 @@ func mark(host string, segments []string) int {
 // pageAt finds the first segment that begins a page, on hosts whose repositories may have any number of segments.
 func pageAt(segments []string) int {
 	for i := 2; i < len(segments); i++ {
-		next := ""
-		if i+1 < len(segments) {
-			next = segments[i+1]
-		}
-		switch segments[i] {
-		case "tree", "blob":
+		s := segments[i]
+		if s == "tree" || s == "blob" || s == "src" && i+1 < len(segments) && isGitea(segments[i+1]) {
 			return i
-		case "src":
-			if isGitea(next) {
-				return i
-			}
 		}
 	}
 	return len(segments)
@@ -149,7 +141,7 @@ func (v *view) check(a Address) error {
 			return invalid("%s cannot be the name of an owner or a repository; %s", shown(name), howTo)
 		}
 	}
-	if v.host == "github.com" && (!isGitHubName(v.repo[0]) || !isName(v.repo[1])) {
+	if v.host == "github.com" && (!gitHubName.MatchString(v.repo[0]) || !safeName.MatchString(v.repo[1])) {
 		return invalid("%s is not a repository on GitHub; write owner/repo", shown(strings.Join(v.repo, "/")))
 	}
 	ref := a.Ref
