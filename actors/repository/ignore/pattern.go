@@ -1,7 +1,7 @@
 package ignore
 
 import (
-	"slices"
+	"path"
 	"strings"
 )
 
@@ -69,7 +69,7 @@ func partOf(text string, ofPath bool) part {
 		return part{text: rest, kind: suffix}
 	}
 	if strings.ContainsAny(text, `*?[\`) {
-		return part{text: text, kind: glob}
+		return part{text: forMatch.Replace(text), kind: glob}
 	}
 	return part{text: text, kind: literal}
 }
@@ -131,129 +131,15 @@ func (p part) match(s string, w *work) bool {
 	case suffix:
 		return strings.HasSuffix(s, p.text)
 	}
-	return matchGlob(p.text, s, w)
+	w.spend(len(p.text) * len(s) / 16) // path.Match takes time up to the product
+	ok, _ := path.Match(p.text, s)
+	return ok
 }
 
-// matchGlob is bytewise, as git is, and tries again only the last "*".
-func matchGlob(glob, s string, w *work) bool {
-	again, from, i := "", 0, 0
-	starred := false
-	for rest := glob; !w.spent(); {
-		if strings.HasPrefix(rest, "*") {
-			rest = strings.TrimLeft(rest, "*")
-			again, from, starred = rest, i, true
-			continue
-		}
-		if i == len(s) && rest == "" {
-			return true
-		}
-		if i < len(s) {
-			n, steps := matchOne(rest, s[i])
-			w.spend(steps)
-			if n > 0 {
-				rest, i = rest[n:], i+1
-				continue
-			}
-		}
-		if !starred || from >= len(s) {
-			return false
-		}
-		from++
-		rest, i = again, from
-	}
-	return false
-}
-
-// matchOne gives the length of the glob's first element if that matches c, else 0, and how many steps that took.
-func matchOne(glob string, c byte) (length, steps int) {
-	switch {
-	case glob == "":
-		return 0, 1
-	case glob[0] == '?':
-		return 1, 1
-	case glob[0] == '[':
-		n, ok := matchClass(glob, c)
-		if !ok {
-			return 0, max(n, 1)
-		}
-		return n, n
-	case glob[0] == '\\':
-		if len(glob) > 1 && glob[1] == c {
-			return 2, 1
-		}
-		return 0, 1
-	case glob[0] == c:
-		return 1, 1
-	}
-	return 0, 1
-}
-
-// matchClass reads "[a-z]", which may begin with "!" or "^". One that does not end matches nothing.
-func matchClass(glob string, c byte) (length int, ok bool) {
-	i, negated, found := 1, false, false
-	if i < len(glob) && (glob[i] == '!' || glob[i] == '^') {
-		i, negated = i+1, true
-	}
-	for first := i; ; {
-		if i >= len(glob) {
-			return len(glob), false
-		}
-		if glob[i] == ']' && i > first {
-			return i + 1, found != negated
-		}
-		if name, n := posix(glob[i:]); n > 0 {
-			found = found || inPosix(name, c)
-			i += n
-			continue
-		}
-		low, n := classByte(glob[i:])
-		high := low
-		i += n
-		if i+1 < len(glob) && glob[i] == '-' && glob[i+1] != ']' {
-			high, n = classByte(glob[i+1:])
-			i += 1 + n
-		}
-		found = found || low <= c && c <= high
-	}
-}
-
-func classByte(s string) (byte, int) {
-	if s[0] == '\\' && len(s) > 1 {
-		return s[1], 2
-	}
-	return s[0], 1
-}
-
-func posix(s string) (name string, length int) {
-	if !strings.HasPrefix(s, "[:") {
-		return "", 0
-	}
-	name, _, ok := strings.Cut(s[2:min(len(s), len("[:xdigit:]"))], ":]")
-	if !ok || strings.Contains(name, "]") {
-		return "", 0
-	}
-	return name, len(name) + 4
-}
-
-func inPosix(name string, c byte) bool {
-	lower, upper, digit := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9'
-	switch name {
-	case "alpha":
-		return lower || upper
-	case "digit":
-		return digit
-	case "alnum":
-		return lower || upper || digit
-	case "lower":
-		return lower
-	case "upper":
-		return upper
-	case "space":
-		return slices.Contains([]byte(" \t\n\v\f\r"), c)
-	case "xdigit":
-		return digit || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-	case "punct":
-		return c > ' ' && c < 0x7F && !lower && !upper && !digit
-	}
-	return false
-}
+// forMatch writes a glob of git for [path.Match], which knows neither "!" nor names in classes, and wants "]" and "-"
+// escaped there. What does not end, a class or an escape, is an error to it and matches nothing.
+var forMatch = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`,
+	"[!]", `[^\]`, "[^]", `[^\]`, "[]", `[\]`, "[!-", `[^\-`, "[^-", `[^\-`, "[!", "[^", "[-", `[\-`, "-]", `\-]`,
+	"[:alpha:]", "A-Za-z", "[:digit:]", "0-9", "[:alnum:]", "A-Za-z0-9", "[:lower:]", "a-z", "[:upper:]", "A-Z",
+	"[:space:]", " \t\n\v\f\r", "[:xdigit:]", "0-9A-Fa-f",
+	"[:punct:]", "!-/:-@[-`{-~")

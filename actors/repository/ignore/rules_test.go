@@ -103,7 +103,7 @@ func TestMatchesAsGitDoes(t *testing.T) {
 	ask(t, dir, git, "init", "-q")
 	for _, pattern := range []string{"a", "/a", "a/", "a/b", "a/**", "**/a", "**/a/", "a/**/c", "*", "*/", "*/c", "a*",
 		"?b", "[ab]", "[!a]b", "a/*", "**", "/**", "**/", "/*/", "a/b/", "*.b", "**/b/**", "**/**/c", "a//b", "x", "\\x",
-		"[a", "a\\", "b*b"} {
+		"[a", "a\\", "b*b", "[]ab]", "[!]x]", "[^-]", "[a-]", "[[:alpha:]]", "[![:alpha:]-]", "[[:punct:]a]b", "\\[!a]"} {
 		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
