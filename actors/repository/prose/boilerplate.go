@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,7 +43,7 @@ func IsBoilerplate(s string) bool {
 	switch {
 	case low == "":
 		return false
-	case strings.IndexByte("-\\*+=/|<>~^(,;.", low[0]) >= 0, strings.HasSuffix(low, "?"), hasMail(low), isLegal(low):
+	case strings.IndexByte("-\\*+=/|<>~^(,;.", low[0]) >= 0, strings.HasSuffix(low, "?"), strings.Contains(low, "@") && mail.MatchString(low), isLegal(low):
 		return true
 	case utf8.RuneCountInString(low) < 12, isCutOff(low), len(low) < 40 && strings.Contains(low, "backward"):
 		return true
@@ -72,24 +73,7 @@ func isLegal(s string) bool {
 	return StartsWithAny(s, "(c)", "©") || phrases["legal"].In(s)
 }
 
-// hasMail finds name@host.tld.
-func hasMail(s string) bool {
-	for rest := s; ; {
-		before, after, ok := strings.Cut(rest, "@")
-		if !ok {
-			return false
-		}
-		host, _, _ := strings.Cut(after, " ")
-		name := before != "" && isNameByte(before[len(before)-1])
-		if i := strings.IndexByte(host, '.'); name && i > 0 && i+2 < len(host) && isNameByte(host[0]) &&
-			isNameByte(host[i+1]) {
-			return true
-		}
-		rest = after
-	}
-}
-
-func isNameByte(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+var mail = regexp.MustCompile(`[a-z0-9]@[a-z0-9][^ .]*\.[a-z0-9][^ ]`)
 
 // ContainsAny tells whether the text contains one of the parts.
 func ContainsAny(s string, parts ...string) bool {

@@ -2,6 +2,7 @@ package prose
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,16 +45,13 @@ func Is(s string) bool {
 	if StartsWithAny(s, "[!", ":::", "{", "|", "<", "Table of Contents", "Copyright", "SPDX-") {
 		return false
 	}
-	letters, words := 0, 0
-	for w := range strings.FieldsSeq(s) {
-		words++
-		for _, r := range w {
-			if unicode.IsLetter(r) {
-				letters++
-			}
+	letters := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			letters++
 		}
 	}
-	return 2*letters > len([]rune(s)) && (words >= 4 || !isLatin(s))
+	return 2*letters > utf8.RuneCountInString(s) && (len(strings.Fields(s)) >= 4 || !isLatin(s))
 }
 
 // length counts characters; one that is a syllable or a word counts for two.
@@ -151,14 +149,41 @@ func Count[N int | int64](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Unescape drops the backslash before punctuation, as Markdown does.
+// Unescape drops the backslash before punctuation outside of code spans, as Markdown does.
 func Unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
-			i++
+	for s != "" {
+		n := 1
+		switch {
+		case s[0] == '`':
+			n, _ = Backticks(s)
+		case escaped.MatchString(s):
+			s = s[1:]
 		}
-		b.WriteByte(s[i])
+		b.WriteString(s[:n])
+		s = s[n:]
 	}
 	return b.String()
 }
+
+var escaped = regexp.MustCompile(`^\\[[:punct:]]`)
+
+// Backticks returns the length of the code span that the text's first backticks begin, or of these if none close it.
+func Backticks(s string) (n int, closed bool) {
+	open := ticks(s)
+	for end := open; ; {
+		i := strings.IndexByte(s[end:], '`')
+		if i < 0 {
+			return open, false
+		}
+		run := ticks(s[end+i:])
+		if end += i + run; run == open {
+			return end, true
+		}
+	}
+}
+
+func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }

@@ -4,21 +4,17 @@ import "strings"
 
 // HasWords finds whole words; the last may have an ending.
 func HasWords(text, words string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], words)
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], words)
 		if i < 0 {
 			return false
 		}
-		i += at
-		if !IsIdent(rune(ByteAt(text, i-1))) {
-			end := i + len(words)
-			rest := text[end:]
-			if n := strings.IndexFunc(rest, func(r rune) bool { return !IsIdent(r) }); len(rest) == 0 || n >= 0 &&
-				n <= 2 || n < 0 && len(rest) <= 2 {
-				return true
-			}
+		from += i
+		rest := text[from+len(words):]
+		ending := len(rest) - len(strings.TrimLeftFunc(rest, IsIdent))
+		if !IsIdent(rune(ByteAt(text, from-1))) && ending <= 2 {
+			return true
 		}
-		at = i + 1
 	}
 }
 
