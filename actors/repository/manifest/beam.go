@@ -5,37 +5,31 @@ import (
 	"strings"
 )
 
-func readMix(m *Manifest, text string) error {
+func readMix(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true})
-	value := func(key string) string { return mixValue(toks, key) }
 	if i := toks.find("app", ":", ":"); i >= 0 {
-		m.Name = toks.at(i + 3).text
+		f.Name = toks.at(i + 3).text
 	}
+	f.fill(func(key string) string { return mixValue(toks, key) })
 	for i, t := range toks {
 		if t.deep <= depth && toks.has(i, "{", ":") && toks.has(i+3, ",") {
-			m.mixDependency(toks.group(i))
+			f.mixDependency(toks.group(i))
 		}
 	}
-	m.Version, m.Description = value("version"), value("description")
-	m.Repository, m.Homepage = value("source_url"), value("homepage_url")
 	if i := toks.find("licenses", ":", "["); i >= 0 {
-		m.License = cmp.Or(toks.group(i + 2).strs()...)
+		f.License = cmp.Or(toks.group(i + 2).strs()...)
 	}
-	m.Private = toks.find("package") < 0 // which Hex asks for
-	m.requires("Elixir", value("elixir"))
-	if apps := value("apps_path"); apps != "" {
-		m.Members = []string{apps + "/*"}
-	}
-	if m.Name != "" {
-		m.entry("lib/" + m.Name + ".ex")
+	f.Private = toks.find("package") < 0 // which Hex asks for
+	if apps := mixValue(toks, "apps_path"); apps != "" {
+		f.Members = []string{apps + "/*"}
 	}
 	return nil
 }
 
 // mixDependency takes {:name, "~> 1.0", …} unless it is for some environments only.
-func (m *Manifest) mixDependency(args tokens) {
+func (f *file) mixDependency(args tokens) {
 	if args.find("only", ":") < 0 && args.at(1).kind == word && args.at(3).kind != mark && len(args) > 3 {
-		m.Dependencies = append(m.Dependencies, args[1].text)
+		f.Dependencies = append(f.Dependencies, args[1].text)
 	}
 }
 
@@ -77,36 +71,35 @@ func erlangTerm(toks tokens, key string) tokens {
 	return nil
 }
 
-func readRebar(m *Manifest, text string) error {
+func readRebar(f *file, text string) error {
 	toks := lex(text, erlangSyntax())
 	deps := erlangTerm(toks, "deps")
 	for i, t := range deps {
 		if level := t.deep - deps[0].deep; t.kind == word && (level == 1 || level == 2 && deps.has(i-1, "{")) {
-			m.Dependencies = append(m.Dependencies, t.text)
+			f.Dependencies = append(f.Dependencies, t.text)
 		}
 	}
-	m.command(erlangTerm(toks, "escript_name").at(0).text)
+	f.command(erlangTerm(toks, "escript_name").at(0).text)
 	return nil
 }
 
-func readAppSrc(m *Manifest, text string) error {
+func readAppSrc(f *file, text string) error {
 	toks := lex(text, erlangSyntax())
-	value := func(key string) string { return strings.Join(erlangTerm(toks, key).strs(), "") }
-	m.Name = erlangTerm(toks, "application").at(0).text
-	m.Description, m.Version = value("description"), value("vsn")
-	m.License = cmp.Or(erlangTerm(toks, "licenses").strs()...)
-	m.Private = m.License == "" // which Hex asks for
+	f.Name = erlangTerm(toks, "application").at(0).text
+	f.License = cmp.Or(erlangTerm(toks, "licenses").strs()...)
+	f.fill(func(key string) string { return strings.Join(erlangTerm(toks, key).strs(), "") })
+	f.Private = f.License == "" // which Hex asks for
 	for _, link := range erlangTerm(toks, "links").strs() {
 		switch strings.Count(strings.TrimSuffix(link, "/"), "/") {
 		case 2:
-			m.Homepage = cmp.Or(m.Homepage, link)
+			f.Homepage = cmp.Or(f.Homepage, link)
 		case 4:
-			m.Repository = cmp.Or(m.Repository, link)
+			f.Repository = cmp.Or(f.Repository, link)
 		}
 	}
 	for _, t := range erlangTerm(toks, "applications") {
 		if t.kind == word && t.text != "kernel" && t.text != "stdlib" {
-			m.Dependencies = append(m.Dependencies, t.text)
+			f.Dependencies = append(f.Dependencies, t.text)
 		}
 	}
 	return nil

@@ -7,118 +7,94 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// field is one "Key: value" of a file of such lines, indented ones joined to it.
-type field struct {
-	section string // of an INI file; of Cabal the line that the field is indented below
-	key     string // lower case
-	value   string
-}
-
-// parseFields reads Debian-style fields; with sections, indentation below a line without a colon makes fields of a
-// section.
-func parseFields(text string, sections bool) []field {
-	var list []field
-	section, deep := "", 0
+// parseLines reads lines of "key: value" or "key = value". A section begins with [its name] or, as in Cabal, with a
+// line that holds its kind and its name, which is the text of the section; Cabal indents what is in one. Other lines
+// that are indented go on with the value above.
+func parseLines(text string) (object, error) {
+	var all, fields object
+	section, brackets, deep := "", false, 0
+	leave := func() {
+		if section != "" {
+			fields = object{{section, fields}}
+		}
+		all, fields, section = append(all, fields...), nil, ""
+	}
 	for l := range strings.Lines(text) {
 		t := strings.TrimSpace(l)
 		indent := len(l) - len(strings.TrimLeft(l, " \t"))
-		if t == "" || strings.HasPrefix(t, "--") && sections {
-			continue
-		}
-		key, value, ok := strings.Cut(t, ":")
-		isKey := ok && isFieldName(key)
+		sign := max(strings.IndexAny(t, ":="), 0)
+		key := strings.TrimSpace(t[:sign])
+		isKey := key != "" && strings.IndexFunc(key, isNoKeyRune) < 0
 		switch {
-		case indent > deep && len(list) > 0 && (!isKey || !sections || indent > deep+1 && section == ""):
-			if last := &list[len(list)-1]; len(last.value) < textBytes/128 {
-				last.value = strings.TrimSpace(last.value + "\n" + t)
+		case t == "" || prose.StartsWithAny(t, "--", "#", ";"):
+		case indent > deep && (!isKey || brackets || section == ""):
+			if last := len(fields) - 1; last >= 0 && fields[last].key != "" {
+				if value, _ := fields[last].value.(string); len(value) < textBytes/128 {
+					fields[last].value = strings.TrimSpace(value + "\n" + t)
+				}
 			}
+		case t[0] == '[':
+			leave()
+			section, brackets = strings.Trim(t, "[]"), true
 		case isKey:
-			if indent == 0 {
-				section = ""
+			if indent == 0 && !brackets {
+				leave()
 			}
 			deep = indent
-			list = append(list, field{section, strings.ToLower(key), strings.TrimSpace(value)})
-		case sections && indent == 0:
-			section, deep = t, 0
+			fields = append(fields, member{key, strings.TrimSpace(t[sign+1:])})
+		case indent == 0 && !brackets:
+			leave()
+			kind, name, _ := strings.Cut(t, " ")
+			section, deep, fields = kind, 0, object{{"", strings.TrimSpace(name)}}
 		}
 	}
-	return list
+	leave()
+	return all, nil
 }
 
-func isFieldName(s string) bool {
-	isOther := func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("-@/", r) }
-	return s != "" && strings.IndexFunc(s, isOther) < 0
+func isNoKeyRune(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune("-@/", r) }
+
+// listed splits a list on one or many lines.
+func listed(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
 }
 
-// isListGap separates the items of a list on one or many lines.
-func isListGap(r rune) bool { return strings.ContainsRune(", \t\n", r) }
-
-func fieldOf(list []field, section, key string) string {
-	for _, f := range list {
-		if f.section == section && f.key == key {
-			return f.value
-		}
-	}
-	return ""
-}
-
-func readDescription(m *Manifest, text string) error {
-	list := parseFields(text, false)
-	value := func(key string) string { return fieldOf(list, "", key) }
-	m.Name, m.Version, m.License = value("package"), value("version"), value("license")
-	m.Description = cmp.Or(value("title"), value("description"))
-	for url := range strings.FieldsFuncSeq(value("url"), isListGap) {
+func readDescription(f *file, text string) error {
+	o, err := f.tree(parseLines, text)
+	for _, url := range listed(o.text("url")) {
 		if prose.ContainsAny(url, "github.com/", "gitlab.com/", "codeberg.org/") {
-			m.Repository = cmp.Or(m.Repository, url)
+			f.Repository = cmp.Or(f.Repository, url)
 		} else {
-			m.Homepage = cmp.Or(m.Homepage, url)
+			f.Homepage = cmp.Or(f.Homepage, url)
 		}
 	}
-	for d := range strings.SplitSeq(value("imports")+","+value("depends"), ",") {
-		switch name := firstWord(d); {
-		case name == "R":
-			m.Requires = "R " + strings.Trim(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(d), "R")), "()")
-		default:
-			m.Dependencies = append(m.Dependencies, name)
+	for d := range strings.SplitSeq(o.text("depends"), ",") {
+		if versions, ok := strings.CutPrefix(strings.TrimSpace(d), "R "); ok {
+			f.Requires = "R " + strings.Trim(versions, " ()")
 		}
 	}
-	return nil
+	return err
 }
 
-func readCabal(m *Manifest, text string) error {
-	list := parseFields(text, true)
-	value := func(key string) string { return fieldOf(list, "", key) }
-	m.Name, m.Version, m.License = value("name"), value("version"), value("license")
-	m.Description = cmp.Or(value("synopsis"), value("description"))
-	m.Homepage = value("homepage")
-	for _, f := range list {
-		kind, name, _ := strings.Cut(f.section, " ")
-		kind = strings.ToLower(kind)
-		switch {
-		case kind == "source-repository" && f.key == "location":
-			m.Repository = cmp.Or(m.Repository, f.value)
-		case kind == "executable" && f.key == "main-is":
-			m.command(strings.TrimSpace(name))
-			m.entry(firstLine(fieldOf(list, f.section, "hs-source-dirs")) + "/" + f.value)
-		case (kind == "library" || kind == "executable") && f.key == "build-depends":
-			for d := range strings.SplitSeq(f.value, ",") {
-				m.Dependencies = append(m.Dependencies, firstWord(d))
-			}
-		case kind == "library" && f.key == "exposed-modules":
-			m.cabalModules(cmp.Or(firstLine(fieldOf(list, f.section, "hs-source-dirs")), "."), f.value)
+func readCabal(f *file, text string) error {
+	o, err := f.tree(parseLines, text)
+	dir := func(part object) string { return cmp.Or(part.text("hs-source-dirs"), ".") } // of several none has all
+	for _, library := range o.objects("library") {
+		for _, module := range listed(library.text("exposed-modules")) {
+			f.entry(dir(library) + "/" + strings.ReplaceAll(module, ".", "/") + ".hs")
 		}
 	}
-	return nil
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	s, _, _ = strings.Cut(s, ",")
-	return strings.TrimSpace(s)
-}
-
-func (m *Manifest) cabalModules(dir, names string) {
-	for name := range strings.FieldsFuncSeq(names, isListGap) {
-		m.entry(dir + "/" + strings.ReplaceAll(name, ".", "/") + ".hs")
+	for _, program := range o.objects("executable") {
+		f.command(program.text(""))
+		f.entry(dir(program) + "/" + program.text("main-is"))
 	}
+	return err
+}
+
+func firstWord(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, " \t<>=^~!;[({,"); i >= 0 {
+		return s[:i]
+	}
+	return s
 }

@@ -2,36 +2,36 @@ package manifest
 
 import "golang.org/x/mod/modfile"
 
-func readGoMod(m *Manifest, text string) error {
-	f, err := modfile.ParseLax(m.Path, []byte(text), nil)
+func readGoMod(f *file, text string) error {
+	mod, err := modfile.ParseLax(f.Path, []byte(text), nil)
 	if err != nil {
-		m.Name = modfile.ModulePath([]byte(text))
+		f.Name = modfile.ModulePath([]byte(text))
 		return err
 	}
-	if f.Module != nil {
-		m.Name = f.Module.Mod.Path
+	if mod.Module != nil {
+		f.Name = mod.Module.Mod.Path
 	}
-	if f.Go != nil {
-		m.Requires = "Go " + f.Go.Version
+	if mod.Go != nil {
+		f.Requires = "Go " + mod.Go.Version
 	}
-	for _, r := range f.Require {
+	for _, r := range mod.Require {
 		if !r.Indirect {
-			m.Dependencies = append(m.Dependencies, r.Mod.Path)
+			f.Dependencies = append(f.Dependencies, r.Mod.Path)
 		}
 	}
 	return nil
 }
 
-func readGoWork(m *Manifest, text string) error {
-	f, err := modfile.ParseWork(m.Path, []byte(text), nil)
+func readGoWork(f *file, text string) error {
+	mod, err := modfile.ParseWork(f.Path, []byte(text), nil)
 	if err != nil {
 		return err
 	}
-	if f.Go != nil {
-		m.Requires = "Go " + f.Go.Version
+	if mod.Go != nil {
+		f.Requires = "Go " + mod.Go.Version
 	}
-	for _, u := range f.Use {
-		m.Members = append(m.Members, u.Path)
+	for _, u := range mod.Use {
+		f.Members = append(f.Members, u.Path)
 	}
 	return nil
 }

@@ -5,72 +5,34 @@ import (
 	"strings"
 )
 
-func readPOM(m *Manifest, text string) error {
-	p := pom{fields: make(map[string]string)}
-	err := walkXML(text, p.visit)
-	field := func(key string) string { return p.resolve(p.fields["project/"+key], 0) }
-	group := cmp.Or(field("groupId"), field("parent/groupId"))
-	m.Name = field("artifactId")
-	if group != "" && m.Name != "" {
-		m.Name = group + ":" + m.Name
+func readPOM(f *file, text string) error {
+	o, err := parseXML(text)
+	value := func(place string) string { return resolved(o, o.text(place)) }
+	f.fill(value)
+	f.lists(o)
+	f.Private = value("project/packaging") == "pom" && len(f.Members) > 0
+	for _, d := range o.objects("project/dependencies/dependency") {
+		group, scope := d.text("groupId"), d.text("scope")
+		if scope != "test" && scope != "provided" && !strings.Contains(group, "$") {
+			f.Dependencies = append(f.Dependencies, group+":"+d.text("artifactId"))
+		}
 	}
-	m.Version = cmp.Or(field("version"), field("parent/version"))
-	m.Description, m.Homepage = field("description"), field("url")
-	m.License = field("licenses/license/name")
-	m.Repository = cmp.Or(field("scm/url"), field("scm/connection"))
-	m.requires("Java", cmp.Or(field("properties/maven.compiler.release"), field("properties/java.version"),
-		field("properties/maven.compiler.source")))
-	m.Members, m.Dependencies = p.modules, p.dependencies
-	m.Private = field("packaging") == "pom" && len(p.modules) > 0
-	if main := p.resolve(p.main, 0); main != "" {
-		m.entry("src/main/java/" + strings.ReplaceAll(main, ".", "/") + ".java")
+	if main := value("project/build/plugins/plugin/configuration/mainClass"); main != "" {
+		f.entry("src/main/java/" + strings.ReplaceAll(main, ".", "/") + ".java")
 	}
 	return err
 }
 
-type pom struct {
-	fields       map[string]string // the first of each path
-	modules      []string
-	dependencies []string
-	main         string
-	dependency   [3]string // group, artifact and scope of the one being read
-}
-
-func (p *pom) visit(e element) {
-	if _, seen := p.fields[e.path]; !seen {
-		p.fields[e.path] = e.text
-	}
-	switch e.path {
-	case "project/modules/module":
-		p.modules = append(p.modules, e.text)
-	case "project/dependencies/dependency/groupId":
-		p.dependency[0] = e.text
-	case "project/dependencies/dependency/artifactId":
-		p.dependency[1] = e.text
-	case "project/dependencies/dependency/scope":
-		p.dependency[2] = e.text
-	case "project/dependencies/dependency":
-		if p.dependency[2] != "test" && p.dependency[2] != "provided" && !strings.Contains(p.dependency[0], "$") {
-			p.dependencies = append(p.dependencies, p.dependency[0]+":"+p.dependency[1])
-		}
-		p.dependency = [3]string{}
-	}
-	if strings.HasSuffix(e.path, "/mainClass") && p.main == "" {
-		p.main = e.text
-	}
-}
-
-// resolve replaces ${name} by a property of the same file; a value with an unknown one is no value.
-func (p *pom) resolve(value string, level int) string {
-	for level < 8 {
+// resolved replaces ${name} by a property of the same file; a value with an unknown one is no value.
+func resolved(o object, value string) string {
+	for range 8 {
 		before, rest, ok := strings.Cut(value, "${")
 		if !ok || len(value) > textBytes/64 {
 			break
 		}
 		name, after, _ := strings.Cut(rest, "}")
-		value = before + cmp.Or(p.fields["project/properties/"+name],
-			p.fields["project/"+strings.TrimPrefix(name, "project.")], "$") + after
-		level++
+		value = before + cmp.Or(o.text("project/properties/"+name),
+			o.text("project/"+strings.TrimPrefix(name, "project.")), "$") + after
 	}
 	if strings.Contains(value, "$") {
 		return ""
@@ -83,26 +45,26 @@ func gradleSyntax() syntax {
 }
 
 // readGradle reads assignments at the top level and the dependencies blocks.
-func readGradle(m *Manifest, text string) error {
+func readGradle(f *file, text string) error {
 	toks := lex(text, gradleSyntax())
 	var shared tokens
 	if i := toks.find("allprojects", "{"); i >= 0 {
 		shared = toks.group(i + 1)
 	}
 	value := func(key string) string { return cmp.Or(gradleValue(toks, key, 0), gradleValue(shared, key, 0)) }
-	m.Version, m.Description = value("version"), value("description")
-	m.Name = cmp.Or(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
-	if of := value("group"); of != "" {
-		m.Name = of + ":" + m.Name
+	f.Name = cmp.Or(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
+	if group := value("group"); group != "" {
+		f.Name = group + ":" + f.Name
 	}
+	f.fill(value)
 	for _, key := range []string{"mainClass", "mainClassName", "mainClass.set", "application.mainClass"} {
 		if main := gradleValue(toks, key, 3); main != "" {
 			p := strings.ReplaceAll(strings.TrimSuffix(main, "Kt"), ".", "/")
-			m.entry("src/main/java/"+p+".java", "src/main/kotlin/"+p+".kt")
+			f.entry("src/main/java/"+p+".java", "src/main/kotlin/"+p+".kt")
 			break
 		}
 	}
-	m.gradleDependencies(toks)
+	f.gradleDependencies(toks)
 	return nil
 }
 
@@ -127,21 +89,21 @@ func gradleLiteral(toks tokens, i int) token {
 	return toks.at(i)
 }
 
-func (m *Manifest) gradleDependencies(toks tokens) {
+func (f *file) gradleDependencies(toks tokens) {
 	for i, t := range toks {
 		if !t.is("api") && !t.is("implementation") && !t.is("compileOnlyApi") {
 			continue
 		}
 		next := gradleLiteral(toks, i+1)
 		if parts := strings.Split(next.text, ":"); next.kind == str && len(parts) >= 2 && parts[0] != "" {
-			m.Dependencies = append(m.Dependencies, parts[0]+":"+parts[1])
+			f.Dependencies = append(f.Dependencies, parts[0]+":"+parts[1])
 		}
 	}
 }
 
-func readGradleSettings(m *Manifest, text string) error {
+func readGradleSettings(f *file, text string) error {
 	toks := lex(text, gradleSyntax())
-	m.Name = gradleValue(toks, "rootProject.name", 3)
+	f.Name = gradleValue(toks, "rootProject.name", 3)
 	for i := range toks {
 		if !toks.has(i, "include") {
 			continue
@@ -151,7 +113,7 @@ func readGradleSettings(m *Manifest, text string) error {
 				break
 			}
 			if p := strings.Trim(strings.ReplaceAll(t.text, ":", "/"), "/"); t.kind == str && p != "" {
-				m.Members = append(m.Members, p)
+				f.Members = append(f.Members, p)
 			}
 		}
 	}

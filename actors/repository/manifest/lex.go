@@ -187,7 +187,7 @@ func lengthTo(s, end string) int {
 }
 
 func (l *lexer) isWord(c byte) bool {
-	return isWordRune(rune(c)) || strings.IndexByte(l.syntax.words, c) >= 0
+	return prose.IsIdent(rune(c)) || strings.IndexByte(l.syntax.words, c) >= 0
 }
 
 func (l *lexer) word() {

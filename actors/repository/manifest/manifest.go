@@ -11,10 +11,11 @@ import (
 
 // Bounds of what is taken from one file.
 const (
-	textBytes  = 1 << 20 // the rest of a longer file is not read
-	valueRunes = 600
-	listItems  = 300
-	depth      = 64 // of nested values
+	textBytes   = 1 << 20 // the rest of a longer file is not read
+	valueRunes  = 600
+	listItems   = 300
+	depth       = 64  // of nested values
+	mostLicence = 120 // bytes of a licence's name
 )
 
 // Manifest is what one file says. Values are single lines; unknown ones are empty.
@@ -43,98 +44,32 @@ type Script struct{ Name, Command string }
 
 // Known reports whether Parse has a reader for files of this name.
 func Known(path string) bool {
-	_, ok := readerOf(path)
-	return ok
+	return readerOf(path) != nil
 }
 
 // Parse reads the manifest at path, which is slash separated and relative to the root of the material. The error says
 // what was wrong with the text; the Manifest then holds what was readable nevertheless. It never panics.
 func Parse(name string, text []byte) (m Manifest, err error) {
-	r, ok := readerOf(name)
-	if !ok {
+	r := readerOf(name)
+	if r == nil {
 		return Manifest{Path: name}, fmt.Errorf("%s is no manifest of a known kind", name)
 	}
-	m.Path, m.Ecosystem = name, r.ecosystem
+	f := file{Manifest: Manifest{Path: name, Ecosystem: r.ecosystem}, rules: r.rules}
 	defer func() {
 		// The parsers of other people's formats are not ours; a fault in one costs its file only.
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("%s cannot be read: %v", name, fault)
 		}
-		m.bound()
+		f.customary()
+		f.bound()
+		m = f.Manifest
 	}()
 	s := strings.ToValidUTF8(string(text[:min(len(text), textBytes)]), "\uFFFD")
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "\uFEFF"), "\r\n", "\n")
-	if err := r.read(&m, s); err != nil {
+	if err := r.read(&f, s); err != nil {
 		return m, fmt.Errorf("%s: %w", name, err)
 	}
 	return m, nil
-}
-
-// reader reads the manifests of an ecosystem. A value that the text does not give stays as it is.
-type reader struct {
-	ecosystem string
-	read      func(m *Manifest, text string) error
-}
-
-var readersByName = map[string]reader{
-	"go.mod":                {"go", readGoMod},
-	"go.work":               {"go", readGoWork},
-	"package.json":          {"npm", readPackageJSON},
-	"pnpm-workspace.yaml":   {"npm", readPnpm},
-	"deno.json":             {"deno", readDeno},
-	"deno.jsonc":            {"deno", readDeno},
-	"jsr.json":              {"deno", readDeno},
-	"jsr.jsonc":             {"deno", readDeno},
-	"Cargo.toml":            {"cargo", readCargo},
-	"pyproject.toml":        {"pypi", readPyproject},
-	"setup.cfg":             {"pypi", readSetupCfg},
-	"setup.py":              {"pypi", readSetupPy},
-	"pom.xml":               {"maven", readPOM},
-	"build.gradle":          {"gradle", readGradle},
-	"build.gradle.kts":      {"gradle", readGradle},
-	"settings.gradle":       {"gradle", readGradleSettings},
-	"settings.gradle.kts":   {"gradle", readGradleSettings},
-	"Directory.Build.props": {"nuget", readProps},
-	"composer.json":         {"composer", readComposer},
-	"mix.exs":               {"hex", readMix},
-	"rebar.config":          {"hex", readRebar},
-	"Package.swift":         {"swift", readSwift},
-	"package.yaml":          {"hackage", readHpack},
-	"CMakeLists.txt":        {"cmake", readCMake},
-	"meson.build":           {"meson", readMeson},
-	"pubspec.yaml":          {"pub", readPubspec},
-	"dune-project":          {"opam", readDune},
-	"opam":                  {"opam", readOpam},
-	"DESCRIPTION":           {"cran", readDescription},
-	"Project.toml":          {"julia", readJulia},
-	"build.zig.zon":         {"zig", readZon},
-	"info.rkt":              {"racket", readRacket},
-	"Chart.yaml":            {"helm", readChart},
-	"galaxy.yml":            {"ansible", readGalaxy},
-}
-
-var readersByExtension = map[string]reader{
-	".csproj":  {"nuget", readProject},
-	".fsproj":  {"nuget", readProject},
-	".vbproj":  {"nuget", readProject},
-	".sln":     {"nuget", readSolution},
-	".slnx":    {"nuget", readSolutionXML},
-	".gemspec": {"rubygems", readGemspec},
-	".podspec": {"cocoapods", readPodspec},
-	".cabal":   {"hackage", readCabal},
-	".opam":    {"opam", readOpam},
-}
-
-func readerOf(name string) (r reader, ok bool) {
-	base := path.Base(name)
-	if r, ok = readersByName[base]; ok {
-		return r, true
-	}
-	if strings.HasSuffix(base, ".app.src") {
-		return reader{"hex", readAppSrc}, true
-	}
-	r, ok = readersByExtension[strings.ToLower(path.Ext(base))]
-	return r, ok
 }
 
 // entry adds an entry point that is given relative to the manifest's folder.
@@ -151,13 +86,6 @@ func (m *Manifest) entry(names ...string) {
 		if !slices.Contains(m.Entries, p) && len(m.Entries) < listItems {
 			m.Entries = append(m.Entries, p)
 		}
-	}
-}
-
-// requires names the language, if the manifest says which versions of it will do.
-func (m *Manifest) requires(language, version string) {
-	if version != "" {
-		m.Requires = language + " " + version
 	}
 }
 
@@ -186,9 +114,20 @@ func (m *Manifest) bound() {
 	m.Directory = strings.TrimPrefix(path.Clean("/"+cmp.Or(m.Directory, dir)), "/")
 	m.Commands = lines(m.Commands)
 	m.Members = lines(m.Members)
-	m.Dependencies = lines(m.Dependencies)
+	for i, p := range m.Members {
+		if strings.HasSuffix(path.Ext(p), "proj") {
+			m.Members[i] = path.Dir(strings.ReplaceAll(p, `\`, "/"))
+		}
+	}
+	language, _, _ := strings.Cut(m.Requires, " ")
+	m.Dependencies = slices.DeleteFunc(lines(m.Dependencies), func(name string) bool {
+		return strings.EqualFold(name, language) // its versions are required, too
+	})
 	slices.Sort(m.Dependencies)
 	m.Dependencies = slices.Compact(m.Dependencies)
+	if len(m.License) > mostLicence {
+		m.License = "" // the text of the licence rather than its name
+	}
 }
 
 func lines(list []string) []string {

@@ -15,7 +15,7 @@ func (toks tokens) calls(visit func(name string, args tokens)) {
 	}
 }
 
-func readCMake(m *Manifest, text string) error {
+func readCMake(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, words: "./-+:$"})
 	toks.calls(func(name string, args tokens) {
 		if len(args) == 0 || strings.Contains(args[0].text, "$") {
@@ -23,23 +23,23 @@ func readCMake(m *Manifest, text string) error {
 		}
 		switch strings.ToLower(name) {
 		case "project":
-			m.cmakeProject(args)
+			f.cmakeProject(args)
 		case "add_executable":
-			m.program(args)
+			f.program(args)
 		case "add_subdirectory":
-			m.Members = append(m.Members, args[0].text)
+			f.Members = append(f.Members, args[0].text)
 		case "find_package":
-			m.Dependencies = append(m.Dependencies, args[0].text)
+			f.Dependencies = append(f.Dependencies, args[0].text)
 		}
 	})
 	return nil
 }
 
-func (m *Manifest) cmakeProject(args tokens) {
-	if m.Name != "" {
+func (f *file) cmakeProject(args tokens) {
+	if f.Name != "" {
 		return
 	}
-	m.Name = args[0].text
+	f.Name = args[0].text
 	for i := range len(args) - 1 {
 		value := args[i+1].text
 		if strings.Contains(value, "$") {
@@ -47,26 +47,26 @@ func (m *Manifest) cmakeProject(args tokens) {
 		}
 		switch args[i].text {
 		case "VERSION":
-			m.Version = value
+			f.Version = value
 		case "DESCRIPTION":
-			m.Description = value
+			f.Description = value
 		case "HOMEPAGE_URL":
-			m.Homepage = value
+			f.Homepage = value
 		}
 	}
 }
 
 // program takes the name of a program, and the file with its main function.
-func (m *Manifest) program(args tokens) {
-	m.command(args[0].text)
+func (f *file) program(args tokens) {
+	f.command(args[0].text)
 	for _, a := range args[1:] {
 		if strings.HasPrefix(path.Base(a.text), "main.") && !strings.Contains(a.text, "$") {
-			m.entry(a.text)
+			f.entry(a.text)
 		}
 	}
 }
 
-func readMeson(m *Manifest, text string) error {
+func readMeson(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `'`, triple: true})
 	toks.calls(func(name string, args tokens) {
 		if args.at(0).kind != str {
@@ -75,37 +75,37 @@ func readMeson(m *Manifest, text string) error {
 		switch name {
 		case "project":
 			named := args.arguments(":")
-			m.Name = args[0].text
-			m.Version, m.License = named["version"].joined(), cmp.Or(named["license"].strs()...)
+			f.Name = args[0].text
+			f.Version, f.License = named["version"].joined(), cmp.Or(named["license"].strs()...)
 		case "executable":
-			m.program(args)
+			f.program(args)
 		case "dependency":
-			m.Dependencies = append(m.Dependencies, args[0].text)
+			f.Dependencies = append(f.Dependencies, args[0].text)
 		case "subdir":
-			m.Members = append(m.Members, args[0].text)
+			f.Members = append(f.Members, args[0].text)
 		}
 	})
 	return nil
 }
 
-func readSwift(m *Manifest, text string) error {
+func readSwift(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"//"}, block: true, quotes: `"`, triple: true})
 	if first, _, _ := strings.Cut(text, "\n"); strings.Contains(first, "swift-tools-version") {
-		m.Requires = "Swift " + strings.TrimSpace(first[strings.LastIndexByte(first, ':')+1:])
+		f.Requires = "Swift " + strings.TrimSpace(first[strings.LastIndexByte(first, ':')+1:])
 	}
 	toks.calls(func(function string, args tokens) {
 		named := args.arguments(":")
 		name := named["name"].joined()
 		switch function {
 		case "Package":
-			m.Name = cmp.Or(m.Name, name)
+			f.Name = cmp.Or(f.Name, name)
 		case "executable":
-			m.command(name)
+			f.command(name)
 		case "executableTarget":
-			m.entry(cmp.Or(named["path"].joined(), "Sources/"+name) + "/main.swift")
+			f.entry(cmp.Or(named["path"].joined(), "Sources/"+name) + "/main.swift")
 		case "package":
 			if url := named["url"].joined(); url != "" {
-				m.Dependencies = append(m.Dependencies, strings.TrimSuffix(path.Base(url), ".git"))
+				f.Dependencies = append(f.Dependencies, strings.TrimSuffix(path.Base(url), ".git"))
 			}
 		}
 	})
@@ -113,33 +113,25 @@ func readSwift(m *Manifest, text string) error {
 }
 
 // readZon reads the fields of the outermost struct.
-func readZon(m *Manifest, text string) error {
+func readZon(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"//"}, quotes: `"`})
-	inDeps := false
-	for i, t := range toks {
-		if !t.is(".") || toks.at(i+1).kind != word || !toks.has(i+2, "=") {
-			continue
+	f.fill(func(key string) string {
+		i := toks.find(".", key, "=")
+		if i < 0 {
+			return ""
 		}
-		key, value := toks[i+1].text, toks.at(i+3).text
-		if value == "." {
-			value = toks.at(i + 4).text
+		if i += 3; toks.has(i, ".") {
+			i++
 		}
-		if t.deep == 2 && inDeps {
-			m.Dependencies = append(m.Dependencies, key)
-		}
-		if t.deep != 1 {
-			continue
-		}
-		inDeps = key == "dependencies"
-		switch key {
-		case "name":
-			m.Name = value
-		case "version":
-			m.Version = value
-		case "minimum_zig_version":
-			m.Requires = "Zig " + value
+		return toks.at(i).text
+	})
+	if i := toks.find(".", "dependencies", "=", ".", "{"); i >= 0 {
+		deps := toks.group(i + 4)
+		for k, t := range deps {
+			if name := deps.at(k + 1); t.is(".") && t.deep == 2 && name.kind == word {
+				f.Dependencies = append(f.Dependencies, name.text)
+			}
 		}
 	}
-	m.entry("src/root.zig", "src/main.zig")
 	return nil
 }

@@ -9,10 +9,7 @@ import (
 // and scp forms, web pages of a folder. dir is the folder that such a page shows.
 func repositoryURL(s string) (address, dir string) {
 	s = strings.TrimSpace(strings.TrimPrefix(s, "scm:git:"))
-	s = strings.TrimPrefix(strings.TrimPrefix(s, "scm:"), "git+")
-	if full := shorthand(s); full != "" {
-		s = full
-	}
+	s = full(strings.TrimPrefix(strings.TrimPrefix(s, "scm:"), "git+"))
 	if host, rest, ok := strings.Cut(strings.TrimPrefix(s, "git@"), ":"); ok && !strings.Contains(s, "://") &&
 		strings.Contains(host, ".") && !strings.ContainsAny(host, `/\ `) {
 		s = "https://" + host + "/" + strings.TrimPrefix(rest, "/")
@@ -47,23 +44,21 @@ func webURL(u *url.URL) (address, dir string) {
 	return "https://" + strings.ToLower(host) + "/" + strings.TrimSuffix(p, ".git"), dir
 }
 
-// shorthand expands what npm and others take for a host's name, and a bare pair.
-func shorthand(s string) string {
-	prefix, rest, ok := strings.Cut(s, ":")
-	if !ok {
-		if strings.Count(s, "/") == 1 && !strings.ContainsAny(s, " .@\\") {
-			return "https://github.com/" + s
-		}
-		prefix, rest = "", s
+// hosts are those that have a short name in manifests.
+var hosts = map[string]string{"github": "https://github.com/", "gitlab": "https://gitlab.com/",
+	"bitbucket": "https://bitbucket.org/", "codeberg": "https://codeberg.org/"}
+
+// full writes in full what npm and others take for a host's name, a bare pair, and an address without a scheme.
+func full(s string) string {
+	short, rest, _ := strings.Cut(s, ":")
+	host, _, _ := strings.Cut(s, ".")
+	switch {
+	case hosts[short] != "":
+		return hosts[short] + strings.TrimPrefix(rest, "/")
+	case strings.Count(s, "/") == 1 && !strings.ContainsAny(s, " .@:\\"):
+		return hosts["github"] + s
+	case strings.HasPrefix("https://"+s, hosts[host]) && hosts[host] != "":
+		return "https://" + s
 	}
-	for _, host := range []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"} {
-		name, _, _ := strings.Cut(host, ".")
-		if prefix == name {
-			return "https://" + host + "/" + strings.TrimPrefix(rest, "/")
-		}
-		if prefix == "" && strings.HasPrefix(rest, host+"/") {
-			return "https://" + rest
-		}
-	}
-	return ""
+	return s
 }

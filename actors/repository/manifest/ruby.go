@@ -6,8 +6,6 @@ import (
 	"strings"
 )
 
-func rubySyntax() syntax { return syntax{line: []string{"#"}, quotes: `"'`, words: "-"} }
-
 // rubySpec reads "spec.name = literal" lines of a gemspec or a podspec.
 type rubySpec struct{ tokens }
 
@@ -40,21 +38,26 @@ func (s rubySpec) made() (name, version string) {
 	return s.at(i).text, version
 }
 
-// list gives all literals of the statement, those of %w[a b] included.
+// list gives the literals that are assigned, those of %w[a b] included. What code makes gives none.
 func (s rubySpec) list(name string) []string {
 	rest := s.after(name)
+	i := 1
+	if rest.has(0, "<", "<") {
+		i = 2
+	}
+	percent := rest.has(i, "%", "w")
+	switch {
+	case rest.at(i).kind == str:
+		return []string{rest.at(i).text}
+	case percent:
+		i += 2
+	case !rest.has(i, "["):
+		return nil
+	}
 	var out []string
-	percent := false
-	for i, t := range rest {
-		if i > 0 && t.line > rest[0].line+20 || t.is("]") {
-			break
-		}
-		percent = percent || t.is("%")
-		if t.kind == str || percent && t.kind == word && t.text != "w" {
+	for _, t := range rest.group(i) {
+		if t.kind == str || percent && t.kind == word {
 			out = append(out, t.text)
-		}
-		if rest.at(i+1).line > t.line && !percent && t.kind != mark {
-			break
 		}
 	}
 	return out
@@ -83,40 +86,22 @@ func (s rubySpec) literals(names ...string) []string {
 	return out
 }
 
-func readGemspec(m *Manifest, text string) error {
-	s := rubySpec{lex(text, rubySyntax())}
+// readRuby reads a gemspec or a podspec.
+func readRuby(f *file, text string) error {
+	s := rubySpec{lex(text, syntax{line: []string{"#"}, quotes: `"'`, words: "-"})}
+	f.fill(s.value)
 	name, version := s.made()
-	m.Name, m.Version = cmp.Or(s.value("name"), name), cmp.Or(s.value("version"), version)
-	m.Description = cmp.Or(s.value("summary"), s.value("description"))
-	m.Homepage = s.value("homepage")
-	m.License = cmp.Or(s.value("license"), s.value("licenses"))
-	m.requires("Ruby", s.value("required_ruby_version"))
+	f.Name, f.Version = cmp.Or(f.Name, name), cmp.Or(f.Version, version)
 	for i, t := range s.tokens {
 		if t.kind == str && t.text == "source_code_uri" {
-			m.Repository = cmp.Or(s.tokens[i+1 : min(i+5, len(s.tokens))].strs()...)
+			f.Repository = cmp.Or(s.tokens[i+1 : min(i+5, len(s.tokens))].strs()...)
 		}
 	}
-	m.Dependencies = s.literals("add_dependency", "add_runtime_dependency")
-	bin := cmp.Or(s.value("bindir"), "bin")
-	for _, name := range s.list("executables") {
-		m.command(name)
-		m.entry(bin + "/" + name)
-	}
-	if m.Name != "" {
-		m.entry("lib/"+m.Name+".rb", "lib/"+strings.ReplaceAll(m.Name, "-", "/")+".rb")
-	}
-	return nil
-}
-
-func readPodspec(m *Manifest, text string) error {
-	s := rubySpec{lex(text, rubySyntax())}
-	m.Name, m.Version = s.value("name"), s.value("version")
-	m.Description = cmp.Or(s.value("summary"), s.value("description"))
-	m.Homepage, m.License = s.value("homepage"), s.value("license")
 	source := s.after("source")
 	if i := source.find("git"); i >= 0 && i < 12 {
-		m.Repository = cmp.Or(source[i:min(i+4, len(source))].strs()...)
+		f.Repository = cmp.Or(source[i:min(i+4, len(source))].strs()...)
 	}
-	m.Dependencies = s.literals("dependency")
+	f.Dependencies = s.literals("add_dependency", "add_runtime_dependency", "dependency")
+	f.command(s.list("executables")...)
 	return nil
 }

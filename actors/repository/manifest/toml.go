@@ -54,45 +54,17 @@ func tomlValue(value any, at map[string]int) any {
 	return value
 }
 
-func readCargo(m *Manifest, text string) error {
-	t, err := parseTOML(text)
-	p, shared := t.object("package"), t.object("workspace", "package")
-	field := func(key string) string { return cmp.Or(p.text(key), shared.text(key)) }
-	m.Name = p.text("name")
-	m.Version, m.Description, m.License = field("version"), field("description"), field("license")
-	m.Repository, m.Homepage = field("repository"), cmp.Or(field("homepage"), field("documentation"))
-	m.requires("Rust", field("rust-version"))
-	m.Private = p.get("publish") == false
-	m.Members = t.object("workspace").texts("members")
-	for _, x := range t.object("workspace").texts("exclude") {
-		m.Members = append(m.Members, "!"+x)
+func readCargo(f *file, text string) error {
+	t, err := f.tree(parseTOML, text)
+	if f.Name == "" {
+		return err
 	}
-	m.Dependencies = t.object("dependencies").keys()
-	m.cargoTargets(t)
-	return err
-}
-
-func (m *Manifest) cargoTargets(t object) {
-	if m.Name == "" {
-		return
-	}
-	m.entry(cmp.Or(t.object("lib").text("path"), "src/lib.rs"))
+	f.entry(cmp.Or(t.text("lib/path"), "src/lib.rs"))
 	for _, bin := range t.objects("bin") {
 		name := bin.text("name")
-		m.command(name)
-		m.entry(cmp.Or(bin.text("path"), "src/bin/"+name+".rs"))
+		f.command(name)
+		f.entry(cmp.Or(bin.text("path"), "src/bin/"+name+".rs"))
 	}
-	m.entry("src/main.rs")
-}
-
-func readJulia(m *Manifest, text string) error {
-	t, err := parseTOML(text)
-	m.Name, m.Version, m.Description, m.License = t.text("name"), t.text("version"), t.text("desc"), t.text("license")
-	m.requires("Julia", t.object("compat").text("julia"))
-	m.Dependencies = t.object("deps").keys()
-	m.Members = t.object("workspace").texts("projects")
-	if m.Name != "" {
-		m.entry("src/" + m.Name + ".jl")
-	}
+	f.entry("src/main.rs")
 	return err
 }

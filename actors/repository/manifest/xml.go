@@ -7,57 +7,54 @@ import (
 	"strings"
 )
 
-// element is an XML element without its children.
-type element struct {
-	path  string // names from the root on, joined by slashes, without name spaces
-	text  string
-	attrs []xml.Attr
-}
-
-func (e element) attr(name string) string {
-	for _, a := range e.attrs {
-		if strings.EqualFold(a.Name.Local, name) {
-			return a.Value
-		}
-	}
-	return ""
-}
-
-// walkXML visits the elements as they end. Entities other than the five of XML itself are left as they stand.
-func walkXML(text string, visit func(element)) error {
+// parseXML makes a text of an element that has nothing else, and else a mapping: its attributes, the elements in it, and
+// its text under "". Entities other than the five of XML itself are left as they stand; a text that MSBuild computes is
+// none.
+func parseXML(text string) (object, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	var open []element
-	for {
-		tok, err := d.RawToken()
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
+	r := xmlReader{decoder: d}
+	o := r.content(nil, 0)
+	if errors.Is(r.err, io.EOF) {
+		return o, nil
+	}
+	return o, r.err
+}
+
+type xmlReader struct {
+	decoder *xml.Decoder
+	err     error
+}
+
+// content reads up to the end of an element.
+func (r *xmlReader) content(attributes []xml.Attr, level int) object {
+	var o object
+	for _, a := range attributes {
+		o = append(o, member{a.Name.Local, a.Value})
+	}
+	var text strings.Builder
+	for open := true; open && r.err == nil; {
+		var t xml.Token
+		if t, r.err = r.decoder.RawToken(); level > depth {
+			r.err = errors.New("elements are nested too deeply")
 		}
-		switch t := tok.(type) {
+		switch t := t.(type) {
 		case xml.StartElement:
-			if len(open) > depth {
-				return errors.New("elements are nested too deeply")
+			inside := r.content(t.Attr, level+1)
+			if len(inside) == 1 && inside[0].key == "" {
+				o = append(o, member{t.Name.Local, inside[0].value})
+			} else {
+				o = append(o, member{t.Name.Local, inside})
 			}
-			e := element{path: t.Name.Local, attrs: append([]xml.Attr(nil), t.Attr...)}
-			if len(open) > 0 {
-				e.path = open[len(open)-1].path + "/" + e.path
-			}
-			open = append(open, e)
 		case xml.CharData:
-			if len(open) > 0 {
-				open[len(open)-1].text += string(t)
-			}
+			text.Write(t)
 		case xml.EndElement:
-			if len(open) > 0 {
-				last := open[len(open)-1]
-				open = open[:len(open)-1]
-				last.text = strings.TrimSpace(last.text)
-				visit(last)
-			}
+			open = false
 		}
 	}
+	if s := strings.TrimSpace(text.String()); !strings.Contains(s, "$(") {
+		o = append(o, member{"", s})
+	}
+	return o
 }

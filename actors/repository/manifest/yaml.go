@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -59,73 +58,4 @@ func topLines(text string) object {
 		}
 	}
 	return o
-}
-
-func readPubspec(m *Manifest, text string) error {
-	o, err := parseYAML(text)
-	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
-	m.Homepage, m.Repository = o.text("homepage"), o.text("repository")
-	m.Private = o.text("publish_to") == "none"
-	m.Members = o.texts("workspace")
-	m.requires("Dart", o.object("environment").text("sdk"))
-	m.Dependencies = o.object("dependencies").keys()
-	for _, e := range o.object("executables") {
-		file, _ := e.value.(string)
-		m.command(e.key)
-		m.entry("bin/" + cmp.Or(file, e.key) + ".dart")
-	}
-	if m.Name != "" {
-		m.entry("lib/" + m.Name + ".dart")
-	}
-	return err
-}
-
-func readChart(m *Manifest, text string) error {
-	o, err := parseYAML(text)
-	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
-	m.Homepage = o.text("home")
-	for _, d := range o.objects("dependencies") {
-		m.Dependencies = append(m.Dependencies, d.text("name"))
-	}
-	return err
-}
-
-func readGalaxy(m *Manifest, text string) error {
-	o, err := parseYAML(text)
-	if o.text("namespace") != "" && o.text("name") != "" {
-		m.Name = o.text("namespace") + "." + o.text("name")
-	}
-	m.Version, m.Description = o.text("version"), o.text("description")
-	m.Repository, m.Homepage = o.text("repository"), o.text("homepage")
-	m.License = cmp.Or(append(o.texts("license"), o.text("license"))...)
-	m.Dependencies = o.object("dependencies").keys()
-	return err
-}
-
-func readHpack(m *Manifest, text string) error {
-	o, err := parseYAML(text)
-	m.Name, m.Version, m.License = o.text("name"), o.text("version"), o.text("license")
-	m.Description = cmp.Or(o.text("synopsis"), o.text("description"))
-	m.Homepage = o.text("homepage")
-	m.Repository = cmp.Or(o.text("github"), o.text("git"))
-	for _, d := range append(o.texts("dependencies"), o.object("library").texts("dependencies")...) {
-		m.Dependencies = append(m.Dependencies, firstWord(d))
-	}
-	for _, e := range o.object("executables") {
-		sub, _ := e.value.(object)
-		m.command(e.key)
-		dir := cmp.Or(append([]string{sub.text("source-dirs")}, sub.texts("source-dirs")...)...)
-		if sub.text("main") != "" {
-			m.entry(dir + "/" + sub.text("main"))
-		}
-	}
-	return err
-}
-
-func firstWord(s string) string {
-	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, " \t<>=^~!;[({,"); i >= 0 {
-		return s[:i]
-	}
-	return s
 }

@@ -1,0 +1,238 @@
+package manifest
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"sync"
+)
+
+// readersText says how it is read.
+//
+//go:embed readers.txt
+var readersText string
+
+// reader reads the manifests of a name.
+type reader struct {
+	ecosystem string
+	read      func(f *file, text string) error
+	rules     map[string]rule // by field
+}
+
+// rule says where a field stands.
+type rule struct {
+	word   string // the language that is required, or the pattern that dependencies match
+	places []string
+}
+
+var readers = sync.OnceValue(func() map[string]*reader {
+	all := make(map[string]*reader)
+	var r *reader
+	for l := range strings.Lines(readersText) {
+		head, rest, ok := strings.Cut(l, ": ")
+		words := strings.Fields(rest)
+		switch {
+		case !ok || l[0] == '#':
+		case l[0] == '\t':
+			field, word, _ := strings.Cut(strings.TrimSpace(head), " ")
+			r.rules[field] = rule{word, append(r.rules[field].places, words...)}
+		default:
+			r = &reader{words[0], formats[words[1]], make(map[string]rule)}
+			for name := range strings.FieldsSeq(head) {
+				all[strings.TrimPrefix(name, "*")] = r
+			}
+		}
+	}
+	return all
+})
+
+// readerOf is nil for what is no manifest.
+func readerOf(name string) *reader {
+	base := path.Base(name)
+	if r := readers()[base]; r != nil {
+		return r
+	}
+	if strings.HasSuffix(base, ".app.src") {
+		return readers()[".app.src"]
+	}
+	return readers()[strings.ToLower(path.Ext(base))]
+}
+
+// file is a manifest that is being read.
+type file struct {
+	Manifest
+	rules map[string]rule
+}
+
+var formats = map[string]func(f *file, text string) error{
+	"json": readTree(parseJSON), "toml": readTree(parseTOML), "yaml": readTree(parseYAML), "xml": readTree(parseXML),
+	"gomod": readGoMod, "gowork": readGoWork, "cargo": readCargo, "pyproject": readPyproject,
+	"setupcfg": readSetupCfg, "setuppy": readSetupPy, "pom": readPOM, "gradle": readGradle,
+	"settings": readGradleSettings, "msbuild": readMSBuild, "solution": readSolution, "ruby": readRuby, "mix": readMix,
+	"appsrc": readAppSrc, "rebar": readRebar, "swift": readSwift, "cmake": readCMake, "meson": readMeson,
+	"leiningen": readLeiningen, "zon": readZon, "opam": readOpam, "cabal": readCabal, "description": readDescription,
+}
+
+// fill sets the fields that are one text and not set yet. value gives what stands at a place.
+func (f *file) fill(value func(place string) string) {
+	fields := map[string]*string{"name": &f.Name, "version": &f.Version, "description": &f.Description,
+		"homepage": &f.Homepage, "repository": &f.Repository, "license": &f.License}
+	for name, field := range fields {
+		if _, ok := f.rules[name]; !ok && *field == "" {
+			*field = value(name)
+		}
+	}
+	fields["requires"], fields["commit"], fields["directory"] = &f.Requires, &f.Commit, &f.Directory
+	for name, field := range fields {
+		r := f.rules[name]
+		for _, place := range r.places {
+			if v := valueAt(place, value); *field == "" && v != "" {
+				*field = strings.TrimSpace(r.word + " " + v)
+			}
+		}
+	}
+}
+
+// valueAt puts values in the place of each ${place}, if there are all of them.
+func valueAt(place string, value func(string) string) string {
+	if !strings.Contains(place, "$") {
+		return value(place)
+	}
+	complete := true
+	s := os.Expand(place, func(part string) string {
+		v := value(part)
+		complete = complete && v != ""
+		return v
+	})
+	if !complete {
+		return ""
+	}
+	return s
+}
+
+// tree reads a file whose values are in mappings.
+func (f *file) tree(parse func(string) (object, error), text string) (object, error) {
+	o, err := parse(text)
+	f.fill(o.text)
+	f.lists(o)
+	return o, err
+}
+
+// readTree reads files of which the rules say all.
+func readTree(parse func(string) (object, error)) func(*file, string) error {
+	return func(f *file, text string) error {
+		_, err := f.tree(parse, text)
+		return err
+	}
+}
+
+// lists adds what stands in the file to the fields that are lists.
+func (f *file) lists(o object) {
+	for field, r := range f.rules {
+		for _, place := range r.places {
+			place, wanted, _ := strings.Cut(place, "=")
+			keys := strings.TrimLeft(place, "!")
+			for _, v := range o.at(keys) {
+				switch field {
+				case "dependencies":
+					f.depends(v, r.word)
+				case "members":
+					for _, pattern := range items[string](v) {
+						f.Members = append(f.Members, place[:len(place)-len(keys)]+pattern)
+					}
+				case "entries":
+					f.entries(v, 0)
+				case "commands":
+					f.commands(v)
+				case "scripts":
+					f.scripts(v)
+				case "private":
+					f.Private = f.Private || strings.EqualFold(fmt.Sprint(v), wanted)
+				}
+			}
+		}
+	}
+}
+
+// depends takes the keys of a mapping, and the first word of what else is named: versions follow it.
+func (f *file) depends(value any, pattern string) {
+	names := items[string](value)
+	switch v := value.(type) {
+	case string:
+		names = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == '\n' })
+	case object:
+		names = v.keys()
+	}
+	for _, name := range names {
+		name = firstWord(name)
+		if ok, _ := path.Match(pattern, name); ok || pattern == "" {
+			f.Dependencies = append(f.Dependencies, name)
+		}
+	}
+}
+
+// entries takes the paths out of the nested conditions of exports, in their order.
+func (f *file) entries(value any, level int) {
+	if level > 8 {
+		return
+	}
+	switch v := value.(type) {
+	case string:
+		f.entry(v)
+	case []any:
+		for _, item := range v {
+			f.entries(item, level+1)
+		}
+	case object:
+		for _, m := range v {
+			f.entries(m.value, level+1)
+		}
+	}
+}
+
+// commands takes the keys of a mapping, and the names of files. The program of a package that has one is called like
+// it.
+func (f *file) commands(value any) {
+	switch v := value.(type) {
+	case string:
+		f.command(baseOf(f.Name))
+	case []any:
+		for _, p := range items[string](v) {
+			f.command(baseOf(p))
+		}
+	case object:
+		f.command(v.keys()...)
+	}
+}
+
+// baseOf is what follows the last slash.
+func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+
+// scripts takes commands by name; they may be lists, or mappings that have the command among other things.
+func (f *file) scripts(value any) {
+	o, _ := value.(object)
+	for _, m := range o {
+		sub, _ := m.value.(object)
+		command := strings.Join(items[string](m.value), " && ")
+		f.script(m.key, cmp.Or(command, sub.text("command"), sub.text("cmd"), sub.text("shell")))
+	}
+}
+
+// customary adds the entry points that such packages have by custom.
+func (f *file) customary() {
+	names := strings.NewReplacer("${name}", f.Name, "${folders}", strings.ReplaceAll(f.Name, "-", "/"),
+		"${module}", strings.NewReplacer("-", "_", ".", "/").Replace(f.Name))
+	for _, place := range f.rules["files"].places {
+		switch {
+		case strings.Contains(place, "${command}"):
+			for _, command := range f.Commands {
+				f.entry(strings.ReplaceAll(place, "${command}", command))
+			}
+		case f.Name != "" || !strings.Contains(place, "${"):
+			f.entry(names.Replace(place))
+		}
+	}
+}
