@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
@@ -48,38 +49,23 @@ func isDocumentName(name string) bool {
 }
 
 // isReadme admits languages after the name: README.zh-CN, README_ja.txt.
-func isReadme(name string) bool {
-	rest, ok := strings.CutPrefix(strings.ToUpper(name), "README")
-	return ok && (rest == "" || strings.ContainsRune(".-_", rune(rest[0])))
-}
+func isReadme(name string) bool { return readme.MatchString(name) }
 
 // isManPage wants both: a section for extension, and the macros of one in the text.
 func isManPage(name string, head []byte) bool {
-	ext := strings.TrimPrefix(path.Ext(name), ".")
-	section := len(ext) > 0 && len(ext) <= 4 && ext[0] >= '1' && ext[0] <= '9'
-	if !section && ext != "man" && ext != "mdoc" && ext != "roff" {
-		return false
-	}
-	for _, macro := range []string{".TH ", ".Dd ", ".SH "} {
-		if bytes.HasPrefix(head, []byte(macro)) || bytes.Contains(head, []byte("\n"+macro)) {
-			return true
-		}
-	}
-	return false
+	return manual.MatchString(path.Ext(name)) && macro.Match(head)
 }
+
+var (
+	readme     = regexp.MustCompile(`(?i)^readme([.\-_]|$)`)
+	manual     = regexp.MustCompile(`^\.([1-9].{0,3}|man|mdoc|roff)$`)
+	macro      = regexp.MustCompile(`(?m)^\.(TH|Dd|SH) `)
+	toolConfig = regexp.MustCompile(`\.config\.([cm]?[jt]s|json)$`) // settings that are written as code: vite.config.ts
+)
 
 func isConfig(name string) bool {
 	return is("config", name) || is("config extension", extension(name)) || isRunControl(name) ||
-		isToolConfig(name) || prose.StartsWithAny(name, "tsconfig", "jsconfig", "Dockerfile.")
-}
-
-// isToolConfig tells settings that are written as code: vite.config.ts.
-func isToolConfig(name string) bool {
-	switch ext := path.Ext(name); ext {
-	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".json":
-		return strings.HasSuffix(strings.TrimSuffix(name, ext), ".config")
-	}
-	return false
+		toolConfig.MatchString(name) || prose.StartsWithAny(name, "tsconfig", "jsconfig", "Dockerfile.")
 }
 
 // isRunControl tells the dot files that set up tools: .npmrc, .eslintrc.json, .gitignore, .tool-versions.

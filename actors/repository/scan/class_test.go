@@ -99,6 +99,7 @@ func TestLanguageByTheFirstLine(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	for place, paths := range map[scan.Place]string{
 		scan.Product: `a.go src/contest.py src/latest.js docs/snapshots/a.md docs/mocks/a.md doc/tests/even.rst
+			docs/bench/a.md docs/snapshot.md src/snapshot.ts src/main/java/a/bench/A.java
 			src/KeySpec.java
 			src/main/java/org/springframework/samples/petclinic/A.java src/main/kotlin/com/example/demo/A.kt
 			app/src/main/java/a/test/A.java src/com/example/demo/A.java src/latest/a.js
@@ -107,7 +108,9 @@ func TestPlaces(t *testing.T) {
 			src/test/java/A.java src/test/java/com/example/A.java src/commonTest/kotlin/A.kt com/x/tests/a.py
 			src/net/http/testdata/a.txt fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go
 			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift
-			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts test.js`,
+			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts test.js
+			bench/samples/a.md src/locale/af/snapshot.md
+			src/IntegrationTests/A.cs integration_test/a.exs pkgs/web_conformance_tests/lib/a.dart src/book/tests.rs`,
 		scan.Example: `examples/a.go _examples/a.go samples/x/y.cs demo/index.js samples/src/main/java/a/A.java`,
 		scan.Meta:    `.github/x.md .vscode/settings.json .config/tests/a.md`,
 		scan.Generated: `go.sum yarn.lock a.lock x/Cargo.lock packages.lock.json a.pb.go a_pb2.py a.min.js a.js.map

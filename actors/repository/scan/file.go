@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/ignore"
 	"github.com/seed889630bf/lastword/actors/repository/source/golang"
@@ -25,14 +26,14 @@ func (w *walker) file(d *folder, name string) {
 		return
 	}
 	head, size, minified, err := w.open(d.files, d.in(name), path)
-	if err != nil {
+	if err != nil && size <= w.limits.FileBytes {
 		w.skip(Unreadable, path, false, 0)
 		return
 	}
 	text := sniff(head, size <= int64(len(head)))
 	plain := text.decode(head, true)
 	switch {
-	case size > w.limits.FileBytes:
+	case err != nil || w.limits.tooLarge(name, size): // archives keep no large notebooks
 		w.skip(TooLarge, path, false, size)
 	case text == noText:
 		w.skip(Binary, path, false, size)
@@ -59,7 +60,7 @@ func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, 
 	}
 	defer f.Close()
 	size = info.Size()
-	if size > w.limits.FileBytes {
+	if w.limits.tooLarge(path, size) {
 		return nil, size, false, nil
 	}
 	n, err := readUpTo(f, w.head[:min(max(size, 0), HeadBytes)])
@@ -101,7 +102,7 @@ func readUpTo(f io.Reader, buf []byte) (int, error) {
 func (d *folder) describe(path, name string, size int64, head []byte) File {
 	language := languageOf(name, head)
 	f := File{Path: path, Size: size, Language: language, Kind: kindOf(name, d.docs, language, head), Place: d.place}
-	if isTestName(name, d.path == "") {
+	if isTestName(name, d.path == "") || !d.docs && is("test document", strings.ToLower(name)) {
 		f.Place = Test
 	}
 	switch said := d.marks.generated.Match(path, false); {

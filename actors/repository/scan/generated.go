@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -13,7 +14,7 @@ import (
 // less the product's for that.
 func isGenerated(name string, kind Kind, head []byte) bool {
 	switch {
-	case is("generated", name), prose.EndsWithAny(name, generatedEnds()...), strings.HasPrefix(name, "zz_generated"):
+	case is("generated", name), endsAs("generated end", name), strings.HasPrefix(name, "zz_generated"):
 		return true
 	case name == "missing", name == "compile": // of automake
 		if bytes.Contains(head, []byte("Free Software Foundation")) {
@@ -26,7 +27,7 @@ func isGenerated(name string, kind Kind, head []byte) bool {
 // hasGeneratedMark looks for Go's agreed line anywhere in the head, and for the looser marks of other languages in
 // its first lines.
 func hasGeneratedMark(head []byte) bool {
-	if i := bytes.Index(head, []byte(" DO NOT EDIT.")); i >= 0 && isGoMark(head, i) {
+	if bytes.Contains(head, []byte(" DO NOT EDIT.")) && goMark.Match(head) {
 		return true
 	}
 	top := head[:min(len(head), 1<<10)]
@@ -42,12 +43,7 @@ func hasGeneratedMark(head []byte) bool {
 	return false
 }
 
-// isGoMark tells whether the line that holds the offset is "// Code generated … DO NOT EDIT."
-func isGoMark(head []byte, offset int) bool {
-	start := bytes.LastIndexByte(head[:offset], '\n') + 1
-	line, _, _ := bytes.Cut(head[start:], []byte("\n"))
-	return bytes.HasPrefix(line, []byte("// Code generated ")) && bytes.HasSuffix(line, []byte(" DO NOT EDIT."))
-}
+var goMark = regexp.MustCompile(`(?m)^// Code generated .*DO NOT EDIT\.$`)
 
 // generatedLine wants the mark in a comment, and the words of programs, so that prose about generating is not taken
 // for one.
@@ -74,10 +70,10 @@ func isComment(line []byte) bool {
 // lineLimit is how long the lines of web files are on average at most, unless a tool wrote them; 0 for other files.
 // Pages and data may have a paragraph or a table row on a line.
 func lineLimit(name string) int {
-	switch extension(name) {
-	case ".js", ".mjs", ".cjs", ".css":
+	switch ext := extension(name); {
+	case is("code of pages", ext):
 		return codeLine
-	case ".html", ".htm", ".json", ".svg", ".xml":
+	case is("pages and data", ext):
 		return 1000
 	}
 	return 0

@@ -1,6 +1,9 @@
 package scan
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Limits bounds a scan; a zero field takes its default. A file over a limit is left out and counted in
 // [Repository.Left], and the scan goes on. Only when the limits leave nothing at all, when the folder holds more than
@@ -8,7 +11,7 @@ import "fmt"
 // with a [LimitError].
 type Limits struct {
 	Files      int   // files kept, default 50,000
-	FileBytes  int64 // size of one file, default 1 MiB
+	FileBytes  int64 // size of one file, default 1 MiB; a notebook may have 16 times as many
 	TotalBytes int64 // sizes of the kept files together, default 2 GiB
 	Depth      int   // folders below the root, default 32
 }
@@ -17,19 +20,20 @@ type Limits struct {
 const entriesPerFile = 10
 
 func (l Limits) withDefaults() Limits {
-	if l.Files <= 0 {
-		l.Files = 50_000
+	return Limits{
+		Files:      cmp.Or(max(l.Files, 0), 50_000),
+		FileBytes:  cmp.Or(max(l.FileBytes, 0), 1<<20),
+		TotalBytes: cmp.Or(max(l.TotalBytes, 0), 2<<30),
+		Depth:      cmp.Or(max(l.Depth, 0), 32),
 	}
-	if l.FileBytes <= 0 {
-		l.FileBytes = 1 << 20
+}
+
+// tooLarge grants notebooks more: pictures take most of their bytes, and their words stand at the head.
+func (l Limits) tooLarge(name string, size int64) bool {
+	if extension(name) == ".ipynb" {
+		size /= 16
 	}
-	if l.TotalBytes <= 0 {
-		l.TotalBytes = 2 << 30
-	}
-	if l.Depth <= 0 {
-		l.Depth = 32
-	}
-	return l
+	return size > l.FileBytes
 }
 
 // LimitError says that a limit left nothing to work with.
@@ -53,15 +57,12 @@ var overLimits = map[string]string{
 
 func (e *LimitError) Error() string { return fmt.Sprintf(overLimits[e.What], e.Limit) }
 
+// exceeded gives the error for what was left out by a limit, nil for other reasons.
 func (l Limits) exceeded(r Reason) *LimitError {
-	switch r {
-	case TooLarge:
-		return &LimitError{What: "bytes of one file", Limit: l.FileBytes}
-	case TooDeep:
-		return &LimitError{What: "depth", Limit: int64(l.Depth)}
-	case OverFiles:
-		return &LimitError{What: "files", Limit: int64(l.Files)}
-	default:
-		return &LimitError{What: "bytes", Limit: l.TotalBytes}
-	}
+	return map[Reason]*LimitError{
+		TooLarge:  {What: "bytes of one file", Limit: l.FileBytes},
+		TooDeep:   {What: "depth", Limit: int64(l.Depth)},
+		OverFiles: {What: "files", Limit: int64(l.Files)},
+		OverBytes: {What: "bytes", Limit: l.TotalBytes},
+	}[r]
 }

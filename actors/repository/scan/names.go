@@ -4,10 +4,9 @@ import (
 	"bytes"
 	_ "embed"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // namesText says how it is read.
@@ -15,12 +14,9 @@ import (
 //go:embed names.txt
 var namesText string
 
-// known is a name, and what has it, such as "manifest" or "language".
-type known struct{ is, name string }
-
-// names say which language it is; "" of all else.
-var names = sync.OnceValue(func() map[known]string {
-	all := make(map[known]string, 1200)
+// names say by what they are, such as "manifest" or "language", which language it is; "" of all else.
+var names = sync.OnceValue(func() map[string]map[string]string {
+	all := make(map[string]map[string]string)
 	for line := range strings.Lines(namesText) {
 		what, list, ok := strings.Cut(line, ": ")
 		if !ok || line[0] == '#' {
@@ -32,8 +28,11 @@ var names = sync.OnceValue(func() map[known]string {
 				what, value = kind, which
 			}
 		}
+		if all[what] == nil {
+			all[what] = make(map[string]string)
+		}
 		for name := range strings.FieldsSeq(list) {
-			all[known{what, name}] = value
+			all[what][name] = value
 		}
 	}
 	return all
@@ -41,21 +40,22 @@ var names = sync.OnceValue(func() map[known]string {
 
 // is tells whether the name is that of such a file or folder.
 func is(what, name string) bool {
-	_, ok := names()[known{what, name}]
+	_, ok := names()[what][name]
 	return ok
 }
 
-// Language names the programming or markup language of a file by its name, or "" when that does not tell.
-func Language(name string) string { return names()[known{"language", extension(name)}] }
-
-var generatedEnds = sync.OnceValue(func() (ends []string) {
-	for n := range names() {
-		if n.is == "generated end" {
-			ends = append(ends, n.name)
+// endsAs tells whether the name ends as such files do, from a dot, a dash or an underscore on.
+func endsAs(what, name string) bool {
+	for i := range name {
+		if strings.IndexByte("._-", name[i]) >= 0 && is(what, name[i:]) {
+			return true
 		}
 	}
-	return ends
-})
+	return false
+}
+
+// Language names the programming or markup language of a file by its name, or "" when that does not tell.
+func Language(name string) string { return names()["language"][extension(name)] }
 
 // extension is in lower case.
 func extension(name string) string { return strings.ToLower(path.Ext(name)) }
@@ -66,7 +66,7 @@ func languageOf(name string, head []byte) string {
 	switch {
 	case language == "TypeScript" && bytes.HasPrefix(head, []byte("<")): // translations of Qt
 		return ""
-	case language == "" && path.Ext(name) == ".m" && isObjectiveC(head):
+	case language == "" && path.Ext(name) == ".m" && objectiveC.Match(head):
 		return "Objective-C"
 	case language == "" && bytes.HasPrefix(head, []byte("#!")):
 		line, _, _ := bytes.Cut(head[2:], []byte("\n"))
@@ -75,9 +75,7 @@ func languageOf(name string, head []byte) string {
 	return language
 }
 
-func isObjectiveC(head []byte) bool {
-	return prose.ContainsAny(string(head), "#import", "@interface", "@implementation", "@protocol", "#include")
-}
+var objectiveC = regexp.MustCompile("#import|#include|@interface|@implementation|@protocol")
 
 // interpreted reads what follows "#!".
 func interpreted(line string) string {
@@ -91,5 +89,5 @@ func interpreted(line string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return names()[known{"interpreted", strings.TrimRight(path.Base(words[0]), "0123456789.")}]
+	return names()["interpreted"][strings.TrimRight(path.Base(words[0]), "0123456789.")]
 }

@@ -3,6 +3,8 @@ package scan
 import (
 	"net/url"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,8 +25,8 @@ type Origin struct {
 // ParseOrigin reads a remote in any of git's usual spellings: https and ssh URLs and host:path. A local path or
 // something unknown gives an Origin without a remote. prefix is slash separated.
 func ParseOrigin(remote, commit, prefix string) Origin {
-	o := Origin{Prefix: cleanPrefix(prefix)}
-	if isHex(commit) {
+	o := Origin{Prefix: strings.Trim(path.Clean("/"+prefix), "/")}
+	if commitID.MatchString(commit) {
 		o.Commit = commit
 	}
 	host, repo, ok := splitRemote(strings.TrimSpace(remote))
@@ -43,23 +45,16 @@ func ParseOrigin(remote, commit, prefix string) Origin {
 }
 
 func splitRemote(remote string) (host, repo string, ok bool) {
-	if strings.Contains(remote, "://") {
-		return splitURL(remote)
+	if !strings.Contains(remote, "://") {
+		// host:path, as scp has it. A slash before the colon makes it a local path, and a single letter a drive.
+		host, repo, ok := strings.Cut(remote, ":")
+		if !ok || len(host) < 2 || strings.ContainsAny(host, `/\`) {
+			return "", "", false
+		}
+		remote = "ssh://" + host + "/" + repo
 	}
-	// host:path, as scp has it. A slash before the colon makes it a local path, and a single letter a drive.
-	host, repo, ok = strings.Cut(remote, ":")
-	if !ok || strings.ContainsAny(host, `/\`) {
-		return "", "", false
-	}
-	if _, after, found := strings.Cut(host, "@"); found {
-		host = after
-	}
-	return host, repo, len(host) > 1 && isHost(host)
-}
-
-func splitURL(remote string) (host, repo string, ok bool) {
 	u, err := url.Parse(remote)
-	if err != nil || !isHost(u.Hostname()) {
+	if err != nil || !hostName.MatchString(u.Hostname()) {
 		return "", "", false
 	}
 	switch u.Scheme {
@@ -71,49 +66,23 @@ func splitURL(remote string) (host, repo string, ok bool) {
 	return "", "", false
 }
 
-func isHost(host string) bool {
-	for _, r := range host {
-		if !isWord(r) && r != '-' && r != '.' {
-			return false
-		}
-	}
-	return host != "" && host[0] != '-' && host[0] != '.'
-}
-
 // Owners become folders. No hosting site nests them as deep, or has names as long.
 const (
 	maxSegments = 32
 	maxSegment  = 255 // bytes
 )
 
+var (
+	hostName = regexp.MustCompile(`^\w[\w.-]*$`)
+	segment  = regexp.MustCompile(`^[\w.~+][\w.~+-]*$`)
+	commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+)
+
 // safeSegments admits what the hosting sites admit in names, and nothing that a file system or a URL reads as more
 // than a name.
 func safeSegments(p string) bool {
-	if strings.Count(p, "/") >= maxSegments {
-		return false
-	}
-	for segment := range strings.SplitSeq(p, "/") {
-		if segment == "" || segment == "." || segment == ".." || segment[0] == '-' || len(segment) > maxSegment {
-			return false
-		}
-		for _, r := range segment {
-			if !isWord(r) && !strings.ContainsRune("-._~+", r) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func isWord(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
-}
-
-func isHex(s string) bool {
-	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-func cleanPrefix(prefix string) string {
-	p := path.Clean("/" + prefix)
-	return strings.Trim(p, "/")
+	list := strings.Split(p, "/")
+	return len(list) <= maxSegments && !slices.ContainsFunc(list, func(s string) bool {
+		return s == "." || s == ".." || len(s) > maxSegment || !segment.MatchString(s)
+	})
 }

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -31,21 +32,15 @@ func placeBelow(above Place, docs bool, folder string) Place {
 // SourceRoot is the folder at or above the given one below which folders are packages: src/main/java, or where a path
 // goes on as a domain does, src/com/example. It is "" where there is none.
 func SourceRoot(folder string) string {
-	parts := strings.Split(folder, "/")
-	for i, part := range parts {
-		switch part {
-		case "java", "kotlin", "scala", "groovy", "clojure":
-			if i > 1 && parts[i-2] == "src" {
-				return strings.Join(parts[:i+1], "/")
-			}
-		case "com", "org":
-			if i > 0 && (parts[i-1] == "src" || parts[i-1] == "java") {
-				return strings.Join(parts[:i+1], "/")
-			}
-		}
+	root := sourceRoot.FindStringSubmatch(folder)
+	if root == nil {
+		return ""
 	}
-	return ""
+	return root[1]
 }
+
+var sourceRoot = regexp.MustCompile(
+	`^((?:.*?/)??(?:(?:src|java)/(?:com|org)|src/[^/]*/(?:java|kotlin|scala|groovy|clojure)))(?:/|$)`)
 
 func folderPlace(name string) Place {
 	switch low := strings.ToLower(name); {
@@ -55,40 +50,26 @@ func folderPlace(name string) Place {
 		return Example
 	case strings.HasPrefix(name, "."):
 		return Meta
-	case prose.EndsWithAny(name, ".Tests", ".Test", "UnitTests", ".Specs"):
+	case prose.EndsWithAny(name, "Tests", "Test", "_tests", "_test", "-tests", ".Specs"):
 		return Test
 	}
 	return Product
 }
 
-// isTestName takes test.js for a test at the top alone: further down a command may have that name.
+// isTestName takes test.js for a test at the top alone: further down a command may have that name. Classes go by the
+// names that are customary; in Java and C# a Spec is a specification as a rule.
 func isTestName(name string, top bool) bool {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
 	low := strings.ToLower(stem)
-	if prose.EndsWithAny(low, "_test", ".test", ".spec", "_spec", ".cy", ".e2e") {
+	switch {
+	case endsAs("test end", low), is("test extension", ext), strings.HasPrefix(name, "test_"), name == "conftest.py":
 		return true
+	case is("class extension", ext):
+		class, isTest := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(stem, "Case"), "s"), "Test")
+		return isTest && class != "" || strings.HasSuffix(stem, "Spec") && is("spec extension", ext)
+	case is("script extension", ext):
+		return low == "test" && top || low == "tests"
 	}
-	switch ext {
-	case ".java", ".kt", ".scala", ".groovy", ".cs", ".fs", ".php", ".swift":
-		return isTestClass(stem, ext)
-	case ".py", ".js", ".mjs", ".cjs", ".ts", ".rb":
-		if low == "test" && top || low == "tests" {
-			return true
-		}
-	case ".snap", ".golden":
-		return true
-	}
-	return strings.HasPrefix(name, "test_") || name == "conftest.py"
-}
-
-// isTestClass goes by the names that are customary where a file is a class.
-func isTestClass(stem, ext string) bool {
-	for _, end := range []string{"Test", "Tests", "TestCase"} {
-		if strings.HasSuffix(stem, end) && len(stem) > len(end) {
-			return true
-		}
-	}
-	// In Java and C# a Spec is a specification as a rule.
-	return strings.HasSuffix(stem, "Spec") && (ext == ".scala" || ext == ".groovy" || ext == ".kt" || ext == ".swift")
+	return false
 }

@@ -62,8 +62,8 @@ func (w *walker) result() (*Repository, error) {
 	w.repo.Left = sortLeft(w.left)
 	if len(w.repo.Files) == 0 {
 		for _, l := range w.repo.Left {
-			if l.Reason.isLimit() {
-				return nil, w.limits.exceeded(l.Reason)
+			if over := w.limits.exceeded(l.Reason); over != nil {
+				return nil, over
 			}
 		}
 	}

@@ -249,6 +249,11 @@ func TestLimitsCountWhatTheyDrop(t *testing.T) {
 			t.Errorf("%+v leaves %s, want %s", test.limits, got, test.left)
 		}
 	}
+	long := strings.Repeat("picture\n", 16)
+	if got := paths(read(t, open(t, "-- a.ipynb --\n"+long+"-- b.ipynb --\n"+long+long+"-- c.md --\n"+long),
+		scan.Limits{FileBytes: 8})); got != "a.ipynb" {
+		t.Errorf("of large files %s are kept", got)
+	}
 }
 
 func TestLimitErrorWhenNothingIsLeft(t *testing.T) {

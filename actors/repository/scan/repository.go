@@ -66,10 +66,6 @@ const (
 	OverBytes  Reason = "over the limit of bytes"
 )
 
-func (r Reason) isLimit() bool {
-	return r == TooLarge || r == TooDeep || r == OverFiles || r == OverBytes
-}
-
 // Left counts what was left out for one reason. A folder counts once, however much it holds, because it was not
 // entered.
 type Left struct {

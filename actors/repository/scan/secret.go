@@ -11,10 +11,9 @@ import (
 func isSecretName(file string) bool {
 	name := strings.ToLower(path.Base(file))
 	switch ext := path.Ext(name); {
-	case is("secret", name), is("secret extension", ext), name == "credentials" && inFolder(file, ".aws"),
-		name == "config.json" && inFolder(file, ".docker"):
+	case is("secret", name), is("secret extension", ext), is("secret path", path.Base(path.Dir(file))+"/"+name):
 		return true
-	case ext == ".example", ext == ".sample", ext == ".template", ext == ".dist":
+	case is("word for what is shown", strings.TrimPrefix(ext, ".")):
 		return false
 	}
 	return strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "terraform.tfstate") || keepsSecrets(name)
@@ -27,22 +26,9 @@ func keepsSecrets(name string) bool {
 	if len(words) < 2 {
 		return false
 	}
-	switch words[len(words)-1] {
-	case "yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "env", "xml", "tfvars", "enc":
-	default:
-		return false
-	}
-	for _, shown := range []string{"example", "sample", "template", "dist", "schema"} {
-		if slices.Contains(words, shown) {
-			return false
-		}
-	}
-	return slices.ContainsFunc(words, func(w string) bool {
-		return w == "secret" || w == "secrets" || w == "credential" || w == "credentials"
-	})
+	has := func(what string) bool { return slices.ContainsFunc(words, func(w string) bool { return is(what, w) }) }
+	return is("data", words[len(words)-1]) && has("secret word") && !has("word for what is shown")
 }
-
-func inFolder(file, folder string) bool { return path.Base(path.Dir(file)) == folder }
 
 // hasSecret looks into the files that may hold secrets, but need not.
 func hasSecret(name string, head []byte) bool {

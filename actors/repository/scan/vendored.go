@@ -4,14 +4,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // isVendored knows the folders that tools fill.
 func isVendored(name string) bool {
-	return is("vendored folder", strings.ToLower(name)) ||
-		prose.EndsWithAny(name, ".egg-info", ".dist-info", ".xcassets")
+	return is("vendored folder", strings.ToLower(name)) || endsAs("vendored end", name)
 }
 
 // isForeign tells a folder by what it holds: the marks of tools, and a licence of its own where the folder above is one
@@ -24,7 +21,7 @@ func isForeign(at string, entries []entry) bool {
 }
 
 func isLicence(name string) bool {
-	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	stem, _, _ = strings.Cut(stem, "-")
-	return stem == "LICENSE" || stem == "LICENCE" || stem == "COPYING" || stem == "UNLICENSE"
+	return is("licence", stem)
 }
