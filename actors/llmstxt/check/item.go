@@ -2,6 +2,7 @@ package check
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,11 +98,7 @@ func (p *parser) characters(line string) {
 
 // isXMLName admits the ASCII part of XML's names.
 func isXMLName(name string) bool {
-	for i, r := range name {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
-		if !letter && (i == 0 || (r < '0' || r > '9') && r != '-' && r != '.') {
-			return false
-		}
-	}
-	return name != "" && !strings.HasPrefix(strings.ToLower(name), "xml")
+	return xmlName.MatchString(name) && !strings.HasPrefix(strings.ToLower(name), "xml")
 }
+
+var xmlName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)

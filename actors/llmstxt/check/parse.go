@@ -43,11 +43,7 @@ func (p *parser) problem(rule Rule, format string, args ...any) {
 }
 
 func (p *parser) whole(text string) {
-	p.line = 1
-	if text == "" {
-		return
-	}
-	if !strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n") {
+	if text != "" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
 		p.line = strings.Count(text, "\n") + 1
 		p.problem(LineEnd, "the text does not end with exactly one line feed; end the last line with one")
 	}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+)
+
+// Ctx reads an llms-ctx.txt as it is written to it: nested elements, each tag on a line of its own, and text without
+// marks. Whatever it accepts is well-formed XML. The zero value is ready.
+type Ctx struct {
+	line   []byte   // what has come of it
+	number int      // of the line, from 1
+	open   []string // elements
+	wrong  error
+}
+
+// Write never fails: what is wrong is Finish's to say.
+func (c *Ctx) Write(p []byte) (int, error) {
+	for part := range bytes.Lines(p) {
+		if len(c.line) > 0 || part[len(part)-1] != '\n' {
+			c.line = append(c.line, part...)
+			part = c.line
+		}
+		if part[len(part)-1] == '\n' {
+			c.read(part)
+			c.line = c.line[:0]
+		}
+	}
+	return len(p), nil
+}
+
+// Finish gives the first problem, or nil.
+func (c *Ctx) Finish() error {
+	switch {
+	case len(c.line) > 0:
+		c.fail("the text does not end with a line feed")
+	case c.number == 0:
+		c.fail("there is no element")
+	case len(c.open) > 0:
+		c.fail("an element is not closed")
+	}
+	return c.wrong
+}
+
+func (c *Ctx) fail(message string) {
+	if c.wrong == nil {
+		c.wrong = fmt.Errorf("line %d: %s", c.number, message)
+	}
+}
+
+var ctxTag = regexp.MustCompile(`^<(/?)([a-z_][a-z0-9_-]*)` +
+	`((?: title="[^"<>]*")?(?: (?:summary|desc)="[^"<>]*")?(?: (?:absent|cut)="[^"<>]*")?)>\n$`)
+
+func (c *Ctx) read(line []byte) {
+	c.number++
+	if !isXMLText(line) {
+		c.fail("a character that XML does not have, or an & that begins no entity")
+	}
+	if line[0] != '<' {
+		if len(c.open) == 0 || bytes.IndexByte(line, '<') >= 0 || bytes.IndexByte(line, '>') >= 0 {
+			c.fail("a tag within a line, or text outside of the elements")
+		}
+		return
+	}
+	tag := ctxTag.FindSubmatch(line)
+	last := len(c.open) - 1
+	switch {
+	case tag == nil:
+		c.fail("a tag that is not whole")
+	case len(tag[1]) == 0 && (last >= 0 || c.number == 1):
+		c.open = append(c.open, string(tag[2]))
+	case len(tag[1]) > 0 && len(tag[3]) == 0 && last >= 0 && c.open[last] == string(tag[2]):
+		c.open = c.open[:last]
+	default:
+		c.fail("an element that is closed by another's tag, or stands beside the first")
+	}
+}
+
+var entities = [][]byte{[]byte("&amp;"), []byte("&lt;"), []byte("&gt;"), []byte("&quot;")}
+
+func isXMLText(text []byte) bool {
+	ascii := true
+	for i, b := range text {
+		switch {
+		case b >= utf8.RuneSelf:
+			ascii = false
+		case b < ' ' && b != '\n' && b != '\t' && b != '\r':
+			return false
+		case b == '&' && !slices.ContainsFunc(entities, func(e []byte) bool { return bytes.HasPrefix(text[i:], e) }):
+			return false
+		}
+	}
+	return ascii || utf8.Valid(text) && !bytes.Contains(text, []byte("\uFFFE")) && !bytes.Contains(text, []byte("\uFFFF"))
+}
