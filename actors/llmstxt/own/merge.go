@@ -58,17 +58,19 @@ func Into(index *rank.Index, f File, files []string) *rank.Index {
 	return &out
 }
 
-// fill adds the best of the links that the file lacks: to the section of the same name, else behind all others.
+// fill adds the links that the file lacks, as long as there is room: to the section of the same name, else behind all
+// others. Several names of one file stand where each link leads to a line of its own.
 func fill(out *rank.Index, sections []rank.Section, taken map[string]bool) {
 	room := mostLinks
 	for _, s := range out.Sections {
 		room -= len(s.Links)
 	}
-	least := leastOf(sections, taken, room)
 	for _, s := range sections {
 		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
-			return isTaken(l, taken) || l.Score < least
+			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
 		})
+		s.Links = s.Links[:max(0, min(len(s.Links), room))]
+		room -= len(s.Links)
 		at := slices.IndexFunc(out.Sections, func(o rank.Section) bool { return strings.EqualFold(o.Name, s.Name) })
 		switch {
 		case len(s.Links) == 0:
@@ -81,36 +83,11 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool) {
 	slices.SortStableFunc(out.Sections, func(a, b rank.Section) int { return cmp.Compare(last(a), last(b)) })
 }
 
-// isTaken lets several names of one file stand where each link leads to a line of its own.
-func isTaken(l rank.Link, taken map[string]bool) bool {
-	return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
-}
-
 func last(s rank.Section) int {
 	if strings.EqualFold(s.Name, rank.Optional) {
 		return 1
 	}
 	return 0
-}
-
-// leastOf is the score that a link needs for a place.
-func leastOf(sections []rank.Section, taken map[string]bool, room int) int {
-	var scores []int
-	for _, s := range sections {
-		for _, l := range s.Links {
-			if !isTaken(l, taken) {
-				scores = append(scores, l.Score)
-			}
-		}
-	}
-	if len(scores) <= room {
-		return 0
-	}
-	slices.SortFunc(scores, func(a, b int) int { return cmp.Compare(b, a) })
-	if room <= 0 {
-		return scores[0] + 1
-	}
-	return scores[room-1]
 }
 
 // remarks are what stands between the summary and the first section, without the facts, which are read anew.

@@ -3,6 +3,7 @@ package own
 import (
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -88,9 +89,9 @@ func (r resolver) path(address string) (p string, inside bool) {
 		}
 		return "", true
 	}
-	if p, ok := r.hosted(u); ok {
-		if r.files[p] {
-			return p, true
+	if parts := hosted.FindStringSubmatch(u.Host + u.Path); parts != nil {
+		if r.files[parts[1]] {
+			return parts[1], true
 		}
 		return "", r.home != "" && strings.HasPrefix(address, r.home+"/")
 	}
@@ -98,23 +99,8 @@ func (r resolver) path(address string) (p string, inside bool) {
 }
 
 // hosted is the path in the page of a host that shows a file, or in the file itself.
-func (r resolver) hosted(u *url.URL) (p string, ok bool) {
-	if u.Host == "raw.githubusercontent.com" {
-		parts := strings.SplitN(strings.Trim(u.Path, "/"), "/", 4)
-		rest := parts[len(parts)-1]
-		if branch, ok := strings.CutPrefix(rest, "heads/"); ok && parts[2] == "refs" {
-			_, rest, _ = strings.Cut(branch, "/")
-		}
-		return rest, len(parts) == 4
-	}
-	for _, mark := range []string{"/-/blob/", "/-/raw/", "/blob/", "/raw/", "/src/branch/", "/src/"} {
-		if _, rest, found := strings.Cut(u.Path, mark); found {
-			_, p, ok = strings.Cut(rest, "/")
-			return p, ok
-		}
-	}
-	return "", false
-}
+var hosted = regexp.MustCompile(`^(?:raw\.githubusercontent\.com/[^/]+/[^/]+/(?:refs/heads/)?|` +
+	`.*?/(?:blob|raw)/|[^/]+/[^/]+/[^/]+/src/(?:branch/)?)[^/]+/(.*)$`)
 
 // published is the only page whose path ends as that of a site's page does.
 func (r resolver) published(p string) string {
