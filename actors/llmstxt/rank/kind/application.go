@@ -31,7 +31,7 @@ func application(t Tree) Found {
 
 // method is what languages of frameworks declare for others to call.
 var method = regexp.MustCompile(`(?m)^\s+(?:(?:async )?(?:def|fun) |public function |public (?:[\w<>?,.\[\]@]+ )+)` +
-	`([a-z]\w*)(?:[(\s?!]|$)`)
+	`([a-z]\w*)[?!]?\s*(?:[({]|$)`)
 
 type file struct {
 	Link

@@ -72,16 +72,7 @@ func roles(t Tree) Found {
 var stepName = regexp.MustCompile(`(?m)^\s*- name: *["']?([^"'\n]+?)["']?\s*$`)
 
 // steps is the names of the first tasks or plays, as a page's note is its headings.
-func (t Tree) steps(p string) string {
-	var list []string
-	for _, m := range stepName.FindAllStringSubmatch(t.Read(p, settingBytes), mostNames+1) {
-		list = append(list, m[1])
-	}
-	if len(list) > mostNames {
-		list[mostNames] = "…"
-	}
-	return strings.Join(list, " · ")
-}
+func (t Tree) steps(p string) string { return found(stepName, t.Read(p, settingBytes), "", " · ") }
 
 var (
 	yamlKey  = regexp.MustCompile(`(?m)^([A-Za-z_][\w.-]*):`)
@@ -93,18 +84,21 @@ func (t Tree) names(pattern *regexp.Regexp, p string) string {
 	return names(pattern, t.Read(p, settingBytes))
 }
 
-// names lists what the pattern finds, once each.
-func names(pattern *regexp.Regexp, text string) string {
+// names lists what the pattern finds.
+func names(pattern *regexp.Regexp, text string) string { return found(pattern, text, "`", ", ") }
+
+// found joins what the pattern finds, once each and between marks.
+func found(pattern *regexp.Regexp, text, mark, gap string) string {
 	var list []string
 	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
-		if name := "`" + m[1] + "`"; !slices.Contains(list, name) {
+		if name := mark + m[1] + mark; !slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}
 	if len(list) > mostNames {
 		list = append(list[:mostNames], "…")
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(list, gap)
 }
 
 // modules are Terraform's: the one at the root by its inputs and outputs, those inside by their pages.
@@ -157,22 +151,14 @@ func cluster(t Tree) Found {
 	}
 	var found Found
 	for _, p := range configs[:min(len(configs), 2*mostOfAKind)] {
-		found.add("Operations", p, comment(t.Read(p, 2<<10)), "configures what runs")
+		note := comments.FindString(t.Read(p, 2<<10))
+		note = prose.Tidy(strings.ReplaceAll("\n"+note, "\n# ", " "))
+		found.add("Operations", p, note, "configures what runs")
 	}
 	return found
 }
 
-// comment is the sentence that a file of settings begins with.
-func comment(text string) string {
-	var words []string
-	for line := range strings.Lines(text) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "# ")
-		if !ok {
-			break
-		}
-		words = append(words, rest)
-	}
-	return strings.Join(words, " ")
-}
+// comments are those that a file of settings begins with.
+var comments = regexp.MustCompile(`^(?:# .*\n)+`)
 
 func isYAML(p string) bool { return path.Ext(p) == ".yaml" || path.Ext(p) == ".yml" }

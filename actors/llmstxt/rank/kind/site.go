@@ -2,10 +2,11 @@ package kind
 
 import (
 	"path"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // siteFiles configure the programs that make sites of pages.
@@ -20,7 +21,8 @@ func site(t Tree) Found {
 		for _, p := range t.below(root) {
 			rest := strings.TrimPrefix(p, root+"/")
 			if hasSegment(rest, "blog", "news", "versioned_docs", "i18n", "_partials", "_snippets", "snippets") ||
-				strings.HasPrefix(path.Base(rest), "_") && isPage(rest) || !t.Library && isProgram(rest) && isOfSite(rest) {
+				strings.HasPrefix(path.Base(rest), "_") && prose.EndsWithAny(rest, ".md", ".mdx") ||
+				!t.Library && program.MatchString(rest) {
 				found.Aside = append(found.Aside, p)
 			}
 		}
@@ -28,13 +30,5 @@ func site(t Tree) Found {
 	return found
 }
 
-func isPage(p string) bool { return path.Ext(p) == ".md" || path.Ext(p) == ".mdx" }
-
-func isProgram(p string) bool {
-	return slices.Contains([]string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".css", ".astro"}, path.Ext(p))
-}
-
-func isOfSite(p string) bool {
-	first, _, below := strings.Cut(p, "/")
-	return !below || first == "src" || first == "plugins" || first == "theme" || first == "components"
-}
+// program is a part of what shows the pages.
+var program = regexp.MustCompile(`^(?:[^/]+|(?:src|plugins|theme|components)/.*)\.(?:[cm]?js|[jt]sx?|css|astro)$`)
