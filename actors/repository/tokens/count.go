@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"math"
 	"sync"
 )
@@ -13,12 +14,41 @@ func Count(text string) int {
 	defer counters.Put(c)
 	n := 0
 	for text != "" {
-		end := piece(text)
-		n += c.known(text[:end])
+		end := line(text)
+		n += c.line(text[:end])
 		text = text[end:]
 	}
 	return n
 }
+
+// line counts the tokens of a line, unless the vocabulary has its hash: sources repeat their lines, and llms-ctx.txt
+// those of llms-full.txt.
+func (c *counter) line(s string) int {
+	h := maphash.String(c.table.seed, s)
+	at := &c.table.lines[h%uint64(len(c.table.lines))]
+	known := at.Load()
+	if n := int(known % lineTokens); n > 0 && known-uint64(n) == h-h%lineTokens {
+		return n
+	}
+	n := c.pieces(s)
+	if n < lineTokens {
+		at.Store(h - h%lineTokens + uint64(n))
+	}
+	return n
+}
+
+func (c *counter) pieces(s string) int {
+	n := 0
+	for s != "" {
+		end := piece(s)
+		n += c.known(s[:end])
+		s = s[end:]
+	}
+	return n
+}
+
+// Load readies the table of tokens, as the first count does otherwise.
+func Load() { table() }
 
 var counters = sync.Pool{New: func() any { return &counter{table: table()} }}
 

@@ -38,8 +38,26 @@ func BenchmarkCount(b *testing.B) {
 	text := strings.Repeat("The counter merges pairs; it_has a few \"words\" = 42 and strangewordsz.\n", 1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		tokens.Count(text)
+		tokens.CountPieces(text)
 	}
+}
+
+// A text has as many tokens as its pieces, whether or not its lines were counted before.
+func TestCountLines(t *testing.T) {
+	parts := []string{"\n", "\n\t", "\r\n", " ", "\u00a0", "\v", "/", "}", "'s", "a", "É", "1", "\xff"}
+	var check func(text string, more int)
+	check = func(text string, more int) {
+		want := tokens.CountPieces(text)
+		for range 2 {
+			if got := tokens.Count(text); got != want {
+				t.Errorf("%q has %d tokens, not %d", text, got, want)
+			}
+		}
+		for _, p := range parts[:min(more, 1)*len(parts)] {
+			check(text+p, more-1)
+		}
+	}
+	check("", 3)
 }
 
 // However a text is written, it has the same count.

@@ -108,11 +108,10 @@ func (c *Counter) Write(text []byte) (int, error) {
 // Count returns the tokens of all that was written.
 func (c *Counter) Count() int { return c.count + c.Counts.Of(c.held) }
 
-// boundary returns where the last line begins with a letter or a digit of ASCII, if it begins at from or behind, or 0.
-// No piece crosses that.
+// boundary returns where the last line begins of those that begin at from or behind, or 0.
 func boundary(text []byte, from int) int {
 	for i := len(text) - 1; i >= max(from, 1); i-- {
-		if text[i-1] == '\n' && text[i] < 0x80 && ascii[text[i]]&(letter|number) != 0 {
+		if text[i-1] == '\n' && beginsLine(text[i:]) {
 			return i
 		}
 	}

@@ -75,6 +75,29 @@ func run(s string, of class, not bool) int {
 	return n
 }
 
+// line returns the length of the text's first line, or of several that may share a piece.
+func line(s string) int {
+	for end := 0; ; {
+		i := strings.IndexByte(s[end:], '\n')
+		if i < 0 {
+			return len(s)
+		}
+		if end += i + 1; beginsLine(s[end:]) {
+			return end
+		}
+	}
+}
+
+// beginsLine reports whether no piece crosses the newline before s. Those that could are of spaces up to another
+// newline, or of punctuation with newlines and slashes behind it.
+func beginsLine[T string | []byte](s T) bool {
+	i := 0
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
+		i++
+	}
+	return i < len(s) && s[i] > ' ' && s[i] < utf8.RuneSelf && (i > 0 || s[i] != '/')
+}
+
 // piece returns the length of the text's first piece, which is not empty: what the pattern of o200k_base matches. Its
 // alternatives are, in their order:
 //

@@ -1,4 +1,4 @@
 // Command vocabulary writes the table of actors/repository/tokens.
 package main
 
-//go:generate go run . ../../../actors/repository/tokens/o200k.deflate
+//go:generate go run . ../../../actors/repository/tokens/o200k.tokens

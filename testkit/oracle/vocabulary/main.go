@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/flate"
 	"log"
 	"os"
 
@@ -20,21 +19,7 @@ func main() {
 		lengths.WriteByte(byte(len(token)))
 		text.WriteString(token)
 	}
-	var table bytes.Buffer
-	w, err := flate.NewWriter(&table, flate.BestCompression)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := lengths.WriteTo(w); err != nil {
-		log.Fatal(err)
-	}
-	if _, err := text.WriteTo(w); err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(os.Args[1], table.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(os.Args[1], append(lengths.Bytes(), text.Bytes()...), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
