@@ -1,6 +1,7 @@
 package llmstxt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,20 +30,6 @@ const (
 type artifact struct {
 	name   string
 	render func(w io.Writer) error
-	digest string // that it must have; "" for a file that is checked for what it is
-}
-
-// check reads the file while it is written, and says whether it may get its final name.
-func (a artifact) check() checker {
-	if a.digest == "" {
-		return checkOf(a.name)()
-	}
-	return &whole{judge: func(data []byte) error {
-		if messages.Digest(string(data)) != a.digest {
-			return errors.New("the cached file has changed")
-		}
-		return nil
-	}}
 }
 
 // artifacts lists the files to write: llms.txt first, and llms.json, which names the others, last.
@@ -50,7 +37,7 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 	if g.hit != nil {
 		return g.hit.artifacts(), nil
 	}
-	if err := g.fit(t, out); err != nil {
+	if err := g.fit(out); err != nil {
 		return nil, err
 	}
 	if err := g.refuseSecrets(ctx, t); err != nil {
@@ -60,13 +47,13 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 	if g.input.Full != FullNone {
 		files = append(files, artifact{name: nameFull, render: func(w io.Writer) error {
 			dropped, err := render.Full(ctx, w, g.files, g.index, g.pack(t))
-			return errors.Join(err, g.drop(t, nameFull, dropped))
+			return errors.Join(err, g.drop(nameFull, dropped))
 		}})
 	}
 	if g.input.Ctx {
 		files = append(files, artifact{name: nameCtx, render: func(w io.Writer) error {
 			dropped, err := render.Ctx(ctx, w, g.files, g.index, g.input.Format, g.pack(t))
-			return errors.Join(err, g.drop(t, nameCtx, dropped))
+			return errors.Join(err, g.drop(nameCtx, dropped))
 		}})
 	}
 	if g.input.File != "" {
@@ -79,7 +66,7 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 }
 
 // fit drops the links that the size budget has no room for. The other files link to no more than llms.txt does.
-func (g *generation) fit(t *actors.TaskContext, out *folder) error {
+func (g *generation) fit(out *folder) error {
 	var over []string
 	if g.input.SizeBudget > 0 {
 		fitting, dropped, least := render.Fit(g.index, g.input.SizeBudget)
@@ -94,7 +81,7 @@ func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	}
 	g.document = render.NewDocument(g.index, g.repo)
 	if g.at.Path != "" && (g.repo.Origin.Remote == "" || hasRelative(g.index)) {
-		g.document.Repository.Path = out.pathTo(g.at.Path)
+		g.document.Repository.Path = relativeURL(out.path, g.at.Path)
 	}
 	in := g.input
 	g.document.Format = in.Format
@@ -102,7 +89,7 @@ func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, Ref: in.Ref, BaseURL: in.BaseURL,
 		SizeBudget: in.SizeBudget, TokenBudget: max(0, in.TokenBudget)}
 	g.addAnswer(&g.document)
-	return g.drop(t, nameTxt, over)
+	return g.drop(nameTxt, over)
 }
 
 // hasRelative reports whether links of the index lead to files of the repository by their paths.
@@ -113,92 +100,81 @@ func hasRelative(index *rank.Index) bool {
 }
 
 // drop records the files that the budget had no room for, or refuses to.
-func (g *generation) drop(t *actors.TaskContext, name string, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	if g.input.BudgetFail {
+func (g *generation) drop(name string, paths []string) error {
+	if g.input.BudgetFail && len(paths) > 0 {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
 			name, prose.Count(len(paths), "file"), paths[0])
 	}
-	g.dropped += len(paths)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dropped[name] = paths
+	return nil
+}
+
+// tellDropped says what is missing in a file that is written.
+func (g *generation) tellDropped(t *actors.TaskContext, name string) {
+	g.mu.Lock()
+	paths := g.dropped[name]
+	g.mu.Unlock()
+	if len(paths) == 0 {
+		return
+	}
 	for _, p := range paths {
 		g.document.Dropped = append(g.document.Dropped, render.NewDropped(name, p))
 	}
 	shown := paths[:min(len(paths), 5)]
 	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the budget, such as %s",
 		name, prose.Count(len(paths), "file"), strings.Join(shown, ", ")))
-	return nil
 }
 
 func (g *generation) pack(t *actors.TaskContext) render.Pack {
 	pack := render.Pack{Bytes: g.input.SizeBudget, Tokens: max(0, g.input.TokenBudget), Go: t.Go,
 		Counts: &g.tokens.Counts, Secrets: &g.secrets, KeepSecrets: g.input.Secrets == SecretsKeep}
 	if g.input.CountTokens {
-		pack.Linked = g.tokens.add
+		pack.Linked = func(path string, tokens int) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.tokens.files[path] = tokens
+		}
 	}
 	if g.input.Full == FullAll {
 		pack.Rest = byUse(g.repo.Files)
-		pack.FileBytes = int(g.limitOfFile())
+		most := int(min(max(g.input.MaxFileBytes, 1<<20), 1<<29)) // of any file that was read
+		pack.FileBytes = 3 * most                                 // text that is not UTF-8 grows when it is converted
 	}
 	return pack
-}
-
-// limitOfFile is large enough for any file that was read, so that all are packed whole.
-func (g *generation) limitOfFile() int64 {
-	var most int64
-	for _, f := range g.repo.Files {
-		most = max(most, f.Size)
-	}
-	return 3 * most // text that is not UTF-8 grows when it is converted
 }
 
 // byUse orders files by what to keep if the budget is too small: the product before examples and tests, documents
 // before code, and files near the root before deeper ones.
 func byUse(files []scan.File) []string {
-	list := slices.Clone(files)
 	kind := func(f scan.File) int {
 		return slices.Index([]scan.Kind{scan.Document, scan.Manifest, scan.Source, scan.Config, scan.Other}, f.Kind)
 	}
-	slices.SortStableFunc(list, func(a, b scan.File) int {
-		if a.Place != b.Place {
-			return int(a.Place) - int(b.Place)
-		}
-		if kind(a) != kind(b) {
-			return kind(a) - kind(b)
-		}
-		return strings.Count(a.Path, "/") - strings.Count(b.Path, "/")
-	})
-	paths := make([]string, len(list))
-	for i, f := range list {
-		paths[i] = f.Path
-	}
-	return paths
+	return paths(slices.SortedStableFunc(slices.Values(files), func(a, b scan.File) int {
+		return cmp.Or(int(a.Place)-int(b.Place), kind(a)-kind(b), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"))
+	}))
 }
 
-func symbols(index *rank.Index) int {
-	n := 0
-	for _, s := range index.Sections {
-		for _, l := range s.Links {
-			n += len(l.Symbols)
-		}
+func paths(files []scan.File) []string {
+	list := make([]string, len(files))
+	for i, f := range files {
+		list[i] = f.Path
 	}
-	return n
+	return list
 }
 
-// artifacts lists the cached files. They were checked when they were written; the digest shows that they are the
-// same.
+// artifacts lists the cached files.
 func (c *cached) artifacts() []artifact {
 	var files []artifact
 	for _, f := range c.Files {
-		files = append(files, artifact{name: f.Name, digest: f.SHA256, render: func(w io.Writer) error {
-			from, _, err := scan.OpenRegular(scan.Folder(c.dir), f.Name)
+		files = append(files, artifact{f.Name, func(w io.Writer) error {
+			data, err := c.read(f)
 			if err != nil {
 				return err
 			}
-			defer from.Close()
-			_, err = io.Copy(w, from)
+			_, err = w.Write(data)
 			return err
 		}})
 	}

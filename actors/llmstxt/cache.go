@@ -6,14 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -56,14 +57,26 @@ func (g *generation) key(ctx context.Context) string {
 		}
 		in.Model = m.Name
 	}
-	parts, err := json.Marshal([]any{g.config.Version, g.material.Key, in})
-	if err != nil {
-		return ""
-	}
-	return messages.Digest(string(parts))
+	return keyOf(g.config.Version, g.material.Key, in)
 }
 
-// find returns the result under the key, or nil if any part of it is missing or damaged.
+// answerKey names everything that decides a model's answer: the program, the model and the prompt. "" is no key.
+// Folders without a commit have one as well.
+func (g *generation) answerKey(m insight.Material) string {
+	if g.cache.folder == "" {
+		return ""
+	}
+	system, user := m.Prompt("") // without the boundary, which differs each time
+	return keyOf("answer", g.config.Version, g.model.Name, system, user)
+}
+
+func keyOf(parts ...any) string {
+	data, _ := json.Marshal(parts) // never fails for texts and numbers
+	return messages.Digest(string(data))
+}
+
+// find returns the result of an earlier run under the key, or nil if any part of it is missing or damaged, or fails
+// today's checks.
 func (c cache) find(key string) *cached {
 	if key == "" {
 		return nil
@@ -79,7 +92,7 @@ func (c cache) find(key string) *cached {
 	}
 	entry := &cached{dir: dir}
 	data, err := readRegular(dir, cacheIndex)
-	if err != nil || json.Unmarshal(data, entry) != nil || c.hasSecret(data) || !entry.whole(c) {
+	if err != nil || json.Unmarshal(data, entry) != nil || c.hasSecret(data) || !entry.isValid(c) {
 		dir.Close()
 		return nil
 	}
@@ -96,50 +109,33 @@ func touch(all *os.Root, name string) {
 // hasSecret reports whether the data contains a known secret.
 func (c cache) hasSecret(data []byte) bool { return !bytes.Equal(c.secrets.Bytes(data), data) }
 
-func (c *cached) whole(in cache) bool {
+// isValid checks the files as every artifact is checked.
+func (c *cached) isValid(in cache) bool {
 	for _, f := range c.Files {
-		data, err := readRegular(c.dir, f.Name)
-		if err != nil || messages.Digest(string(data)) != f.SHA256 || in.hasSecret(data) {
+		data, err := c.read(f)
+		check := checkOf(f.Name)
+		if err != nil || check == nil || in.hasSecret(data) {
+			return false
+		}
+		if _, err := check.Write(data); err != nil || check.verdict() != nil {
 			return false
 		}
 	}
 	return len(c.Files) > 0
 }
 
-// result finds the result of an earlier run under the key, if its files still pass today's checks.
-func (c cache) result(key string) *cached {
-	entry := c.find(key)
-	if entry == nil || entry.valid() {
-		return entry
+// read gives a file that is as it was when it was stored.
+func (c *cached) read(f render.Artifact) ([]byte, error) {
+	data, err := readRegular(c.dir, f.Name)
+	if err == nil && messages.Digest(string(data)) != f.SHA256 {
+		err = errors.New("the cached file has changed")
 	}
-	entry.dir.Close()
-	return nil
-}
-
-// valid checks the files as every artifact is checked.
-func (c *cached) valid() bool {
-	seen := map[string]bool{}
-	for _, f := range c.Files {
-		check := checkOf(f.Name)
-		if check == nil || seen[f.Name] {
-			return false
-		}
-		seen[f.Name] = true
-		data, err := readRegular(c.dir, f.Name)
-		judge := check()
-		if _, refused := judge.Write(data); err != nil || refused != nil || judge.verdict() != nil {
-			return false
-		}
-	}
-	return true
+	return data, err
 }
 
 func readRegular(dir *os.Root, name string) ([]byte, error) {
 	return fs.ReadFile(scan.Folder(dir), name)
 }
-
-// opener opens an artifact by its name.
-type opener func(name string) (io.ReadCloser, error)
 
 // make opens the folder, which it makes if it is missing.
 func (c cache) make() (*os.Root, error) {
@@ -149,59 +145,31 @@ func (c cache) make() (*os.Root, error) {
 	return os.OpenRoot(c.folder)
 }
 
-// keep stores a result.
-func (c cache) keep(key string, result Result, files []render.Artifact, open opener) error {
+// keep stores a result, whose files read gives by their names.
+func (c cache) keep(
+	key string, result Result, files []render.Artifact, read func(name string) ([]byte, error),
+) error {
 	all, err := c.make()
 	if err != nil {
 		return err
 	}
 	defer all.Close()
-	making := "." + key + ".tmp"
-	if err := errors.Join(all.RemoveAll(making), all.Mkdir(making, 0o700)); err != nil {
+	if err := errors.Join(all.RemoveAll(key), all.Mkdir(key, 0o700)); err != nil {
 		return err
 	}
-	if err := fill(all, making, result, files, open); err != nil {
-		return errors.Join(err, all.RemoveAll(making))
-	}
-	if err := errors.Join(all.RemoveAll(key), all.Rename(making, key)); err != nil {
-		return err
-	}
-	return trim(all)
-}
-
-func fill(all *os.Root, name string, result Result, files []render.Artifact, open opener) error {
-	dir, err := all.OpenRoot(name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
 	for _, f := range files {
-		if err := copyInto(dir, f.Name, open); err != nil {
-			return err
+		name := path.Join(key, f.Name)
+		data, err := read(f.Name)
+		err = errors.Join(err, all.MkdirAll(path.Dir(name), 0o700), all.WriteFile(name, data, 0o600))
+		if err != nil {
+			return errors.Join(err, all.RemoveAll(key))
 		}
 	}
-	data, err := json.Marshal(cached{Result: result, Files: files})
+	index, err := json.Marshal(cached{Result: result, Files: files}) // last: without it there is no result
 	if err != nil {
 		return err
 	}
-	return dir.WriteFile(cacheIndex, data, 0o600)
-}
-
-func copyInto(dir *os.Root, name string, open opener) error {
-	from, err := open(name)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	if err := dir.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return err
-	}
-	to, err := dir.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	return errors.Join(all.WriteFile(path.Join(key, cacheIndex), index, 0o600), trim(all))
 }
 
 // trim removes the least recently used results.
@@ -230,7 +198,7 @@ func trim(all *os.Root) error {
 // countsFile holds the numbers of tokens that runs have counted. Its name changes with the encoding and the form.
 const countsFile = "tokens-o200k-1"
 
-// read gives a file beside the results, nil if it is missing or has a known secret.
+// read gives a file beside the results; nil if there is no cache, or the file is missing or has a known secret.
 func (c cache) read(name string) []byte {
 	all, err := os.OpenRoot(c.folder)
 	if err != nil {
@@ -243,6 +211,13 @@ func (c cache) read(name string) []byte {
 	}
 	touch(all, name)
 	return data
+}
+
+// logUncached logs that something is not cached, if err says so.
+func logUncached(t *actors.TaskContext, what string, err error) {
+	if err != nil {
+		t.Log(messages.LogWarn, what+" not cached: "+reason(err).Error())
+	}
 }
 
 // write keeps a file beside the results.

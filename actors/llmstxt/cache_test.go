@@ -201,8 +201,8 @@ func TestFullAllPacksEveryTextFile(t *testing.T) {
 	r.files["src/deep/x.c"] = &fstest.MapFile{Data: []byte("int x;\n")}
 	r.files["testdata/in.txt"] = &fstest.MapFile{Data: []byte("input\n")}
 	r.files["logo.png"] = &fstest.MapFile{Data: []byte("\x89PNG\x00")}
-	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 60000))}
-	result, files := r.generate(t, llmstxt.Input{Full: llmstxt.FullAll}, r.config("", ""))
+	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 200_000))}
+	result, files := r.generate(t, llmstxt.Input{Full: llmstxt.FullAll, MaxFileBytes: 4 << 20}, r.config("", ""))
 	full := files["example.com/plants/garden/llms-full.txt"]
 	for _, name := range []string{"README.md", "guide.md", "src/deep/x.c", "testdata/in.txt", "big.txt"} {
 		if strings.Count(full, "\n## "+name+"\n") != 1 {

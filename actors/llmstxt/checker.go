@@ -3,7 +3,6 @@ package llmstxt
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"io"
 
@@ -12,32 +11,38 @@ import (
 )
 
 // checker reads a file as it is written; verdict says whether it may get its name.
-type checker interface {
+type checker struct {
 	io.Writer
-	verdict() error
+	verdict func() error
 }
 
-// whole checks a file once all of it is there.
-type whole struct {
-	bytes.Buffer
-	judge func(data []byte) error
-}
-
-func (w *whole) verdict() error { return w.judge(w.Bytes()) }
-
-func judged(judge func(data []byte) error) func() checker {
-	return func() checker { return &whole{judge: judge} }
+// judged checks a file once all of it is there.
+func judged(judge func(data []byte) error) *checker {
+	var b bytes.Buffer
+	return &checker{&b, func() error { return judge(b.Bytes()) }}
 }
 
 // checkOf returns the check for an artifact, or nil if no artifact has the name.
-func checkOf(name string) func() checker {
+func checkOf(name string) *checker {
 	switch name {
 	case nameTxt:
 		return judged(judgeTxt)
-	case nameFull:
-		return func() checker { return new(fullChecker) }
+	case nameFull: // which may be too large to hold
+		full := new(check.Full)
+		return &checker{full, func() error {
+			if problem := full.Finish(); problem != nil {
+				return fmt.Errorf("not a valid llms-full.txt: %v", problem)
+			}
+			return nil
+		}}
 	case nameCtx:
-		return judged(judgeCtx)
+		text := new(check.Ctx)
+		return &checker{text, func() error {
+			if problem := text.Finish(); problem != nil {
+				return fmt.Errorf("not a valid llms-ctx.txt: %w", problem)
+			}
+			return nil
+		}}
 	case nameJSON:
 		return judged(judgeJSON)
 	}
@@ -51,30 +56,8 @@ func judgeTxt(data []byte) error {
 	return nil
 }
 
-func judgeCtx(data []byte) error {
-	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
-		if _, err := d.RawToken(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("not well-formed: %w", err)
-		}
-	}
-}
-
 func judgeJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	return d.Decode(new(render.Document))
-}
-
-// fullChecker does not hold the file, which may be large.
-type fullChecker struct {
-	check.Full
-}
-
-func (c *fullChecker) verdict() error {
-	if problem := c.Finish(); problem != nil {
-		return fmt.Errorf("not a valid llms-full.txt: %v", problem)
-	}
-	return nil
 }

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
-	"time"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -32,14 +30,9 @@ func (g *generation) noteAnswerer(t *actors.TaskContext, answered string, err er
 
 // shownModel is the server's name for a model, without control characters and the folders of its machine.
 func shownModel(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
-			return r
-		}
-		return -1
-	}, name)
-	if slashed := strings.ReplaceAll(name, `\`, "/"); slashed != name || strings.HasPrefix(name, "/") {
-		name = path.Base(slashed)
+	name = render.Liner()(name)
+	if strings.HasPrefix(name, "/") || strings.Contains(name, `\`) {
+		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	}
 	return strings.ToValidUTF8(name[:min(len(name), maxModelName)], "")
 }
@@ -63,35 +56,8 @@ func within(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
-// undated cuts a release date off the end.
+// undated cuts a release date off the end: year, month and day, or month and day.
 func undated(name string) string {
-	for _, layout := range []string{"2006-01-02", "20060102", "0102"} {
-		at := len(name) - len(layout)
-		if at < 2 || name[at-1] != '-' {
-			continue
-		}
-		if _, err := time.Parse(layout, name[at:]); err == nil {
-			return name[:at-1]
-		}
-	}
-	return name
-}
-
-// effort says what it took to get an answer; "" if the first attempt was right.
-func effort(r structured.Report) string {
-	var words []string
-	if r.Attempts > 1 {
-		took := prose.Count(r.Attempts, "attempt")
-		if r.Read+r.Written > 0 {
-			took += fmt.Sprintf(", %s read and %d written", prose.Count(r.Read, "token"), r.Written)
-		}
-		words = append(words, "it took "+took)
-	}
-	if r.Repaired {
-		words = append(words, "its JSON was repaired")
-	}
-	if r.Thought {
-		words = append(words, "it was in the model's reasoning")
-	}
-	return strings.Join(words, "; ")
+	date := regexp.MustCompile(`-(\d{4}-\d\d-\d\d|\d{8}|(0\d|1[0-2])([0-2]\d|3[01]))$`)
+	return date.ReplaceAllString(name, "")
 }

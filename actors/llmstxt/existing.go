@@ -1,7 +1,6 @@
 package llmstxt
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 
@@ -34,11 +33,7 @@ func (g *generation) keepExisting(t *actors.TaskContext) {
 		if file.Made != nil && file.Made.Whole && !file.Made.Kept {
 			return
 		}
-		var files []string
-		for _, f := range g.repo.Files {
-			files = append(files, f.Path)
-		}
-		g.index = own.Into(g.index, file, files)
+		g.index = own.Into(g.index, file, paths(g.repo.Files))
 		t.Log(messages.LogInfo, "kept the order and the notes of "+name+"; --fresh ignores it")
 		return
 	}
@@ -46,9 +41,8 @@ func (g *generation) keepExisting(t *actors.TaskContext) {
 
 // earlier gives what the llms.json beside the file says that a run wrote; nil if there is none.
 func (g *generation) earlier(name string, data []byte) *own.Made {
-	text, err := readAtMost(g.files, path.Join(path.Dir(name), nameJSON), mostPrevious)
-	var last render.Document
-	if err != nil || json.Unmarshal(text, &last) != nil || last.Schema != render.Schema {
+	last := documentOf(g.files, path.Join(path.Dir(name), nameJSON))
+	if last == nil {
 		return nil
 	}
 	made := &own.Made{Notes: make(map[string]string)}

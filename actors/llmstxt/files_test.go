@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -283,52 +284,52 @@ func TestRunsIntoTheSameFolder(t *testing.T) {
 	}
 }
 
-// onceThere is a context that has its run cancelled as soon as a file exists.
-type onceThere struct {
-	context.Context
-	file   string
-	cancel func()
-	once   *atomic.Bool
-}
-
-func (c onceThere) Err() error {
-	if _, err := os.Stat(c.file); err == nil && c.once.CompareAndSwap(false, true) {
-		c.cancel()
-		<-c.Done()
-	}
-	return c.Context.Err()
-}
-
+// A run that is cancelled while it writes leaves whole files only, and no llms.json that would name them.
 func TestCancelBetweenFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "garden") // whose files take no reading, which heeds the context by itself
 	if err := errors.Join(os.Mkdir(empty, 0o755), os.WriteFile(filepath.Join(empty, "a.txt"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for what, dir := range map[string]string{"sources": repository(t, nil), "no sources": empty} {
-		out := t.TempDir()
+		out, alone := t.TempDir(), t.TempDir()
+		completed(t, newJob(t, all(dir, alone), nowhere))
 		s := open(t, actors.Config{})
-		state := wait(t, start(t, s, canceledAfter(t, s, newJob(t, all(dir, out), nowhere),
-			filepath.Join(out, "local", "garden", "llms.txt"))))
-		if state.Status != messages.Canceled || len(state.Artifacts) != 1 || !state.Artifacts[0].Partial {
-			t.Errorf("%s: %s with %+v, want canceled with one partial artifact", what, state.Status, state.Artifacts)
+		config, cancel := folder(nowhere), func() error { return nil }
+		config.Spend = func(int) error {
+			if _, err := os.Stat(filepath.Join(out, "local", "garden", "llms.txt")); err != nil {
+				return nil
+			}
+			return cancel()
 		}
-		same(t, "files of "+what, names(tree(t, out)), []string{"local/garden/llms.txt"})
-		if text := read(t, filepath.Join(out, "local", "garden", "llms.txt")); !strings.HasSuffix(text, "\n") {
-			t.Errorf("%s: the file that was written is not whole: %q", what, text)
+		job, err := llmstxt.Job(all(dir, out), config)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// canceledAfter is the job, cancelled by somebody who waits for the file.
-func canceledAfter(t *testing.T, s *actors.System, job actors.Job, file string) actors.Job {
-	write := job.Tasks[2].Run
-	job.Tasks[2].Run = func(ctx context.Context, task *actors.TaskContext) error {
-		cancel := func() {
-			if err := s.Cancel(context.Background(), task.RunID(), "", "enough"); err != nil {
-				t.Errorf("Cancel: %v", err)
+		write := job.Tasks[2].Run
+		job.Tasks[2].Run = func(ctx context.Context, task *actors.TaskContext) error {
+			cancel = sync.OnceValue(func() error {
+				if err := s.Cancel(context.Background(), task.RunID(), "", "enough"); err != nil {
+					t.Errorf("Cancel: %v", err)
+				}
+				<-ctx.Done()
+				return context.Cause(ctx)
+			})
+			return write(ctx, task)
+		}
+		state := wait(t, start(t, s, job))
+		if state.Status != messages.Canceled ||
+			slices.ContainsFunc(state.Artifacts, func(a messages.Artifact) bool { return !a.Partial }) {
+			t.Errorf("%s: %s with %+v, want canceled, every artifact partial", what, state.Status, state.Artifacts)
+		}
+		order := []string{"local/garden/llms.txt", "local/garden/llms-full.txt", "local/garden/llms-ctx.txt",
+			"local/garden/llms.json"}
+		left := names(tree(t, out))
+		same(t, "files of "+what, left, slices.Sorted(slices.Values(order[:len(left)])))
+		whole := tree(t, alone)
+		for name, text := range tree(t, out) {
+			if text != whole[name] || path.Base(name) == "llms.json" {
+				t.Errorf("%s: %s is there: %q", what, name, text)
 			}
 		}
-		return write(onceThere{ctx, file, cancel, new(atomic.Bool)}, task)
 	}
-	return job
 }

@@ -62,11 +62,8 @@ func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir 
 		return nil, errors.Join(err, root.Close())
 	}
 	f := &folder{Root: root, dir: dir, path: realPath(filepath.Join(g.input.Out, filepath.FromSlash(dir))), lock: lock}
-	if data, err := readAtMost(scan.Folder(root), g.fileOf(nameJSON), mostPrevious); err == nil && g.input.File == "" {
-		f.previous = new(render.Document)
-		if json.Unmarshal(data, f.previous) != nil {
-			f.previous = nil
-		}
+	if g.input.File == "" {
+		f.previous = documentOf(scan.Folder(root), g.fileOf(nameJSON))
 	}
 	return f, nil
 }
@@ -89,9 +86,7 @@ func (f *folder) isOther(source string) bool {
 	return way == "" || realPath(other) != realPath(source)
 }
 
-// pathTo is the relative URL that leads from the folder to a file.
-func (f *folder) pathTo(name string) string { return relativeURL(f.path, name) }
-
+// relativeURL leads from a folder to a file.
 func relativeURL(from, to string) string {
 	way, err := filepath.Rel(realPath(from), realPath(to))
 	if err != nil {
@@ -130,8 +125,16 @@ func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []r
 	}
 }
 
-// mostPrevious bounds what is read of an earlier llms.json.
-const mostPrevious = 64 << 20
+// documentOf reads the llms.json of an earlier run; nil if there is none.
+func documentOf(files fs.FS, name string) *render.Document {
+	const most = 64 << 20
+	data, err := readAtMost(files, name, most)
+	d := new(render.Document)
+	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != render.Schema {
+		return nil
+	}
+	return d
+}
 
 func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
 	f, info, err := scan.OpenRegular(files, name)
@@ -168,15 +171,23 @@ func openOut(out, dir string) (*os.Root, error) {
 		return root, nil
 	}
 	defer root.Close()
+	if err := makeFolder(root, dir); err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(dir)
+}
+
+// makeFolder makes a folder, and syncs those that hold it.
+func makeFolder(root *os.Root, dir string) error {
 	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return nil, invalid("cannot make the folder %s in %s: %v", dir, out, reason(err))
+		return invalid("cannot make the folder %s in %s: %v", dir, root.Name(), reason(err))
 	}
 	for made := dir; made != "."; made = path.Dir(made) {
 		if err := atomicfile.SyncFolder(root, path.Dir(made)); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return root.OpenRoot(dir)
+	return nil
 }
 
 // waitForLock locks the folder, so that all files in it are of one run. If another run has the lock, of this process

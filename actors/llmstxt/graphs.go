@@ -3,8 +3,6 @@ package llmstxt
 import (
 	"context"
 	"os"
-	"path"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
@@ -24,7 +22,7 @@ const (
 	pagesFolder = "graph/nodes"
 )
 
-func graphCheckOf(name string) func() checker {
+func graphCheckOf(name string) *checker {
 	switch {
 	case name == nameGraph:
 		return judged(graph.Check)
@@ -34,19 +32,6 @@ func graphCheckOf(name string) func() checker {
 		return judged(graph.CheckPage)
 	}
 	return nil
-}
-
-// isGraphFile reports whether the graph is written to a file of the name, or to a temporary file for it.
-func isGraphFile(folder, name string) bool {
-	in, base := path.Split(name)
-	base = strings.TrimPrefix(base, ".")
-	switch path.Clean(in) {
-	case path.Join(folder, graphFolder):
-		return strings.HasPrefix(base, nameGraph) || strings.HasPrefix(base, nameForce)
-	case path.Join(folder, pagesFolder):
-		return strings.HasSuffix(base, ".md") || strings.HasSuffix(base, atomicfile.Suffix)
-	}
-	return false
 }
 
 // relate builds the graph of packages.
@@ -80,13 +65,8 @@ func (g *generation) prepareGraph(out *os.Root) (swept int, err error) {
 	if !g.input.Graph {
 		return 0, nil
 	}
-	if err := out.MkdirAll(pagesFolder, 0o755); err != nil {
-		return 0, invalid("cannot make the folder %s: %v", pagesFolder, reason(err))
-	}
-	for _, made := range []string{graphFolder, "."} {
-		if err := atomicfile.SyncFolder(out, made); err != nil {
-			return 0, err
-		}
+	if err := makeFolder(out, pagesFolder); err != nil {
+		return 0, err
 	}
 	return atomicfile.Sweep(out, graphFolder, "repo.") + atomicfile.Sweep(out, pagesFolder, ""), nil
 }

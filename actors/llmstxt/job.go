@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
@@ -18,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -67,8 +69,9 @@ type generation struct {
 	index    *rank.Index
 	graph    *graph.Graph // nil if not asked for
 	document render.Document
-	dropped  int
 	secrets  secret.Report
+	mu       sync.Mutex          // guards dropped and tokens while files are written side by side
+	dropped  map[string][]string // files that the budget had no room for, by artifact
 	tokens   tokenCounts
 	cache    cache
 	hit      *cached // if not nil, there are neither files nor an index
@@ -89,7 +92,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, invalid("no model %s can be found here; leave the model out", in.Model)
 	}
 	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets},
-		tokens: tokenCounts{files: map[string]int{}, artifacts: map[string]int{}}}
+		dropped: map[string][]string{}, tokens: tokenCounts{files: map[string]int{}, artifacts: map[string]int{}}}
 	g.tokens.Earlier = func() []byte { return g.cache.read(countsFile) }
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
@@ -126,7 +129,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	g.warn(t)
-	if g.hit = g.cache.result(g.key(ctx)); g.hit != nil {
+	if g.hit = g.cache.find(g.key(ctx)); g.hit != nil {
 		t.Summarize("found in the cache" + at(g.material.Origin))
 		return nil
 	}
@@ -196,14 +199,18 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 		t.Summarize("taken from the cache")
 		return nil
 	}
-	g.index, err = rank.Build(ctx, g.files, g.repo, g.linking(), func(done, total int) {
+	if g.willCount() {
+		t.Go(func(context.Context) error { tokens.Load(); return nil })
+	}
+	g.index, err = rank.Build(ctx, g.files, g.repo, g.linking(t), func(done, total int) {
 		t.Progress(int64(done), int64(total), "links")
 	})
 	if err != nil {
 		return err
 	}
 	g.keepExisting(t)
-	words := fmt.Sprintf("%s in %s", prose.Count(links(g.index), "link"), prose.Count(len(g.index.Sections), "section"))
+	links, _ := count(g.index)
+	words := fmt.Sprintf("%s in %s", prose.Count(links, "link"), prose.Count(len(g.index.Sections), "section"))
 	if g.input.Graph {
 		if err := g.relate(ctx, t); err != nil {
 			return err
@@ -217,9 +224,18 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 	return nil
 }
 
+// willCount reports whether tokens are likely to be counted: a text has no more of them than bytes.
+func (g *generation) willCount() bool {
+	size := int64(0)
+	for _, f := range g.repo.Files {
+		size += f.Size
+	}
+	return (g.input.Full != FullNone || g.input.Ctx) && g.input.TokenBudget > 0 && size > g.input.TokenBudget
+}
+
 // linking returns the options for links. Links of a single file outside the repository are relative to that file.
-func (g *generation) linking() rank.Options {
-	o := rank.Options{LinkStyle: g.input.LinkStyle, Ref: g.input.Ref, BaseURL: g.input.BaseURL}
+func (g *generation) linking(t *actors.TaskContext) rank.Options {
+	o := rank.Options{LinkStyle: g.input.LinkStyle, Ref: g.input.Ref, BaseURL: g.input.BaseURL, Go: t.Go}
 	if g.input.File != "" && g.at.Kind == address.Folder && o.BaseURL == "" {
 		if way := relativeURL(g.input.Out, g.at.Path); way != "." {
 			o.BaseURL = way
@@ -228,10 +244,12 @@ func (g *generation) linking() rank.Options {
 	return o
 }
 
-func links(index *rank.Index) int {
-	n := 0
+func count(index *rank.Index) (links, symbols int) {
 	for _, s := range index.Sections {
-		n += len(s.Links)
+		links += len(s.Links)
+		for _, l := range s.Links {
+			symbols += len(l.Symbols)
+		}
 	}
-	return n
+	return links, symbols
 }

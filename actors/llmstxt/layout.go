@@ -44,7 +44,7 @@ func (m *Material) Folders(layout Layout, source string) []string {
 	if layout == LayoutHost {
 		dir = fileName(cmp.Or(o.Host, "local")) + "/" + dir
 	}
-	for _, part := range parts(o.Prefix) {
+	for part := range strings.FieldsFuncSeq(o.Prefix, func(r rune) bool { return r == '/' }) {
 		dir += "/" + fileName(part)
 	}
 	return []string{dir}
@@ -67,8 +67,8 @@ func (g *generation) stem() string {
 	}
 	o := g.material.Origin
 	name := cmp.Or(o.Repo, g.material.Name)
-	if all := parts(o.Prefix); o.Owner != "" && len(all) > 0 {
-		name = all[len(all)-1]
+	if o.Owner != "" && o.Prefix != "" {
+		name = path.Base(o.Prefix)
 	}
 	return fileName(name) + "-llms"
 }
@@ -82,10 +82,6 @@ func (g *generation) fileOf(artifact string) string {
 		return path.Join(graphFolder, artifact)
 	}
 	return g.stem() + strings.TrimPrefix(artifact, "llms")
-}
-
-func parts(prefix string) []string {
-	return strings.FieldsFunc(prefix, func(r rune) bool { return r == '/' })
 }
 
 // fileName makes a name safe to begin a file name with.
@@ -110,32 +106,31 @@ func realPath(name string) string {
 	return name
 }
 
-// isOutput reports whether the job itself writes the file. Such files are not read, so that a second run into the
-// repository gives the same result.
+// isOutput reports whether the job itself writes the file, or a temporary file for it. Such files are not read, so that
+// a second run into the repository gives the same result.
 func (g *generation) isOutput() func(scan.File) bool {
 	if g.at.Kind != address.Folder {
 		return func(scan.File) bool { return false }
 	}
-	var folders []string
+	var outputs, pages []string
 	for _, dir := range g.folders() {
 		inside, err := filepath.Rel(g.at.Path, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
-		if err == nil {
-			folders = append(folders, filepath.ToSlash(inside))
+		if err != nil {
+			continue
 		}
+		inside = filepath.ToSlash(inside)
+		for _, name := range []string{nameTxt, nameFull, nameCtx, nameJSON} {
+			outputs = append(outputs, path.Join(inside, g.fileOf(name)))
+		}
+		outputs = append(outputs, path.Join(inside, graphFolder, nameGraph), path.Join(inside, graphFolder, nameForce))
+		pages = append(pages, path.Join(inside, pagesFolder))
 	}
 	return func(f scan.File) bool {
-		in, name := path.Split(f.Path)
-		return slices.Contains(folders, path.Clean(in)) && g.isText(name) ||
-			slices.ContainsFunc(folders, func(folder string) bool { return isGraphFile(folder, f.Path) })
+		folder, name := path.Split(f.Path)
+		if temporary, ok := strings.CutSuffix(name, atomicfile.Suffix); ok && name[0] == '.' {
+			name = strings.TrimSuffix(temporary[1:], path.Ext(temporary))
+		}
+		return slices.Contains(outputs, folder+name) ||
+			path.Ext(name) == ".md" && slices.Contains(pages, path.Clean(folder))
 	}
-}
-
-// isText reports whether a run writes a text file of that name, or a temporary file for one.
-func (g *generation) isText(name string) bool {
-	if temporary, ok := strings.CutPrefix(name, "."+g.stem()); ok {
-		return strings.HasSuffix(temporary, atomicfile.Suffix)
-	}
-	return slices.ContainsFunc([]string{nameTxt, nameFull, nameCtx, nameJSON}, func(artifact string) bool {
-		return g.fileOf(artifact) == name
-	})
 }

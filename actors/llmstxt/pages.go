@@ -3,8 +3,6 @@ package llmstxt
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"path"
 
@@ -16,45 +14,51 @@ import (
 )
 
 const (
-	together = 64 // pages are written before their folder is synced
-	writers  = 4  // write pages at a time; each waits for the disk
+	mostTogether = 64 // files are written before their folder is synced
+	writers      = 4  // write pages at a time; each waits for the disk
 )
 
-// pagesAhead is how many pages the list begins with, and may be written together.
-func pagesAhead(files []artifact) int {
-	n := 0
-	for n < min(len(files), together) && graph.IsPage(files[n].name) {
+// together gives the files at the front that may be written together: pages, llms.json alone, or others.
+func together(files []artifact) []artifact {
+	kind := func(f artifact) string {
+		switch {
+		case graph.IsPage(f.name):
+			return pagesFolder
+		case f.name == nameJSON:
+			return nameJSON
+		}
+		return ""
+	}
+	n := 1
+	for n < min(len(files), mostTogether) && kind(files[n]) == kind(files[0]) {
 		n++
 	}
-	return n
-}
-
-// page is a rendered and checked page.
-type page struct {
-	name string // in the folder of pages
-	text bytes.Buffer
+	return files[:n]
 }
 
 // writePages renders and checks the pages one after the other, then writes them at the same time.
 func (g *generation) writePages(
 	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
 ) ([]messages.Artifact, error) {
-	pagesRoot, err := out.OpenRoot(pagesFolder)
+	into, err := out.OpenRoot(pagesFolder)
 	if err != nil {
 		return nil, err
 	}
-	defer pagesRoot.Close()
-	said, pages := make([]messages.Artifact, len(files)), make([]page, len(files))
+	defer into.Close()
+	said, texts := make([]messages.Artifact, len(files)), make([]bytes.Buffer, len(files))
 	for i, f := range files {
-		pages[i].name = path.Base(f.name)
-		if said[i], err = g.checked(&pages[i].text, f); err != nil {
+		if said[i], err = g.checked(&texts[i], f); err != nil {
 			return nil, err
 		}
-		said[i].Path = path.Join(out.dir, pagesFolder, pages[i].name)
+		said[i].Path = path.Join(out.dir, g.fileOf(f.name))
 	}
-	for _, err := range inorder.Each(ctx, t.Go, writers, len(pages), func(ctx context.Context) inorder.Worker[string] {
-		return pageWriter{ctx, pagesRoot, pages}
-	}) {
+	writer := func(context.Context) (write func(i int) (string, error), done func()) {
+		return func(i int) (string, error) {
+			name := path.Base(files[i].name)
+			return name, writePage(into, name, texts[i].String())
+		}, func() {}
+	}
+	for _, err := range inorder.Each(ctx, t.Go, writers, len(files), writer) {
 		if err != nil {
 			return nil, err
 		}
@@ -62,33 +66,13 @@ func (g *generation) writePages(
 	return said, nil
 }
 
-// pageWriter writes pages to their folder.
-type pageWriter struct {
-	ctx    context.Context
-	folder *os.Root
-	pages  []page
-}
-
-// Make leaves a page that is already there unchanged: writing it again would cost as much as a new one.
-func (w pageWriter) Make(i int) (name string, err error) {
-	p := &w.pages[i]
-	if holds(w.folder, p.name, p.text.Bytes()) {
-		return p.name, nil
-	}
-	return p.name, atomicfile.Write(w.folder, p.name, 0o644, func(to io.Writer) error {
-		_, err := to.Write(p.text.Bytes())
-		return errors.Join(context.Cause(w.ctx), err)
-	})
-}
-
-func (w pageWriter) Close() {}
-
-// holds reports whether the folder has a regular file with that text.
-func holds(folder *os.Root, name string, text []byte) bool {
+// writePage leaves a page that is already there unchanged: writing it again would cost as much as a new one.
+func writePage(folder *os.Root, name, text string) error {
 	info, err := folder.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
-		return false
+	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(text)) {
+		if there, err := readRegular(folder, name); err == nil && string(there) == text {
+			return nil
+		}
 	}
-	there, err := readRegular(folder, name)
-	return err == nil && bytes.Equal(there, text)
+	return atomicfile.WriteText(folder, name, 0o644, text)
 }

@@ -3,7 +3,6 @@ package llmstxt
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -18,17 +17,15 @@ const mostSecrets = 1000
 // tokenCounts are numbers of tokens.
 type tokenCounts struct {
 	tokens.Counts
-	mu        sync.Mutex
 	files     map[string]int // by path
 	artifacts map[string]int // by name
 }
 
-// add counts the tokens of a file's text.
-func (c *tokenCounts) add(path string, text []byte) {
-	n := c.Of(text)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files[path] = n
+// tokensOf is how many tokens the artifact has, if they are counted.
+func (g *generation) tokensOf(name string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.tokens.artifacts[name]
 }
 
 // refuseSecrets reads the files that are to be packed, and fails if one has a secret and the input forbids that.

@@ -3,6 +3,7 @@ package llmstxt
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -34,9 +35,9 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 		if err := g.withoutModel(ctx, t, err); err != nil {
 			return err
 		}
-		return closeTexts(t, insight.Answer{}, live.Opened())
+		return closeTexts(t, insight.Answer{}, live.Opened)
 	}
-	if err := closeTexts(t, answer, live.Opened()); err != nil {
+	if err := closeTexts(t, answer, live.Opened); err != nil {
 		return err
 	}
 	g.insight = answer
@@ -97,8 +98,8 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.Stream, m insight.Material,
 	live *insight.Live) (said insight.Answer, overflow bool, err error) {
 	key := g.answerKey(m)
-	if known, ok := g.cache.answer(key); ok {
-		return known, false, nil
+	if json.Unmarshal(g.cache.read(key), &said) == nil && said.Problems() == nil {
+		return said, false, nil
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -107,18 +108,21 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 			stop(err) // ends the stream
 		}
 	}
-	o := structured.Options{Name: "description", Ladder: g.model.Ladder, Field: live.Field,
-		Attempt: func(a structured.Attempt) { rejected(t, a) }}
-	if len(live.Opened()) > 0 {
+	o := structured.Options{Name: "description", Ladder: g.model.Ladder, Field: live.Field}
+	o.Attempt = func(a structured.Attempt) {
+		if len(a.Rejected) > 0 {
+			t.Log(messages.LogWarn, fmt.Sprintf("attempt %d, with %s: the previous answer was rejected: %s", a.Number, a.Level,
+				a.Rejected[0]))
+		}
+	}
+	if len(live.Opened) > 0 {
 		o.Field = nil // the texts streamed before the context was full stand until they are closed
 	}
 	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
 	g.noteAnswerer(t, report.Model, err)
-	if words := effort(report); err == nil && words != "" {
-		t.Log(messages.LogInfo, "answer accepted: "+words)
-	}
-	if err == nil && g.other == "" {
-		g.keepAnswer(t, key, said)
+	if err == nil && g.other == "" && key != "" {
+		data, _ := json.Marshal(said) // never fails
+		logUncached(t, "the model's answer is", g.cache.write(key, data))
 	}
 	return said, report.Overflow || g.mayBeOverflow(err), err
 }
@@ -127,13 +131,6 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 // servers end such an answer as if it were complete.
 func (g *generation) mayBeOverflow(err error) bool {
 	return g.model.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
-}
-
-func rejected(t *actors.TaskContext, a structured.Attempt) {
-	if len(a.Rejected) > 0 {
-		t.Log(messages.LogWarn,
-			fmt.Sprintf("attempt %d, with %s: the previous answer was rejected: %s", a.Number, a.Level, a.Rejected[0]))
-	}
 }
 
 // request offers no tools: strangers wrote what the model reads.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -46,14 +47,13 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.
 	g := &Graph{parts: map[string]*part{}, line: render.Liner()}
 	g.Document = Document{Version: Version, Title: g.line(cmp.Or(o.Title, repo.Name)), Facts: []string{}, Nodes: []Node{},
 		Edges: []Edge{}, Remote: repo.Origin.Remote, Commit: repo.Origin.Commit, Folder: g.line(repo.Origin.Prefix)}
-	list := g.bounded(ps.sorted())
-	partly, unread := plan(list)
+	list := g.bounded(ps.list())
+	partly := plan(list)
 	if err := readAll(ctx, files, list, o); err != nil {
 		return nil, err
 	}
-	g.connect(ps, list)
+	g.connect(survey.Imports, list)
 	g.fact(partly, "%s: not all files were searched for exports", "package")
-	g.fact(unread, "%s: not searched for imports", "file")
 	g.Stats = g.count()
 	return g, nil
 }
@@ -67,20 +67,16 @@ func (g *Graph) fact(n int, format, thing string) {
 
 // bounded keeps the largest packages and chooses those that get a page.
 func (g *Graph) bounded(list []*part) []*part {
-	order := slices.Clone(list)
-	slices.SortStableFunc(order, func(a, b *part) int { return cmp.Compare(b.bytes, a.bytes) })
-	for _, p := range order[:min(len(order), mostPages)] {
+	slices.SortFunc(list, func(a, b *part) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), strings.Compare(a.path, b.path))
+	})
+	dropped := max(0, len(list)-mostPackages)
+	g.fact(dropped, "the smallest %s left out: there are too many", "package")
+	list = list[:len(list)-dropped]
+	g.fact(max(0, len(list)-mostPages), "the smallest %s have no page: there are too many", "package")
+	for _, p := range list[:min(len(list), mostPages)] {
 		p.page = true
 	}
-	dropped := max(0, len(order)-mostPackages)
-	g.fact(dropped, "the smallest %s left out: there are too many", "package")
-	g.fact(max(0, len(order)-dropped-mostPages), "the smallest %s have no page: there are too many", "package")
-	if dropped == 0 {
-		return list
-	}
-	gone := map[*part]bool{}
-	for _, p := range order[mostPackages:] {
-		gone[p] = true
-	}
-	return slices.DeleteFunc(list, func(p *part) bool { return gone[p] })
+	slices.SortFunc(list, func(a, b *part) int { return strings.Compare(a.path, b.path) })
+	return list
 }

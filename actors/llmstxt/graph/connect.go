@@ -2,114 +2,112 @@ package graph
 
 import (
 	"cmp"
+	"iter"
+	"maps"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/resolve"
 )
 
-// link is an edge by its ends' ids.
+// link is an edge between packages, or from one to what is outside.
 type link struct {
-	from, to string
+	from, to *part
+	outside  resolve.Target // where to is nil
 	kind     Relation
 }
 
+// links have weights.
+type links map[link]int
+
 // connect gives the nodes and the edges between them.
-func (g *Graph) connect(ps *parts, list []*part) {
+func (g *Graph) connect(imports *resolve.Resolver, list []*part) {
 	taken := ids{}
 	for _, p := range list {
 		p.id = taken.of(p.path, g.line(p.path))
 		g.parts[p.id] = p
 		g.Nodes = append(g.Nodes, g.node(p))
 	}
-	r := newResolver(ps, list)
-	weights := map[link]int{}
-	outside := &outsiders{ids: taken, known: map[target]string{}, line: g.line}
+	places := placesOf(list)
+	found := links{}
 	for _, p := range list {
 		for _, f := range p.files {
-			for t := range r.targets(f) {
-				outside.add(weights, p, t, Imports)
-			}
+			found.add(p, Imports, places, imports.Targets(f.File, slices.Concat(f.specs, f.Imports)))
 		}
-		for t := range r.needs(p) {
-			outside.add(weights, p, t, Depends)
+		if p.unit != nil {
+			found.add(p, Depends, places, imports.Needed(p.unit.Manifests))
 		}
 	}
-	outside.settle(g, weights)
+	g.takeEdges(found, g.addOutside(taken, found))
 }
 
-// needs is what the manifests of the package's folder name.
-func (r *resolver) needs(p *part) map[target]bool {
-	found := map[target]bool{}
-	if p.unit == nil {
-		return found
+// add counts what a file, or the manifests of a folder, need, each once.
+func (found links) add(from *part, kind Relation, places map[string]*part, targets iter.Seq[resolve.Target]) {
+	known := map[link]bool{}
+	for t := range targets {
+		to := places[t.Path]
+		if to == from || to == nil && t.Path != "" {
+			continue
+		}
+		t.Path = ""
+		if l := (link{from, to, t, kind}); !known[l] {
+			known[l] = true
+			found[l]++
+		}
 	}
-	for _, m := range p.unit.Manifests {
-		eco := ecosystem(m.Ecosystem)
-		for _, name := range m.Dependencies {
-			t := target{name: name, eco: eco}
-			if in := r.byUnit[key(eco, foldName(name))]; in != nil {
-				t = target{part: in}
-			}
-			if t.part != p {
-				found[t] = true
+}
+
+// placesOf gives the package of each file and folder.
+func placesOf(list []*part) map[string]*part {
+	places := map[string]*part{}
+	for _, p := range list {
+		places[p.path] = p
+	}
+	for _, p := range list {
+		for _, f := range p.files {
+			places[f.Path] = p
+			if dir := path.Dir(f.Path); places[dir] == nil {
+				places[dir] = p
 			}
 		}
 	}
-	return found
+	return places
 }
 
-// outsiders collects what lies outside; ids come when all is known, in an order that does not depend on that of maps.
-type outsiders struct {
-	ids   ids
-	known map[target]string
-	pairs []pair
-	line  func(string) string
-}
-
-type pair struct {
-	from *part
-	to   target
-	kind Relation
-}
-
-func (o *outsiders) add(weights map[link]int, from *part, to target, kind Relation) {
-	if to.part != nil {
-		weights[link{from.id, to.part.id, kind}]++
-		return
+// addOutside gives nodes to what lies outside, in an order that does not depend on that of maps, and returns their ids.
+func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
+	known := map[resolve.Target]string{}
+	for l := range found {
+		if l.to == nil {
+			known[l.outside] = ""
+		}
 	}
-	o.known[to] = ""
-	o.pairs = append(o.pairs, pair{from, to, kind})
-}
-
-func (o *outsiders) settle(g *Graph, weights map[link]int) {
-	var list []target
-	for t := range o.known {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(a, b target) int {
-		return cmp.Or(strings.Compare(a.eco, b.eco), strings.Compare(a.name, b.name))
+	list := slices.SortedFunc(maps.Keys(known), func(a, b resolve.Target) int {
+		return cmp.Or(strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Name, b.Name))
 	})
 	g.fact(max(0, len(list)-mostExternal), "%s left out: there are too many", "external package")
 	var nodes []Node
 	for _, t := range list[:min(len(list), mostExternal)] {
-		shown := o.line(t.name)
-		id := o.ids.external(t.eco, t.name, shown)
-		o.known[t] = id
-		nodes = append(nodes, Node{ID: id, Kind: External, Name: shown})
+		shown := g.line(t.Name)
+		known[t] = taken.external(t.Ecosystem, t.Name, shown)
+		nodes = append(nodes, Node{ID: known[t], Kind: External, Name: shown})
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
 	g.Nodes = append(g.Nodes, nodes...)
-	for _, p := range o.pairs {
-		if id := o.known[p.to]; id != "" {
-			weights[link{p.from.id, id, p.kind}]++
-		}
-	}
-	g.takeEdges(weights)
+	return known
 }
 
 // takeEdges keeps the heaviest where there are too many.
-func (g *Graph) takeEdges(weights map[link]int) {
-	for l, n := range weights {
-		g.Edges = append(g.Edges, Edge{From: l.from, To: l.to, Kind: l.kind, Weight: n})
+func (g *Graph) takeEdges(found links, outside map[resolve.Target]string) {
+	for l, n := range found {
+		e := Edge{From: l.from.id, To: outside[l.outside], Kind: l.kind, Weight: n}
+		if l.to != nil {
+			e.To = l.to.id
+		}
+		if e.To != "" {
+			g.Edges = append(g.Edges, e)
+		}
 	}
 	slices.SortFunc(g.Edges, compareEdges)
 	if over := len(g.Edges) - mostEdges; over > 0 {

@@ -10,6 +10,6 @@
 // then, and where the name would be too long, taken without regard to case, or one that some system reserves, eight
 // digits of the path's SHA-256 follow. So an id can be part of a file's name and of a URL as it is.
 //
-// Imports are found as package rank finds them, by lines, and resolved by each language's rules, as far as they need
-// nothing but the files' names: what cannot be told makes no edge. The same repository gives the same bytes.
+// Imports are found by lines; package resolve says what they mean. What cannot be told makes no edge. The same
+// repository gives the same bytes.
 package graph

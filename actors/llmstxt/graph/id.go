@@ -3,6 +3,7 @@ package graph
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func safeID(path string) (id string, exact bool) {
 		return '_'
 	}, path)
 	first, _, _ := strings.Cut(id, ".")
-	return id, exact && !isReserved(first)
+	return id, exact && !reserved.MatchString(first)
 }
 
 func isPlain(r rune) bool {
@@ -65,22 +66,10 @@ func isPlain(r rune) bool {
 		r == '+'
 }
 
-// isReserved knows the names of devices, which Windows finds in every folder whatever comes after a dot.
-func isReserved(name string) bool {
-	name = strings.ToLower(name)
-	switch name {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
-}
+// reserved are the names of devices, which Windows finds in every folder whatever comes after a dot.
+var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)\d)$`)
+
+var page = regexp.MustCompile(`^nodes/([\w@+~-][\w@+~.-]*)\.md$`)
 
 // IsPage tells the name of a page, "nodes/<id>.md", from others.
-func IsPage(name string) bool {
-	id, ok := strings.CutPrefix(name, "nodes/")
-	id, isMarkdown := strings.CutSuffix(id, ".md")
-	if !ok || !isMarkdown || id == "" || len(id) > idBytes {
-		return false
-	}
-	return id[0] != '.' && strings.IndexFunc(id, func(r rune) bool { return !isPlain(r) && r != '.' && r != '~' }) < 0
-}
+func IsPage(name string) bool { return len(name) <= len("nodes/.md")+idBytes && page.MatchString(name) }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
-	"github.com/seed889630bf/lastword/actors/repository/source/python"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -35,8 +35,7 @@ type part struct {
 type file struct {
 	*scan.File
 	part  *part
-	take  int64 // bytes to read; 0 for none
-	whole bool  // for its symbols, too
+	whole bool // it is read, for its symbols
 	specs []string
 }
 
@@ -46,13 +45,12 @@ type parts struct {
 	survey rank.Survey
 	units  map[string]*rank.Unit // by folder
 	golang map[string]string     // import paths by folder
-	inits  map[string]bool       // folders that are Python packages
 	byPath map[string]*part
 }
 
 func newParts(repo *scan.Repository, survey rank.Survey) *parts {
 	ps := &parts{repo: repo, survey: survey, units: map[string]*rank.Unit{}, golang: map[string]string{},
-		inits: map[string]bool{}, byPath: map[string]*part{}}
+		byPath: map[string]*part{}}
 	for i := range survey.Units {
 		if u := &survey.Units[i]; len(u.Manifests) > 0 {
 			ps.units[u.Dir] = u
@@ -61,50 +59,26 @@ func newParts(repo *scan.Repository, survey rank.Survey) *parts {
 	for _, p := range survey.Go {
 		ps.golang[p.Dir] = p.ImportPath
 	}
-	for i := range repo.Files {
-		if dir, base := path.Split(repo.Files[i].Path); base == "__init__.py" || base == "__init__.pyi" {
-			ps.inits[path.Clean(dir)] = true
-		}
-	}
 	return ps
 }
 
-// sorted gives the packages by path, the root first.
-func (ps *parts) sorted() []*part {
+// list gives the packages, in any order.
+func (ps *parts) list() []*part {
 	for i := range ps.repo.Files {
-		if f := &ps.repo.Files[i]; ps.belongs(f) {
+		if f := &ps.repo.Files[i]; resolve.IsImported(f) {
 			ps.put(ps.placeOf(f), f)
 		}
 	}
 	ps.addUnits()
-	list := make([]*part, 0, len(ps.byPath))
-	for _, p := range ps.byPath {
-		if ps.isGoOr(p, scan.Product) {
+	var list []*part
+	for at, p := range ps.byPath {
+		isProduct := slices.ContainsFunc(p.files, func(f *file) bool { return f.Place == scan.Product })
+		if isProduct || ps.golang[at] != "" { // a package of Go may be generated as a whole
 			ps.finish(p)
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b *part) int {
-		return cmp.Or(cmp.Compare(above(a.path), above(b.path)), strings.Compare(a.path, b.path))
-	})
 	return list
-}
-
-func above(p string) int {
-	if p == "." {
-		return 0
-	}
-	return 1
-}
-
-// belongs holds for the sources of the product. What programs wrote is imported like the rest.
-func (ps *parts) belongs(f *scan.File) bool {
-	return f.Kind == scan.Source && (f.Place == scan.Product || f.Place == scan.Generated)
-}
-
-// isGoOr holds for a package of Go, which may be generated as a whole, and for any with a file of the place.
-func (ps *parts) isGoOr(p *part, place scan.Place) bool {
-	return ps.golang[p.path] != "" || slices.ContainsFunc(p.files, func(f *file) bool { return f.Place == place })
 }
 
 // placeOf is the path of the package that the file is of.
@@ -113,7 +87,7 @@ func (ps *parts) placeOf(f *scan.File) string {
 	if ps.golang[dir] != "" {
 		return dir
 	}
-	if f.Language == "Python" && !ps.inits[dir] {
+	if f.Language == "Python" && !ps.survey.Imports.IsPackage(dir) {
 		return f.Path
 	}
 	if u := ps.units[path.Dir(dir)]; u != nil && f.Language != "Python" && isSourceFolder(path.Base(dir), u) {
@@ -154,7 +128,8 @@ func (ps *parts) addUnits() {
 	for i := range ps.survey.Units {
 		u := &ps.survey.Units[i]
 		needs := slices.ContainsFunc(u.Manifests, func(m manifest.Manifest) bool { return len(m.Dependencies) > 0 })
-		if ps.byPath[u.Dir] == nil && !needs && !isWorkspace(u.About) {
+		isNamed := u.About.Name != "" && u.About.Ecosystem != "go" // whose modules are not imported
+		if ps.byPath[u.Dir] == nil && !needs && !isNamed {
 			continue
 		}
 		for _, m := range u.Manifests {
@@ -168,11 +143,6 @@ func (ps *parts) addUnits() {
 	}
 }
 
-// isWorkspace holds for what others of the repository may name.
-func isWorkspace(m manifest.Manifest) bool {
-	return m.Name != "" && (m.Ecosystem == "npm" || m.Ecosystem == "cargo" || m.Ecosystem == "pypi")
-}
-
 func (ps *parts) finish(p *part) {
 	slices.SortFunc(p.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	languages := map[string]int64{}
@@ -181,9 +151,7 @@ func (ps *parts) finish(p *part) {
 		if f.Kind == scan.Source {
 			languages[f.Language] += f.Size + 1
 		}
-	}
-	for _, f := range p.files {
-		if f.Kind == scan.Source && languages[f.Language] > languages[p.language] {
+		if languages[f.Language] > languages[p.language] {
 			p.language = f.Language
 		}
 	}
@@ -200,8 +168,8 @@ func (ps *parts) nameOf(p *part) string {
 		return cmp.Or(strings.TrimPrefix(p.goPath, "."), ps.repo.Name)
 	case p.unit != nil && p.unit.About.Name != "":
 		return p.unit.About.Name
-	case p.language == "Python" && (ps.inits[p.path] || strings.HasSuffix(p.path, ".py")):
-		return strings.ReplaceAll(ps.module(p.path), "/", ".")
+	case p.language == "Python" && (ps.survey.Imports.IsPackage(p.path) || strings.HasSuffix(p.path, ".py")):
+		return strings.ReplaceAll(ps.survey.Imports.Module(p.path), "/", ".")
 	case p.path == ".":
 		return cmp.Or(ps.repo.Name, rootID)
 	case source.Family(p.language) == "jvm":
@@ -210,25 +178,12 @@ func (ps *parts) nameOf(p *part) string {
 	return p.path
 }
 
-// module is the path by which Python knows a folder or a file.
-func (ps *parts) module(p string) string {
-	return python.Module(p, func(folder string) bool { return ps.inits[folder] })
-}
-
 // jvmName is what comes after the folder of the language, as in src/main/java.
 func jvmName(p string) string {
 	for _, root := range []string{"java/", "kotlin/", "scala/", "groovy/"} {
 		if _, name, ok := strings.Cut("/"+p, "/main/"+root); ok {
 			return strings.ReplaceAll(name, "/", ".")
 		}
-	}
-	return p
-}
-
-// stem is a path without its extension.
-func stem(p string) string {
-	if ext := path.Ext(p); ext != "" && !strings.Contains(ext, "/") {
-		return strings.TrimSuffix(strings.TrimSuffix(p, ext), ".d")
 	}
 	return p
 }

@@ -18,52 +18,36 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-// What is read of the sources: all of them as far as the bytes last, then the heads for what they import. Go's are
-// known from the scan.
+// What is read of the sources.
 const (
-	symbolBytes = 16 << 20
-	partBytes   = 512 << 10 // of one package
-	leastBytes  = 16 << 10  // of a package's face, so that each can say what it is
-	headBytes   = 8 << 10
-	mostHeads   = 20_000
-	symbolsKept = 150 // of one package
-	fileSpecs   = 400 // imports of one file
+	symbolBytes = 16 << 20  // of all whole files
+	partBytes   = 512 << 10 // of those of one package
+	headBytes   = 16 << 10  // of any other
+	symbolsKept = 150       // of one package
+	fileSpecs   = 400       // imports of one file
 )
 
-// plan says how much of each file is read, the shallow packages first. It returns how many packages lack symbols of
-// files, and how many files are not read at all although they may import something.
-func plan(list []*part) (partly, unread int) {
+// plan says how much of each source is read, the shallow packages first: all of it as far as the bytes last, then the
+// head. It returns how many packages lack symbols of files.
+func plan(list []*part) (partly int) {
 	order := slices.Clone(list)
 	slices.SortStableFunc(order, func(a, b *part) int {
 		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
 	})
-	left, heads := int64(symbolBytes), mostHeads
+	left := int64(symbolBytes)
 	for _, p := range order {
 		room := min(partBytes, left)
-		for i, f := range p.byFace() {
-			switch {
-			case f.Kind != scan.Source:
-				continue
-			case f.Size <= room:
-				f.take, f.whole = f.Size+1, true
+		for _, f := range p.byFace() {
+			if f.whole = f.Kind == scan.Source && f.Size <= room; f.whole {
 				room, left = room-f.Size, left-f.Size
-				continue
-			case i == 0:
-				f.take = leastBytes
-			case p.goPath != "":
-			case heads > 0:
-				f.take = headBytes
-				heads--
-			default:
-				unread++
 			}
-			p.partly = true
+			p.partly = p.partly || f.Kind == scan.Source && !f.whole
 		}
 		if p.partly {
 			partly++
 		}
 	}
-	return partly, unread
+	return partly
 }
 
 // byFace gives the sources in the order in which one would look for what the package is.
@@ -76,7 +60,7 @@ func (p *part) byFace() []*file {
 // face is less than 2 for a file that speaks for the whole package.
 func (p *part) face(f *file) int {
 	own := path.Base(p.path)
-	switch name := strings.ToLower(path.Base(stem(f.Path))); {
+	switch name := stemOf(f.Path); {
 	case f.Kind != scan.Source:
 		return 4
 	case f.Place == scan.Generated:
@@ -90,12 +74,19 @@ func (p *part) face(f *file) int {
 	return 2
 }
 
-// readAll reads the packages, a few at a time where there is a way to.
+// stemOf is the file's name up to its first dot, in lower case.
+func stemOf(p string) string {
+	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
+	return stem
+}
+
+// readAll reads the packages, a few at a time.
 func readAll(ctx context.Context, files fs.FS, list []*part, o Options) error {
 	done := 0
 	for _, err := range inorder.Each(ctx, o.Go, min(runtime.GOMAXPROCS(0), 4), len(list),
-		func(ctx context.Context) inorder.Worker[*part] {
-			return &reading{ctx: ctx, reader: scan.NewReader(files), list: list}
+		func(ctx context.Context) (func(i int) (*part, error), func()) {
+			r := &reading{ctx: ctx, reader: scan.NewReader(files)}
+			return func(i int) (*part, error) { return r.read(list[i]), nil }, r.reader.Close
 		}) {
 		if err != nil {
 			return err
@@ -111,14 +102,10 @@ func readAll(ctx context.Context, files fs.FS, list []*part, o Options) error {
 type reading struct {
 	ctx    context.Context
 	reader *scan.Reader
-	list   []*part
 }
 
-func (r *reading) Close() { r.reader.Close() }
-
-// Make reads a package.
-func (r *reading) Make(i int) (*part, error) {
-	p := r.list[i]
+// read fills in what the files of a package say.
+func (r *reading) read(p *part) *part {
 	if p.goPath != "" {
 		r.golang(p)
 	} else {
@@ -126,24 +113,19 @@ func (r *reading) Make(i int) (*part, error) {
 	}
 	p.count = len(p.symbols)
 	p.symbols = chosen(p.symbols)
-	p.summary = cmp.Or(p.summary, p.described())
-	return p, nil
-}
-
-func (p *part) described() string {
-	if p.unit == nil {
-		return ""
+	if p.summary == "" && p.unit != nil {
+		p.summary = prose.Sentence(p.unit.About.Description)
 	}
-	return prose.Sentence(p.unit.About.Description)
+	return p
 }
 
 // golang reads what the plan takes of a package of Go, and of what lies beside it.
 func (r *reading) golang(p *part) {
 	var sources []golang.Source
-	for _, f := range p.byFace() {
+	for i, f := range p.byFace() {
 		if f.Language != "Go" {
 			r.other(p, f)
-		} else if f.take > 0 && f.Package != "" {
+		} else if f.Package != "" && (f.whole || i == 0) { // the scan has the imports
 			sources = append(sources, golang.Source{Path: f.Path, Text: bytes.Clone(r.text(f))})
 		}
 	}
@@ -168,7 +150,7 @@ func (r *reading) others(p *part) {
 }
 
 func (r *reading) other(p *part, f *file) {
-	if f.take == 0 || f.Kind != scan.Source {
+	if f.Kind != scan.Source {
 		return
 	}
 	data := r.text(f)
@@ -192,29 +174,34 @@ func (r *reading) other(p *part, f *file) {
 
 // text is valid until the next is read; a file that is gone is empty.
 func (r *reading) text(f *file) []byte {
-	data, _, _ := r.reader.Read(r.ctx, f.Path, f.take)
+	limit := int64(headBytes)
+	if f.whole {
+		limit = f.Size + 1
+	}
+	data, _, _ := r.reader.Read(r.ctx, f.Path, limit)
 	return data
 }
 
-// chosen keeps what matters most, in the order that it had: what one names first, before what belongs to it.
+// chosen keeps what matters most, in the order that it had.
 func chosen(list []surface.Symbol) []surface.Symbol {
-	if len(list) <= symbolsKept {
-		return list
+	var room [mostWeight + 1]int // for symbols of each weight
+	for _, s := range list {
+		room[weight(s)]++
 	}
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
+	left := symbolsKept
+	for w := range room {
+		room[w] = min(room[w], left)
+		left -= room[w]
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(weight(list[i]), weight(list[j])) })
-	order = order[:symbolsKept]
-	slices.Sort(order)
-	kept := make([]surface.Symbol, len(order))
-	for i, at := range order {
-		kept[i] = list[at]
-	}
-	return kept
+	return slices.DeleteFunc(list, func(s surface.Symbol) bool {
+		room[weight(s)]--
+		return room[weight(s)] < 0
+	})
 }
 
+const mostWeight = 5
+
+// weight is less for what one names first, before what belongs to it, and for what has a doc.
 func weight(s surface.Symbol) int {
 	w := 2
 	switch s.Kind {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -68,9 +67,10 @@ func Check(data []byte) error {
 		}
 		known[n.ID] = true
 	}
-	i := slices.IndexFunc(d.Edges, func(e Edge) bool { return !known[e.From] || !known[e.To] })
-	if i >= 0 {
-		return fmt.Errorf("the edge from %q to %q leads nowhere", d.Edges[i].From, d.Edges[i].To)
+	for _, e := range d.Edges {
+		if !known[e.From] || !known[e.To] {
+			return fmt.Errorf("the edge from %q to %q leads nowhere", e.From, e.To)
+		}
 	}
 	return nil
 }
@@ -85,9 +85,10 @@ func CheckForce(data []byte) error {
 	for _, n := range f.Nodes {
 		known[n.ID] = true
 	}
-	i := slices.IndexFunc(f.Links, func(l ForceLink) bool { return !known[l.Source] || !known[l.Target] })
-	if i >= 0 {
-		return fmt.Errorf("the link from %q to %q leads nowhere", f.Links[i].Source, f.Links[i].Target)
+	for _, l := range f.Links {
+		if !known[l.Source] || !known[l.Target] {
+			return fmt.Errorf("the link from %q to %q leads nowhere", l.Source, l.Target)
+		}
 	}
 	return nil
 }

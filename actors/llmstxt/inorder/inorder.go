@@ -4,52 +4,40 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"sync/atomic"
 )
 
-// ahead is how many things a worker may have made that nobody has taken.
+// ahead is how many things there may be for each worker that are being made or wait to be taken.
 const ahead = 4
 
-// Worker makes things, one after the other.
-type Worker[T any] interface {
-	// Make makes the i-th thing, by the context that the worker was made with.
-	Make(i int) (T, error)
-	Close()
-}
+// Worker makes the i-th thing by the context that it was made with. done frees what it holds.
+type Worker[T any] func(ctx context.Context) (makeThing func(i int) (T, error), done func())
 
-type made[T any] struct {
-	thing T
-	err   error
-}
-
-// Each gives the things from 0 to n-1 in their order, and ends with the first error, or with ctx's cause. Of several
-// workers the i-th thing is that of worker i modulo workers, each in a goroutine that run starts; without run, the
+// Each gives the things from 0 to n-1 in their order, and ends with the first error, or with ctx's cause. Each of
+// several workers is in a goroutine that run starts, and makes the next thing that none has begun; without run, the
 // caller's goroutine makes them all. When the loop is left the workers' context ends, and the loop waits for them.
 func Each[T any](
-	ctx context.Context, run func(f func(ctx context.Context) error), workers, n int,
-	worker func(ctx context.Context) Worker[T],
+	ctx context.Context, run func(f func(ctx context.Context) error), workers, n int, worker Worker[T],
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var working sync.WaitGroup
 		defer working.Wait()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		var next func(i int) made[T]
+		var next func(i int) (T, error)
 		if workers = min(workers, n); run == nil || workers < 2 {
-			w := worker(ctx)
-			defer w.Close()
-			next = func(i int) (m made[T]) {
-				m.thing, m.err = w.Make(i)
-				return m
-			}
+			makeThing, done := worker(ctx)
+			defer done()
+			next = makeThing
 		} else {
 			next = turns(ctx, &working, run, workers, n, worker)
 		}
 		for i := range n {
-			m := next(i)
-			if m.err == nil && ctx.Err() != nil {
-				m.err = context.Cause(ctx)
+			thing, err := next(i)
+			if err == nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
 			}
-			if !yield(m.thing, m.err) || m.err != nil {
+			if !yield(thing, err) || err != nil {
 				return
 			}
 		}
@@ -59,32 +47,46 @@ func Each[T any](
 // turns starts the workers and gives what waits for the i-th thing.
 func turns[T any](
 	ctx context.Context, working *sync.WaitGroup, run func(f func(ctx context.Context) error), workers, n int,
-	worker func(ctx context.Context) Worker[T],
-) func(i int) made[T] {
-	ready := make([]chan made[T], workers)
-	for first := range ready {
-		ready[first] = make(chan made[T], ahead)
+	worker Worker[T],
+) func(i int) (T, error) {
+	type made struct {
+		thing T
+		err   error
+	}
+	var begun atomic.Int64
+	open := make(chan struct{}, workers*ahead) // holds one for each thing that is begun and not taken
+	ready := make([]chan made, cap(open))      // the i-th thing comes from i modulo their number
+	for i := range ready {
+		ready[i] = make(chan made, 1)
+	}
+	for range workers {
 		working.Add(1)
 		run(func(context.Context) error {
 			defer working.Done()
-			w := worker(ctx)
-			defer w.Close()
-			for i := first; i < n && ctx.Err() == nil; i += workers {
-				var m made[T]
-				m.thing, m.err = w.Make(i)
+			makeThing, done := worker(ctx)
+			defer done()
+			for {
 				select {
-				case ready[first] <- m:
+				case open <- struct{}{}:
 				case <-ctx.Done():
+					return nil
 				}
+				i := int(begun.Add(1)) - 1
+				if i >= n || ctx.Err() != nil {
+					return nil
+				}
+				thing, err := makeThing(i)
+				ready[i%len(ready)] <- made{thing, err}
 			}
-			return nil
 		})
 	}
-	return func(i int) (m made[T]) {
+	return func(i int) (T, error) {
+		var m made
 		select {
-		case m = <-ready[i%workers]:
+		case m = <-ready[i%len(ready)]:
+			<-open
 		case <-ctx.Done():
 		}
-		return m
+		return m.thing, m.err
 	}
 }

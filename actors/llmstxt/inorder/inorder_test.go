@@ -11,21 +11,20 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 )
 
-type worker struct {
-	fails int
-	open  *atomic.Int32
-}
-
 var errMake = errors.New("cannot be made")
 
-func (w worker) Make(i int) (int, error) {
-	if i == w.fails {
-		return 0, errMake
+// worker makes squares until it fails, and counts among the open workers.
+func worker(fails int, open *atomic.Int32) inorder.Worker[int] {
+	return func(context.Context) (makeThing func(i int) (int, error), done func()) {
+		open.Add(1)
+		return func(i int) (int, error) {
+			if i == fails {
+				return 0, errMake
+			}
+			return i * i, nil
+		}, func() { open.Add(-1) }
 	}
-	return i * i, nil
 }
-
-func (w worker) Close() { w.open.Add(-1) }
 
 // Whoever makes them, the things come in their order up to the first error, and nobody is left at work.
 func TestEach(t *testing.T) {
@@ -37,10 +36,7 @@ func TestEach(t *testing.T) {
 					var open atomic.Int32
 					var got []int
 					var failed error
-					for thing, err := range inorder.Each(t.Context(), run, workers, 30, func(context.Context) inorder.Worker[int] {
-						open.Add(1)
-						return worker{fails, &open}
-					}) {
+					for thing, err := range inorder.Each(t.Context(), run, workers, 30, worker(fails, &open)) {
 						if failed = err; err == nil {
 							got = append(got, thing)
 						}
@@ -70,10 +66,7 @@ func TestEachHeedsItsContext(t *testing.T) {
 		var open atomic.Int32
 		defer cancel(nil)
 		n, last := 0, error(nil)
-		for _, err := range inorder.Each(ctx, run, 3, 1000, func(context.Context) inorder.Worker[int] {
-			open.Add(1)
-			return worker{-1, &open}
-		}) {
+		for _, err := range inorder.Each(ctx, run, 3, 1000, worker(-1, &open)) {
 			if n++; n == 5 {
 				cancel(cause)
 			}

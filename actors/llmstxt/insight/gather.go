@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -209,33 +209,21 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 
 // withoutLicence takes away the comment that a file begins with, if it is a licence.
 func withoutLicence(text string) string {
-	rest := text
-	for line := range strings.Lines(text) {
-		if s := strings.TrimSpace(line); s != "" && !strings.ContainsRune("/*#;-(%", rune(s[0])) {
-			break
-		}
-		rest = rest[len(line):]
-	}
-	if language.IsLicence(text[:len(text)-len(rest)]) {
-		return rest
+	if comment := firstComment.FindString(text); language.IsLicence(comment) {
+		return text[len(comment):]
 	}
 	return text
 }
 
-// lean takes badges, pictures and the HTML around them out of a page: they are long and say nothing.
+var firstComment = regexp.MustCompile(`^(?:\s*(?:[/*#;(%-].*)?\n)+`)
+
+// lean takes badges, pictures and the HTML around them out of a page, but not out of its code: they are long and say
+// nothing.
 func lean(page string) string {
-	var b strings.Builder
-	code, blank := false, false
-	for line := range strings.Lines(page) {
-		words := strings.TrimSpace(line)
-		if prose.StartsWithAny(words, "```", "~~~") {
-			code = !code
-		}
-		if words == "" && blank || !code && prose.StartsWithAny(words, "<", "[![", "![") {
-			continue
-		}
-		blank = words == ""
-		b.WriteString(line)
-	}
-	return b.String()
+	return gaps.ReplaceAllString(ornaments.ReplaceAllString(page, "$1"), "\n\n")
 }
+
+var (
+	ornaments = regexp.MustCompile("(?ms)(^```.*?^```|^~~~.*?^~~~)|^[ \t]*(?:<|\\[!\\[|!\\[)[^\n]*\n?")
+	gaps      = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
+)

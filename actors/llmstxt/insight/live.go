@@ -5,10 +5,10 @@ import "strings"
 // Live makes the texts of an answer out of its strings while they come. Say hears pieces of the texts that
 // [Answer.Texts] gives, as long as the answer is written in the order of its form.
 type Live struct {
-	Say func(stream, text string)
+	Say    func(stream, text string)
+	Opened []string // the texts that have begun
 
-	opened []string
-	last   map[string]string // the path that a text is at
+	last map[string]string // the path that a text is at
 }
 
 // Field hears a piece of the string at the path, such as "concepts.0.name".
@@ -19,14 +19,11 @@ func (l *Live) Field(path, piece string) {
 		if l.last == nil {
 			l.last = map[string]string{}
 		}
-		l.opened = append(l.opened, stream)
+		l.Opened = append(l.Opened, stream)
 	}
 	l.last[stream] = inside
 	l.Say(stream, separator(before, inside, open)+piece)
 }
-
-// Opened lists the texts that have begun.
-func (l *Live) Opened() []string { return l.opened }
 
 // separator is what stands between two strings of a text.
 func separator(before, now string, open bool) string {

@@ -10,9 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
-	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -30,34 +28,28 @@ const (
 )
 
 var (
-	accessor       = regexp.MustCompile(`^([gG]et|[sS]et|[iI]s|[hH]as)[_\p{Lu}]`)
-	accessorDocs   = words.Of("starts of accessors' docs")
-	digits         = regexp.MustCompile(`\pN`)
-	headers        = words.Of("headers")
-	privateHeaders = words.Of("ends of private headers")
+	accessor     = regexp.MustCompile(`^([gG]et|[sS]et|[iI]s|[hH]as)[_\p{Lu}]`)
+	accessorDocs = words.Of("starts of accessors' docs")
+	digits       = regexp.MustCompile(`\pN`)
+	headers      = words.Of("headers")
 )
 
 // api fills the section with the most important symbols of what others can use:
 // those with a doc, and those that the README uses.
 func (j *sourceJudge) api(c choice) {
-	var all, old []*candidate
+	var all []*candidate
 	for _, section := range []string{secPackages, secSource} {
 		for i, x := range c[section] {
 			if !j.isForOthers(x.Path) {
 				continue
 			}
-			for k, s := range x.Symbols {
-				if y := j.apiLink(x, s); y != nil && y.deprecated {
-					old = append(old, y)
-				} else if y != nil {
-					y.Score += x.weights[k] - 2*i - j.distance(x)
+			for _, s := range x.Symbols {
+				if y := j.apiLink(x, s); y != nil {
+					y.Score += s.weight - 2*i - j.distance(x)
 					all = append(all, y)
 				}
 			}
 		}
-	}
-	if len(all) == 0 {
-		all = old
 	}
 	slices.SortStableFunc(all, func(x, y *candidate) int { return cmp.Compare(y.Score, x.Score) })
 	j.takeAPI(c, all)
@@ -74,7 +66,7 @@ func (j *sourceJudge) distance(x *candidate) int {
 	if isHelper(stemOf(x.Path)) {
 		points += 40
 	}
-	if u := j.unitOf(x.Path); len(j.units) > 2 && u != j.main() && j.leads() {
+	if u := j.unitOf(x.Path); len(j.units) > 2 && u != j.main() && j.leads {
 		points += 30
 	}
 	return points
@@ -84,19 +76,21 @@ func (j *sourceJudge) distance(x *candidate) int {
 func (j *sourceJudge) apiLink(x *candidate, s Symbol) *candidate {
 	used, note := j.isUsed(x, s), j.symbolNote(x, s)
 	y := &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: j.qualified(x, s)}, kind: s.Kind,
-		used: used, deprecated: strings.Contains(s.Doc, "eprecated")}
+		used: used}
 	if isType(s.Kind) && note == "" && prose.SameWords(lastName(s.Name), stemOf(x.Path)) {
 		note = methodsOf(x, s.Name)
 	}
 	switch {
-	case s.Kind == surface.Constant || s.Kind == surface.Variable || isPrivateName(s.Name):
+	case s.Kind == surface.Constant || s.Kind == surface.Variable || isPrivateName(s.Name),
+		strings.Contains(s.Doc, "eprecated"):
 		return nil
-	case y.deprecated: // is for want of anything else
-		y.Note = prose.Sentence(s.Doc)
-		y.add(200, "deprecated, but there is nothing else")
-		return y
-	case isOwnConstructor(s.Name), isAccessor(s), note == "" && (!used || s.Kind == surface.Method ||
-		!x.exposed && source.Of(j.byPath[x.Path].Language).Reexports != nil):
+	case isOwnConstructor(s.Name), isAccessor(s), s.Kind == surface.Function && s.Name == "main":
+		return nil
+	case !used && j.isOptions(x, s):
+		return nil
+	case note != "":
+	case !used, s.Kind == surface.Method, s.Kind == surface.Module && !prose.SameWords(lastName(s.Name), stemOf(x.Path)),
+		!x.exposed && source.Of(j.byPath[x.Path].Language).Reexports != nil:
 		return nil
 	}
 	y.Note = note
@@ -115,9 +109,6 @@ func (j *sourceJudge) symbolNote(x *candidate, s Symbol) string {
 	}
 	note := prose.Sentence(s.Doc)
 	f := j.byPath[cmp.Or(s.File, x.Path)]
-	if f != nil && (f.Language == "Go" || f.Language == "Rust") {
-		note = golang.WithoutDocLinks(note)
-	}
 	if f != nil && (f.Language == "C++" || f.Language == "Python") {
 		note = page.Unstarred(note)
 	}
@@ -128,8 +119,8 @@ func (j *sourceJudge) symbolNote(x *candidate, s Symbol) string {
 // common word.
 func (j *sourceJudge) isUsed(x *candidate, s Symbol) bool {
 	last := lastName(s.Name)
-	return len(last) > 2 && j.uses(x, s.Symbol) > 0 && (isTelling(last) || s.Kind == surface.Function &&
-		j.named.Members[last] > 0)
+	return len(last) > 2 && j.uses(x, s.Symbol) > 0 && (isTelling(last) || isType(s.Kind) && isInitials(last) ||
+		s.Kind == surface.Function && j.named.Members[last] > 0)
 }
 
 // isTellingDoc wants a few words that are no code and do not repeat the name.
@@ -139,15 +130,11 @@ func isTellingDoc(s Symbol) bool {
 		!prose.SameWords(s.Doc, lastName(s.Name))
 }
 
-// isPrivateName holds for names that say that they are not for others: "_x", "$x", and what stands in a namespace for
-// details.
+// isPrivateName holds for names that say that they are not for others: "_x", "$x".
 func isPrivateName(name string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".:#/\\", r) }) {
 		if part[0] == '_' && !strings.HasPrefix(part, "__init__") || part[0] == '$' {
 			return true
-		}
-		if privatePlaces.Has(strings.ToLower(part)) {
-			return part != name && lastName(name) != part
 		}
 	}
 	return false
@@ -159,6 +146,12 @@ func isAccessor(s Symbol) bool {
 	return s.Kind == surface.Method && (strings.HasSuffix(last, "=") || strings.HasPrefix(s.Doc, last+" implements ") ||
 		accessor.MatchString(last) &&
 			accessorDocs.Start(strings.TrimPrefix(strings.ToLower(s.Doc), strings.ToLower(last)+" ")))
+}
+
+// isOptions holds for a type that is only the argument of the function beside it: AddDaysOptions of addDays.
+func (j *sourceJudge) isOptions(x *candidate, s Symbol) bool {
+	stem, ok := strings.CutSuffix(s.Name, "Options")
+	return ok && stem != "" && j.declared[strings.ToLower(stem[:1])+stem[1:]][cmp.Or(s.File, x.Path)]
 }
 
 // isOwnConstructor holds for "Element.Element": the type says as much.
@@ -230,14 +223,13 @@ func (j *sourceJudge) isForOthers(p string) bool {
 	switch {
 	case f == nil || isInternal(p) || isSetAside(p) || j.isProgram(j.unitOf(p)):
 		return false
+	case f.Language == "Rust" && j.unitOf(p).about.Ecosystem == "pypi":
+		return false // what the package is made of
 	case f.Language == "Go":
 		pkg := j.golang.of(p)
 		return pkg == nil || !pkg.isCommand()
 	case f.Language == "C" || f.Language == "C++":
-		if j.headers == nil {
-			j.headers = j.publicHeaders()
-		}
-		return j.headers[p]
+		return isIncluded(p) || !j.includes && headers.Has(path.Ext(p))
 	}
 	return true
 }
@@ -248,60 +240,13 @@ func (v *survey) isProgram(u *unit) bool {
 	case "npm":
 		return u.about.Private
 	case "cargo":
-		for e := range u.entries {
-			if stemOf(e) == "lib" {
-				return false
-			}
-		}
-		return u.about.Name != "" && v.byPath[path.Join(u.dir, "src/lib.rs")] == nil
+		entries := u.about.Entries // the library's is the first
+		return len(entries) > 0 && v.resolveEntry(u.dir, entries[0]) == ""
 	}
 	return false
 }
 
-// publicHeaders are what a library of C or C++ shows: those below include, else those that bear the project's name,
-// else all.
-func (j *sourceJudge) publicHeaders() map[string]bool {
-	below, named, all := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	names := append(j.names(), strings.ToLower(j.title()), strings.ToLower(path.Base(j.repo.Name)))
-	for i := range j.repo.Files {
-		p := j.repo.Files[i].Path
-		if !headers.Has(path.Ext(p)) || isPrivateHeader(p) {
-			continue
-		}
-		all[p] = true
-		if strings.Contains("/"+path.Dir(p)+"/", "/include/") {
-			below[p] = true
-		}
-		if slices.ContainsFunc(names, func(n string) bool { return prose.SameWords(n, stemOf(p)) }) {
-			named[p] = true
-		}
-	}
-	switch {
-	case len(below) > 0:
-		return below
-	case j.hasMain(names):
-		return map[string]bool{}
-	case len(named) > 0:
-		return named
-	}
-	return all
-}
-
-// hasMain looks for the entrance of a program in the files that would have it.
-func (j *sourceJudge) hasMain(names []string) bool {
-	for f := range j.files(scan.Source) {
-		stem := stemOf(f.Path)
-		if (f.Language == "C" || f.Language == "C++") && !headers.Has(path.Ext(f.Path)) &&
-			(stem == "main" || stem == "server" || slices.Contains(names, stem)) && prose.ContainsAny(j.head(f.Path, perPackage), "main(int ", "main(void)") {
-			return true
-		}
-	}
-	return false
-}
-
-func isPrivateHeader(p string) bool {
-	parts := strings.Split(strings.ToLower(strings.TrimSuffix(p, path.Ext(p))), "/")
-	return slices.ContainsFunc(parts, func(part string) bool {
-		return privatePlaces.Has(part) || foreignPlaces.Has(part) || part == "config" || privateHeaders.End(part)
-	})
+// isIncluded holds for a header of C or C++ in the folder that a library shows to others.
+func isIncluded(p string) bool {
+	return headers.Has(path.Ext(p)) && strings.Contains("/"+path.Dir(p)+"/", "/include/")
 }

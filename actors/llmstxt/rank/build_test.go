@@ -110,6 +110,12 @@ package e
 import "example.com/other/n"
 -- cmd/tool/main.go --
 package main
+-- tools/tools.go --
+//go:build tools
+
+package tools
+
+import _ "example.com/m/v2/cmd/tool"
 -- _hidden/h.go --
 package h
 -- internal/i/i.go --
@@ -210,7 +216,7 @@ func TestCaps(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if len(index.Passed) == 0 || index.Passed[0] != (rank.Passed{Path: "docs/4.md",
-		Reason: "Docs is full: 4 others rank higher"}) {
+		Reason: "Docs is full: ranks below 4 others"}) {
 		t.Errorf("passed %v", index.Passed)
 	}
 }

@@ -12,12 +12,11 @@ import (
 // candidate is a file that may be linked.
 type candidate struct {
 	Link
-	size       int64
-	weights    []int        // of its symbols, until they are sorted by line
-	kind       surface.Kind // of what a link of the API leads to
-	used       bool         // by the README's code
-	deprecated bool
-	exposed    bool // what the package shows at its entrance holds the file whole
+	outline surface.Outline // of what is parsed
+	size    int64
+	kind    surface.Kind // of what a link of the API leads to
+	used    bool         // by the README's code
+	exposed bool         // what the package shows at its entrance holds the file whole
 }
 
 func (c *candidate) add(points int, reason string) {
@@ -32,18 +31,6 @@ func (c *candidate) grow(n, points, most int, reason string) {
 	if n > 0 {
 		c.add(min(most, points*bits.Len(uint(n))), reason)
 	}
-}
-
-// standing is the reason for a file that nothing in particular speaks for; others is whether one of its folder is
-// listed before it.
-func (c *candidate) standing(others bool) string {
-	switch {
-	case !others:
-		return "the best of its folder"
-	case depth(c.Path) < 2:
-		return "near the root"
-	}
-	return "code of the product, by its size and place"
 }
 
 // byScore orders the best first; what scores the same goes by depth and name.
@@ -61,25 +48,22 @@ func compareBy(rank func(string) int) func(a, b string) int {
 
 const mostPassed = 50
 
-// passedOver keeps what was not chosen.
-type passedOver struct{ list []passed }
-
+// passed is what was not chosen.
 type passed struct {
 	Passed
 	score int
 }
 
-func (p *passedOver) add(path string, score int, reason string) {
-	p.list = append(p.list, passed{Passed{Path: path, Reason: reason}, score})
+func (j *judge) pass(path string, score int, reason string) {
+	j.passed = append(j.passed, passed{Passed{Path: path, Reason: reason}, score})
 }
 
-func (p *passedOver) best() []Passed {
-	slices.SortStableFunc(p.list, func(x, y passed) int {
+func (j *judge) bestPassed() (best []Passed) {
+	slices.SortStableFunc(j.passed, func(x, y passed) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), strings.Compare(x.Path, y.Path))
 	})
-	var best []Passed
 	seen := make(map[string]bool)
-	for _, x := range p.list {
+	for _, x := range j.passed {
 		if len(best) < mostPassed && !seen[x.Path] {
 			seen[x.Path] = true
 			best = append(best, x.Passed)

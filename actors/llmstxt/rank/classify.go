@@ -60,20 +60,15 @@ func (j *pageJudge) sectionOf(d *document) (section, reason string) {
 	if d.Fences >= 2 && exampleWord.Word(strings.ToLower(d.Heading)) != "" {
 		return secExamples, fmt.Sprintf("heading says %q", d.Heading)
 	}
-	for _, try := range []func(*document) (string, string){byNames, byTitle, byShape, byHeadings} {
-		section, reason := try(d)
-		titled, _ := byTitle(d)
-		if section == secTutorials && titled != section && j.crowds[path.Dir(d.Path)] > fewPages {
-			continue // a page among others of its sort, with steps in it
-		}
-		if section != "" {
+	for _, try := range []func(*document) (string, string){byNames, byTitle, j.byShape} {
+		if section, reason := try(d); section != "" {
 			return section, reason
 		}
 	}
 	return secDocs, "page of prose"
 }
 
-// fewPages in a folder may be of different sorts.
+// fewPages in a folder may be of different sorts; of more, all may have steps in them.
 const fewPages = 3
 
 // notForReaders says what keeps a page out altogether.
@@ -89,8 +84,6 @@ func (j *pageJudge) notForReaders(d *document) string {
 		return "almost empty"
 	case page.IsReadme(d.Path) && depth(d.Path) > 0 && !j.named.Targets[d.Path] && !j.isLively(path.Dir(d.Path)):
 		return "describes a folder without code or other pages"
-	case strings.HasPrefix(path.Base(d.Path), "."):
-		return "a file for tools"
 	case isInternal(d.Path) && !j.named.Targets[d.Path]:
 		return "describes an internal part"
 	case isSetAside(d.Path) && !j.named.Targets[d.Path]:
@@ -138,19 +131,7 @@ func formal(d *document) (section, reason string) {
 			}
 		}
 	}
-	if n := versions(d.Headings); n >= 4 && 2*n > len(d.Headings) {
-		return Optional, "headings are " + prose.Count(n, "version")
-	}
 	return "", ""
-}
-
-func versions(headings []string) (n int) {
-	for _, h := range headings {
-		if page.Version(h) != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // byTitle heeds the words of the title.
@@ -184,7 +165,7 @@ func byNames(d *document) (section, reason string) {
 }
 
 // byShape heeds what the page is made of.
-func byShape(d *document) (section, reason string) {
+func (j *pageJudge) byShape(d *document) (section, reason string) {
 	names := 0
 	for _, h := range d.Headings {
 		if signature.MatchString(h) { // "new Foo(bar)", "app.use"
@@ -194,27 +175,10 @@ func byShape(d *document) (section, reason string) {
 	switch {
 	case names >= 3 && 2*names >= len(d.Headings):
 		return secAPI, prose.Count(names, "heading") + " in code"
-	case d.Options >= 12 && 3*d.Options > d.Lines-d.Fenced:
-		return secConfiguration, "lists " + prose.Count(d.Options, "option")
-	case d.Steps >= 5 && d.Fences >= 4:
+	case d.Steps >= 5 && d.Fences >= 4 && j.crowds[path.Dir(d.Path)] <= fewPages:
 		return secTutorials, prose.Count(d.Steps, "step") + " with code"
 	}
 	return "", ""
 }
 
 var signature = regexp.MustCompile(`^([^(]*[\pL\pN_]\(.*\)|\S*::\S*|\pL[\pL\pN_#]*\.[\pL\pN_#]+)$`)
-
-// byHeadings lets two or more lower headings of one sort decide.
-func byHeadings(d *document) (section, reason string) {
-	counts := make(map[string]int)
-	for _, h := range d.Headings[min(1, len(d.Headings)):] {
-		of, _ := byTitle(&document{Features: page.Features{Heading: h}})
-		counts[of]++
-	}
-	for _, s := range []string{secConfiguration, secOperations} {
-		if n := counts[s]; n >= 3 && 2*n >= len(d.Headings) {
-			return s, prose.Count(n, "heading") + " about it"
-		}
-	}
-	return "", ""
-}

@@ -14,22 +14,18 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
-// mostObjects are the YAML files that are looked into.
-const mostObjects = 200
-
 var buildFiles, runFiles = words.Of("build files"), words.Of("files that run")
 
 // configuration lists what builds and configures the product, and what deploys it, near the root.
 func (j *judge) configuration(c choice) {
-	objects := mostObjects
 	for f := range j.files() {
 		if depth(f.Path) > 3 || f.Kind == scan.Document || f.Kind == scan.Source && !manifest.Known(f.Path) {
 			continue
 		}
-		section, points, reason := j.configOf(f, &objects)
+		section, points, reason := j.configOf(f)
 		if section == "" {
 			if f.Kind == scan.Config && depth(f.Path) == 0 {
-				j.passed.add(f.Path, 5, "configures tools, not the product")
+				j.pass(f.Path, 5, "configures tools, not the product")
 			}
 			continue
 		}
@@ -43,7 +39,7 @@ func (j *judge) configuration(c choice) {
 	}
 }
 
-func (j *judge) configOf(f *scan.File, objects *int) (section string, points int, reason string) {
+func (j *judge) configOf(f *scan.File) (section string, points int, reason string) {
 	name := strings.ToLower(path.Base(f.Path))
 	stem, isYAML := strings.TrimSuffix(name, path.Ext(name)), prose.EndsWithAny(name, ".yaml", ".yml")
 	switch {
@@ -64,9 +60,6 @@ func (j *judge) configOf(f *scan.File, objects *int) (section string, points int
 			return secConfiguration, 40, "example configuration"
 		}
 	case isYAML && name[0] != '.' && f.Size < 64<<10:
-		if *objects--; *objects < 0 {
-			return "", 0, ""
-		}
 		if text := j.head(f.Path, 512); strings.Contains(text, "apiVersion:") && strings.Contains(text, "kind:") {
 			return secOperations, 10, "a Kubernetes object"
 		}
@@ -79,12 +72,12 @@ const contentBytes = 16 << 10
 
 // contents says what a file of settings holds: the scripts and dependencies of a manifest, the targets of a build
 // file, the services of a compose file, the objects of Kubernetes, the tables of a schema.
-func (j *judge) contents(p string) string {
+func (v *survey) contents(p string) string {
 	base := strings.ToLower(path.Base(p))
-	text := func() string { return j.head(p, contentBytes) }
+	text := func() string { return v.head(p, contentBytes) }
 	switch {
 	case manifest.Known(p):
-		m, _ := manifest.Parse(p, []byte(j.head(p, manifestBytes)))
+		m, _ := manifest.Parse(p, []byte(v.head(p, manifestBytes)))
 		var scripts []string
 		for _, s := range m.Scripts {
 			scripts = append(scripts, s.Name)
@@ -141,5 +134,5 @@ func named(word string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return word + " " + listed(names)
+	return word + " " + listed(names, mostDeclared)
 }

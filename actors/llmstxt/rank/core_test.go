@@ -186,3 +186,36 @@ func TestPlacesOfRepeatsGoToOthers(t *testing.T) {
 		t.Errorf("%d of 30 files are linked:\n%s", len(linked), outline(index))
 	}
 }
+
+// TestInitialsNameAClass defends "the core before its helpers" where the core is Grape::API of api.rb.
+func TestInitialsNameAClass(t *testing.T) {
+	index := build(t, `
+-- README.md --
+# Frob
+
+Frob is a framework for turning widgets.
+
+    class Turner < Frob::API; end
+-- lib/frob.rb --
+module Frob
+end
+-- lib/frob/api.rb --
+module Frob
+  # The class that turners inherit from.
+  class API
+  end
+end
+-- lib/frob/anvil.rb --
+module Frob
+  # Holds a widget while it turns.
+  class Anvil
+  end
+end
+-- test/turner_test.rb --
+class Turner < Frob::API
+end
+`, scan.Origin{Repo: "frob"}, rank.Options{})
+	if got := outline(index); !strings.Contains(got, "API: Frob::API Frob::Anvil\n") {
+		t.Error(got)
+	}
+}

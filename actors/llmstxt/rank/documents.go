@@ -66,10 +66,13 @@ func (j *pageJudge) pageFiles() []*scan.File {
 			files = append(files, f)
 		}
 	}
+	if f := j.byPath[j.readme.Path]; f != nil && f.Place == scan.Meta {
+		files = append(files, f)
+	}
 	likely := compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/3 })
 	slices.SortFunc(files, func(x, y *scan.File) int { return likely(x.Path, y.Path) })
 	for _, f := range files[min(len(files), mostPages):] {
-		j.passed.add(f.Path, 0, fmt.Sprintf("not read: %d documents are larger or nearer to the root", mostPages))
+		j.pass(f.Path, 0, fmt.Sprintf("not read: %d documents are larger or nearer to the root", mostPages))
 	}
 	return files[:min(len(files), mostPages)]
 }
@@ -86,40 +89,50 @@ func limitOf(p string) int64 {
 const manyPages = 12
 
 func (j *pageJudge) readPages() []*document {
+	type reading struct {
+		features page.Features
+		names    []string // in its code
+		sum      uint64   // 0 for a page that cannot be read
+	}
+	files, seed := j.pageFiles(), maphash.MakeSeed()
+	read := func(v *survey, i int) (r reading) {
+		if text := v.head(files[i].Path, limitOf(files[i].Path)); text != "" {
+			r = reading{page.FeaturesOf(files[i].Path, text), namesInCode(text), maphash.String(seed, text)}
+		}
+		return r
+	}
 	var pages []*document
-	first, seed := make(map[uint64]string), maphash.MakeSeed()
-	for _, f := range j.pageFiles() {
-		text := j.head(f.Path, limitOf(f.Path))
-		if text == "" {
-			j.passed.add(f.Path, 0, "cannot be read")
+	first := make(map[uint64]string)
+	for i, r := range each(j.survey, len(files), read) {
+		f := files[i]
+		if r.sum == 0 {
+			j.pass(f.Path, 0, "cannot be read")
 			continue
 		}
-		sum := maphash.String(seed, text)
-		if other := first[sum]; other != "" && f.Path != j.readme.Path {
-			j.passed.add(f.Path, 10, "the same text as "+other)
+		if other := first[r.sum]; other != "" && f.Path != j.readme.Path {
+			j.pass(f.Path, 10, "the same text as "+other)
 			continue
 		}
-		first[sum] = f.Path
-		d := &document{Features: page.FeaturesOf(f.Path, text), order: 1 << 20}
+		first[r.sum] = f.Path
+		d := &document{Features: r.features, order: 1 << 20}
 		d.Path, d.size = f.Path, f.Size
 		j.crowds[path.Dir(f.Path)]++
-		j.take(text)
+		for _, name := range r.names {
+			j.written[name]++
+		}
 		pages = append(pages, d)
 	}
 	return pages
 }
 
-// take counts for each name in code that the page writes it.
-func (j *judge) take(text string) {
-	seen := make(map[string]bool)
+// namesInCode gives each name in the page's code once.
+func namesInCode(text string) []string {
+	var names []string
 	for _, line := range page.CodeOf(text) {
-		for w := range telling(line) {
-			if !seen[w] {
-				seen[w] = true
-				j.written[w]++
-			}
-		}
+		names = append(names, telling(line, "")...)
 	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // linkPages counts which pages other pages lead to, and in what order. Links that a site resolves, "/servers/tools",
@@ -172,24 +185,19 @@ func siteStem(p string) string {
 func (j *pageJudge) rate(d *document) {
 	if d.Path == j.readme.Path {
 		d.section, d.Title = secDocs, "README"
-		d.add(1000, "README at the root")
-		if depth(d.Path) > 0 {
-			d.Reasons = []string{"the only README"}
-		}
+		d.add(1000, "the README")
 		return
 	}
 	section, reason := j.sectionOf(d)
 	if section == "" {
-		j.passed.add(d.Path, 20-depth(d.Path), reason)
+		j.pass(d.Path, 20-depth(d.Path), reason)
 		return
 	}
 	d.section = section
 	d.add(pointsOf(section), reason)
 	j.credit(&d.candidate)
-	d.grow(d.linked, 6, 24, prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
-	if opens, points := opening(d); points > 0 {
-		d.add(points, opens)
-	}
+	d.grow(d.linked, 6, 24, "linked from "+prose.Count(d.linked, "page"))
+	d.add(opening(d))
 	d.add(min(20, d.ProseLines/5+d.Fences), "")
 	for _, w := range pageWeights {
 		if w.holds(j, d) {
@@ -209,25 +217,12 @@ var openings = []struct {
 }
 
 // opening tells the pages that a newcomer begins with.
-func opening(d *document) (reason string, points int) {
+func opening(d *document) (points int, reason string) {
 	title := strings.ToLower(d.Heading)
 	for _, s := range openings {
 		if w := s.words.Word(title); w != "" {
-			return fmt.Sprintf("heading says %q", w), s.points
+			return s.points, fmt.Sprintf("heading says %q", w)
 		}
 	}
-	return "", 0
-}
-
-// verb is the form that agrees with n.
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// higher says how many others of a sort there is room for.
-func higher(n int, thing string) string {
-	return prose.Count(n, thing) + verb(n, " ranks", " rank") + " higher"
+	return 0, ""
 }

@@ -20,8 +20,7 @@ func Read(p, text string) []string {
 	d := &document{Features: page.FeaturesOf(p, text)}
 	d.Path = p
 	byTitle(d)
-	byShape(d)
-	byHeadings(d)
+	new(pageJudge).byShape(d)
 	formal(d)
 	return append(lines, d.Headings...)
 }

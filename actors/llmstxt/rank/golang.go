@@ -1,12 +1,12 @@
 package rank
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -16,11 +16,9 @@ type goTree []*goPackage
 type goPackage struct {
 	dir      string // "." for the root
 	name     string
-	title    string // folder below its module, as one would name it
 	importer string // import path
 	files    []string
-	bytes    int64 // of this folder and those below
-	fanIn    int   // packages of the repository that import it
+	fanIn    int // packages of the repository that import it
 	place    scan.Place
 }
 
@@ -29,15 +27,12 @@ func (v *survey) findGo() goTree {
 	dirs := make(map[string]*goPackage)
 	for _, f := range v.repo.Files {
 		dir := path.Dir(f.Path)
-		if f.Package == "" {
+		if f.Package == "" || strings.Contains("/"+dir, "/_") { // the go command passes over "_"
 			continue
 		}
 		p := dirs[dir]
 		if p == nil {
-			p = &goPackage{dir: dir, name: f.Package, title: dir, importer: importPath(dir, modules), place: f.Place}
-			if modules["."] == "" && !strings.Contains(p.importer, ".") {
-				p.title = p.importer // the Go tree: its modules lie below the root and share its paths
-			}
+			p = &goPackage{dir: dir, name: f.Package, importer: importPath(dir, modules), place: f.Place}
 			dirs[dir] = p
 		}
 		if p.name == "main" {
@@ -47,7 +42,6 @@ func (v *survey) findGo() goTree {
 	}
 	v.addLongComments(dirs)
 	v.countImporters(dirs)
-	v.sumBytes(dirs)
 	return slices.SortedFunc(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 }
 
@@ -65,9 +59,11 @@ func (v *survey) addLongComments(dirs map[string]*goPackage) {
 // goModules gives the module path of each folder with a go.mod.
 func (v *survey) goModules() map[string]string {
 	modules := make(map[string]string)
-	for _, f := range v.repo.Files {
-		if path.Base(f.Path) == "go.mod" && f.Place != scan.Test {
-			modules[path.Dir(f.Path)] = v.modulePath(f.Path)
+	for _, u := range v.units {
+		for _, m := range u.manifests {
+			if m.Ecosystem == "go" {
+				modules[u.dir] = m.Name
+			}
 		}
 	}
 	return modules
@@ -106,60 +102,48 @@ func (v *survey) countImporters(dirs map[string]*goPackage) {
 	}
 }
 
-func (v *survey) sumBytes(dirs map[string]*goPackage) {
-	for _, f := range v.repo.Files {
-		if f.Kind != scan.Source || f.Place == scan.Test {
-			continue
-		}
-		for dir := path.Dir(f.Path); ; dir = path.Dir(dir) {
-			if p := dirs[dir]; p != nil {
-				p.bytes += f.Size
-			}
-			if dir == "." {
-				break
-			}
-		}
-	}
-}
-
 func (p *goPackage) isCommand() bool { return p.name == "main" }
-
-// aside is 0 for commands where they belong, the root and cmd, and 1 elsewhere.
-func (p *goPackage) aside() int {
-	if p.dir == "." || strings.Contains("/"+p.dir+"/", "/cmd/") {
-		return 0
-	}
-	return 1
-}
 
 func (p *goPackage) isInternal() bool { return isInternal(p.dir + "/") }
 
-// isHidden holds for the folders that the go command passes over.
-func (p *goPackage) isHidden() bool { return strings.Contains("/"+p.dir, "/_") }
-
-// isRunnable holds for a command of the product that is there for others.
-func (p *goPackage) isRunnable() bool {
-	return p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product
-}
-
-// modulePath is that of a go.mod that the survey has read, or reads it.
-func (v *survey) modulePath(p string) string {
-	for _, u := range v.units {
-		if u.about.Path == p {
-			return u.about.Name
+// commands are those of the product that are there for others, the shallow first, as if no folder was called cmd.
+func (t goTree) commands() (list []*goPackage) {
+	for _, p := range t {
+		if p.isCommand() && !p.isInternal() && p.place == scan.Product {
+			list = append(list, p)
 		}
 	}
-	m, _ := manifest.Parse(p, []byte(v.head(p, manifestBytes)))
-	return m.Name
+	below := func(p *goPackage) int { return depth(strings.Replace("/"+p.dir, "/cmd/", "/", 1)) }
+	slices.SortFunc(list, func(x, y *goPackage) int {
+		return cmp.Or(below(x)-below(y), strings.Compare(x.dir, y.dir))
+	})
+	return list
+}
+
+// importable are the packages of the product that others, or only the repository itself, can import.
+func (t goTree) importable() (public, internal []*goPackage) {
+	for _, p := range t {
+		switch {
+		case p.isCommand() || p.place != scan.Product:
+		case p.isInternal():
+			internal = append(internal, p)
+		default:
+			public = append(public, p)
+		}
+	}
+	return public, internal
 }
 
 // isSmall holds for a Go tree with so few packages that its files are worth listing one by one.
 func (t goTree) isSmall() bool {
-	public := 0
-	for _, p := range t {
-		if !p.isCommand() && !p.isHidden() && p.place == scan.Product {
-			public++
-		}
-	}
-	return public > 0 && public <= fewPublic
+	public, internal := t.importable()
+	n := len(public) + len(internal)
+	return n > 0 && n <= fewPublic
+}
+
+// isProgram holds for a Go tree whose root is a command, or that has commands and nothing for others to import.
+func (t goTree) isProgram() bool {
+	commands := t.commands()
+	public, _ := t.importable()
+	return len(commands) > 0 && (len(public) == 0 || commands[0].dir == ".")
 }

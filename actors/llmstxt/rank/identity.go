@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/mod/module"
+
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
@@ -16,8 +18,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
-// titleRunes is the longest heading that is still a name.
-const titleRunes = 60
+const (
+	titleRunes   = 60 // of the longest heading that is still a name
+	mostCommands = 8
+)
 
 var (
 	namelessTitles    = words.Of("nameless titles")
@@ -28,9 +32,10 @@ var (
 // title is the README's own, else the package's name, else the repository's, else the folder's.
 func (v *survey) title() string {
 	t := strings.TrimRight(emoji.ReplaceAllString(v.readme.Title, ""), " :!")
-	t = titleFrame.ReplaceAllString(t, "")
+	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
 	name := moduleName(v.product().Name)
-	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) {
+	t = titleVersion.ReplaceAllString(t, "")
+	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) && !strings.ContainsAny(t[len(t)-1:], "?.") {
 		return t
 	}
 	about, ok := strings.CutPrefix(v.readme.Second, "About ")
@@ -54,15 +59,14 @@ func (v *survey) spelled(name string) string {
 			return word
 		}
 	}
-	if prose.SameWords(v.repo.Origin.Repo, name) {
-		return v.repo.Origin.Repo
-	}
 	return name
 }
 
 var (
-	emoji      = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+`) // in front of a title, and names of pictures
-	titleFrame = regexp.MustCompile(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)
+	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // or its name, at an end of a title
+	titleVersion  = regexp.MustCompile(` v?\d+\.\d+\.\d+$`)
+	titleQuestion = regexp.MustCompile(`^What is (\S+)\?$`)
+	titleFrame    = regexp.MustCompile(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)
 )
 
 // isNoName tells headings that every README may have.
@@ -70,16 +74,10 @@ func isNoName(title string) bool {
 	return namelessTitles.Has(strings.ToLower(strings.TrimRight(title, " :!?.")))
 }
 
-// moduleName is the last element of a module path that is not a version.
-func moduleName(module string) string {
-	base := path.Base(strings.TrimSuffix(module, "/"+majorOf(module)))
-	if _, artifact, ok := strings.Cut(base, ":"); ok {
-		base = artifact
-	}
-	if base == "." || base == "/" {
-		return ""
-	}
-	return base
+// moduleName is the last element of a module path that is not a version, or of another package's name.
+func moduleName(name string) string {
+	prefix, _, _ := module.SplitPathVersion(name)
+	return strings.Trim(shortName(prefix), ".")
 }
 
 // facts are lines that hold for this commit, that can be checked, and by which an agent installs, builds and runs.
@@ -95,7 +93,7 @@ func (v *survey) facts() []Fact {
 		{"Version", version},
 		{"Requires", m.Requires},
 		{"Install", v.installCommand(m)},
-		{"Commands", quoted(v.commandNames(m), 8)},
+		{"Commands", listed(v.commandNames(m), mostCommands)},
 		{"Scripts", scripts(m)},
 		{"Languages", v.mix.String()},
 		{"Licence", cmp.Or(v.licence(), m.License)},
@@ -104,13 +102,7 @@ func (v *survey) facts() []Fact {
 		{"Commit", v.links.commit()},
 		{"Links", v.linksFact(version)},
 	}
-	var known []Fact
-	for _, f := range facts {
-		if f.Value != "" {
-			known = append(known, f)
-		}
-	}
-	return known
+	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Value == "" })
 }
 
 // linksFact warns where links may show something else than what was read.
@@ -136,46 +128,38 @@ func (v *survey) commandNames(m manifest.Manifest) []string {
 }
 
 func packageFact(m manifest.Manifest) string {
-	if m.Name == "" || m.Ecosystem == "go" {
+	switch {
+	case m.Name == "" || m.Ecosystem == "go":
 		return m.Name
+	case m.Ecosystem == "gradle" && !strings.Contains(m.Name, ":"):
+		return "" // the name of a build, by which nothing is published
 	}
 	return fmt.Sprintf("%s (%s)", m.Name, m.Ecosystem)
-}
-
-func quoted(list []string, most int) string {
-	var parts []string
-	for _, s := range list[:min(len(list), most)] {
-		if s != "" {
-			parts = append(parts, "`"+s+"`")
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // scripts names those by which one builds, tests and runs.
 func scripts(m manifest.Manifest) string {
 	var parts []string
-	seen := make(map[string]bool)
 	for _, want := range scriptNames {
-		for _, s := range m.Scripts {
-			if s.Name == want && !seen[s.Name] && utf8.RuneCountInString(s.Command) <= 120 &&
-				!strings.Contains(s.Command, "`") {
-				seen[s.Name] = true
-				parts = append(parts, s.Name+": `"+s.Command+"`")
-			}
+		i := slices.IndexFunc(m.Scripts, func(s manifest.Script) bool {
+			return s.Name == want && utf8.RuneCountInString(s.Command) <= 120 && !strings.Contains(s.Command, "`")
+		})
+		if i >= 0 {
+			parts = append(parts, want+": `"+m.Scripts[i].Command+"`")
 		}
 	}
 	return strings.Join(parts[:min(len(parts), 6)], ", ")
 }
 
-// licence is the SPDX name of the first licence file at the root whose words are known.
+// licence gives the SPDX names of the licence files at the root whose words are known.
 func (v *survey) licence() string {
+	var known []string
 	for _, f := range v.repo.Files {
 		if f.Kind == scan.Document && page.IsLicence(f.Path) {
-			if l := page.LicenceOf(v.head(f.Path, pageBytes)); l != "" {
-				return l
+			if l := page.LicenceOf(v.head(f.Path, pageBytes)); l != "" && !slices.Contains(known, l) {
+				known = append(known, l)
 			}
 		}
 	}
-	return ""
+	return strings.Join(known, ", ")
 }

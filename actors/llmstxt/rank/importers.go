@@ -2,7 +2,6 @@ package rank
 
 import (
 	"cmp"
-	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
 )
@@ -17,11 +17,11 @@ import (
 // maxShown is how many steps what an entrance shows may be away from it.
 const maxShown = 3
 
-var entrances, sourceExts = words.Of("entrances"), words.Of("source files")
+var entrances = words.Of("entrances")
 
 // countImports counts for each file how many others import it, or name its class where a package needs no imports
 // within itself.
-func countImports(r resolver, list []*sourceFile) {
+func countImports(n names, list []*sourceFile) {
 	for _, from := range list {
 		seen := map[*sourceFile]bool{from: true, nil: true}
 		use := func(to *sourceFile) {
@@ -32,12 +32,12 @@ func countImports(r resolver, list []*sourceFile) {
 			to.importers++
 			to.byEntry = to.byEntry || from.entry != ""
 		}
-		for _, spec := range from.specs {
-			use(r.find(from, spec))
+		for to := range n.imports.Targets(from.file, from.specs) {
+			use(n.file(to))
 		}
 		if source.Of(from.file.Language).Classes || namesFiles(from.file.Language) {
-			for w := range telling(from.head) {
-				use(r.byWord[w])
+			for _, w := range telling(from.head, from.file.Language) {
+				use(n.byWord[w])
 			}
 		}
 		from.head = ""
@@ -45,7 +45,7 @@ func countImports(r resolver, list []*sourceFile) {
 }
 
 // follow marks what the first entry point exports by "export * from".
-func follow(r resolver, list []*sourceFile) {
+func follow(n names, list []*sourceFile) {
 	var shown []*sourceFile
 	for _, s := range list {
 		if s.entry != "" && s.order == 0 {
@@ -56,8 +56,8 @@ func follow(r resolver, list []*sourceFile) {
 	for step := 1; step <= maxShown; step++ {
 		var next []*sourceFile
 		for _, s := range shown {
-			for _, spec := range s.exports {
-				if to := r.find(s, spec); to != nil && to.shown == 0 && !to.exposed {
+			for t := range n.imports.Targets(s.file, s.exports) {
+				if to := n.file(t); to != nil && to.shown == 0 && !to.exposed {
 					to.shown = step
 					next = append(next, to)
 				}
@@ -70,16 +70,22 @@ func follow(r resolver, list []*sourceFile) {
 // namesFiles holds for languages whose files are called like the class in them, in small letters.
 func namesFiles(language string) bool { return language == "Ruby" || language == "Elixir" }
 
-// telling gives the identifiers of a text that are hardly words of some sentence.
-func telling(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !prose.IsIdent(r) }) {
-			if isTelling(w) && !yield(w) {
-				return
-			}
+// telling gives the identifiers of a text that are hardly words of some sentence, and the initials that name a class
+// where files are called like it: Grape::API of api.rb.
+func telling(text, language string) []string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !prose.IsIdent(r) })
+	words = slices.DeleteFunc(words, func(w string) bool { return !isTelling(w) })
+	if namesFiles(language) {
+		for _, m := range qualifiedInitials.FindAllStringSubmatch(text, -1) {
+			words = append(words, m[1])
 		}
 	}
+	return words
 }
+
+var qualifiedInitials = regexp.MustCompile(`\w(?:::|\.)([A-Z]{3,4})\b`)
+
+func isInitials(w string) bool { return len(w) > 2 && len(w) < 5 && w == strings.ToUpper(w) }
 
 // name is that of the type which the file is there for, as far as its own name tells: GenServer of gen_server.ex.
 func (s *sourceFile) name() string {
@@ -100,9 +106,9 @@ const (
 )
 
 // countUsers counts the pages, tests and examples that name what a file, and no other, is called after.
-func (j *sourceJudge) countUsers(r resolver) {
-	for name, s := range r.byWord {
-		s.pages = j.written[name]
+func (j *sourceJudge) countUsers(n names) {
+	for name, s := range n.byWord {
+		s.pages += j.written[name]
 	}
 	left := mostUsers
 	for _, f := range j.repo.Files {
@@ -120,13 +126,12 @@ func (j *sourceJudge) countUsers(r resolver) {
 			}
 		}
 		if source.Of(f.Language).Classes { // elsewhere tests import what is inside
-			from := &sourceFile{file: &f, candidate: candidate{Link: Link{Path: f.Path}}}
-			for _, spec := range source.Imports(f.Language, text) {
-				use(r.find(from, spec))
+			for to := range n.imports.Targets(&f, source.Imports(f.Language, text)) {
+				use(n.file(to))
 			}
 		}
-		for w := range telling(text) {
-			use(r.byWord[w])
+		for _, w := range telling(text, f.Language) {
+			use(n.byWord[w])
 		}
 	}
 }
@@ -154,91 +159,37 @@ func setVariantsAside(list []*sourceFile) {
 	}
 }
 
-// resolver finds the file that a spec means among those that were looked at.
-type resolver struct {
-	byPath  map[string]*sourceFile // without extension
-	byStem  map[string][]*sourceFile
+// names leads from what code says to the files that were looked at.
+type names struct {
+	imports *resolve.Resolver
+	byPath  map[string]*sourceFile
+	byUnit  map[string]*sourceFile // entrances of packages of the repository, by their folders
 	byWord  map[string]*sourceFile // by the name of the type that it, and no other so near to the root, is there for
-	byTitle map[string]*sourceFile // entrances of packages of the repository
 }
 
-func (j *sourceJudge) newResolver(list []*sourceFile) resolver {
-	r := resolver{byPath: make(map[string]*sourceFile), byStem: make(map[string][]*sourceFile),
-		byWord: make(map[string]*sourceFile), byTitle: make(map[string]*sourceFile)}
+func (j *sourceJudge) newNames(list []*sourceFile) names {
+	n := names{j.imports, make(map[string]*sourceFile), make(map[string]*sourceFile), make(map[string]*sourceFile)}
 	words := make(map[string][]*sourceFile)
 	for _, s := range list {
+		n.byPath[s.Path] = s
 		if s.entry != "" && s.order == 0 {
-			r.byTitle[j.unitOf(s.Path).about.Name] = s
+			n.byUnit[j.unitOf(s.Path).dir] = s
 		}
 		if s.aside == "" && !isPrivatePlace(s.Path) {
 			words[s.name()] = append(words[s.name()], s)
-		}
-		for _, p := range importPaths(s.Path) {
-			if r.byPath[p] == nil {
-				r.byPath[p] = s
+			if initials := strings.ToUpper(s.name()); namesFiles(s.file.Language) && isInitials(initials) {
+				words[initials] = append(words[initials], s)
 			}
-			r.byStem[path.Base(p)] = append(r.byStem[path.Base(p)], s)
 		}
 	}
 	for word, same := range words {
 		slices.SortStableFunc(same, func(x, y *sourceFile) int { return depth(x.Path) - depth(y.Path) })
 		if len(same) == 1 || depth(same[0].Path) < depth(same[1].Path) {
-			r.byWord[word] = same[0]
+			n.byWord[word] = same[0]
 		}
 	}
-	return r
+	return n
 }
 
-// importPaths are the paths by which a file may be imported.
-func importPaths(p string) []string {
-	stem := strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
-	if entrances.Has(path.Base(stem)) {
-		return []string{stem, path.Dir(stem)}
-	}
-	return []string{stem}
-}
-
-// find wants the whole of the spec in the path, or all but the first part of it; a single word only beside the
-// importing file.
-func (r resolver) find(from *sourceFile, spec string) *sourceFile {
-	spec = strings.TrimSpace(spec)
-	if spec == "" || spec == "." || spec == "./" || strings.Contains(spec, ":") {
-		return nil
-	}
-	bare := spec
-	if sourceExts.Has(path.Ext(spec)) {
-		bare = strings.TrimSuffix(spec, path.Ext(spec))
-	}
-	if s := cmp.Or(r.byPath[path.Join(path.Dir(from.Path), bare)], r.byTitle[spec]); s != nil {
-		return s
-	}
-	if above, _, ok := strings.Cut("/"+from.Path, "/src/"); ok && from.file.Language == "Rust" {
-		if s := r.byPath[strings.TrimPrefix(above+"/src/"+bare, "/")]; s != nil {
-			return s // crate::routing
-		}
-	}
-	switch {
-	case strings.HasPrefix(spec, "."):
-		return nil
-	case !strings.Contains(bare, "/"):
-		// A header by its mere name is found on the compiler's path.
-		if same := r.byStem[bare]; bare != spec && len(same) == 1 {
-			return same[0]
-		}
-		return nil
-	}
-	var best *sourceFile
-	_, tail, _ := strings.Cut(bare, "/")
-	for _, want := range []string{bare, tail} {
-		for _, s := range r.byStem[path.Base(want)] {
-			ends := func(p string) bool { return strings.HasSuffix("/"+p, "/"+want) }
-			if slices.ContainsFunc(importPaths(s.Path), ends) && (best == nil || len(s.Path) < len(best.Path)) {
-				best = s
-			}
-		}
-		if best != nil || !strings.Contains(tail, "/") {
-			break
-		}
-	}
-	return best
-}
+// file is nil for what was not looked at.
+func (n names) file(t resolve.Target) *sourceFile { return cmp.Or(n.byPath[t.Path], n.byUnit[t.Path]) }

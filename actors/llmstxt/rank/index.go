@@ -1,8 +1,10 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -60,7 +62,8 @@ type Link struct {
 // Symbol is an exported name and where it is declared.
 type Symbol struct {
 	surface.Symbol
-	URL string // with the line, in the manner of the host
+	URL    string // with the line, in the manner of the host
+	weight int
 }
 
 // Options of Build; its zero value works.
@@ -73,6 +76,8 @@ type Options struct {
 	// BaseURL is what links begin with where nothing in the repository says where it is published, or the host that
 	// does has no form of links that is known.
 	BaseURL string
+	// Go runs f beside the caller, which then parses several files at a time. It may be nil.
+	Go func(f func(ctx context.Context) error)
 }
 
 // Caps bounds what Build takes in; a zero field takes its default.
@@ -82,13 +87,7 @@ type Caps struct {
 }
 
 func (c Caps) withDefaults() Caps {
-	if c.PerSection <= 0 {
-		c.PerSection = 20
-	}
-	if c.Links <= 0 {
-		c.Links = 100
-	}
-	return c
+	return Caps{PerSection: cmp.Or(max(c.PerSection, 0), 20), Links: cmp.Or(max(c.Links, 0), 100)}
 }
 
 // Build ranks the files of repo and reads what it needs of them through files: the heads of the likeliest documents
@@ -99,18 +98,18 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	v := newSurvey(ctx, files, repo, options)
 	defer v.reader.Close()
 	index := &Index{Origin: repo.Origin, Title: v.title(), Facts: v.facts(), Survey: v.surveyed()}
-	j := &judge{survey: v, passed: new(passedOver), written: make(map[string]int)}
-	sources := &sourceJudge{judge: j, declared: make(declarers), best: make(map[*unit]*sourceFile)}
+	j := &judge{survey: v, written: make(map[string]int)}
+	sources := &sourceJudge{judge: j, declared: make(map[string]map[string]bool),
+		best: make(map[*unit]*sourceFile), leads: v.leads(),
+		includes: slices.ContainsFunc(v.repo.Files, func(f scan.File) bool { return isIncluded(f.Path) })}
 	sections := j.choose(&pageJudge{judge: j, crowds: make(map[string]int)}, sources)
 	purpose := v.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
 	index.SummaryPoor, index.Kinds, index.Readme = purpose.points < clearPoints, j.found, j.readme.Path
-	if err := j.writeUp(sections, progress); err != nil {
-		return nil, err
-	}
+	j.writeUp(sections, progress)
 	sources.addSymbols(sections)
 	sources.api(sections)
-	index.Sections, index.Passed = sections.finish(j), j.passed.best()
+	index.Sections, index.Passed = sections.finish(j), j.bestPassed()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -120,8 +119,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 // judge gives links their sections, points and notes. The judges of pages and of sources know what only they need.
 type judge struct {
 	*survey
-	passed  *passedOver
-	written map[string]int // pages whose code has the name
-	sidebar map[string]int // places of pages in the tables of contents of sites
-	found   []string       // kinds of repositories that it is of
+	passed  []passed
+	written map[string]int     // pages whose code has the name
+	sidebar map[string]listing // of pages, in the tables of contents of sites
+	found   []string           // kinds of repositories that it is of
 }

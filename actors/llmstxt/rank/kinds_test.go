@@ -247,7 +247,7 @@ export default function Home() {}
 
 // TestNotesOfWhatIsNoCode quotes what a file sets or does where it has no sentence of its own.
 func TestNotesOfWhatIsNoCode(t *testing.T) {
-	hold(t, build(t, `
+	index := build(t, `
 -- charts/a/Chart.yaml --
 name: a
 -- charts/a/values.yaml --
@@ -262,10 +262,34 @@ image: {}
 {"cells":[{"cell_type":"markdown","source":["# ARIMA\n","\n","Forecasts from the past of a series."]}]}
 -- 2.ipynb --
 {"cells":[{"cell_type":"code","source":"x = 1"}]}
-`, scan.Origin{}, rank.Options{}), map[string]string{
+-- 3.ipynb --
+{"cells":[{"cell_type":"markdown","source":["**Chapter 3 – Trees**\n","\n","_Forecasts from the past of others._"]}]}
+`, scan.Origin{}, rank.Options{})
+	hold(t, index, map[string]string{
 		"charts/a/values.yaml": "`replicas`, `image`", "1.ipynb": "Forecasts from the past of a series.",
 		"roles/r/tasks/main.yml": "Install the broker · Join the cluster", "2.ipynb": "",
+		"3.ipynb": "Forecasts from the past of others.",
 	})
+	if got := find(index, "3.ipynb").Title; got != "Chapter 3 – Trees" {
+		t.Errorf("a notebook is titled %q", got)
+	}
+	hold(t, build(t, `
+-- appsettings.json --
+{}
+-- Program.cs --
+var app = Build();
+-- Models/Item.cs --
+public class Item
+{
+    public static readonly int Most = 5;
+    public static string Check(string name) { return name; }
+    public static async Task<string?> Encode(File file) { return null; }
+}
+-- Models/Order.cs --
+public class Order { }
+-- Models/Cart.cs --
+public class Cart { }
+`, scan.Origin{}, rank.Options{}), map[string]string{"Models/Item.cs": "", "Models/Cart.cs": ""})
 }
 
 // TestTitlesOfChaptersThatBeginWithTheBook takes the heading below where all chapters have one title.

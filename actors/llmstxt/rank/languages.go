@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
-	"github.com/seed889630bf/lastword/actors/repository/source/c"
 )
 
 // languageMix is the bytes of hand-written product code per language.
@@ -42,6 +41,11 @@ func (m languageMix) share(ecosystem string) int64 {
 	return 100 * sum / max(m.sum, 1)
 }
 
+// lacks holds for an ecosystem of languages that no code is in, where there is code.
+func (m languageMix) lacks(ecosystem string) bool {
+	return m.sum > 0 && len(source.In(ecosystem)) > 0 && m.share(ecosystem) == 0
+}
+
 // String names up to four with their share of the code.
 func (m languageMix) String() string {
 	names := slices.SortedFunc(maps.Keys(m.bytes), func(x, y string) int {
@@ -56,25 +60,20 @@ func (m languageMix) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// mostHeaders are looked into to tell C++ from C.
-const mostHeaders = 8
-
-// withHeaders gives the repository with its headers, x.h, in the language that they are in: that of most of the code
-// beside them, or what they hold.
+// withHeaders gives the repository with its headers, x.h, in the language of most of the code beside them.
 func (v *survey) withHeaders() *scan.Repository {
-	var headers []*scan.File
-	var c, cpp int64
+	var c, cpp, headers int64
 	for f := range v.files(scan.Source) {
 		switch {
 		case f.Language == "C++":
 			cpp += f.Size
 		case f.Language == "C" && path.Ext(f.Path) == ".h":
-			headers = append(headers, f)
+			headers++
 		case f.Language == "C":
 			c += f.Size
 		}
 	}
-	if len(headers) == 0 || cpp < 4*c && !v.areCpp(headers) {
+	if headers == 0 || cpp < 4*c {
 		return v.repo
 	}
 	repo := *v.repo
@@ -85,19 +84,4 @@ func (v *survey) withHeaders() *scan.Repository {
 		}
 	}
 	return &repo
-}
-
-// areCpp looks into the largest headers.
-func (v *survey) areCpp(headers []*scan.File) bool {
-	slices.SortFunc(headers, func(x, y *scan.File) int {
-		return cmp.Or(cmp.Compare(y.Size, x.Size), strings.Compare(x.Path, y.Path))
-	})
-	headers = headers[:min(len(headers), mostHeaders)]
-	n := 0
-	for _, f := range headers {
-		if c.IsPlus(v.head(f.Path, importBytes)) {
-			n++
-		}
-	}
-	return 2*n > len(headers)
 }

@@ -1,11 +1,13 @@
 package rank
 
 import (
-	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/mod/module"
 
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -51,26 +53,27 @@ var (
 
 	forges = map[string]site{"github.com": gitHub, "gitlab.com": gitLab, "bitbucket.org": bitbucket,
 		"codeberg.org": gitea, "git.sr.ht": sourceHut}
-	hosts = map[string]site{"gitee.com": gitHub, "salsa.debian.org": gitLab, "invent.kde.org": gitLab,
-		"framagit.org": gitLab, "code.videolan.org": gitLab, "gitea.com": gitea}
-	labels = map[string]site{"github": gitHub, "gitlab": gitLab, "gitea": gitea, "forgejo": gitea, "codeberg": gitea}
+	// others are told by what their host, or a part of its name, begins with.
+	others = map[string]site{"github": gitHub, "gitee": gitHub, "gitlab": gitLab, "salsa.debian.org": gitLab,
+		"invent.kde.org": gitLab, "framagit": gitLab, "code.videolan.org": gitLab, "gitea": gitea, "forgejo": gitea,
+		"codeberg": gitea}
 )
 
 // siteOf knows the hosts that many use, and those of one's own that say by their name what they run. Bitbucket for
 // one's own has other pages than bitbucket.org, and a gist has no folders.
 func siteOf(host string) site {
-	if known := cmp.Or(forges[host], hosts[host]); known != (site{}) {
-		return known
-	}
-	if strings.HasSuffix(host, ".googlesource.com") {
+	parts := append(strings.Split(host, "."), host)
+	switch {
+	case forges[host] != (site{}):
+		return forges[host]
+	case strings.HasSuffix(host, ".googlesource.com"):
 		return gitiles
+	case slices.Contains(parts, "gist"):
+		return site{}
 	}
-	for label := range strings.SplitSeq(host, ".") {
-		if label == "gist" {
-			break
-		}
-		for start, known := range labels {
-			if strings.HasPrefix(label, start) {
+	for _, part := range parts {
+		for start, known := range others {
+			if strings.HasPrefix(part, start) {
 				return known
 			}
 		}
@@ -180,37 +183,28 @@ func (v *survey) linkModule(l *linker) bool {
 		return false
 	}
 	l.origin, l.prefix, l.home, l.ref, l.kind = o, dir, o.Remote, path.Join(dir, version), refTag
-	if parts := strings.Split(version, "-"); len(parts) >= 3 && len(parts[len(parts)-1]) == 12 {
-		l.ref, l.kind = parts[len(parts)-1], refCommit
+	if commit, err := module.PseudoVersionRev(version); err == nil {
+		l.ref, l.kind = commit, refCommit
 	}
 	return true
 }
 
 // moduleHome is the repository of a module, and the module's folder in it.
-func moduleHome(module string) (repository, dir string) {
-	parts := strings.Split(strings.TrimSuffix(module, "/"+majorOf(module)), "/")
+func moduleHome(name string) (repository, dir string) {
+	prefix, _, _ := module.SplitPathVersion(name)
+	parts := strings.Split(prefix, "/")
 	switch host := parts[0]; {
 	case len(parts) < 2:
 	case host == "golang.org" && parts[1] == "x" && len(parts) > 2:
 		return "github.com/golang/" + parts[2], path.Join(parts[3:]...)
+	case host == "gopkg.in" && len(parts) == 2:
+		return "github.com/go-" + parts[1] + "/" + parts[1], ""
 	case host == "gopkg.in":
-		name, _, _ := strings.Cut(parts[len(parts)-1], ".v")
-		if len(parts) == 2 {
-			return "github.com/go-" + name + "/" + name, ""
-		}
-		return "github.com/" + parts[1] + "/" + name, ""
+		return "github.com/" + parts[1] + "/" + parts[2], ""
 	case forges[host] != (site{}) && len(parts) > 2:
 		return strings.Join(parts[:3], "/"), path.Join(parts[3:]...)
 	}
 	return "", ""
-}
-
-// majorOf is the last element of a module path where that is a version.
-func majorOf(module string) string {
-	if base := path.Base(module); len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {
-		return base
-	}
-	return ""
 }
 
 // linkManifest takes the repository that the root's manifest names, at the commit that it pins, else at the head.

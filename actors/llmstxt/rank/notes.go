@@ -15,25 +15,25 @@ import (
 )
 
 // describe fills in what the choice of the link left open.
-func (j *judge) describe(c *candidate) {
+func (v *survey) describe(c *candidate) {
 	switch {
-	case c.Path == j.readme.Path:
+	case c.Path == v.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
-		c.Note = j.readme.Covers() // its first sentence is the summary
+		c.Note = v.readme.Covers() // its first sentence is the summary
 	case page.Is(c.Path) && !manifest.Known(c.Path):
-		j.describePage(c)
+		v.describePage(c)
 	case c.Note != "":
-	case manifest.Known(c.Path) || j.byPath[c.Path].Kind != scan.Source:
-		c.Note = j.contents(c.Path)
+	case manifest.Known(c.Path) || v.byPath[c.Path].Kind != scan.Source:
+		c.Note = v.contents(c.Path)
 	default:
-		c.Note = source.Note(j.byPath[c.Path].Language, j.head(c.Path, sourceBytes))
+		c.Note = source.Note(v.byPath[c.Path].Language, v.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)
 }
 
-func (j *judge) describePage(c *candidate) {
-	p := page.Read(c.Path, j.head(c.Path, limitOf(c.Path)))
+func (v *survey) describePage(c *candidate) {
+	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
 	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")
@@ -41,7 +41,7 @@ func (j *judge) describePage(c *candidate) {
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
-	if versions([]string{title}) > 0 || strings.EqualFold(title, "unreleased") ||
+	if page.Version(title) != "" || strings.EqualFold(title, "unreleased") ||
 		len(title) > 20 && title == strings.ToUpper(title) {
 		title = path.Base(c.Path)
 	}
@@ -54,7 +54,7 @@ func (j *judge) describePage(c *candidate) {
 		title = "" // a part of the page
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
-	case strings.EqualFold(title, j.readme.Title) || strings.EqualFold(title, moduleName(j.main().about.Name)):
+	case strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().about.Name)):
 		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
 	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
@@ -72,8 +72,9 @@ func finishNote(note string, c *candidate) string {
 		note = withDashes(note) // where code is not marked, "--" may be an argument
 	}
 	for _, dash := range []string{" - ", " — ", ": "} {
-		if before, after, ok := strings.Cut(note, dash); ok && (before == path.Base(c.Path) || before == stemOf(c.Path) &&
-			dash != ": ") {
+		base := path.Base(c.Path)
+		if before, after, ok := strings.Cut(note, dash); ok && (before == base || dash != ": " &&
+			(before == stemOf(c.Path) || before == strings.TrimSuffix(base, path.Ext(base)))) {
 			note = after
 		}
 	}

@@ -20,16 +20,7 @@ const fewPublic = 5
 // packages lists importable packages: the root, then by importers, then the shallow ones. Internal ones follow where
 // there are few others.
 func (j *sourceJudge) packages() []*candidate {
-	var public, internal []*goPackage
-	for _, p := range j.golang {
-		switch {
-		case p.isCommand() || p.isHidden() || p.place != scan.Product:
-		case p.isInternal():
-			internal = append(internal, p)
-		default:
-			public = append(public, p)
-		}
-	}
+	public, internal := j.golang.importable()
 	order := func(x, y *goPackage) int {
 		if x.dir == "." || y.dir == "." {
 			return strings.Compare(x.dir, y.dir)
@@ -42,10 +33,10 @@ func (j *sourceJudge) packages() []*candidate {
 		public = append(public, internal...)
 	} else {
 		for _, p := range internal {
-			j.passed.add(p.files[0], 10+p.fanIn, "an internal package, imported by "+prose.Count(p.fanIn, "package"))
+			j.pass(p.files[0], 10+p.fanIn, "an internal package, imported by "+prose.Count(p.fanIn, "package"))
 		}
 	}
-	list := j.packageLinks(public, j.capOf(secPackages), func(p *goPackage) string { return p.name })
+	list := j.packageLinks(public, j.capOf(secPackages))
 	for i, c := range list {
 		c.Score = 560 - 8*i
 		p := public[i]
@@ -66,21 +57,10 @@ func (j *sourceJudge) packages() []*candidate {
 	return list
 }
 
-// goCommands lists what can be run, the shallow first, then by the code below.
+// goCommands lists what can be run.
 func (j *sourceJudge) goCommands() []*candidate {
-	var list []*goPackage
-	for _, p := range j.golang {
-		if p.isRunnable() {
-			list = append(list, p)
-		}
-	}
-	slices.SortFunc(list, func(x, y *goPackage) int {
-		return cmp.Or(x.aside()-y.aside(), depth(x.dir)-depth(y.dir), cmp.Compare(y.bytes, x.bytes),
-			strings.Compare(x.dir, y.dir))
-	})
-	out := j.packageLinks(list, j.capOf(secCommands), func(p *goPackage) string {
-		return cmp.Or(moduleName(p.importer), "main")
-	})
+	list := j.golang.commands()
+	out := j.packageLinks(list, j.capOf(secCommands))
 	for i, c := range out {
 		c.Score = 470 - 6*i
 		c.Reasons = append(c.Reasons, "package main")
@@ -94,18 +74,21 @@ func (j *sourceJudge) goCommands() []*candidate {
 	return out
 }
 
-// packageLinks points each package to the file with its comment, or else to the file that bears its name. root gives
-// the title of the one at the root.
-func (j *sourceJudge) packageLinks(list []*goPackage, most int, root func(*goPackage) string) []*candidate {
+// packageLinks points each package to the file with its comment, or else to the file that bears its name.
+func (j *sourceJudge) packageLinks(list []*goPackage, most int) []*candidate {
 	for _, p := range list[min(len(list), most):] {
-		j.passed.add(p.files[0], 100+p.fanIn, higher(most, "other package"))
+		j.pass(p.files[0], 100+p.fanIn, "ranks below "+prose.Count(most, "other package"))
 	}
 	var links []*candidate
 	for _, p := range list[:min(len(list), most)] {
 		file, note := j.packageDoc(p)
-		title := p.title
-		if p.dir == "." {
-			title = root(p)
+		title := p.dir
+		switch {
+		case p.dir != ".":
+		case p.isCommand():
+			title = cmp.Or(moduleName(p.importer), p.name)
+		default:
+			title = p.name
 		}
 		links = append(links, &candidate{Link: Link{Path: file, Title: title, Note: note}})
 	}
@@ -137,31 +120,16 @@ func (p *goPackage) docRank(file string) int {
 
 // goPurposes is what the packages say that the whole may be about: the one at the root, the one that bears the
 // module's name, the only command.
-func (v *survey) goPurposes() []purpose {
-	var list []purpose
-	module := strings.ToLower(moduleName(v.root().about.Name))
-	commands := 0
+func (v *survey) goPurposes() (list []purpose) {
+	commands, module := v.golang.commands(), moduleName(v.root().about.Name)
 	for _, p := range v.golang {
-		if p.isCommand() && p.place == scan.Product && !p.isInternal() {
-			commands++
-		}
-	}
-	for _, p := range v.golang {
-		if p.place != scan.Product || p.isInternal() || p.isHidden() {
+		isOnly := len(commands) == 1 && p == commands[0]
+		if p.place != scan.Product || p.dir != "." && !isOnly && (p.isInternal() || moduleName(p.importer) != module) {
 			continue
 		}
-		named := strings.ToLower(p.name) == module
-		if p.dir != "." && !named && (!p.isCommand() || commands > 8) {
-			continue
-		}
-		file, note := v.packageDoc(p)
-		switch first, _, _ := strings.Cut(strings.ToLower(note), " "); {
-		case note == "":
-		case p.dir == ".", named:
+		if file, note := v.packageDoc(p); note != "" {
 			list = append(list, purpose{text: note, from: file, reason: "comment of package " + p.name, points: 4,
 				whole: true})
-		case first == module && module != "", commands == 1:
-			list = append(list, purpose{text: note, from: file, reason: "comment of the command", points: 2, whole: true})
 		}
 	}
 	return list

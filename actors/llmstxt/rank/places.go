@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,7 +30,8 @@ func foldersOf(p string) []string {
 func isSetAside(p string) bool {
 	return strings.Contains("/"+p, "/inst/doc/") || // of R, made from the vignettes
 		slices.ContainsFunc(foldersOf(p), func(part string) bool {
-			return len(part) > 1 && part[0] == '_' || foreignPlaces.Has(part) || strings.Contains(part, "benchmark")
+			return len(part) > 1 && part[0] == '_' || foreignPlaces.Has(part) ||
+				prose.ContainsAny(part, "benchmark", "template-")
 		})
 }
 
@@ -72,29 +74,23 @@ func isOnePlatform(p string) bool {
 	return ok && strings.HasSuffix(set, "Main") && set != "commonMain" && set != "jvmMain"
 }
 
+var versionFolder = regexp.MustCompile(`(^|/)v[0-8]/`)
+
 // isOlder holds below a folder v3 where there is a v4 beside it.
 func (v *survey) isOlder(p string) bool {
-	parts := strings.Split(p, "/")
-	for i, part := range parts[:len(parts)-1] {
-		if len(part) != 2 || part[0] != 'v' || part[1] < '0' || part[1] > '8' {
-			continue
-		}
-		for n := part[1] + 1; n <= '9'; n++ {
-			newer := path.Join(path.Join(parts[:i]...), "v"+string(rune(n)))
-			for _, tail := range []string{"index.ts", "index.js", path.Join(parts[i+1:]...)} {
-				if v.byPath[newer+"/"+tail] != nil {
-					return true
-				}
+	at := versionFolder.FindStringIndex(p)
+	if at == nil {
+		return false
+	}
+	above, version, below := p[:at[1]-2], p[at[1]-2], p[at[1]:]
+	for n := version + 1; n <= '9'; n++ {
+		for _, tail := range []string{"index.ts", "index.js", below} {
+			if v.byPath[above+string(rune(n))+"/"+tail] != nil {
+				return true
 			}
 		}
 	}
 	return false
-}
-
-// isVariant finds the same file for another system of modules: x.cjs beside x.js.
-func (v *survey) isVariant(p string) bool {
-	stem, ok := strings.CutSuffix(p, ".cjs")
-	return ok && (v.byPath[stem+".js"] != nil || v.byPath[stem+".mjs"] != nil || v.byPath[stem+".ts"] != nil)
 }
 
 // isBuilt finds the TypeScript that a script was compiled from: the end of its path is the same.

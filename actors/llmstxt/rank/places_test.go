@@ -86,3 +86,24 @@ pub fn core() {}
 		t.Errorf("%q: %q", index.Title, index.Summary)
 	}
 }
+
+// TestReadmeForTheHost defends that the root README is not lost where GitHub alone looks for it.
+func TestReadmeForTheHost(t *testing.T) {
+	index := build(t, `
+-- .github/README.md --
+# Frob
+
+Frob is a library for turning widgets.
+-- src/a/README.md --
+# A
+
+A is the first of two.
+-- src/b/README.md --
+# B
+
+B is the second of two.
+`, scan.Origin{}, rank.Options{})
+	if got := outline(index); !strings.HasPrefix(got, "Docs: .github/README.md") || index.Title != "Frob" {
+		t.Errorf("%q: %s", index.Title, got)
+	}
+}

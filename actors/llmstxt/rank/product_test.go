@@ -41,6 +41,47 @@ namespace Dapper { public class SqlMapper { } }
 -- packages/one/package.json --
 {"name": "one"}
 `, "Dapper", "", ""},
+		"a page in a project of another language": {`
+-- README.md --
+# Dapper
+-- dapper/turn.py --
+def turn(widget): return widget, widget, widget, widget, widget, widget, widget, widget, widget, widget, widget
+-- dapper/page/package.json --
+{"name": "dapper-page", "main": "page.js"}
+-- dapper/page/page.js --
+f()
+`, "Dapper", "", ""},
+		"a package that the README writes with a capital": {`
+-- README.md --
+# Dapper
+
+    pip install -U Dapper
+    pip install "dapper[all]"
+-- setup.py --
+setup(name="dapper")
+`, "Dapper", "dapper (pypi)", "`pip install -U Dapper`"},
+		"a manifest for a language that no code is in": {`
+-- README.md --
+# Dapper
+-- Package.swift --
+let package = Package(name: "dapper-swift")
+-- turn.c --
+int turn(int widget) { return widget; }
+`, "Dapper", "", ""},
+		"a workspace of Dart": {`
+-- pubspec.yaml --
+name: dapper
+workspace:
+  - one
+`, "dapper", "dapper (pub)", ""},
+		"several packages at the root": {`
+-- dapper-async.opam --
+opam-version: "2.0"
+-- dapper.opam --
+opam-version: "2.0"
+-- dapper-unix.opam --
+opam-version: "2.0"
+`, "dapper", "dapper (opam)", "`opam install dapper`"},
 		"a group for all modules": {`
 -- settings.gradle.kts --
 rootProject.name = "dapper-root"
@@ -54,6 +95,29 @@ allprojects {
 -- dapper/build.gradle.kts --
 plugins { kotlin("jvm") }
 `, "dapper", "a.b:dapper (gradle)", "`a.b:dapper:1.2`"},
+		"a package that npm and jsr have": {`
+-- package.json --
+{"private": true, "workspaces": ["packages/*"]}
+-- packages/dapper/jsr.json --
+{"name": "@dapper/dapper", "version": "1.2.3"}
+-- packages/dapper/package.json --
+{"name": "dapper", "version": "1.2.3"}
+-- packages/dapper/a.ts --
+export class Dapper {}
+`, "dapper", "dapper (npm)", "`npm install dapper`"},
+		"a build without a group": {`
+-- settings.gradle.kts --
+rootProject.name = "Dapper-library"
+-- src/main/kotlin/Dapper.kt --
+class Dapper
+`, "Dapper-library", "", ""},
+		"an application to begin with": {`
+-- composer.json --
+{"name": "x/dapper", "type": "project"}
+-- src/Dapper.php --
+<?php
+class Dapper {}
+`, "Dapper", "", ""},
 		"a version copied from prose": {`
 -- README.md --
 # Dapper
@@ -68,6 +132,7 @@ package dapper
 -- dapper.gemspec --
 Gem::Specification.new 'dapper', '1.2' do |s|
   s.summary = 'x'
+  s.executables = all_files.grep(%r!^exe/!) { |f| File.basename(f) }
 end
 -- lib/dapper.rb --
 class Dapper
@@ -89,6 +154,9 @@ Dapper maps rows.
 		published := got["Package"] + got["Module"]
 		if index.Title != test.title || published != test.published || got["Install"] != test.install {
 			t.Errorf("%s: %q, %q, %s", name, index.Title, published, got["Install"])
+		}
+		if got["Commands"] != "" {
+			t.Errorf("%s: names the commands %s, which it has not", name, got["Commands"])
 		}
 		if got["Version"] == "0.0.0" {
 			t.Errorf("%s: the version of what nobody installs", name)

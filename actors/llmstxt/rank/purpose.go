@@ -28,7 +28,7 @@ type purpose struct {
 const (
 	clearPoints = 20 // from which on a summary says what the project is
 
-	farDown = 30  // a README only what clearly says what it is about counts
+	farDown = 30  // a README only a sentence that says what it is counts
 	nearTop = -10 // of it a short sentence may do
 )
 
@@ -39,6 +39,7 @@ var (
 	phraseStarts, phraseEnds = words.Of("phrase starts"), words.Of("phrase ends")
 	advice, orders           = words.Of("advice"), words.Of("orders")
 	distracting, praises     = words.Of("distractions"), words.Of("praises")
+	noPurpose                = words.Of("no purpose")
 )
 
 // codePoints lets the code speak where README and manifest say little.
@@ -68,8 +69,12 @@ func (v *survey) purposes() []purpose {
 		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
 	}
 	for i, t := range r.Prose[:min(8, len(r.Prose))] {
-		list = append(list, purpose{text: v.toThePoint(t.Text), reason: fmt.Sprintf("paragraph %d of the README", i+1),
-			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]})
+		p := purpose{text: v.toThePoint(t.Text), reason: fmt.Sprintf("paragraph %d of the README", i+1),
+			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
+		if !t.Near {
+			p.points -= 10
+		}
+		list = append(list, p)
 	}
 	list = append(list, purpose{text: r.LeadIn, reason: "what the README begins with", points: 12, top: true})
 	for i := range list {
@@ -80,9 +85,8 @@ func (v *survey) purposes() []purpose {
 			points: 10, least: -100, whole: true})
 	}
 	text, from := v.assemblyDescription()
-	_, about := page.NameAndAbout(r.Title)
 	list = append(list, purpose{text: text, from: from, reason: "the assembly's description", points: 8, whole: true},
-		purpose{text: about, from: r.Path, reason: "the README's first heading", points: 8, whole: true})
+		purpose{text: page.About(r.Title), from: r.Path, reason: "the README's first heading", points: 8, whole: true})
 	list = append(list, v.goPurposes()...)
 	for _, base := range words.Of("entry files") {
 		if f := v.shallowest(base); f != nil && !v.mix.isMinor(f.Language) {
@@ -114,11 +118,15 @@ func (v *survey) shallowest(name string) (best *scan.File) {
 	return best
 }
 
-// toThePoint leaves out what a paragraph says before it says what the thing is.
+// toThePoint leaves out what a paragraph says before it says what the thing is, unless that needs it.
 func (v *survey) toThePoint(text string) string {
 	rest := prose.Tidy(text)
-	for _, s := range prose.Sentences(rest, 3) {
-		if low := strings.ToLower(s); saysWhat(low, v.names()) || isNounPhrase(low) {
+	for i, s := range prose.Sentences(rest, 3) {
+		low := strings.ToLower(s)
+		if i > 0 && strings.HasPrefix(low, "it ") {
+			break
+		}
+		if saysWhat(low, v.names()) || isNounPhrase(low) {
 			return rest
 		}
 		rest = strings.TrimSpace(rest[prose.SentenceEnd(rest):])
@@ -133,13 +141,12 @@ func (v *survey) weigh(p *purpose) (why string) {
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
+	case noPurpose.In(sentence):
+		return ""
 	case saysWhat(sentence, v.names()):
 		p.points += 40
 		why = "says what it is"
-	case (p.top || p.whole) && saysWhatItDoes(sentence, v.names()):
-		p.points += 40
-		why = "says what it does"
-	case isNounPhrase(sentence):
+	case isNounPhrase(sentence) && p.least < farDown:
 		p.points += 34
 		why = "is a noun phrase"
 	case distracting.In(sentence) || isAdvice(sentence) || !p.whole && prose.NeedsContext(p.text) ||
@@ -157,13 +164,14 @@ func (v *survey) weigh(p *purpose) (why string) {
 		p.points += 14
 		why += fmt.Sprintf(", names its kind: %s", kind)
 	}
-	switch n := utf8.RuneCountInString(p.text); {
-	case n < 24:
-		p.points -= 14
+	switch n := utf8.RuneCountInString(sentence); {
 	case n <= 40:
 		p.points += 4
 	case n <= 240:
 		p.points += 14
+	}
+	if strings.HasPrefix(low, "it ") {
+		p.points -= 30 // something was said before
 	}
 	p.points -= 12 * countOf(low, praises)
 	p.points -= 22 * countOf(low, distracting)
@@ -176,9 +184,11 @@ func (v *survey) weigh(p *purpose) (why string) {
 
 // openingOf is one or two sentences, the second only if it is to the point.
 func openingOf(text string) string {
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ' ' || unicode.Is(unicode.So, r) })
 	first, whole := prose.Sentence(text), prose.Opening(text)
 	second := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(whole, first)))
-	if distracting.In(second) || isAdvice(second) || prose.StartsWithAny(second, "what ", "we ", "this means") {
+	oneWord := !strings.ContainsFunc(second, func(r rune) bool { return r == ' ' || r >= utf8.RuneSelf })
+	if distracting.In(second) || isAdvice(second) || oneWord || prose.StartsWithAny(second, "what ", "we ", "this means") {
 		return first
 	}
 	return whole
@@ -207,15 +217,17 @@ func saysWhat(sentence string, names []string) bool {
 		if !ok || len(subject) > 60 {
 			continue
 		}
-		subject = strings.Trim(strings.TrimPrefix(subject, "the "), "*`_\"{} ")
+		subject, article := strings.CutPrefix(subject, "the ")
+		subject = strings.Trim(subject, "*`_\"{} ")
 		for _, n := range names {
 			n = strings.Trim(n, "*`_\"{} ")
 			switch {
-			case len(subject) > 2 && strings.Contains(n, subject):
+			case subject == n, len(subject) > 2 && !article && prose.HasWords(n, subject):
 				return true
 			case strings.HasPrefix(subject, n+" ") && kindNouns.Has(subject[len(n)+1:]):
 				return true
-			case strings.Contains(subject, n) && (len(subject) < len(n)+4 || strings.ContainsAny(subject, "(-–—,")):
+			case strings.Contains(subject, n) && len(subject) < len(n)+4,
+				strings.HasPrefix(subject, n) && strings.ContainsAny(subject, "(-–—,"):
 				return true
 			}
 		}
@@ -229,18 +241,6 @@ func saysWhat(sentence string, names []string) bool {
 		}
 	}
 	return prose.ContainsAny(sentence, "是", "です", "는 ")
-}
-
-// saysWhatItDoes looks for "<name> <verb>s …".
-func saysWhatItDoes(sentence string, names []string) bool {
-	for _, n := range names {
-		rest, ok := strings.CutPrefix(strings.TrimLeft(sentence, "*`_\"{"), n+" ")
-		verb, _, more := strings.Cut(rest, " ")
-		if ok && more && strings.HasSuffix(verb, "s") && !prose.EndsWithAny(verb, "ss", "'s", "’s") {
-			return true
-		}
-	}
-	return false
 }
 
 // isNounPhrase holds for "A library for …", "Fast JSON parser for …": what stands before the first verb or

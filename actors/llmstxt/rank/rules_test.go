@@ -132,44 +132,6 @@ Frobs are the *base* of it, see :rfc:`+"`4627`"+` for all of them.
 	})
 }
 
-func TestNotesOfManuals(t *testing.T) {
-	index := build(t, `
--- README.md --
-# Frob
-
-Frob is a library for widgets.
--- man/frob.1 --
-.\" (c) Jane Doe
-.TH FROB 1 "2020"
-.SH NAME
-frob \- turns widgets around
-.SH DESCRIPTION
-\fBFrob\fR reads them.
--- man/bsd.8 --
-.Dd today
-.Dt BSD 8
-.Sh NAME
-.Nm bsd
-.Nd serves widgets to others
--- lib/Frob.pod --
-=head1 NAME
-
-Frob::Widget - an object for a B<widget>
-
-=head1 DESCRIPTION
-
-Widgets are L<made|Maker>.
-`, scan.Origin{}, rank.Options{})
-	hold(t, index, map[string]string{"man/frob.1": "turns widgets around", "man/bsd.8": "serves widgets to others",
-		"lib/Frob.pod": "an object for a widget"})
-	for file, title := range map[string]string{"man/frob.1": "frob(1)", "man/bsd.8": "bsd(8)",
-		"lib/Frob.pod": "Frob::Widget"} {
-		if got := find(index, file).Title; got != title {
-			t.Errorf("%s is titled %q", file, got)
-		}
-	}
-}
-
 func TestNotesOfSources(t *testing.T) {
 	const header = "/*\n * This file is part of Frob.\n *\n * (c) Jane Doe <jane@example.com>\n */\n"
 	hold(t, build(t, `
@@ -251,6 +213,12 @@ export function old() {}
 export function older() {}
 export function widget() {}
 export function other() {}
+/** What can be set of a turn. */
+export interface TurnOptions {}
+/** What can be set of it all. */
+export interface FrobOptions {}
+/** Runs all of it. */
+export function main() {}
 /** Frob holds the state of it all. */
 export class Frob {
   /** Returns the size of it. */
@@ -260,6 +228,7 @@ export class Frob {
 }
 `, scan.Origin{}, rank.Options{}), map[string]string{
 		"turn": "Turns the widgets that are given.", "_hidden": "-", "$Inner": "-", "older": "-", "widget": "", "other": "-",
+		"TurnOptions": "-", "FrobOptions": "What can be set of it all.", "main": "-",
 		"Frob": "Frob holds the state of it all.", "Frob.getSize": "-", "Frob.move": "Moves it to where it belongs.",
 	})
 }
@@ -288,7 +257,7 @@ func NewWidget() {}
 	if !strings.Contains(outline(index), "API: frob.NewWidget frob.Maker frob.Aaa\n") {
 		t.Error(outline(index))
 	}
-	hold(t, index, map[string]string{"frob.Maker": "Maker makes frob.Widget of any size."})
+	hold(t, index, map[string]string{"frob.Maker": "Maker makes `frob.Widget` of any size."})
 }
 
 func TestProgramsHaveNoAPI(t *testing.T) {
@@ -298,8 +267,10 @@ func TestProgramsHaveNoAPI(t *testing.T) {
 		"crate":   "-- Cargo.toml --\n[package]\nname = \"frob\"\n-- src/main.rs --\nmod a;\n-- src/a.rs --\n" + rust,
 		"private": "-- package.json --\n{\"name\":\"x\",\"private\":true}\n-- a.js --\n/** Turns all the widgets. */\nexport function turn() {}\n",
 		"command": "-- go.mod --\nmodule example.com/x\n-- main.go --\npackage main\n\n// Turn turns all the widgets.\nfunc Turn() {}\n",
-		"C":       "-- README --\nfrob\n====\n-- frob.c --\nint main(int argc, char **argv) {}\n-- frob.h --\n" + c,
-		"inside":  "-- include/frob.h --\nint a(void);\n-- src/detail.h --\n" + c,
+		"binding": "-- pyproject.toml --\n[project]\nname = \"frob\"\n-- Cargo.toml --\n[package]\nname = \"frob\"\n" +
+			"-- frob.py --\n" + strings.Repeat("x = 1\n", 40) + "-- src/lib.rs --\n" + rust,
+		"script": "-- turn.py --\ndef main():\n    \"\"\"Turns all the widgets.\"\"\"\n",
+		"inside": "-- include/frob.h --\nint a(void);\n-- src/detail.h --\n" + c,
 	} {
 		if got := outline(build(t, archive, scan.Origin{}, rank.Options{})); strings.Contains(got, "API:") {
 			t.Errorf("%s: %s", name, got)
@@ -415,17 +386,6 @@ public class Bbb { public int turn() { return 1; } }
 `, scan.Origin{}, rank.Options{})
 	if !strings.Contains(outline(index), "Source: src/Bbb.java src/Aaa.java") {
 		t.Error(outline(index))
-	}
-}
-
-// TestTablesOfOptions tells them from tables that have code in them.
-func TestTablesOfOptions(t *testing.T) {
-	rows := strings.Repeat("| `frob` | turns it |\n", 14)
-	for head, want := range map[string]string{"Option": "Configuration: a.md\n", "Event": "Docs: a.md\n"} {
-		archive := "-- a.md --\n# Widgets\n\nA page that is about widgets alone.\n\n| " + head + " | what |\n|---|---|\n" + rows
-		if got := outline(build(t, archive, scan.Origin{}, rank.Options{})); got != want {
-			t.Errorf("%s: %s", head, got)
-		}
 	}
 }
 

@@ -2,14 +2,15 @@ package rank
 
 import (
 	"cmp"
-	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/kind"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // choice is the links by section.
@@ -55,7 +56,7 @@ func (c choice) cut(j *judge) {
 			most = max(most, min(3*most, members))
 		}
 		for i := most; i < len(list); i++ {
-			j.passed.add(list[i].Path, list[i].Score, name+" is full: "+higher(most, "other"))
+			j.pass(list[i].Path, list[i].Score, name+" is full: ranks below "+prose.Count(most, "other"))
 		}
 		c[name] = list[:min(len(list), most)]
 		total += len(c[name])
@@ -73,29 +74,21 @@ func (j *judge) dropLeast(c choice) {
 		}
 	}
 	last := len(c[where]) - 1
-	j.passed.add(c[where][last].Path, least, higher(j.caps.Links, "link"))
+	j.pass(c[where][last].Path, least, "ranks below "+prose.Count(j.caps.Links, "link"))
 	c[where] = c[where][:last]
 }
 
 // writeUp reads titles and notes of the links that made it.
-func (j *judge) writeUp(c choice, progress func(done, total int)) error {
-	total, done := 0, 0
-	for _, list := range c {
-		total += len(list)
-	}
+func (j *judge) writeUp(c choice, progress func(done, total int)) {
+	var list []*candidate
 	for _, name := range sectionNames {
-		for _, x := range c[name] {
-			if j.ctx.Err() != nil {
-				return context.Cause(j.ctx)
-			}
-			j.describe(x)
-			done++
-			if progress != nil {
-				progress(done, total)
-			}
+		list = append(list, c[name]...)
+	}
+	for i := range each(j.survey, len(list), func(v *survey, i int) bool { v.describe(list[i]); return true }) {
+		if progress != nil {
+			progress(i+1, len(list))
 		}
 	}
-	return context.Cause(j.ctx)
 }
 
 // finish gives the sections as the index has them.
@@ -106,16 +99,17 @@ func (c choice) finish(j *judge) []Section {
 	for _, name := range sectionNames {
 		j.bySidebars(c[name])
 		s := Section{Name: name}
-		best := make(map[string]bool)
 		for _, x := range c[name] {
 			if x.URL == "" {
 				x.URL = j.links.url(x.Path)
 			}
+			if x.Title == distinction(x.Path) {
+				x.Title = cmp.Or(j.sidebar[x.Path].name, x.Title)
+			}
 			x.Note = finishNote(x.Note, x)
 			if len(x.Reasons) == 0 {
-				x.Reasons = []string{x.standing(best[path.Dir(x.Path)])}
+				x.Reasons = []string{"code of the product, by its size and place"}
 			}
-			best[path.Dir(x.Path)] = true
 			s.Links = append(s.Links, x.Link)
 		}
 		if name == secSource {
@@ -143,12 +137,10 @@ func (c choice) dropCommonNotes() {
 		}
 	}
 	for _, list := range c {
-		said := make(map[string]string)
 		for _, x := range list {
-			if len(files[x.Note]) >= commonNotes || said[x.Note] != "" && said[x.Note] != x.Path {
+			if len(files[x.Note]) >= commonNotes {
 				x.Note = ""
 			}
-			said[x.Note] = x.Path
 		}
 	}
 }
@@ -220,7 +212,7 @@ func (j *judge) kinds(c choice) {
 		j.found = append(j.found, found.Kind)
 		out := make(map[string]bool)
 		for _, p := range found.Aside {
-			j.passed.add(p, 1, found.Why)
+			j.pass(p, 1, found.Why)
 			out[p] = true
 		}
 		first := make(choice)
@@ -242,39 +234,69 @@ var sidebars, pageEnds = words.Of("sidebars"), words.Of("ends of pages")
 // bySidebars puts the pages of a section that a site's table of contents lists into its order, in the places that
 // they have together.
 func (j *judge) bySidebars(list []*candidate) {
+	place := func(x *candidate) int { return j.sidebar[x.Path].place }
 	var places, scores []int
 	var listed []*candidate
 	for i, x := range list {
-		if j.sidebar[x.Path] > 0 {
+		if place(x) > 0 {
 			places, scores, listed = append(places, i), append(scores, x.Score), append(listed, x)
 		}
 	}
-	slices.SortStableFunc(listed, func(x, y *candidate) int { return j.sidebar[x.Path] - j.sidebar[y.Path] })
+	slices.SortStableFunc(listed, func(x, y *candidate) int { return place(x) - place(y) })
 	for i, x := range listed {
 		x.Score = scores[i]
 		list[places[i]] = x
 	}
 }
 
-// readSidebars gives the pages that the tables of contents of sites list, each with its place.
-func (j *judge) readSidebars() map[string]int {
-	place := make(map[string]int)
-	for f := range j.files() {
-		if !sidebars.Has(path.Base(f.Path)) {
+// listing is where a table of contents has a page, and what it calls the page: "" where no line is for it alone.
+type listing struct {
+	place int
+	name  string
+}
+
+var listedPage = regexp.MustCompile(`^\s*[-*] (?:["']?([^\[\]]+?)["']?: +\S+|\[([^\]]+)\]\(\S+\))\s*$`)
+
+// readSidebars gives the pages that the tables of contents of sites list.
+func (j *judge) readSidebars() map[string]listing {
+	all := make(map[string]listing)
+	for _, f := range j.repo.Files {
+		dir, name := path.Split(f.Path)
+		dir, isConfig := strings.CutSuffix(dir, ".vitepress/")
+		if !sidebars.Has(name) && !(isConfig && stemOf(name) == "config") {
 			continue
 		}
-		dir := path.Dir(f.Path)
-		for w := range strings.FieldsFuncSeq(j.head(f.Path, readmeBytes), func(r rune) bool {
-			return strings.ContainsRune(" \t\n\"'`()[]{},", r)
-		}) {
-			for _, end := range pageEnds {
-				for _, p := range []string{path.Join(dir, w) + end, path.Join(dir, "docs", w) + end} {
-					if place[p] == 0 && j.byPath[p] != nil && page.Is(p) {
-						place[p] = len(place) + 1
+		text := j.head(f.Path, readmeBytes)
+		if i := strings.Index(text, "sidebar:"); i > 0 {
+			text = text[i:] // what is above it is the bar at the top
+		}
+		for line := range strings.Lines(text) {
+			name := ""
+			if parts := listedPage.FindStringSubmatch(line); parts != nil {
+				name = parts[1] + parts[2]
+			}
+			for w := range strings.FieldsFuncSeq(line, isBesideTarget) {
+				for _, p := range j.pagesOf(dir, w) {
+					if all[p].place == 0 {
+						all[p] = listing{len(all) + 1, name}
 					}
 				}
 			}
 		}
 	}
-	return place
+	return all
+}
+
+func isBesideTarget(r rune) bool { return strings.ContainsRune(" \t\n\"'`()[]{},", r) }
+
+// pagesOf gives the pages that a table of contents in the folder means by the target.
+func (v *survey) pagesOf(dir, target string) (list []string) {
+	for _, end := range pageEnds {
+		for _, below := range []string{"", "docs", "src/content/docs"} {
+			if p := path.Join(dir, below, target) + end; v.byPath[p] != nil && page.Is(p) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
 }

@@ -46,33 +46,6 @@ The object through which all of it is done.
 ## frobber.start()
 
 ## frobber.stop()
--- q/a7.md --
-# Frob's past
-
-Everything that was done is written down below.
-
-## 2.1.0
-## 2.0.0
-## 1.1.0
-## 1.0.0
--- q/a8.md --
-# Flags
-
-What may be given is listed in this table here.
-
-- ` + "`--one`" + ` a
-- --two b
-- --three c
-- --four d
-- --five e
-- --six f
-- --seven g
-- --eight h
-- --nine i
-- --ten j
-- --eleven k
-- --twelve l
-- --thirteen m
 -- q/a9.md --
 # Widgets
 
@@ -93,10 +66,9 @@ func TestSectionsByWhatPagesSay(t *testing.T) {
 Tutorials: q/a2.md
 API: q/a6.md
 Concepts: q/a3.md
-Configuration: q/a4.md q/a8.md
+Configuration: q/a4.md
 Operations: q/a5.md q/run.yaml
 Examples: q/b1.md
-Optional: q/a7.md
 `
 	index := build(t, pages, scan.Origin{}, rank.Options{})
 	if got := outline(index); got != want {
@@ -272,7 +244,7 @@ func TestFactsAnAgentCanUse(t *testing.T) {
 func TestMembersOfAWorkspace(t *testing.T) {
 	index := build(t, `
 -- package.json --
-{"private":true,"workspaces":["pkgs/*","!pkgs/hidden"]}
+{"private":true,"workspaces":["pkgs/*","!pkgs/hidden","playground/**"]}
 -- pkgs/core/package.json --
 {"name":"@x/core","description":"The heart of it all, which the others need","main":"index.js"}
 -- pkgs/core/index.js --
@@ -285,6 +257,8 @@ export const a = 1
 Runs the heart of it all from a shell.
 -- pkgs/hidden/package.json --
 {"name":"@x/hidden"}
+-- playground/json/dep/package.json --
+{"name":"@x/dep"}
 -- site/package.json --
 {"name":"site"}
 `, scan.Origin{}, rank.Options{})
@@ -296,6 +270,23 @@ Runs the heart of it all from a shell.
 		"@x/cli | pkgs/cli/README.md | Runs the heart of it all from a shell."}
 	if index.Sections[0].Name != "Packages" || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %s\n%q\nwant\n%q", index.Sections[0].Name, got, want)
+	}
+	got = strings.Fields(section(build(t, `
+-- Cargo.toml --
+[package]
+name = "frob"
+[workspace]
+members = ["frob-extra"]
+-- src/lib.rs --
+pub mod turn;
+-- frob-extra/Cargo.toml --
+[package]
+name = "frob-extra"
+-- frob-extra/src/lib.rs --
+pub mod more;
+`, scan.Origin{}, rank.Options{}), "Packages"))
+	if want := []string{"src/lib.rs", "frob-extra/src/lib.rs"}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("a published root and its member: %q, want %q", got, want)
 	}
 }
 
@@ -383,22 +374,30 @@ Alpha turns the widgets of the first shelf.
 
 Beta turns the widgets of the second shelf.
 -- docs/gamma.md --
-# Gamma
-
 Gamma turns the widgets of the third shelf.
 `
 	for name, text := range map[string]string{
-		"mkdocs.yml":         "nav:\n  - Third: gamma.md\n  - Second: beta/index.md\n  - First: alpha.md\n",
-		"sidebars.js":        "module.exports = {docs: ['gamma', {label: 'More', items: ['beta/index', 'alpha']}]}\n",
-		"docs/_sidebar.md":   "- [Third](gamma.md)\n- [Second](beta/index.md)\n- [First](alpha.md)\n",
+		"mkdocs.yml":       "nav:\n  - Third: gamma.md\n  - Second: beta/index.md\n  - First: alpha.md\n",
+		"sidebars.js":      "module.exports = {docs: ['gamma', {label: 'More', items: ['beta/index', 'alpha']}]}\n",
+		"docs/_sidebar.md": "- [Third](gamma.md)\n- [Second](beta/index.md)\n- [First](alpha.md)\n",
+		"docs/.vitepress/config.ts": "export default {nav: [{link: '/alpha'}],\n sidebar: {'/': [{text: 'Third', link: '/gamma'},\n" +
+			"{text: 'Second', link: '/beta/'}, {link: '/alpha'}]}}\n",
 		"docs/unrelated.yml": "alpha: true\n",
 	} {
 		want := "Docs: docs/gamma.md docs/beta/index.md docs/alpha.md"
 		if name == "docs/unrelated.yml" {
 			want = "Docs: docs/alpha.md docs/gamma.md docs/beta/index.md"
 		}
-		if got := outline(build(t, pages+"-- "+name+" --\n"+text, scan.Origin{}, rank.Options{})); !strings.Contains(got, want) {
+		index := build(t, pages+"-- "+name+" --\n"+text, scan.Origin{}, rank.Options{})
+		if got := outline(index); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", name, got)
+		}
+		title := "docs/gamma.md"
+		if strings.Contains(text, "- Third:") || strings.Contains(text, "- [Third]") {
+			title = "Third"
+		}
+		if got := find(index, "docs/gamma.md").Title; got != title {
+			t.Errorf("%s: a page without a title is titled %q, want %q", name, got, title)
 		}
 	}
 }

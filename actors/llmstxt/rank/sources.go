@@ -54,10 +54,11 @@ type sourceFile struct {
 // sourceJudge ranks code and what it declares.
 type sourceJudge struct {
 	*judge
-	declared declarers       // by what is listed
-	headers  map[string]bool // those of C that others include; nil until asked for
+	// declared gives for the last part of each name the files that declare it, of those that are listed.
+	declared map[string]map[string]bool
+	includes bool // a folder holds the headers for others
 	best     map[*unit]*sourceFile
-	leading  int64 // percent of the code that the main package has, and one; 0 until asked for
+	leads    bool // the main package does
 	// application holds where a class is there to be run: others need not be public.
 	application bool
 }
@@ -67,14 +68,14 @@ type sourceJudge struct {
 func (j *sourceJudge) programs() (commands, code []*candidate) {
 	var sources []*candidate
 	list := j.readSources()
-	r := j.newResolver(list)
-	countImports(r, list)
-	j.countUsers(r)
-	follow(r, list)
+	names := j.newNames(list)
+	countImports(names, list)
+	j.countUsers(names)
+	follow(names, list)
 	bins := j.binaries()
 	for _, s := range list {
 		if s.aside != "" {
-			j.passed.add(s.Path, 30-depth(s.Path), s.aside)
+			j.pass(s.Path, 30-depth(s.Path), s.aside)
 			continue
 		}
 		j.judgeSource(s)
@@ -107,9 +108,7 @@ func standsFor(u *unit, s *sourceFile) int {
 	switch {
 	case prose.EndsWithAny(stem, "exception", "error", "serviceprovider", "interface"):
 		return s.Score - 20
-	case name == stem:
-		return s.Score + 60
-	case n >= 4 && 2*n >= max(len(name), len(stem)):
+	case name == stem || n >= 4 && 2*n >= max(len(name), len(stem)):
 		return s.Score + 40
 	}
 	return s.Score
@@ -121,7 +120,7 @@ func (j *sourceJudge) worthListing(sources []*candidate) []*candidate {
 	for ; n < len(sources) && sources[n].Score >= leastSource; n++ {
 	}
 	for _, s := range sources[n:] {
-		j.passed.add(s.Path, s.Score, "stands around the product")
+		j.pass(s.Path, s.Score, "stands around the product")
 	}
 	return sources[:n]
 }
@@ -172,7 +171,7 @@ func (j *sourceJudge) readSources() []*sourceFile {
 	})
 	slices.SortFunc(list, func(x, y *sourceFile) int { return likely(x.Path, y.Path) })
 	if len(list) > mostSources {
-		j.passed.add(list[mostSources].Path, 1,
+		j.pass(list[mostSources].Path, 1,
 			fmt.Sprintf("not read: %d sources are larger or nearer to the root", mostSources))
 		list = list[:mostSources]
 	}
@@ -188,8 +187,8 @@ func (v *survey) isForeign(f *scan.File) bool {
 		return false
 	}
 	var known []string
-	for _, e := range slices.Concat(v.units[0].ecosystems, v.unitOf(f.Path).ecosystems) {
-		known = append(known, source.In(e)...)
+	for _, m := range slices.Concat(v.units[0].manifests, v.unitOf(f.Path).manifests) {
+		known = append(known, source.In(m.Ecosystem)...)
 	}
 	return len(known) > 0 && !slices.Contains(known, f.Language)
 }
@@ -304,7 +303,7 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 	sources, _ = before(sources, func(s *candidate) bool {
 		u := j.unitOf(s.Path)
 		used[u]++
-		return used[u] <= share || u == j.main() && j.leads()
+		return used[u] <= share || u == j.main() && j.leads
 	})
 	return sources
 }
@@ -315,8 +314,6 @@ func (j *sourceJudge) asideOf(s *sourceFile, text string) string {
 	switch {
 	case source.Of(s.file.Language).IsTest(text):
 		return "a test, by its imports"
-	case j.isVariant(s.Path):
-		return "another build of a listed file"
 	case s.entry == "" && j.isBuilt(s.Path):
 		return "built from a source file next to it"
 	case s.entry == "" && isBuildScript(s.Path):

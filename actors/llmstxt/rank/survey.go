@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -23,8 +26,9 @@ const (
 
 // Survey is what Build knows of the packages of a repository before it chooses among them.
 type Survey struct {
-	Units []Unit      // the root first, which is one even without a manifest
-	Go    []GoPackage // sorted by folder
+	Units   []Unit      // the root first, which is one even without a manifest
+	Go      []GoPackage // sorted by folder
+	Imports *resolve.Resolver
 }
 
 // Unit is a folder with manifests of its own.
@@ -55,7 +59,9 @@ type survey struct {
 	named   page.Mentions  // by the README
 	bases   map[string]int // files of the product by name
 	units   []*unit        // the root first
+	lead    *unit          // that the repository is about; nil where nothing says
 	golang  goTree
+	imports *resolve.Resolver
 	mix     languageMix
 }
 
@@ -75,15 +81,31 @@ func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options 
 		v.readme = page.Read(p, text)
 		v.spoken = page.FeaturesOf(p, text).NaturalLanguage
 		v.named = page.MentionsIn(text)
-		v.bases = v.productNames()
+		v.bases = make(map[string]int)
+		for f := range v.files() {
+			v.bases[path.Base(f.Path)]++
+		}
 	}
+	v.lead = v.findLead()
 	v.links = v.newLinker()
 	v.golang = v.findGo()
+	v.imports = v.newResolver()
 	return v
 }
 
+func (v *survey) newResolver() *resolve.Resolver {
+	manifests, golang := map[string][]manifest.Manifest{}, map[string]string{}
+	for _, u := range v.units {
+		manifests[u.dir] = u.manifests
+	}
+	for _, p := range v.golang {
+		golang[p.importer] = p.dir
+	}
+	return resolve.New(v.repo.Files, manifests, golang)
+}
+
 func (v *survey) surveyed() Survey {
-	var s Survey
+	s := Survey{Imports: v.imports}
 	for _, u := range v.units {
 		s.Units = append(s.Units, Unit{Dir: u.dir, About: u.about, Manifests: u.manifests})
 	}
@@ -105,13 +127,23 @@ func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 	}
 }
 
-// productNames counts the files of the product by the last part of the path.
-func (v *survey) productNames() map[string]int {
-	bases := make(map[string]int)
-	for f := range v.files() {
-		bases[path.Base(f.Path)]++
+// each has workers make the i-th of n things by surveys with readers of their own, and gives the things in their order:
+// fewer than n if the context ends.
+func each[T any](v *survey, n int, makeThing func(v *survey, i int) T) iter.Seq2[int, T] {
+	worker := func(ctx context.Context) (func(i int) (T, error), func()) {
+		own := *v
+		own.ctx, own.reader = ctx, scan.NewReader(v.folder)
+		return func(i int) (T, error) { return makeThing(&own, i), nil }, own.reader.Close
 	}
-	return bases
+	return func(yield func(int, T) bool) {
+		i := 0
+		for thing, err := range inorder.Each(v.ctx, v.options.Go, runtime.GOMAXPROCS(0), n, worker) {
+			if err != nil || !yield(i, thing) {
+				return
+			}
+			i++
+		}
+	}
 }
 
 // head gives the start of a file, whole lines of valid UTF-8 with "\n" at their ends; nothing of one that cannot be
@@ -146,33 +178,32 @@ func (v *survey) linkedReadme() string {
 	return ""
 }
 
-// findReadme takes the one at the root, else the one that a link there leads to, else the only one there is at the
-// shallowest depth.
+// findReadme takes the one at the root, else the one that GitHub shows for it, else the one that a link there leads to,
+// else the only one there is at the shallowest depth.
 func (v *survey) findReadme() string {
-	best := ""
+	var list []string
 	for _, f := range v.repo.Files {
-		if !page.IsReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
-			continue
-		}
-		rank := compareBy(page.ReadmeRank)
-		if best == "" || cmp.Or(depth(f.Path)-depth(best), rank(f.Path, best)) < 0 {
-			best = f.Path
+		if page.IsReadme(f.Path) && f.Size > 0 && f.Place != scan.Test && f.Place != scan.Generated {
+			list = append(list, f.Path)
 		}
 	}
-	if best == "" || depth(best) == 0 {
-		return best
+	slices.SortFunc(list, func(x, y string) int {
+		return cmp.Or(depth(x)-depth(y), compareBy(page.ReadmeRank)(x, y))
+	})
+	if len(list) > 0 && depth(list[0]) == 0 {
+		return list[0]
 	}
-	if linked := v.linkedReadme(); linked != "" {
+	if i := slices.IndexFunc(list, func(p string) bool { return path.Dir(p) == ".github" }); i >= 0 {
+		return list[i]
+	}
+	if linked := v.linkedReadme(); linked != "" || len(list) == 0 {
 		return linked
 	}
-	if len(v.units) > 2 && v.unitOf(best).dir != "." {
-		return "" // that of one package among several
-	}
-	for _, f := range v.repo.Files {
-		if f.Path != best && page.IsReadme(f.Path) && depth(f.Path) == depth(best) &&
-			path.Dir(f.Path) != path.Dir(best) {
-			return ""
-		}
+	best := list[0]
+	if len(v.units) > 2 && v.unitOf(best).dir != "." || slices.ContainsFunc(list, func(p string) bool {
+		return depth(p) == depth(best) && path.Dir(p) != path.Dir(best)
+	}) {
+		return "" // that of one package or folder among several
 	}
 	return best
 }
@@ -180,7 +211,4 @@ func (v *survey) findReadme() string {
 func depth(p string) int { return strings.Count(p, "/") }
 
 // stemOf is the file's name up to its first dot, in lower case.
-func stemOf(p string) string {
-	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
-	return stem
-}
+func stemOf(p string) string { return strings.ToLower(stemName(p)) }

@@ -3,6 +3,7 @@ package rank
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"math"
 	"path"
 	"slices"
@@ -35,40 +36,53 @@ func (j *sourceJudge) addSymbols(c choice) {
 	list := slices.Concat(c[secPackages], c[secSource], c[secCommands])
 	slices.SortStableFunc(list, byScore)
 	room := int64(symbolBytes)
-	var outlines []outlined
+	var parsed []*candidate
+	var parse []func(ctx context.Context) surface.Outline
 	for _, x := range list {
 		f := j.byPath[x.Path]
-		if j.ctx.Err() != nil || f == nil || f.Kind != scan.Source || room <= 0 {
+		if f == nil || f.Kind != scan.Source || room <= 0 {
 			continue
 		}
-		var outline surface.Outline
+		parsed = append(parsed, x)
 		if p := j.golang.of(x.Path); p != nil && !slices.Contains(c[secSource], x) {
-			outline = j.goOutline(p, x.Path, &room)
-		} else {
-			text := j.start(x.Path, perFile)
-			room -= int64(len(text))
-			outline, _ = source.Outline(j.ctx, f.Language, text)
+			files := j.goSources(p, x.Path, &room)
+			parse = append(parse, func(ctx context.Context) surface.Outline { return golang.Package(ctx, files) })
+			continue
 		}
-		j.declared.take(x, outline)
-		outlines = append(outlines, outlined{x, outline})
+		text := bytes.Clone(j.start(x.Path, perFile))
+		room -= int64(len(text))
+		parse = append(parse, func(ctx context.Context) surface.Outline {
+			outline, _ := source.Outline(ctx, f.Language, text)
+			return outline
+		})
 	}
-	for _, o := range outlines {
-		j.takeOutline(o.candidate, o.Outline)
+	for i, outline := range each(j.survey, len(parse), func(v *survey, i int) surface.Outline { return parse[i](v.ctx) }) {
+		x := parsed[i]
+		x.outline = outline
+		for _, s := range outline.Symbols {
+			last := lastName(s.Name)
+			if j.declared[last] == nil {
+				j.declared[last] = make(map[string]bool)
+			}
+			j.declared[last][cmp.Or(s.File, x.Path)] = true
+		}
+	}
+	for _, x := range parsed {
+		j.takeOutline(x)
 	}
 }
 
 func (t goTree) of(file string) *goPackage {
 	dir := path.Dir(file)
-	for _, p := range t {
-		if p.dir == dir {
-			return p
-		}
+	i := slices.IndexFunc(t, func(p *goPackage) bool { return p.dir == dir })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return t[i]
 }
 
-// goOutline reads the package's files, the one that is linked first, then the large ones, as far as there is room.
-func (j *sourceJudge) goOutline(p *goPackage, linked string, room *int64) surface.Outline {
+// goSources reads the package's files, the one that is linked first, then the large ones, as far as there is room.
+func (j *sourceJudge) goSources(p *goPackage, linked string, room *int64) (sources []golang.Source) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(func(f string) int {
 		if f == linked {
@@ -76,7 +90,6 @@ func (j *sourceJudge) goOutline(p *goPackage, linked string, room *int64) surfac
 		}
 		return -int(j.byPath[f].Size)
 	}))
-	var sources []golang.Source
 	left := min(int64(perPackage), *room)
 	for _, f := range files {
 		if size := j.byPath[f].Size; size <= left {
@@ -85,37 +98,35 @@ func (j *sourceJudge) goOutline(p *goPackage, linked string, room *int64) surfac
 			sources = append(sources, golang.Source{Path: f, Text: bytes.Clone(j.start(f, size+1))})
 		}
 	}
-	return golang.Package(j.ctx, sources)
+	return sources
 }
 
 // takeOutline keeps the symbols that matter most, by line, and a note where the file had none: what it says of
 // itself, or of the type that bears its name.
-func (j *sourceJudge) takeOutline(x *candidate, o surface.Outline) {
-	ranked := make([]weighed, len(o.Symbols))
+func (j *sourceJudge) takeOutline(x *candidate) {
 	methods := make(map[string]int)
-	for _, s := range o.Symbols {
+	for _, s := range x.outline.Symbols {
 		methods[ownerOf(s.Name)]++
 	}
-	for i, s := range o.Symbols {
-		ranked[i] = weighed{s, j.weight(x, s) + min(12, methods[s.Name])}
+	for _, s := range x.outline.Symbols {
+		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: j.weight(x, s) + min(12, methods[s.Name])})
 	}
-	slices.SortStableFunc(ranked, func(p, q weighed) int { return cmp.Compare(q.weight, p.weight) })
-	for _, s := range ranked[:min(len(ranked), mostSymbols)] {
-		file := cmp.Or(s.File, x.Path)
-		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: j.links.line(file, s.Line)})
-		x.weights = append(x.weights, s.weight)
+	slices.SortStableFunc(x.Symbols, func(p, q Symbol) int { return cmp.Compare(q.weight, p.weight) })
+	x.Symbols = x.Symbols[:min(len(x.Symbols), mostSymbols)]
+	for i, s := range x.Symbols {
+		x.Symbols[i].URL = j.links.line(cmp.Or(s.File, x.Path), s.Line)
 	}
-	x.Note = finishNote(j.outlineNote(x, o), x)
+	x.Note = finishNote(j.outlineNote(x), x)
 }
 
 // outlineNote is what the link says already, else what the file says of itself, else what its main symbol says, else
 // what it declares.
-func (j *sourceJudge) outlineNote(x *candidate, o surface.Outline) string {
-	main := mainDoc(x.Path, o.Symbols)
+func (j *sourceJudge) outlineNote(x *candidate) string {
+	main := mainDoc(x.Path, x.outline.Symbols)
 	if x.Note != "" || main != "" && namesFiles(j.byPath[x.Path].Language) {
 		return cmp.Or(x.Note, main) // the first of several modules does not speak for the file
 	}
-	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
+	for doc := range strings.SplitSeq(x.outline.Doc, "\n\n") {
 		if note := prose.Informative(doc); note != "" && !language.IsLicence(doc) && prose.Is(note) {
 			return note
 		}
@@ -126,6 +137,9 @@ func (j *sourceJudge) outlineNote(x *candidate, o surface.Outline) string {
 // mainDoc is the doc of the symbol that bears the file's name, else of the only type that has one.
 func mainDoc(file string, symbols []surface.Symbol) string {
 	stem, only, types, functions := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0, 0
+	if stem == "index" {
+		stem = path.Base(path.Dir(file))
+	}
 	for _, s := range symbols {
 		if s.Kind == surface.Function {
 			functions++
@@ -160,7 +174,7 @@ func declared(x *candidate) string {
 	if len(names) == 0 || len(names) == 1 && prose.SameWords(lastName(names[0]), stem) {
 		return methodsOf(x, "")
 	}
-	return listed(names)
+	return listed(names, mostDeclared)
 }
 
 // methodsOf names the methods of a type, or of all where it is "".
@@ -174,7 +188,7 @@ func methodsOf(x *candidate, owner string) string {
 	if len(names) < 2 {
 		return ""
 	}
-	return listed(names)
+	return listed(names, mostDeclared)
 }
 
 // offered are the names of what others can use of the file, one more than are listed at most.
@@ -191,9 +205,13 @@ func offered(x *candidate, holds func(Symbol) bool) (names []string) {
 	return names
 }
 
-func listed(names []string) string {
-	list := "`" + strings.Join(names[:min(len(names), mostDeclared)], "`, `") + "`"
-	if len(names) > mostDeclared {
+// listed names as many in code; "" for none.
+func listed(names []string, most int) string {
+	if len(names) == 0 {
+		return ""
+	}
+	list := "`" + strings.Join(names[:min(len(names), most)], "`, `") + "`"
+	if len(names) > most {
 		list += ", …"
 	}
 	return list
@@ -202,16 +220,6 @@ func listed(names []string) string {
 var kindWeights = map[surface.Kind]int{
 	surface.Type: 36, surface.Module: 36, surface.Function: 20, surface.Command: 20, surface.Macro: 14,
 	surface.Method: 4, surface.Variable: 2, surface.Constant: 2,
-}
-
-type outlined struct {
-	*candidate
-	surface.Outline
-}
-
-type weighed struct {
-	surface.Symbol
-	weight int
 }
 
 // weight orders symbols: what the README's code uses, then types and what makes them, then functions; what is

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -30,13 +29,11 @@ const ofWorkspace = "package of the workspace"
 
 // unit is a package of the repository: a folder with a manifest of its own. The root is one even without a manifest.
 type unit struct {
-	dir        string // "." for the root
-	paths      []string
-	about      manifest.Manifest // several manifests of one ecosystem made one
-	manifests  []manifest.Manifest
-	members    []string         // patterns of all manifests of the folder
-	ecosystems []string         // of all of them
-	entries    map[string]entry // entry points found
+	dir       string            // "." for the root
+	about     manifest.Manifest // several manifests of one ecosystem made one
+	manifests []manifest.Manifest
+	members   []string         // patterns of all manifests of the folder
+	entries   map[string]entry // entry points found
 }
 
 // entry is how a manifest names an entry point.
@@ -74,21 +71,19 @@ func (v *survey) findUnits() []*unit {
 	return units
 }
 
-// newUnit merges the manifests of a folder: the one whose ecosystem most of the code is written for leads, others of
-// that ecosystem fill its gaps.
+// newUnit merges the manifests of a folder: the one whose ecosystem most of the code is written for leads, of several
+// packages the one whose name begins the names of most. Others of that ecosystem fill its gaps.
 func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	u := &unit{dir: dir, entries: make(map[string]entry)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
 		if (x.Name == "") != (y.Name == "") {
 			return strings.Compare(y.Name, x.Name)
 		}
-		return cmp.Compare(v.mix.share(y.Ecosystem), v.mix.share(x.Ecosystem))
+		return cmp.Or(cmp.Compare(v.leadership(y), v.leadership(x)), begun(y, list)-begun(x, list))
 	})
 	u.manifests = list
 	for i, m := range list {
-		u.paths = append(u.paths, m.Path)
 		u.members = append(u.members, m.Members...)
-		u.ecosystems = append(u.ecosystems, m.Ecosystem)
 		for _, e := range m.Entries {
 			if p := v.resolveEntry(dir, e); p != "" && u.entries[p].from == "" {
 				u.entries[p] = entry{path.Base(m.Path), len(u.entries)}
@@ -103,6 +98,25 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	}
 	u.about.Name = strings.TrimSuffix(u.about.Name, ":") // a group without an artifact
 	return u
+}
+
+// begun counts the packages whose names the manifest's name begins.
+func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
+	for _, other := range list {
+		if m.Name != "" && m.Ecosystem == other.Ecosystem && strings.HasPrefix(other.Name, m.Name) {
+			n++
+		}
+	}
+	return n
+}
+
+// leadership is the share of the code; what npm publishes goes before the same for jsr.
+func (v *survey) leadership(m manifest.Manifest) int64 {
+	n := 2 * v.mix.share(m.Ecosystem)
+	if m.Ecosystem == "npm" && !m.Private {
+		n++
+	}
+	return n
 }
 
 func fill(m, other manifest.Manifest) manifest.Manifest {
@@ -153,9 +167,10 @@ func (v *survey) unitOf(p string) *unit {
 	return best
 }
 
-// root is the unit of the top, or the only one there is.
+// root is the unit of the top, or the only one there is if a good part of the code is of its ecosystem.
 func (v *survey) root() *unit {
-	if v.units[0].about.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 {
+	if v.units[0].about.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 &&
+		(v.mix.share(v.units[1].about.Ecosystem) >= 20 || isBuildTree(v.units[1].about.Ecosystem)) {
 		return v.units[1]
 	}
 	return v.units[0]
@@ -165,19 +180,24 @@ func (v *survey) root() *unit {
 // manifest.
 func (j *sourceJudge) members() []*candidate {
 	var list []*unit
-	declared := len(j.units[0].members) > 0 && !isBuildTree(j.units[0].about.Ecosystem)
+	root := j.units[0]
+	declared := len(root.members) > 0 && !isBuildTree(root.about.Ecosystem)
 	for _, u := range j.units[1:] {
 		switch {
 		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || j.isInner(u):
+		case slices.ContainsFunc(foldersOf(u.dir), wordsAround.Has):
 		case u.about.Private && makersPackages.In(strings.ToLower(shortName(u.about.Name))),
 			prose.EndsWithAny(strings.ToLower(path.Base(u.dir)), "tests", "testapp", "benchmark", "benchmarks"):
-		case declared && !matches(j.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
+		case declared && !matches(root.members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
 		default:
 			list = append(list, u)
 		}
 	}
 	if len(list) < 2 && !declared {
 		return nil
+	}
+	if declared && len(list) > 0 && len(root.entries) > 0 && !j.holdsOthers(root) && !j.isProgram(root) {
+		list = append(list, root)
 	}
 	var out []*candidate
 	for _, u := range list[:min(len(list), mostMembers)] {
@@ -243,22 +263,20 @@ func (j *sourceJudge) face(u *unit) string {
 	if best := j.best[u]; best != nil {
 		return best.Path
 	}
-	return u.paths[0]
+	return u.about.Path
 }
 
 // leads holds for a main package that has much of the code itself: one may be there to hold the others together.
-func (j *sourceJudge) leads() bool {
-	if j.leading == 0 {
-		var own, all int64 = 0, 1
-		for f := range j.files(scan.Source) {
-			all += f.Size
-			if j.unitOf(f.Path) == j.main() {
-				own += f.Size
-			}
+func (v *survey) leads() bool {
+	main := v.main()
+	var own, all int64
+	for f := range v.files(scan.Source) {
+		all += f.Size
+		if v.unitOf(f.Path) == main {
+			own += f.Size
 		}
-		j.leading = 1 + 100*own/all
 	}
-	return j.leading > 20 || j.main() != j.units[0]
+	return main != v.units[0] || 5*own >= all
 }
 
 // glob writes the marks of a pattern as those of a regular expression.
@@ -277,9 +295,9 @@ func matches(patterns []string, dir string) bool {
 	return matched
 }
 
-// lead is the unit that the repository is about: that of its root, unless that only holds others together, and then
-// the one among them that has the name of the repository or of its owner, vue of vuejs. It is nil where none has.
-func (v *survey) lead() *unit {
+// findLead finds the unit that the repository is about: that of its root, unless that only holds others together, and
+// then the one among them that has the name of the repository or of its owner, vue of vuejs. It is nil where none has.
+func (v *survey) findLead() *unit {
 	root := v.root()
 	if root.about.Name != "" && !v.holdsOthers(root) {
 		return root
@@ -288,8 +306,8 @@ func (v *survey) lead() *unit {
 	for _, name := range []string{v.repo.Origin.Repo, v.repo.Name, v.readme.Title, root.about.Name,
 		strings.TrimSuffix(v.repo.Origin.Owner, "js")} {
 		for _, u := range v.units[1:] {
-			if plainName(name) == "" || plainName(cmp.Or(u.about.Name, path.Base(u.dir))) != plainName(name) ||
-				isBuildTree(u.about.Ecosystem) {
+			if plainName(name) == "" || isBuildTree(u.about.Ecosystem) ||
+				!prose.SameWords(plainName(cmp.Or(u.about.Name, path.Base(u.dir))), plainName(name)) {
 				continue
 			}
 			if !u.about.Private {
@@ -302,14 +320,14 @@ func (v *survey) lead() *unit {
 }
 
 // main is the lead, else the root.
-func (v *survey) main() *unit { return cmp.Or(v.lead(), v.root()) }
+func (v *survey) main() *unit { return cmp.Or(v.lead, v.root()) }
 
 // product is what the repository publishes under its own name, as far as anything says so. Of a workspace without a
-// package of that name nothing is said.
+// package of that name nothing is said, and neither of one for a language that none of the code is in.
 func (v *survey) product() manifest.Manifest {
-	root, u := v.root(), v.lead()
+	root, u := v.root(), v.lead
 	switch {
-	case u == nil, u != root && u.about.Private:
+	case u == nil, u != root && u.about.Private, v.mix.lacks(u.about.Ecosystem):
 		return manifest.Manifest{License: root.about.License, Scripts: root.about.Scripts}
 	case u == root:
 		return u.about
@@ -327,26 +345,17 @@ func (v *survey) product() manifest.Manifest {
 func (v *survey) holdsOthers(u *unit) bool {
 	short := strings.ToLower(shortName(u.about.Name))
 	return u.about.Private || len(u.members) > 0 && len(v.units) > 1 && !isBuildTree(u.about.Ecosystem) &&
-		(plainName(short) != onlyLetters(short) || rootNames.Has(short))
+		(rootEnds.End(short) || rootNames.Has(short))
 }
 
 // shortName is the last part of a package's name: without scope, group or vendor.
 func shortName(name string) string { return name[strings.LastIndexAny(name, "/:")+1:] }
 
-// plainName is the short name as one compares it: letters and digits alone, without what marks a root.
+// plainName is the short name as one compares it, without what marks a root.
 func plainName(name string) string {
 	name = strings.ToLower(shortName(name))
 	for _, end := range rootEnds {
 		name = strings.TrimSuffix(name, end)
 	}
-	return onlyLetters(name)
-}
-
-func onlyLetters(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, name)
+	return name
 }

@@ -10,19 +10,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-// declarers gives for the last part of each name the files that declare it, of those that are listed.
-type declarers map[string]map[string]bool
-
-func (d declarers) take(x *candidate, o surface.Outline) {
-	for _, s := range o.Symbols {
-		last := lastName(s.Name)
-		if d[last] == nil {
-			d[last] = make(map[string]bool)
-		}
-		d[last][cmp.Or(s.File, x.Path)] = true
-	}
-}
-
 // uses counts how often the README's code uses the symbol as such. A name alone may be that of another symbol: it
 // counts with its package, module or type before it, where the package shows it at its entrance, where the code names
 // the file, or where no other file declares it; in Go the code must then name the package, too.

@@ -68,7 +68,7 @@ type weight[J, T any] struct {
 
 var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 	{40, "of the package that the repository is about", func(j *sourceJudge, s *sourceFile) bool {
-		return len(j.units) > 2 && j.unitOf(s.Path) == j.main() && j.leads()
+		return len(j.units) > 2 && j.unitOf(s.Path) == j.main() && j.leads
 	}},
 	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return s.entry == "" && isAround(s.Path) }},
 	{-60, "", func(j *sourceJudge, s *sourceFile) bool {
@@ -113,7 +113,7 @@ func (v *survey) publishes() bool {
 	return slices.ContainsFunc(v.units, func(u *unit) bool { return u.about.Name != "" && !u.about.Private })
 }
 
-var entryNames = words.Of("entry names")
+var entryNames, foldersOfPosts = words.Of("entry names"), words.Of("folders of posts")
 
 var pageWeights = []weight[*pageJudge, *document]{
 	{30, "a manual page", func(_ *pageJudge, d *document) bool { return page.IsMan(d.Path) }},
@@ -125,7 +125,9 @@ var pageWeights = []weight[*pageJudge, *document]{
 	}},
 	{-40, "", func(_ *pageJudge, d *document) bool { return d.ProseLines < 3 }},
 	{-60, "", func(j *pageJudge, d *document) bool { return isAround(d.Path) && !j.named.Targets[d.Path] }},
-	{-30, "", func(_ *pageJudge, d *document) bool { return isInternal(d.Path) }},
+	{-30, "", func(_ *pageJudge, d *document) bool {
+		return isInternal(d.Path) || slices.ContainsFunc(foldersOf(d.Path), foldersOfPosts.Has)
+	}},
 	{-20, "", func(j *pageJudge, d *document) bool {
 		u := j.unitOf(d.Path)
 		return u.dir != "." && u != j.main()

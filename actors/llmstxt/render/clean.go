@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // cleanLine makes one line of visible text: terminal escapes, control, format (bidirectional, zero-width, tag) and
@@ -50,9 +52,26 @@ func isVisible(r rune) bool {
 		(r < 0xE0100 || r > 0xE01EF) && r&0xFFFE != 0xFFFE
 }
 
-// Inline escapes what would start a link, HTML or an escape inside a line that [Liner] gave. Code spans and emphasis
-// stay as the author wrote them.
-func Inline(s string) string { return escapeInline.Replace(s) }
+// Inline escapes what would start a link, HTML, an escape or a code span without an end inside a line that [Liner]
+// gave. Code spans and emphasis stay as the author wrote them.
+func Inline(s string) string {
+	var b strings.Builder
+	for {
+		before, _, found := strings.Cut(s, "`")
+		b.WriteString(escapeInline.Replace(before))
+		if !found {
+			return b.String()
+		}
+		s = s[len(before):]
+		n, closed := prose.Backticks(s)
+		if closed {
+			b.WriteString(s[:n])
+		} else {
+			b.WriteString(strings.Repeat("\\`", n))
+		}
+		s = s[n:]
+	}
+}
 
 var escapeInline = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<`)
 
@@ -71,7 +90,7 @@ func Paragraph(s string) string {
 	switch {
 	case s == "":
 		return s
-	case strings.ContainsRune("#>-+*=~`_|", rune(s[0])):
+	case strings.ContainsRune("#>-+*=~_|", rune(s[0])):
 		return `\` + s
 	case digits > 0 && digits < len(s) && (s[digits] == '.' || s[digits] == ')'):
 		return s[:digits] + `\` + s[digits:]

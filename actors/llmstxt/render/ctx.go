@@ -24,29 +24,34 @@ func Ctx(
 	if format == Format1 {
 		v.sections = slices.DeleteFunc(v.sections, func(s Section) bool { return s.Name == rank.Optional })
 	}
-	pack = pack.withDefaults()
 	pack.Rest = nil
 	front := v.ctxFront()
 	b.WriteString(front)
-	list := v.entries()
-	p := newPacking(ctx, files, v, pack, list)
+	p := newPacking(ctx, files, v, pack)
 	p.block = ctxBlock
-	open := -1
+	open := -1 // no section
+	turnTo := func(next int) {
+		if next == open {
+			return
+		}
+		if open >= 0 {
+			b.WriteString(sectionEnd(v.sections[open]))
+		}
+		if next >= 0 {
+			b.WriteString(sectionStart(v.sections[next]))
+		}
+		open = next
+	}
 	var around strings.Builder
 	around.WriteString(front + projectEnd)
 	for _, s := range v.sections {
 		around.WriteString(sectionStart(s) + sectionEnd(s))
 	}
-	err = p.write(b, around.String(), func(i int) {
-		if next := list[i].section; next != open {
-			b.WriteString(v.between(open, next))
-			open = next
-		}
-	})
-	if err != nil {
+	if err = p.write(b, around.String(), func(i int) { turnTo(p.entries[i].section) }); err != nil {
 		return nil, err
 	}
-	b.WriteString(v.between(open, -1) + p.more() + projectEnd)
+	turnTo(-1)
+	b.WriteString(p.more() + projectEnd)
 	return p.dropped, b.Flush()
 }
 
@@ -59,18 +64,6 @@ func (v view) ctxFront() string {
 		fmt.Fprintf(&b, "- %s\n", escapeXML.Replace(line))
 	}
 	return b.String()
-}
-
-// between ends one section and starts another; -1 is none.
-func (v view) between(open, next int) string {
-	words := ""
-	if open >= 0 {
-		words = sectionEnd(v.sections[open])
-	}
-	if next >= 0 {
-		words += sectionStart(v.sections[next])
-	}
-	return words
 }
 
 func sectionStart(s Section) string { return "<" + strings.ToLower(s.Name) + ">\n" }

@@ -24,6 +24,7 @@ func (e *Excerpts) Close() { e.texts.close() }
 func (e *Excerpts) Read(path string, most int) (text string, cut int, err error) {
 	e.texts.pack.FileBytes = most
 	f, err := e.texts.take(entry{link: Link{file: path}})
+	e.texts.pack.Secrets.Add(f.found)
 	return string(f.text), f.cut, err
 }
 

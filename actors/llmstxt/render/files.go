@@ -25,8 +25,8 @@ type Pack struct {
 	Bytes, Tokens int64
 	// Counts are of tokens.
 	Counts *tokens.Counts
-	// Linked is called with the text of each linked file, by several goroutines. It may be nil.
-	Linked func(path string, text []byte)
+	// Linked is called with the number of tokens of each linked file. It may be nil.
+	Linked func(path string, tokens int)
 	// Secrets keeps what was redacted.
 	Secrets *secret.Report
 	// KeepSecrets leaves the secrets where they are.
@@ -38,7 +38,7 @@ type Pack struct {
 
 const (
 	defaultFileBytes = 256 << 10
-	// readLimit is the most that is read of a file to find whole secrets before it is cut.
+	// readLimit is how much is read of a file at least, to find whole secrets before it is cut.
 	readLimit = 2 << 20
 )
 
@@ -57,36 +57,26 @@ func (p Pack) withDefaults() Pack {
 
 // entry is one place where a file's text goes.
 type entry struct {
-	section int
-	link    Link // without a title for a file that is not linked
+	section int // -1 for a file that is not linked
+	link    Link
 }
 
-// entries lists the linked files in the order of the sections, each once.
-func (v view) entries() []entry {
-	var list []entry
-	seen := make(map[string]bool)
+// entries lists the linked files in the order of the sections, then the rest by path, each once.
+func (v view) entries(rest []string) (list []entry) {
+	seen := map[string]bool{"": true}
+	add := func(section int, l Link) {
+		if !seen[l.file] {
+			list = append(list, entry{section, l})
+			seen[l.file] = true
+		}
+	}
 	for i, s := range v.sections {
 		for _, l := range s.Links {
-			if l.file != "" && !seen[l.file] {
-				list = append(list, entry{section: i, link: l})
-				seen[l.file] = true
-			}
+			add(i, l)
 		}
-	}
-	return list
-}
-
-// more adds the entries of files that are not linked, by path.
-func more(list []entry, rest []string) []entry {
-	seen := make(map[string]bool)
-	for _, e := range list {
-		seen[e.link.file] = true
 	}
 	for _, p := range slices.Sorted(slices.Values(rest)) {
-		if !seen[p] {
-			seen[p] = true
-			list = append(list, entry{section: -1, link: Link{file: p}})
-		}
+		add(-1, Link{file: p})
 	}
 	return list
 }
@@ -94,11 +84,10 @@ func more(list []entry, rest []string) []entry {
 // byImportance gives the entries' indexes, the most important first: links before the rest, Optional last among them.
 // Licences and changelogs come after the others of either kind.
 func (v view) byImportance(list []entry, rest []string) []int {
-	place := make(map[string]int)
+	order, place := make([]int, len(list)), make(map[string]int)
 	for i, p := range rest {
 		place[p] = i
 	}
-	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
 	}
@@ -134,10 +123,12 @@ var leastNames = []string{"license", "licence", "copying", "unlicense", "notice"
 func FindSecrets(ctx context.Context, files fs.FS, index *rank.Index, pack Pack) error {
 	texts := newTexts(ctx, files, pack)
 	defer texts.close()
-	for _, e := range more(newView(index).entries(), pack.Rest) {
-		if _, err := texts.take(e); err != nil {
+	for _, e := range newView(index).entries(pack.Rest) {
+		f, err := texts.take(e)
+		if err != nil {
 			return err
 		}
+		texts.pack.Secrets.Add(f.found)
 	}
 	return nil
 }
@@ -147,6 +138,7 @@ type fileText struct {
 	text   []byte // until the next is taken
 	cut    int    // bytes of it that are missing
 	absent string
+	found  []secret.Finding
 }
 
 // texts reads the files' text, made fit to be shown. It is for one goroutine at a time.
@@ -165,7 +157,7 @@ func (t *texts) close() { t.reader.Close() }
 
 // take reads a file. The only error is the context's cause.
 func (t *texts) take(e entry) (fileText, error) {
-	whole, err := t.whole(e.link.file)
+	whole, found, err := t.whole(e.link.file)
 	switch {
 	case t.ctx.Err() != nil:
 		return fileText{}, context.Cause(t.ctx)
@@ -173,19 +165,19 @@ func (t *texts) take(e entry) (fileText, error) {
 		return fileText{absent: "cannot be read"}, nil
 	}
 	text := cutLines(whole, t.pack.FileBytes)
-	if t.pack.Linked != nil && e.section >= 0 {
-		t.pack.Linked(e.link.file, text)
-	}
-	return fileText{text: text, cut: len(whole) - len(text)}, nil
+	return fileText{text: text, cut: len(whole) - len(text), found: found}, nil
 }
 
 // whole gives the file's text. A file without secrets is searched for them once in a run.
-func (t *texts) whole(path string) ([]byte, error) {
+func (t *texts) whole(path string) (text []byte, found []secret.Finding, err error) {
+	limit := max(readLimit, int64(t.pack.FileBytes))
 	if t.pack.KeepSecrets {
-		text, _, err := t.reader.Read(t.ctx, path, readLimit)
-		return neutralize(text), err
+		text, _, err := t.reader.Read(t.ctx, path, limit)
+		return neutralize(text), nil, err
 	}
-	return t.reader.Shown(t.ctx, path, readLimit, func(text []byte) []byte {
-		return t.pack.Secrets.Redact(t.finder, path, neutralize(text))
+	text, err = t.reader.Shown(t.ctx, path, limit, func(text []byte) (shown []byte) {
+		shown, found = t.finder.RedactFile(path, neutralize(text))
+		return shown
 	})
+	return text, found, err
 }

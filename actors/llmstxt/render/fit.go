@@ -2,7 +2,7 @@ package render
 
 import (
 	"bytes"
-	"cmp"
+	"math"
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -11,69 +11,45 @@ import (
 // Fit gives the index with as many links as an llms.txt of the budget's bytes can hold, and those that it cannot, the
 // least important first. least is what title, summary and facts take alone: a budget below that holds nothing.
 func Fit(index *rank.Index, budget int64) (fitting *rank.Index, dropped []rank.Link, least int64) {
-	var front bytes.Buffer
-	newView(index).front(&front)
+	least = int64(len(newView(index).front()))
 	fitting = new(*index)
 	for {
 		var text bytes.Buffer
 		_ = Txt(&text, fitting) // a buffer refuses nothing
 		over := int64(text.Len()) - budget
 		if over <= 0 || len(fitting.Sections) == 0 {
-			return fitting, dropped, int64(front.Len())
+			return fitting, dropped, least
 		}
-		var gone []rank.Link
-		fitting.Sections, gone = dropLeast(fitting.Sections, over)
-		dropped = append(dropped, gone...)
-	}
-}
-
-// spot is where a link stands.
-type spot struct{ section, link int }
-
-// dropLeast takes at least one link away, and more until their lines come to so many bytes.
-func dropLeast(sections []rank.Section, bytes int64) (kept []rank.Section, dropped []rank.Link) {
-	gone := make(map[spot]bool)
-	for _, at := range leastFirst(sections) {
-		if bytes <= 0 {
-			break
-		}
-		l := sections[at.section].Links[at.link]
-		gone[at] = true
-		dropped = append(dropped, l)
-		bytes -= int64(len("- [](): \n") + len(l.Title) + len(l.URL) + len(l.Note))
-	}
-	for i, s := range sections {
-		var links []rank.Link
-		for j, l := range s.Links {
-			if !gone[spot{i, j}] {
-				links = append(links, l)
+		for over > 0 && len(fitting.Sections) > 0 {
+			for _, l := range dropLeast(fitting) {
+				dropped = append(dropped, l)
+				over -= int64(len("- [](): \n") + len(l.Title) + len(l.URL) + len(l.Note))
 			}
 		}
-		if len(links) > 0 {
-			kept = append(kept, rank.Section{Name: s.Name, Links: links})
-		}
 	}
-	return kept, dropped
 }
 
-// leastFirst orders the links by importance: those of Optional before all others, later ones before earlier ones of
-// the same score.
-func leastFirst(sections []rank.Section) []spot {
-	var spots []spot
-	for i := len(sections) - 1; i >= 0; i-- {
-		for j := len(sections[i].Links) - 1; j >= 0; j-- {
-			spots = append(spots, spot{i, j})
+// dropLeast takes the least important link away, and its section if that has no other: those of Optional before all
+// others, later ones before earlier ones of the same score.
+func dropLeast(index *rank.Index) []rank.Link {
+	section, link, least := 0, 0, math.MaxInt
+	for i, s := range index.Sections {
+		for j, l := range s.Links {
+			worth := l.Score
+			if s.Name == rank.Optional {
+				worth -= math.MaxInt32
+			}
+			if worth <= least {
+				section, link, least = i, j, worth
+			}
 		}
 	}
-	weight := func(at spot) int {
-		if sections[at.section].Name == rank.Optional {
-			return 0
-		}
-		return 1
+	all, links := index.Sections, index.Sections[section].Links
+	if len(links) < 2 {
+		index.Sections = slices.Concat(all[:section], all[section+1:])
+		return links
 	}
-	slices.SortStableFunc(spots, func(a, b spot) int {
-		return cmp.Or(cmp.Compare(weight(a), weight(b)),
-			cmp.Compare(sections[a.section].Links[a.link].Score, sections[b.section].Links[b.link].Score))
-	})
-	return spots
+	index.Sections = slices.Clone(all)
+	index.Sections[section].Links = slices.Concat(links[:link], links[link+1:])
+	return links[link : link+1]
 }

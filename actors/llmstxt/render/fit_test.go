@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -253,6 +255,10 @@ func TestFullPassesItsCheck(t *testing.T) {
 		}
 		if problem := c.Finish(); problem != nil {
 			t.Fatalf("%v in\n%s", problem, full.String())
+		}
+		hidden := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+		if !utf8.Valid(full.Bytes()) || bytes.ContainsFunc(full.Bytes(), hidden) {
+			t.Fatalf("control characters or invalid UTF-8 in %q", full.String())
 		}
 	})
 }

@@ -18,15 +18,13 @@ import (
 // dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
 func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack Pack) (dropped []string, err error) {
 	v := newView(index)
-	pack = pack.withDefaults()
-	var front bytes.Buffer
-	v.front(&front)
-	if _, err := w.Write(front.Bytes()); err != nil {
+	front := v.front()
+	if _, err := io.WriteString(w, front); err != nil {
 		return nil, err
 	}
-	p := newPacking(ctx, files, v, pack, more(v.entries(), pack.Rest))
+	p := newPacking(ctx, files, v, pack)
 	p.block = fullBlock
-	if err = p.write(w, front.String(), func(int) {}); err != nil {
+	if err = p.write(w, front, func(int) {}); err != nil {
 		return nil, err
 	}
 	_, err = io.WriteString(w, p.more())
@@ -40,7 +38,7 @@ func fullBlock(b *bytes.Buffer, e entry, f fileText) {
 		return
 	}
 	elsewhere(b, e.link)
-	fence := fenceFor(f.text)
+	fence := strings.Repeat("`", max(longestRun(f.text), 2)+1) // so that no line of the text can close it
 	b.Grow(len(f.text) + 2*len(fence) + 64)
 	b.WriteString(fence + fenceWord(e.link.file) + "\n")
 	b.Write(f.text)
@@ -82,9 +80,7 @@ func Code(s string) string {
 	return fence + s + fence
 }
 
-// fenceFor is longer than any run of backticks in the text, so that no line of the text can close it.
-func fenceFor(text []byte) string { return strings.Repeat("`", max(longestRun(text), 2)+1) }
-
+// longestRun counts the backticks of the longest run of them.
 func longestRun(text []byte) int {
 	longest := 0
 	for {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,12 +27,14 @@ type packing struct {
 	block   func(b *bytes.Buffer, e entry, f fileText)
 	counts  bool      // tokens are counted: what has no more bytes than the budget has tokens fits in any case
 	dropped []string  // most important first
-	silent  int       // how many of them are nowhere in what is written
-	spare   sync.Pool // of buffers that are written
+	silent  int       // how many of them nothing stands for
+	spare   sync.Pool // of buffers
 }
 
-func newPacking(ctx context.Context, files fs.FS, v view, p Pack, list []entry) *packing {
-	return &packing{ctx: ctx, files: files, pack: p, entries: list, order: v.byImportance(list, p.Rest)}
+func newPacking(ctx context.Context, files fs.FS, v view, p Pack) *packing {
+	list := v.entries(p.Rest)
+	return &packing{ctx: ctx, files: files, pack: p.withDefaults(), entries: list, order: v.byImportance(list, p.Rest),
+		spare: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
 // room is what a budget has left.
@@ -44,22 +47,10 @@ func (r room) plus(o room) room { return room{r.bytes + o.bytes, r.tokens + o.to
 func (r room) holds(o room) bool { return o.bytes <= r.bytes && o.tokens <= r.tokens }
 
 func (p *packing) cost(text []byte) room {
-	if p.counts && p.pack.Tokens > 0 {
+	if p.counts {
 		return room{int64(len(text)), int64(p.pack.Counts.Of(text))}
 	}
 	return room{int64(len(text)), int64(len(text))}
-}
-
-// budget is the room for everything.
-func (p *packing) budget() room {
-	all := room{math.MaxInt64, math.MaxInt64}
-	if p.pack.Bytes > 0 {
-		all.bytes = p.pack.Bytes
-	}
-	if p.pack.Tokens > 0 {
-		all.tokens = p.pack.Tokens
-	}
-	return all
 }
 
 // write gives out the entries in their order; before is called in front of each. around is what stands around them.
@@ -73,6 +64,7 @@ func (p *packing) write(w io.Writer, around string, before func(i int)) error {
 	}
 	for i, block := range blocks {
 		if block == nil {
+			p.silent++
 			continue
 		}
 		before(i)
@@ -89,40 +81,39 @@ const notesShare = 4
 // fill makes the blocks by importance. They begin as the words that the file is left out, as far as there is room for
 // these; from the first file on that cannot be shown whole, no other is.
 func (p *packing) fill(around string) ([][]byte, error) {
-	texts := newTexts(p.ctx, p.files, p.pack)
-	defer texts.close()
-	all := p.budget()
+	all := room{cmp.Or(p.pack.Bytes, math.MaxInt64), cmp.Or(p.pack.Tokens, math.MaxInt64)}
 	left := all.minus(p.cost([]byte(around + mostMore)))
 	blocks, notes := p.notes(room{min(all.bytes/notesShare, left.bytes), min(all.tokens/notesShare, left.tokens)})
 	left = left.minus(notes)
-	full := false
-	for _, i := range p.order {
-		e := p.entries[i]
-		if full {
-			p.drop(e, blocks[i])
-			continue
-		}
-		f, err := texts.take(e)
+	n := 0 // entries that fit whole
+	for block, err := range p.blocks(p.order) {
 		if err != nil {
 			return nil, err
 		}
-		note := p.cost(blocks[i])
-		block, cost, whole := p.fit(e, f, left.plus(note))
-		if !whole && !p.counts && p.pack.Tokens > 0 {
-			p.counts = true
-			return p.fill(around)
+		i := p.order[n]
+		next := left.plus(p.cost(blocks[i])).minus(block.cost)
+		if !next.holds(room{}) {
+			break
 		}
-		if full = !whole; block == nil {
-			p.drop(e, blocks[i])
-			continue
-		}
-		if full {
-			p.dropped = append(p.dropped, e.link.file) // its end
-		}
-		left = left.plus(note).minus(cost)
-		blocks[i] = block
+		left, blocks[i] = next, block.text.Bytes()
+		p.tell(i, block)
+		n++
 	}
-	return blocks, nil
+	switch {
+	case n == len(p.order):
+		return blocks, nil
+	case !p.counts && p.pack.Tokens > 0:
+		p.counts = true
+		return p.fill(around)
+	}
+	for _, i := range p.order[n:] {
+		p.dropped = append(p.dropped, p.entries[i].link.file) // or its end
+	}
+	cut, err := p.cut(p.order[n], left.plus(p.cost(blocks[p.order[n]])))
+	if cut != nil {
+		blocks[p.order[n]] = cut
+	}
+	return blocks, err
 }
 
 // notes are the words that files are left out, for as many of the most important as there is room for.
@@ -140,14 +131,6 @@ func (p *packing) notes(left room) (blocks [][]byte, used room) {
 	return blocks, used
 }
 
-// drop counts what is left out; note is what is written in its place, if anything.
-func (p *packing) drop(e entry, note []byte) {
-	p.dropped = append(p.dropped, e.link.file)
-	if note == nil {
-		p.silent++
-	}
-}
-
 // mostMore is the longest text that more gives.
 const mostMore = "\nLeft out: 18446744073709551615 more, over the size budget.\n"
 
@@ -159,24 +142,29 @@ func (p *packing) more() string {
 	return fmt.Sprintf("\nLeft out: %d more, over the size budget.\n", p.silent)
 }
 
-// fit renders as much of the file as there is room for; nil when that is next to nothing.
-func (p *packing) fit(e entry, f fileText, left room) (block []byte, cost room, whole bool) {
+// cut renders as much of the entry's file as there is room for; nil when that is next to nothing.
+func (p *packing) cut(i int, left room) ([]byte, error) {
 	const cutNote = "\nCut: 18446744073709551615 more bytes.\n"
-	whole = true
+	texts := newTexts(p.ctx, p.files, p.pack)
+	defer texts.close()
+	f, err := texts.take(p.entries[i])
+	if err != nil {
+		return nil, err
+	}
+	p.tell(i, made{tokens: p.tokensOf(i, f), found: f.found})
 	for text := f.text; ; {
 		f.cut, f.text = f.cut+len(f.text)-len(text), text
-		block = p.render(e, f)
-		cost = p.cost(block)
+		block := p.render(p.entries[i], f)
+		cost := p.cost(block)
 		if left.holds(cost) {
-			return block, cost, whole
+			return block, nil
 		}
 		over := max(cost.bytes-left.bytes, 0)
 		if cost.tokens > left.tokens { // each has as many bytes as the others, or so
 			over = max(over, (cost.tokens-left.tokens)*cost.bytes/cost.tokens)
 		}
-		text = cutLines(text, len(text)-int(over)-len(cutNote))
-		if whole = false; len(text) < leastCut {
-			return nil, cost, false
+		if text = cutLines(text, len(text)-int(over)-len(cutNote)); len(text) < leastCut {
+			return nil, nil
 		}
 	}
 }

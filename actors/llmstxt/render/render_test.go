@@ -247,3 +247,15 @@ func TestRenderHeedsItsContext(t *testing.T) {
 		t.Errorf("Ctx returns %v", err)
 	}
 }
+
+func TestCodeSpansAreNotEscaped(t *testing.T) {
+	for text, want := range map[string]string{
+		"Holds a `Vec<u32>` of [x]": "Holds a `Vec<u32>` of \\[x\\]",
+		"One ` and <b>":             "One \\` and \\<b>",
+		"Takes ``a`[\\``, or `\\`":  "Takes ``a`[\\``, or `\\`",
+	} {
+		if got := render.Inline(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

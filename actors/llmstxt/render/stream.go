@@ -4,51 +4,76 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"iter"
 	"runtime"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 )
+
+// made is the block of an entry. What else is known of its file is told once the block is taken: how many are made and
+// not taken depends on the workers.
+type made struct {
+	text   *bytes.Buffer
+	cost   room
+	tokens int // of the file, if it is linked and somebody asks
+	found  []secret.Finding
+}
+
+// tell tells that the block of the i-th entry is taken.
+func (p *packing) tell(i int, m made) {
+	p.pack.Secrets.Add(m.found)
+	if e := p.entries[i]; p.pack.Linked != nil && e.section >= 0 {
+		p.pack.Linked(e.link.file, m.tokens)
+	}
+}
 
 // stream holds a few files at a time.
 func (p *packing) stream(w io.Writer, before func(i int)) error {
 	i := 0
-	workers := min(runtime.GOMAXPROCS(0), 4)
-	for block, err := range inorder.Each(p.ctx, p.pack.Go, workers, len(p.entries), p.newBlocks) {
+	for block, err := range p.blocks(slices.Sorted(slices.Values(p.order))) {
 		if err != nil {
 			return err
 		}
 		before(i)
-		if _, err := w.Write(block.Bytes()); err != nil {
+		if _, err := w.Write(block.text.Bytes()); err != nil {
 			return err
 		}
-		p.spare.Put(block)
+		p.tell(i, block)
+		p.spare.Put(block.text)
 		i++
 	}
 	return nil
 }
 
-// blocks makes the blocks of entries.
-type blocks struct {
-	*packing
-	texts *texts
+// blocks makes the blocks of entries in the order of these indexes.
+func (p *packing) blocks(order []int) iter.Seq2[made, error] {
+	workers := min(runtime.GOMAXPROCS(0), 4)
+	return inorder.Each(p.ctx, p.pack.Go, workers, len(order),
+		func(ctx context.Context) (makeBlock func(n int) (made, error), done func()) {
+			texts := newTexts(ctx, p.files, p.pack)
+			return func(n int) (made, error) {
+				f, err := texts.take(p.entries[order[n]])
+				if err != nil {
+					return made{}, err
+				}
+				return p.made(order[n], f), nil
+			}, texts.close
+		})
 }
 
-func (p *packing) newBlocks(ctx context.Context) inorder.Worker[*bytes.Buffer] {
-	return blocks{p, newTexts(ctx, p.files, p.pack)}
+func (p *packing) made(i int, f fileText) made {
+	text := p.spare.Get().(*bytes.Buffer)
+	text.Reset()
+	p.block(text, p.entries[i], f)
+	return made{text: text, cost: p.cost(text.Bytes()), tokens: p.tokensOf(i, f), found: f.found}
 }
 
-func (b blocks) Make(i int) (*bytes.Buffer, error) {
-	f, err := b.texts.take(b.entries[i])
-	if err != nil {
-		return nil, err
+// tokensOf counts those of the i-th entry's file, if somebody asks.
+func (p *packing) tokensOf(i int, f fileText) int {
+	if p.pack.Linked == nil || p.entries[i].section < 0 || f.absent != "" {
+		return 0
 	}
-	block, ok := b.spare.Get().(*bytes.Buffer)
-	if !ok {
-		block = new(bytes.Buffer)
-	}
-	block.Reset()
-	b.block(block, b.entries[i], f)
-	return block, nil
+	return p.pack.Counts.Of(f.text)
 }
-
-func (b blocks) Close() { b.texts.close() }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
@@ -22,35 +23,31 @@ const (
 func Txt(w io.Writer, index *rank.Index) error {
 	var b bytes.Buffer
 	v := newView(index)
-	v.front(&b)
+	b.WriteString(v.front())
 	for _, s := range v.sections {
-		b.WriteString(s.heading())
+		fmt.Fprintf(&b, "\n## %s\n\n", s.Name)
 		for _, l := range s.Links {
-			b.WriteString(l.line())
+			fmt.Fprintf(&b, "- [%s](%s)", LinkTitle(l.Title), l.URL)
+			if l.Note != "" {
+				b.WriteString(": " + Inline(l.Note))
+			}
+			b.WriteByte('\n')
 		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-func (s Section) heading() string { return fmt.Sprintf("\n## %s\n\n", s.Name) }
-
-func (l Link) line() string {
-	line := fmt.Sprintf("- [%s](%s)", LinkTitle(l.Title), l.URL)
-	if l.Note != "" {
-		line += ": " + Inline(l.Note)
-	}
-	return line + "\n"
-}
-
-// front writes what precedes the sections. The details are never empty: without them common parsers take the summary
-// for details.
-func (v view) front(b *bytes.Buffer) {
-	fmt.Fprintf(b, "# %s\n\n", Heading(v.title))
+// front is what precedes the sections. The details are never empty: without them common parsers take the summary for
+// details.
+func (v view) front() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", Heading(v.title))
 	if v.summary != "" {
-		fmt.Fprintf(b, "> %s\n\n", Paragraph(v.summary))
+		fmt.Fprintf(&b, "> %s\n\n", Paragraph(v.summary))
 	}
 	for _, line := range v.details {
-		fmt.Fprintf(b, "- %s\n", Paragraph(line))
+		fmt.Fprintf(&b, "- %s\n", Paragraph(line))
 	}
+	return b.String()
 }

@@ -15,25 +15,33 @@ type Finding struct {
 	Line int    `json:"line"`
 }
 
+// RedactFile returns a file's text as Redact does, and what was found in it.
+func (f *Finder) RedactFile(path string, text []byte) (shown []byte, found []Finding) {
+	line, counted := 1, 0
+	shown = f.Redact(text, func(rule string, at int) {
+		line += bytes.Count(text[counted:at], []byte("\n"))
+		counted = at
+		found = append(found, Finding{rule, path, line})
+	})
+	return shown, found
+}
+
 // Report gathers findings. The zero value is empty. It is safe for concurrent use.
 type Report struct {
 	mu  sync.Mutex
 	all map[Finding]struct{}
 }
 
-// Redact returns a file's text as f does, and keeps what was found. Nothing is kept twice.
-func (r *Report) Redact(f *Finder, path string, text []byte) []byte {
-	line, counted := 1, 0
-	return f.Redact(text, func(rule string, at int) {
-		line += bytes.Count(text[counted:at], []byte("\n"))
-		counted = at
-		r.mu.Lock()
-		defer r.mu.Unlock()
+// Add keeps what was found. Nothing is kept twice.
+func (r *Report) Add(found []Finding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range found {
 		if r.all == nil {
 			r.all = map[Finding]struct{}{}
 		}
-		r.all[Finding{rule, path, line}] = struct{}{}
-	})
+		r.all[f] = struct{}{}
+	}
 }
 
 // Findings returns what was found, by path and line.

@@ -12,6 +12,7 @@ func TestSourceNotes(t *testing.T) {
 	for path, text := range map[string]string{
 		"a.py": "#!/usr/bin/env python\n# Copyright 2020 X\n\n\"\"\"" + want + "\n\nMore.\n\"\"\"\nimport os\n",
 		"b.py": "# " + want + "\nimport os\n",
+		"d.py": "#!/usr/bin/python\n# Copyright X\nDOCUMENTATION = r'''\n---\nmodule: d\nshort_description: " + want + "\n'''\n",
 		"a.ts": "/* Copyright 2020 X, all rights reserved. */\nimport x from 'y'\n\n/**\n * " + want +
 			"\n * @param x y\n */\nexport default function f() {}\n",
 		"b.js":   "'use strict'\n// " + want + "\n",
@@ -20,7 +21,16 @@ func TestSourceNotes(t *testing.T) {
 		"a.sh":   "#!/bin/sh\n# " + want + "\nset -e\n",
 		"A.java": "package a;\n\nimport b;\n\n/** " + want + " More. */\nclass A {}\n",
 		"a.h":    "#pragma once\n/// @file " + want + "\n",
-		"a.erl":  "%% " + want + "\n-module(a).\n",
+		"a.ex":   "defmodule A do\n  @moduledoc \"\"\"\n  " + want + "\n\n  More.\n  \"\"\"\nend\n",
+		"a.hs":   "{-# LANGUAGE CPP #-}\n-- |\n-- Module: A\n-- Copyright: (c) X\n--\n-- " + want + "\n\nmodule A where\n",
+		"b.hs":   "{- |\n   Module : A\n   Copyright : X\n\n" + want + "\n-}\nmodule A where\n",
+		"a.dart": "// Copyright X.\n\nlibrary;\n\nimport 'a.dart'\n    if (dart.library.io) 'b.dart';\nexport 'c.dart';\n\n/// " + want +
+			"\nabstract class A {}\n",
+		"a.clj": "(ns a.b\n  \"" + want + " More.\"\n  (:require [c]))\n",
+		"a.R":   "#' " + want + "\n#'\n#' @param x One.\na <- function(x) x\n",
+		"a.mli": "(* Copyright X. *)\n\n(** " + want + " *)\n\nval a : int\n",
+		"a.pm":  "package A;\n1;\n\n=head1 NAME\n\nA - " + want + "\n",
+		"a.erl": "%% " + want + "\n-module(a).\n",
 	} {
 		if got := source.Note(scan.Language(path), text); got != want {
 			t.Errorf("%s: %q", path, got)

@@ -10,11 +10,16 @@ import (
 // TestDocsAreAboutTheirSymbols shows what of a comment is left as a doc.
 func TestDocsAreAboutTheirSymbols(t *testing.T) {
 	for comment, want := range map[string]string{
-		"/////   Frob   //////":                    "",
-		"// base type ////":                        "",
-		"// frob - turns widgets around":           "turns widgets around",
-		"/** Turns widgets around. */":             "Turns widgets around.",
-		"// Ready? Turns widgets when all is set.": "Turns widgets when all is set.",
+		"/////   Frob   //////":           "",
+		"// base type ////":               "",
+		"// frob - turns widgets around":  "turns widgets around",
+		"/** Turns widgets around. */":    "Turns widgets around.",
+		"/** ## Widget Structure */":      "",
+		"/** # Use\n * Turns widgets. */": "Turns widgets.",
+		"// Turns [widgets](http://w.example) of [`Frob`][frob::Frob], see [Spoon.turn], [like] this.": "Turns widgets of `Frob`, see `Spoon.turn`, [like] this.",
+		"// Turns [widgets](http://w.example)[spoons](http://s.example).":                              "Turns widgetsspoons.",
+		"// Writes the {common log format}[http://log.example] of Frob.":                               "Writes the common log format of Frob.",
+		"// Ready? Turns widgets when all is set.":                                                     "Turns widgets when all is set.",
 	} {
 		o, _ := source.Outline(t.Context(), "JavaScript", []byte(comment+"\nexport function frob() {}\n"))
 		if len(o.Symbols) != 1 || o.Symbols[0].Doc != want {

@@ -41,9 +41,16 @@ var languages = []language.Language{
 		Ecosystems: []string{"hex"}},
 	{Name: "Objective-C", Imports: language.Dotted, Note: language.BlockNote, Folders: c.Folders, Family: "c"},
 	{Name: "CUDA", Imports: language.Dotted, Note: language.BlockNote, Folders: c.Folders, Family: "c"},
-	{Name: "OCaml", Note: language.BlockNote, Ecosystems: []string{"opam"}},
-	lined("R", "#", "cran"), lined("Julia", "#", "julia"), lined("Haskell", "--", "hackage"), lined("Lua", "--"),
-	lined("SQL", "--"), lined("Clojure", ";"), lined("Assembly", ";"),
+	// a comment among others at the top, with an empty line below it
+	{Name: "OCaml", Note: language.PatternNote(`(?s)\A(?:\s|\(\*.*?\*\))*?\(\*\*\s(.*?)\*\)\s*?\n\n`, ""),
+		Ecosystems: []string{"opam"}},
+	{Name: "Haskell", Imports: language.Dotted, Note: haddock, Ecosystems: []string{"hackage"}},
+	{Name: "R", Imports: language.Dotted, Note: language.PatternNote(`(?m)^((?:#'.*\n)+)`, "#'"),
+		Ecosystems: []string{"cran"}},
+	{Name: "Clojure", Imports: language.Dotted, Note: language.PatternNote(`\(ns\s[^"()]*"((?:[^"\\]|\\.)*)"`, ""),
+		Ecosystems: []string{"clojars", "maven"}},
+	{Name: "Perl", Imports: language.Dotted, Note: language.PatternNote(`(?m)^=head1 NAME\s+\S+ - (.+)$`, "")},
+	lined("Julia", "#", "julia"), lined("Lua", "--"), lined("SQL", "--"), lined("Assembly", ";"),
 }
 
 // script is a language whose files hold scripts.
@@ -62,6 +69,17 @@ func dotNet(name string) language.Language {
 func lined(name, mark string, ecosystems ...string) language.Language {
 	return language.Language{Name: name, Imports: language.Dotted, Note: language.LineNote(mark),
 		Ecosystems: ecosystems}
+}
+
+// haddock finds the note above the word module.
+func haddock(text string) string {
+	head, _, _ := strings.Cut("\n"+text, "\nmodule ")
+	if _, doc, ok := strings.Cut(head, "\n{- |"); ok {
+		doc, _, _ = strings.Cut(doc, "-}")
+		return language.Note(language.Paragraphs(doc))
+	}
+	_, doc, _ := strings.Cut(head, "\n-- |")
+	return language.Note(language.LineBlocks("-- "+doc, "--"))
 }
 
 // Of is what is known of the language; of one that has no entry, what most languages have in common.

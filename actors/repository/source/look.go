@@ -39,17 +39,3 @@ func Declarations(text string) int {
 	}
 	return n
 }
-
-// Namespace is that of what a file of Java, Kotlin, Scala, C# or PHP declares, with slashes.
-func Namespace(text string) string {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		for _, word := range []string{"package ", "namespace "} {
-			if rest, ok := strings.CutPrefix(line, word); ok {
-				name := strings.TrimRight(rest, " ;{")
-				return strings.NewReplacer(".", "/", `\`, "/").Replace(name)
-			}
-		}
-	}
-	return ""
-}

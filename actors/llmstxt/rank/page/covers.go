@@ -32,7 +32,7 @@ func (p Page) Covers() string {
 			continue
 		}
 		level = h.level
-		if isFurniture(text) {
+		if furniture.Start(strings.ToLower(text)) {
 			continue
 		}
 		if strings.HasSuffix(text, "?") {
@@ -82,9 +82,4 @@ func (p Page) Versions() string {
 		found = append(found[:mostVersions], "…")
 	}
 	return "Versions " + strings.Join(found, ", ")
-}
-
-// isFurniture tells the headings that say nothing of what a page is about.
-func isFurniture(heading string) bool {
-	return furniture.Start(strings.ToLower(heading))
 }

@@ -9,21 +9,15 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-var (
-	nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("directives of code")
-	options                        = words.Of("options")
-)
+var nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("directives of code")
 
 // Features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
 // it is.
 type Features struct {
 	Heading         string   // the first heading
 	Headings        []string // plain, as written; of all levels, the title among them
-	Lines           int
-	Fenced          int // lines of code
 	Fences          int
-	Steps           int // items of numbered lists, headings "Step 2"
-	Options         int // table rows and items about a flag, a key or a variable
+	Steps           int // items of numbered lists
 	Declared        int // reStructuredText directives that describe a name
 	Directives      int
 	ProseLines      int
@@ -33,27 +27,22 @@ type Features struct {
 
 // FeaturesOf reads the whole text once.
 func FeaturesOf(p, text string) Features {
-	r := featureReader{adoc: isAdoc(p), org: path.Ext(p) == ".org"}
+	r := featureReader{adoc: prose.EndsWithAny(strings.ToLower(p), ".adoc", ".asciidoc"), org: path.Ext(p) == ".org"}
 	if markdown, ok := asMarkdown(p, text); ok {
 		text = markdown
 	}
 	front, body := frontMatter(text)
-	lines := strings.Split(body, "\n")
-	for i, line := range lines {
-		next := ""
-		if i+1 < len(lines) {
-			next = lines[i+1]
-		}
-		r.line(line, next)
+	lines := append(strings.Split(body, "\n"), "")
+	for i, next := range lines[1:] {
+		r.line(lines[i], next)
 	}
-	r.f.Lines = len(lines)
 	if t := front["title"]; t != "" {
 		r.f.Headings = append([]string{t}, r.f.Headings...)
 	}
 	if len(r.f.Headings) > 0 {
 		r.f.Heading = r.f.Headings[0]
 	}
-	r.f.Targets = append(localTargets(body), tocTargets(lines)...)
+	r.f.Targets = append(localTargets(body), tocTargets(body)...)
 	r.f.NaturalLanguage = r.counts.naturalLanguage()
 	return r.f
 }
@@ -62,7 +51,6 @@ type featureReader struct {
 	f         Features
 	fence     string
 	adoc, org bool
-	ofOptions bool // the table that is read
 	counts    languageCounts
 }
 
@@ -79,9 +67,6 @@ func (r *featureReader) line(line, next string) {
 	case line[0] == ' ' || line[0] == '\t':
 		r.item(t)
 	case strings.IndexByte("-*+|<!:>[", t[0]) >= 0 || isNumbered(t):
-		if t[0] == '|' && strings.HasPrefix(strings.TrimLeft(next, " |:"), "--") {
-			r.ofOptions = options.In(strings.ToLower(t))
-		}
 		r.item(t)
 	default:
 		r.f.ProseLines++
@@ -104,10 +89,8 @@ func (r *featureReader) inFence(t string) bool {
 	case !inside && mark != "":
 		r.fence = mark
 		r.f.Fences++
-	case inside && mark == r.fence:
+	case mark == r.fence:
 		r.fence = ""
-	case inside:
-		r.f.Fenced++
 	}
 	return inside || mark != ""
 }
@@ -132,9 +115,6 @@ func (r *featureReader) heading(t, next string) bool {
 		text = plainInline(text)
 		r.f.Headings = append(r.f.Headings, text)
 		r.counts.count(text)
-		if low := strings.ToLower(text); strings.HasPrefix(low, "step ") || isNumbered(low) {
-			r.f.Steps++
-		}
 	}
 	return true
 }
@@ -150,17 +130,9 @@ func (r *featureReader) directive(t string) {
 	}
 }
 
-// item also counts what configures: "--flag", `KEY`, | `option` |.
 func (r *featureReader) item(t string) {
 	if isNumbered(t) {
 		r.f.Steps++
-	}
-	body := strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(t, "- "), "+ "), "*| `")
-	word, _, _ := strings.Cut(body, " ")
-	word = strings.Trim(word, "`|:=,*")
-	if strings.HasPrefix(body, "--") || len(word) > 3 && strings.Contains(word, "_") && word == strings.ToUpper(word) ||
-		t[0] == '|' && r.ofOptions && strings.Contains(t, "`") {
-		r.f.Options++
 	}
 	if strings.IndexByte("-*+>", t[0]) >= 0 || isNumbered(t) {
 		r.counts.count(t)
@@ -172,11 +144,6 @@ func isNumbered(t string) bool {
 	return digits > 0 && digits < 3 && len(t) > digits+1 && (t[digits] == '.' || t[digits] == ')') && t[digits+1] == ' '
 }
 
-func isAdoc(p string) bool {
-	ext := strings.ToLower(path.Ext(p))
-	return ext == ".adoc" || ext == ".asciidoc"
-}
-
 // plainInline drops the marks of emphasis, code, links and headings.
 func plainInline(s string) string {
 	return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1"))
@@ -184,23 +151,20 @@ func plainInline(s string) string {
 
 var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 
-// tocTargets lists the pages of a Sphinx table of contents.
-func tocTargets(lines []string) []string {
-	var list []string
-	inside := false
-	for _, line := range lines {
-		t := strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(t, ".. toctree::"), strings.HasPrefix(t, "```{toctree}"):
-			inside = true
-		case t == "" || strings.HasPrefix(t, ":"):
-		case inside && line[0] != ' ' && line[0] != '\t':
-			inside = false
-		case inside:
-			if i := strings.IndexByte(t, '<'); i >= 0 {
-				t = strings.Trim(t[i:], "<>")
-			}
-			list = append(list, t)
+// toctree is a table of contents of Sphinx, tocTarget a page in one: its path, or "title <path>".
+var (
+	toctree   = regexp.MustCompile("(?m)^[ \t]*(?:\\.\\. toctree::.*\n(?:[ \t].*\n|\n)*|```\\{toctree\\}(?s:.*?)\n```)")
+	tocTarget = regexp.MustCompile("(?m)^[ \t]*(?:.*<)?([^:<>`\\s][^:<>\n]*?)>?[ \t]*$")
+)
+
+// tocTargets lists the pages of the tables of contents.
+func tocTargets(body string) (list []string) {
+	if !strings.Contains(body, "toctree") {
+		return nil
+	}
+	for _, table := range toctree.FindAllString(body+"\n", -1) {
+		for _, page := range tocTarget.FindAllStringSubmatch(table, -1) {
+			list = append(list, page[1])
 		}
 	}
 	return list

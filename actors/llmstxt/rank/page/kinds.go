@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 var pages, markdownPages, readmes = words.Of("pages"), words.Of("Markdown"), words.Of("READMEs")
@@ -17,8 +16,7 @@ func Is(p string) bool {
 
 func IsReadme(p string) bool {
 	name := strings.ToLower(path.Base(p))
-	ext, ok := strings.CutPrefix(name, "readme.")
-	return name == "readme" || ok && (pages.Has(path.Ext(name)) || IsLanguageTag(ext) && scan.Language(name) == "")
+	return name == "readme" || strings.HasPrefix(name, "readme.") && pages.Has(path.Ext(name))
 }
 
 // ReadmeRank prefers the plain name to a translation, and Markdown to others.
@@ -27,8 +25,4 @@ func ReadmeRank(p string) int {
 		return i
 	}
 	return len(readmes)
-}
-
-func IsLanguageTag(tag string) bool {
-	return len(tag) == 2 || len(tag) == 5 && (tag[2] == '-' || tag[2] == '_')
 }

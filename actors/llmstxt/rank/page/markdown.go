@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"html"
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -31,12 +32,7 @@ func readMarkdown(path, source string) Page {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		r.block(n)
 	}
-	p.Title, p.Taglines = cmp.Or(p.Title, r.htmlTitle), r.htmlProse
-	if len(p.Prose) == 0 {
-		for _, text := range r.htmlProse {
-			p.Prose = append(p.Prose, Paragraph{Text: text, Near: true})
-		}
-	}
+	p.Title = cmp.Or(p.Title, r.htmlTitle)
 	return p
 }
 
@@ -57,7 +53,6 @@ type mdReader struct {
 	aside     bool // below a heading whose text is not about what this is
 	headed    bool // a heading has come
 	htmlTitle string
-	htmlProse []string
 }
 
 func (r *mdReader) block(n ast.Node) {
@@ -81,8 +76,11 @@ func (r *mdReader) heading(n *ast.Heading) {
 	title, _ := r.inline(n)
 	title = prose.Clean(title)
 	begun := len(r.page.Prose) > 0 && !IsReadme(r.page.Path)
+	first := n.PreviousSibling() == nil
+	part := first && r.isPart(n, title)
+	r.page.begun = r.page.begun || part
 	// A page that begins with a lower heading means it as its title.
-	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || n.PreviousSibling() == nil) {
+	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
 	} else if title != "" && (!isElsewhere(n) || Version(title) != "") {
 		r.page.below(title, n.Level)
@@ -92,6 +90,20 @@ func (r *mdReader) heading(n *ast.Heading) {
 	r.aside = n.Level > 1 && asides.In(strings.ToLower(title)) && !own
 }
 
+// isPart tells a lower heading that others of its level follow, unless it has the name of the file.
+func (r *mdReader) isPart(n *ast.Heading, title string) bool {
+	name := strings.ToLower(strings.TrimSuffix(path.Base(r.page.Path), path.Ext(r.page.Path)))
+	if n.Level == 1 || IsReadme(r.page.Path) || prose.HasWords(strings.ToLower(title), name) {
+		return false
+	}
+	for next := n.NextSibling(); next != nil; next = next.NextSibling() {
+		if h, ok := next.(*ast.Heading); ok && h.Level == n.Level {
+			return true
+		}
+	}
+	return false
+}
+
 // isElsewhere holds for a heading that is one link to another site, as those who sponsor a project have it.
 func isElsewhere(n *ast.Heading) bool {
 	link, ok := n.FirstChild().(*ast.Link)
@@ -99,9 +111,8 @@ func isElsewhere(n *ast.Heading) bool {
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
-	text, linked := r.inline(n)
-	if text = withoutLeadIn(text); !r.aside && 2*linked <= len(text) {
-		r.page.take(text)
+	if text, linked := r.inline(n); !r.aside && 2*linked <= len(text) {
+		r.page.take(withoutLeadIn(text))
 	}
 }
 
@@ -129,8 +140,6 @@ func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				b.WriteByte(' ')
 			}
-		case *ast.String:
-			b.Write(n.Value)
 		}
 		return ast.WalkContinue, nil
 	})
@@ -155,7 +164,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	case htmlHeading.MatchString(raw) && text != "":
 		r.page.below(text, 6)
 	case !htmlHeading.MatchString(raw) && !htmlOther.MatchString(raw) && !r.aside && isProse(text):
-		r.htmlProse = append(r.htmlProse, text)
+		r.page.Taglines = append(r.page.Taglines, text)
 	}
 }
 
@@ -171,9 +180,18 @@ func stripTags(raw string) string {
 	return prose.Tidy(html.UnescapeString(htmlTag.ReplaceAllString(raw, " ")))
 }
 
-// frontMatter reads the plain "key: value" lines between the --- lines at the top, and gives the rest.
+var frontLine = regexp.MustCompile(`(?m)^(title|description):[ \t]*([^|>\s].*)`)
+
+// frontMatter reads title and description between the --- lines at the top, and gives the rest.
 func frontMatter(source string) (map[string]string, string) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\uFEFF")
+	if title, ok := strings.CutPrefix(source, "% "); ok { // of Pandoc, authors and date below it
+		title, _, _ = strings.Cut(title, "\n")
+		for strings.HasPrefix(source, "%") {
+			_, source, _ = strings.Cut(source, "\n")
+		}
+		return map[string]string{"title": title}, source
+	}
 	rest, ok := strings.CutPrefix(source, "---\n")
 	if !ok {
 		return nil, source
@@ -183,13 +201,8 @@ func frontMatter(source string) (map[string]string, string) {
 		return nil, source
 	}
 	front := make(map[string]string)
-	for line := range strings.SplitSeq(block, "\n") {
-		if key, value, ok := strings.Cut(line, ":"); ok && key == strings.TrimSpace(key) {
-			value = strings.TrimSpace(value)
-			if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
-				front[key] = prose.Tidy(strings.Trim(value, `"'`))
-			}
-		}
+	for _, m := range frontLine.FindAllStringSubmatch(block, -1) {
+		front[m[1]] = prose.Tidy(strings.Trim(strings.TrimSpace(m[2]), `"'`))
 	}
 	return front, rest
 }

@@ -31,10 +31,7 @@ func MentionsIn(text string) Mentions {
 	}
 	for _, code := range CodeOf(text) {
 		m.imported(code)
-		for w := range strings.FieldsFuncSeq(code, func(r rune) bool {
-			return !prose.IsIdent(r) && r != '.' && r != ':' &&
-				r != '/'
-		}) {
+		for w := range strings.FieldsFuncSeq(code, func(r rune) bool { return isGap(r) && !strings.ContainsRune(".:/", r) }) {
 			w = strings.Trim(w, ".:/")
 			m.Words[w]++
 			if i := strings.LastIndexAny(w, ".:"); i > 0 {
@@ -46,6 +43,8 @@ func MentionsIn(text string) Mentions {
 	return m
 }
 
+func isGap(r rune) bool { return !prose.IsIdent(r) }
+
 // imported takes in what a line "from a.b import c, d" names.
 func (m Mentions) imported(code string) {
 	rest, ok := strings.CutPrefix(code, "from ")
@@ -53,7 +52,7 @@ func (m Mentions) imported(code string) {
 	if !ok || !found {
 		return
 	}
-	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !prose.IsIdent(r) }) {
+	for name := range strings.FieldsFuncSeq(names, isGap) {
 		m.Pairs[Pair(module[strings.LastIndexByte(module, '.')+1:], name)]++
 	}
 }
@@ -61,7 +60,7 @@ func (m Mentions) imported(code string) {
 // parts takes in the identifiers of a dotted name.
 func (m Mentions) parts(w string) {
 	owner := ""
-	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !prose.IsIdent(r) }) {
+	for part := range strings.FieldsFuncSeq(w, isGap) {
 		m.Words[part]++
 		if owner != "" {
 			m.Owners[owner] = true
@@ -124,12 +123,7 @@ func CodeOf(text string) []string {
 func localTargets(text string) []string {
 	var list []string
 	for _, open := range []string{"](", "href=\"", "include:: ", ":doc:`", "<a href='"} {
-		for rest := text; ; {
-			i := strings.Index(rest, open)
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len(open):]
+		for _, rest := range strings.Split(text, open)[1:] {
 			end := strings.IndexAny(rest, ")\"'` \n>#?")
 			if end <= 0 {
 				continue

@@ -7,13 +7,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 )
 
+// languageCounts counts, by language, the small words that no text avoids, and the letters of scripts.
 type languageCounts struct {
-	words  map[string]int
-	script map[string]int
-	letter int
+	words, script map[string]int
+	letter        int // of whatever script
 }
 
-// count looks at the small words, which no text avoids, and at the scripts.
+var smallWords, alphabets = words.Table("languages"), words.Table("alphabets")
+
 func (c *languageCounts) count(line string) {
 	if c.letter > 4000 {
 		return
@@ -22,68 +23,50 @@ func (c *languageCounts) count(line string) {
 		c.words, c.script = make(map[string]int), make(map[string]int)
 	}
 	for w := range strings.FieldsSeq(line) {
-		c.words[smallWords[strings.ToLower(strings.Trim(w, ".,:;!?()\""))]]++
+		if language := smallWords[strings.ToLower(strings.Trim(w, ".,:;!?()\""))]; language != "" {
+			c.words[language]++
+		}
 	}
 	for _, r := range line {
-		script := ""
-		if r >= 0x80 {
-			script = scriptOf(r)
-		}
-		if script != "" {
-			c.script[script]++
-		}
-		if script != "" || r >= 'a' && r <= 'z' {
+		if r >= 'a' && r <= 'z' {
 			c.letter++
+		} else if r >= 0x80 {
+			c.countScript(r)
 		}
 	}
 }
 
-// alphabets are the languages that are told by their letters; the first that has a letter counts.
-var alphabets = []struct {
-	language string
-	table    *unicode.RangeTable
-}{
-	{"ja", unicode.Hiragana}, {"ja", unicode.Katakana}, {"zh", unicode.Han}, {"ko", unicode.Hangul},
-	{"cyrillic", unicode.Cyrillic}, {"ar", unicode.Arabic}, {"hi", unicode.Devanagari}, {"el", unicode.Greek},
-	{"he", unicode.Hebrew}, {"th", unicode.Thai},
+func (c *languageCounts) countScript(r rune) {
+	for script, language := range alphabets {
+		if unicode.Is(unicode.Scripts[script], r) {
+			c.letter++
+			c.script[language]++
+		}
+	}
 }
 
-func scriptOf(r rune) string {
-	for _, s := range alphabets {
-		if unicode.Is(s.table, r) {
-			return s.language
+// naturalLanguage is "" where too little speaks for any.
+func (c *languageCounts) naturalLanguage() string {
+	script, _, letters := most(c.script)
+	if 5*letters > c.letter && letters > 20 {
+		if 20*c.script["ja"] > letters {
+			return "ja"
 		}
+		return script
+	}
+	if language, n, _ := most(c.words); n >= 6 {
+		return language
 	}
 	return ""
 }
 
-// smallWords are those that no text avoids, each with its language.
-var smallWords = words.Table("languages")
-
-// NaturalLanguage is "" where too little speaks for any.
-func (c *languageCounts) naturalLanguage() string {
-	scripts := 0
-	best, most := "", 0
-	for s, n := range c.script {
-		scripts += n
-		if n > most || n == most && s < best {
-			best, most = s, n
+// most is the key with the highest count, of equal ones the first by name.
+func most(counts map[string]int) (best string, highest, sum int) {
+	for key, n := range counts {
+		sum += n
+		if n > highest || n == highest && key < best {
+			best, highest = key, n
 		}
 	}
-	if 5*scripts > c.letter && scripts > 20 {
-		if 20*c.script["ja"] > scripts {
-			return "ja"
-		}
-		return best
-	}
-	best, most = "", 0
-	for t, n := range c.words {
-		if t != "" && (n > most || n == most && t < best) {
-			best, most = t, n
-		}
-	}
-	if most < 6 {
-		return ""
-	}
-	return best
+	return best, highest, sum
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func markdownOfNotebook(text string) string {
 	for cells.More() {
 		var cell struct {
 			Kind   string `json:"cell_type"`
-			Source any
+			Source json.RawMessage
 		}
 		if err := cells.Decode(&cell); err != nil {
 			break
@@ -32,19 +33,18 @@ func markdownOfNotebook(text string) string {
 			b.WriteString("```\n" + source + "\n```\n\n")
 		}
 	}
-	return b.String()
+	return boldTitle.ReplaceAllString(b.String(), "# $1\n")
 }
 
+// boldTitle is the first line of a notebook that has its title in bold type.
+var boldTitle = regexp.MustCompile(`\A\s*\*\*([^*\n]+[^*\n.:!])\*\*[ \t]*(?:\n|\z)`)
+
 // joined is a text that the format allows to be a list of lines.
-func joined(source any) string {
-	if s, ok := source.(string); ok {
-		return s
+func joined(source []byte) (text string) {
+	var lines []string
+	if json.Unmarshal(source, &lines) == nil {
+		return strings.Join(lines, "")
 	}
-	var b strings.Builder
-	lines, _ := source.([]any)
-	for _, l := range lines {
-		s, _ := l.(string)
-		b.WriteString(s)
-	}
-	return b.String()
+	_ = json.Unmarshal(source, &text)
+	return text
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
@@ -92,11 +93,13 @@ func (p Page) Note() string {
 	return p.LeadIn
 }
 
-// isDefinition tells "KeyType : a type for keys", an item of some list.
+// isDefinition tells "KeyType : a type for keys", an item of some list, and "int turn(char *widget, int times)".
 func isDefinition(s string) bool {
 	term, _, ok := strings.Cut(s, " : ")
-	return ok && strings.Count(term, " ") < 4
+	return ok && strings.Count(term, " ") < 4 || signature.MatchString(s)
 }
+
+var signature = regexp.MustCompile(`^[\w *&:]+\w\([^()]*[,=*][^()]*\);?$`)
 
 // isProse also admits a name in braces in front, as in "{fmt} is a library".
 func isProse(s string) bool {
@@ -109,9 +112,6 @@ func isProse(s string) bool {
 // Read reads the page by the format that the name of its file tells.
 func Read(p, text string) Page {
 	if markdown, ok := asMarkdown(p, text); ok {
-		if IsNotebook(p) {
-			return readMarkdown(p, markdown)
-		}
 		return readManual(p, markdown)
 	}
 	if IsLicence(path.Base(p)) {
@@ -133,16 +133,16 @@ func WithoutLead(s string) string {
 	if leads.End(strings.ToLower(head)) {
 		return ""
 	}
-	return head + "."
+	return strings.TrimSuffix(strings.TrimSuffix(head, " featuring"), " including") + "."
 }
 
-// NameAndAbout parts a heading as the hosts of repositories write it: "Frob: turns widgets", "frob - a turner".
-func NameAndAbout(heading string) (name, about string) {
-	for _, mark := range []string{": ", " - ", " – ", " — "} {
-		name, about, ok := strings.Cut(heading, mark)
-		if ok && name != "" && strings.Count(name, " ") < 3 && strings.Count(about, " ") > 1 {
-			return name, strings.TrimSpace(about)
-		}
+// About is what a heading says behind the name, as the hosts of repositories write it: "Frob: turns any widgets",
+// "frob - a turner of widgets".
+func About(heading string) string {
+	if parts := nameAndAbout.FindStringSubmatch(heading); parts != nil {
+		return parts[1]
 	}
-	return heading, ""
+	return ""
 }
+
+var nameAndAbout = regexp.MustCompile(`^\S+?(?: \S+?){0,2}?(?:: | [-–—] )(\S+ \S+ .+)`)

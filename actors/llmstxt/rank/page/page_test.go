@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
@@ -15,6 +16,8 @@ func purpose(path, text string) (title, summary string) {
 		return p.Title, prose.Opening(p.Lead)
 	case len(p.Prose) > 0:
 		return p.Title, prose.Opening(p.Prose[0].Text)
+	case len(p.Taglines) > 0:
+		return p.Title, prose.Opening(p.Taglines[0])
 	}
 	return p.Title, ""
 }
@@ -61,6 +64,7 @@ func TestPurposeOfOtherFormats(t *testing.T) {
 		"README.rst":  "====\nName\n====\n\n.. image:: x.svg\n   :alt: something\n\n" + want + "\n",
 		"README.adoc": "= Name\n\n" + want + "\n",
 		"README":      "Name\n----\n\n" + want + "\n",
+		"a.md":        "% Name\n% Jane Doe\n\n" + want + "\n",
 		"README.mdx":  "import Foo from 'foo-package-name'\n\n# Name\n\n<Foo.Bar>\n\n" + want + "\n",
 	} {
 		if title, got := purpose(path, text); got != want || title != "Name" {
@@ -71,10 +75,11 @@ func TestPurposeOfOtherFormats(t *testing.T) {
 
 func TestLicence(t *testing.T) {
 	for text, want := range map[string]string{
-		"Permission is hereby granted, free of charge,\nto any person obtaining a copy": "MIT",
-		"Apache License\n   Version 2.0, January 2004":                                  "Apache-2.0",
-		"GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007":                          "GPL-3.0",
-		"GNU AFFERO GENERAL PUBLIC LICENSE\n Version 3":                                 "AGPL-3.0",
+		"Permission is hereby granted, free of charge,\nto any person obtaining a copy":                                            "MIT",
+		"Apache License\n   Version 2.0, January 2004":                                                                             "Apache-2.0",
+		"GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007":                                                                     "GPL-3.0",
+		"GNU AFFERO GENERAL PUBLIC LICENSE\n Version 3":                                                                            "AGPL-3.0",
+		"Mozilla Public License Version 2.0\n1.12. \"Secondary License\" means the GNU Affero General Public License, Version 3.0": "MPL-2.0",
 		"All mine.": "",
 	} {
 		if got := page.LicenceOf(text); got != want {
@@ -92,5 +97,17 @@ func TestCoversLeavesSponsorsOut(t *testing.T) {
 	log := "# Changes\n\n## [1.2.0](https://x.example/1)\n\n## [1.1.0](https://x.example/2)\n"
 	if got := page.Read("CHANGELOG.md", log).Versions(); got != "Versions 1.2.0, 1.1.0" {
 		t.Errorf("versions %q", got)
+	}
+}
+
+func TestTablesOfContents(t *testing.T) {
+	const want = "guide|api/users"
+	for path, text := range map[string]string{
+		"index.rst": "Frob\n====\n\n.. toctree::\n   :maxdepth: 2\n\n   guide\n   Users of it <api/users>\n\nMore of it.\n",
+		"index.md":  "# Frob\n\n```{toctree}\n:maxdepth: 2\n\nguide\nUsers of it <api/users>\n```\n\nMore of it.\n",
+	} {
+		if got := strings.Join(page.FeaturesOf(path, text).Targets, "|"); got != want {
+			t.Errorf("%s leads to %s", path, got)
+		}
 	}
 }

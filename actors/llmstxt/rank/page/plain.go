@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -12,9 +14,9 @@ import (
 func readPlain(p, text string) Page {
 	out := Page{Path: p}
 	aside := false
-	marks := ""
+	var marks []string
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
-		lines := plainLines(strings.Split(strings.Trim(block, "\n"), "\n"))
+		lines := plainLines(block)
 		if title, n := plainTitle(lines); n > 0 {
 			level := plainLevel(&marks, lines[n-1])
 			aside = out.Title != "" && asides.In(strings.ToLower(title))
@@ -36,16 +38,15 @@ func readPlain(p, text string) Page {
 }
 
 // plainLevel is that of a heading by the character that marks it: the levels are in the order in which these come.
-func plainLevel(marks *string, line string) int {
+func plainLevel(marks *[]string, line string) int {
 	mark := line[:len(line)-len(strings.TrimLeft(line, "=*"))]
 	if isRule(line) || mark == "" {
 		mark = line[:1]
 	}
-	mark = "\n" + mark + "\n"
-	if !strings.Contains(*marks, mark) {
-		*marks += mark
+	if !slices.Contains(*marks, mark) {
+		*marks = append(*marks, mark)
 	}
-	return strings.Count((*marks)[:strings.Index(*marks, mark)], "\n")
+	return slices.Index(*marks, mark)
 }
 
 // holdsCode tells the blocks of reStructuredText, AsciiDoc and Org that show code.
@@ -54,38 +55,29 @@ func holdsCode(block string) bool {
 		"\n----", "#+begin_src", "#+BEGIN_SRC", ".. literalinclude")
 }
 
-// plainLines drops the settings and labels that stand above a title.
-func plainLines(lines []string) []string {
-	for len(lines) > 1 && (strings.HasPrefix(lines[0], ".. _") || strings.HasPrefix(lines[0], "//") ||
-		setting.MatchString(lines[0]) || strings.HasPrefix(lines[0], "#+") && !isOrgTitle(lines[0])) {
-		lines = lines[1:]
-	}
-	if len(lines) > 1 && strings.HasPrefix(lines[0], "= ") {
-		rest := lines[1:]
-		for len(rest) > 0 && setting.MatchString(rest[0]) {
-			rest = rest[1:]
-		}
-		lines = append(lines[:1:1], rest...)
-	}
-	return lines
+// plainLines are those of a block without settings, labels and comments.
+func plainLines(block string) []string {
+	return slices.DeleteFunc(strings.Split(strings.Trim(block, "\n"), "\n"), func(line string) bool {
+		return prose.StartsWithAny(line, ".. _", "//", "#+") && !plainHeading.MatchString(line) || setting.MatchString(line)
+	})
 }
 
 // setting is ":toc: left", not a role like ":ref:`x`".
-var setting = regexp.MustCompile("^:[^: `]+:( |$)")
+var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)")
 
-func isOrgTitle(line string) bool { return strings.HasPrefix(strings.ToLower(line), "#+title:") }
+// plainHeading is one by its mark, of AsciiDoc, Textile or Org.
+var plainHeading = regexp.MustCompile(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
 
 func plainTitle(lines []string) (title string, used int) {
+	if len(lines) == 0 {
+		return "", 0
+	}
 	first := lines[0]
-	for _, mark := range []string{"= ", "== ", "=== ", "h1. ", "h2. ", "h3. ", "* ", "** "} {
-		// A bullet looks like a heading of Org; headings stand alone.
-		if rest, ok := strings.CutPrefix(first, mark); ok && (mark[0] != '*' || len(lines) == 1) {
-			return plainInline(rest), 1
-		}
+	// A bullet looks like a heading of Org; headings stand alone.
+	if marked := plainHeading.FindStringSubmatch(first); marked != nil && (first[0] != '*' || len(lines) == 1) {
+		return plainInline(marked[1]), 1
 	}
 	switch {
-	case isOrgTitle(first):
-		return prose.Tidy(first[len("#+title:"):]), 1
 	case len(lines) > 2 && isRule(first) && isRule(lines[2]):
 		return rstInline(lines[1]), 3
 	case len(lines) > 1 && isRule(lines[1]) && !isRule(first):
@@ -116,36 +108,23 @@ func withoutLeadIn(s string) string {
 	if !strings.HasSuffix(s, ":") {
 		return s
 	}
-	end := 0
-	for {
-		next := end + prose.SentenceEnd(s[end:])
-		if next >= len(s) {
-			break
-		}
-		end = next
+	last := 0
+	for next := 0; next < len(s); next += prose.SentenceEnd(s[next:]) {
+		last = next
 	}
-	if end == 0 {
-		return s
-	}
-	return strings.TrimSpace(s[:end])
+	return cmp.Or(strings.TrimSpace(s[:last]), s)
 }
 
 // rstText is one in back quotes, with the role before it and the target in it; starred is one in stars.
 var (
-	rstText = regexp.MustCompile("(:[\\w:+-]+:)?`[~!]*([^`<]*)(?:<[^`]*)?`_*")
+	rstText = regexp.MustCompile("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
 	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
 )
 
 // rstInline leaves the text of roles, references and substitutions.
 func rstInline(s string) string {
-	s = strings.ReplaceAll(s, "``", "\x00")
-	s = rstText.ReplaceAllStringFunc(s, func(quoted string) string {
-		parts := rstText.FindStringSubmatch(quoted)
-		if role := parts[1]; role == ":rfc:" || role == ":pep:" {
-			return strings.ToUpper(strings.Trim(role, ":")) + " " + parts[2]
-		}
-		return strings.TrimSpace(parts[2])
-	})
+	s = strings.NewReplacer("``", "\x00", ":rfc:`", "RFC `", ":pep:`", "PEP `").Replace(s)
+	s = rstText.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
 	return prose.Tidy(strings.ReplaceAll(Unstarred(s), "\x00", "`"))
 }

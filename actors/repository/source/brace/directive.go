@@ -13,7 +13,6 @@ type branch struct {
 	optional             bool
 	never                bool // #if 0
 	dropped              bool // it is another head of a statement that the side before began
-	stray                bool // it closes what it does not open
 }
 
 func (l *Lexer) directive(c byte) bool {
@@ -72,15 +71,12 @@ func (l *Lexer) pop() branch {
 	}
 	b := l.branches[len(l.branches)-1]
 	l.branches = l.branches[:len(l.branches)-1]
-	if b.never || b.dropped || b.optional && (b.stray || len(l.open) > l.floor) {
+	if b.never || b.dropped || b.optional && len(l.open) > l.floor {
 		l.Tokens = l.Tokens[:min(len(l.Tokens), b.tokens)]
 		l.notes = l.notes[:min(len(l.notes), b.notes)]
 		l.open = l.open[:min(len(l.open), l.floor)]
 	}
 	l.floor = b.floor
-	if b.stray && !b.optional && !b.never && len(l.branches) > 0 {
-		l.branches[len(l.branches)-1].stray = true
-	}
 	return b
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
@@ -254,24 +253,14 @@ func (s *File) spaced(before, i int) bool {
 	return true
 }
 
-// IsMacroName tells names of macros and constants: capitals, digits and underscores.
-func IsMacroName(name []byte) bool {
-	letters := 0
-	for _, c := range name {
-		if 'a' <= c && c <= 'z' || c >= utf8.RuneSelf {
-			return false
-		}
-		if 'A' <= c && c <= 'Z' {
-			letters++
-		}
-	}
-	return letters > 1
-}
+// IsMacroName tells names of macros and constants, as the name of a type is seldom one.
+func IsMacroName(name []byte) bool { return len(name) > 1 && surface.IsConstantName(string(name)) }
 
-// AfterAttribute passes over the @name.name<...>(...) at i. A parenthesis that stands apart is not its own.
+// AfterAttribute passes over the @name.name<...>(...) or @file:name at i. A parenthesis that stands apart is not its
+// own.
 func (s *File) AfterAttribute(i int) int {
 	i += 2
-	for s.Is(i, ".") && s.IsWord(i+1) {
+	for s.IsOneOf(i, ".", ":") && s.IsWord(i+1) {
 		i += 2
 	}
 	i = s.Angles(i)

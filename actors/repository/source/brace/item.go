@@ -19,9 +19,12 @@ type Item struct {
 	Constant  bool
 }
 
-// Body is the scope of what is declared between the braces that open at a token.
+// Body is the scope of what is declared between the braces that open at a token; nothing is where scopes are too deep.
 func (s *File) Body(item Item, name string, open int) (from int, in Scope) {
 	from, to := s.Inside(open)
+	if item.In.Depth >= DeepestScope {
+		to = from
+	}
 	return from, Scope{Name: surface.Qualify(item.In.Name, ".", name), To: to, Depth: item.In.Depth + 1}
 }
 
@@ -32,7 +35,7 @@ func (s *File) Found(item Item, name string, kind surface.Kind, to int) {
 	}
 }
 
-// Fields reads the variables that one type declares, as in "int a = 1, b[]". The first name ends before token "stop".
+// Fields reads the variables that one type declares, as in "int a = 1, b". The first name ends before token "stop".
 // The value of a constant is shown where it has at most so many tokens, its "=" included.
 func (s *File) Fields(item Item, stop, shownTokens int) int {
 	kind := surface.Variable
@@ -42,9 +45,6 @@ func (s *File) Fields(item Item, stop, shownTokens int) int {
 	doc, head := "", ""
 	for first := true; ; first = false {
 		name := stop - 1
-		for s.Is(name, "]") && int(s.At(name).Pair) < name {
-			name = int(s.At(name).Pair) - 1
-		}
 		if first && item.Public {
 			doc, head = s.Doc(item.Start), s.Signature(item.Start, name)
 		}

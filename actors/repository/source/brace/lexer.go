@@ -231,9 +231,6 @@ func (l *Lexer) match(c byte) {
 			return
 		}
 	}
-	if len(l.branches) > 0 {
-		l.branches[len(l.branches)-1].stray = true
-	}
 }
 
 func opener(c byte) byte { return "([{"[strings.IndexByte(")]}", c)] }

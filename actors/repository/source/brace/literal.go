@@ -81,11 +81,6 @@ func (l *Lexer) PlainQuote(c byte) int {
 	return 0
 }
 
-// TextBlock reads """text""", over lines.
-func (l *Lexer) TextBlock(hole string, until byte, escapes bool) int {
-	return l.LiteralEnd(3, Quoted{Quote: `"""`, Hole: hole, Until: until, Lines: true, Escapes: escapes})
-}
-
 // Run counts how often the byte stands so far ahead, up to what literals use.
 func (l *Lexer) Run(ahead int, c byte) int {
 	n := 0

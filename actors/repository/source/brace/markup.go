@@ -4,7 +4,6 @@ import (
 	"html"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -44,13 +43,9 @@ func leadTag(line string) string {
 	switch name {
 	case "description", "desc", "summary", "classdesc", "fileoverview", "overview", "brief", "short", "details":
 		return strings.TrimSpace(rest) + "\n"
-	case "file":
-		if strings.Contains(strings.TrimSpace(rest), " ") {
-			return rest + "\n"
-		}
-		return "\n"
-	case "module", "packageDocumentation", "export", "class", "constructor", "public", "name", "namespace", "license",
-		"{", "}":
+	case "file", "module", "packageDocumentation", "export", "class", "constructor", "public", "name", "namespace",
+		"license", "{", "}", "struct", "union", "enum", "def", "fn", "typedef", "var", "ingroup", "addtogroup", "defgroup",
+		"headerfile", "interface", "headername", "since", "author", "date", "rst", "endrst":
 		return "\n"
 	}
 	return line
@@ -91,20 +86,7 @@ func htmlTag(_, text string) (shown, rest string) {
 	return "<", text
 }
 
-// BracketLinks sets the names that KDoc has in brackets in backticks.
-func BracketLinks(text string) string {
-	return surface.ReplaceEach(text, "[", func(_, rest string) (shown, after string) {
-		end := strings.IndexFunc(rest, func(r rune) bool {
-			return !IsWordByte(byte(min(r, 0x80))) && r != '.' && r != ':'
-		})
-		if end <= 0 || rest[end] != ']' || prose.StartsWithAny(rest[end:], "](", "][") {
-			return "[", rest
-		}
-		return "`" + rest[:end] + "`", rest[end+1:]
-	})
-}
-
-// Doxygen reads both of its ways to write a command, \brief and @brief.
+// Doxygen reads \brief and @brief as Javadoc has its tags.
 func Doxygen(text string) string {
 	if strings.ContainsAny(text, `\@`) {
 		var b strings.Builder
@@ -113,28 +95,11 @@ func Doxygen(text string) string {
 				surface.IsLower(trimmed[1]) {
 				line = "@" + trimmed[1:]
 			}
-			b.WriteString(doxygenWords(doxygenLead(line)))
+			b.WriteString(doxygenWords(line))
 		}
 		text = b.String()
 	}
-	return withoutHTML(text)
-}
-
-// doxygenLead reads the command that begins a line. One that sets words within a sentence is left to doxygenWords.
-func doxygenLead(line string) string {
-	tag, ok := strings.CutPrefix(line, "@")
-	if !ok {
-		return line
-	}
-	name, rest, _ := strings.Cut(strings.TrimSpace(tag), " ")
-	switch name {
-	case "brief", "short", "details":
-		return rest + "\n"
-	case "file", "class", "struct", "union", "enum", "namespace", "def", "fn", "typedef", "var", "ingroup",
-		"addtogroup", "defgroup", "name", "{", "}", "headerfile", "interface", "headername", "since", "author", "date":
-		return "\n"
-	}
-	return line
+	return Javadoc(text)
 }
 
 // doxygenWords leaves of \ref name and its like the name.

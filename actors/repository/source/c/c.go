@@ -36,7 +36,7 @@ func cOutline(ctx context.Context, text []byte, plus bool) surface.Outline {
 	if c.header {
 		c.macros()
 	}
-	return surface.Outline{Doc: c.FileDoc(func(int) bool { return false }), Symbols: c.Symbols}
+	return surface.Outline{Symbols: c.Symbols}
 }
 
 // cLiteral reads R"mark(text)mark" besides what others have, too.

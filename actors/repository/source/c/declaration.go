@@ -141,28 +141,7 @@ func (c *cFile) found(name string, kind surface.Kind, in cScope, start, sig, end
 	if in.hidden || !c.header || name == "" || name[0] == '_' {
 		return
 	}
-	doc := c.Doc(start)
-	if doc == "" && c.Is(end, ";") {
-		doc = c.trailing(end)
-	}
-	c.Keep(surface.Qualify(in.name, "::", name), kind, c.Signature(sig, end), doc, c.Attributes(start))
-}
-
-// trailing is the documentation that follows the declaration whose last token is given: a comment that says so, or
-// one that touches it and nothing else.
-func (c *cFile) trailing(end int) string {
-	t, next := c.At(end), c.At(end+1)
-	if t.Notes >= next.Notes {
-		return ""
-	}
-	n := c.Notes[t.Notes]
-	text := string(c.Text[n.Start:min(n.Start+4, n.Stop)])
-	says := n.Line == t.Last && (strings.HasSuffix(text, "<") || text == "/**<" || text == "/*!<")
-	touches := n.Kind == brace.BlockComment && n.Line-t.Last == 1 && next.Line-n.Last > 1
-	if n.Kind == brace.Directive || !says && !touches {
-		return ""
-	}
-	return c.Summary(c.Comments(c.Notes[t.Notes : t.Notes+1]))
+	c.Keep(surface.Qualify(in.name, "::", name), kind, c.Signature(sig, end), c.Doc(start), c.Attributes(start))
 }
 
 func (c *cFile) using(start, i, to int, in cScope) int {

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
 )
 
@@ -13,18 +12,6 @@ func includes(line string) []string {
 		return []string{language.Between(rest, `"<`, `">`)}
 	}
 	return nil
-}
-
-// IsPlus finds what C does not have. Headers of C close a block for C++ with "extern".
-func IsPlus(text string) bool {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if prose.StartsWithAny(line, "namespace ", "template <", "template<", "class ", "using namespace", "public:",
-			"private:", "#include <string>", "#include <vector>", "#include <cstd", "#include <memory>") {
-			return true
-		}
-	}
-	return false
 }
 
 // IsLibrary knows the headers of the C library that projects have namesakes of.

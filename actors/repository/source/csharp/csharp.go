@@ -1,6 +1,7 @@
 package csharp
 
 import (
+	"bytes"
 	"context"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 // Language is C#.
 var Language = language.Language{Name: "C#", Outline: outline, Imports: language.Dotted,
-	Code: language.WithoutComments, Note: language.ClassNote, Private: isPrivate, Family: ".net",
+	Code: language.WithoutComments, Note: language.ClassNote, Private: language.Without("public "), Family: ".net",
 	Ecosystems: []string{"nuget"}, Tests: []string{"using Xunit", "using NUnit"}, Classes: true}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
@@ -20,8 +21,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 			"pragma", "nullable", "line", "error", "warning", "define", "undef"}}
 	c := &csharpFile{File: d.Read(ctx, text, 0)}
 	c.members(0, brace.Scope{To: len(c.Tokens), IsFile: true})
-	doc := c.FileDoc(func(i int) bool { return c.IsOneOf(i, "using", "namespace", "[", "extern") })
-	return surface.Outline{Doc: doc, Symbols: c.Symbols}
+	return surface.Outline{Symbols: c.Symbols}
 }
 
 func csharpLiteral(l *brace.Lexer) int {
@@ -32,18 +32,12 @@ func csharpLiteral(l *brace.Lexer) int {
 	if c != '"' && (c != '@' && c != '$' || isCSharpMark(l.At(-1))) { // where marks began no string, the rest does not
 		return 0
 	}
-	ahead, dollars, verbatim := 0, 0, false
-	for ; isCSharpMark(l.At(ahead)); ahead++ {
-		if l.At(ahead) == '@' {
-			verbatim = true
-		} else {
-			dollars++
-		}
-	}
-	if l.At(ahead) != '"' {
+	rest := l.Text[l.Pos:]
+	marks := string(rest[:len(rest)-len(bytes.TrimLeft(rest, "@$"))])
+	if l.At(len(marks)) != '"' {
 		return 0
 	}
-	return csharpString(l, ahead, dollars, verbatim)
+	return csharpString(l, len(marks), strings.Count(marks, "$"), strings.Contains(marks, "@"))
 }
 
 func isCSharpMark(c byte) bool { return c == '@' || c == '$' }
@@ -79,9 +73,7 @@ func csharpAttribute(s *brace.File, i int) int {
 }
 
 func (c *csharpFile) members(from int, in brace.Scope) {
-	if in.Depth <= brace.DeepestScope {
-		c.Each(from, in.To, func(i int) int { return c.member(i, in) })
-	}
+	c.Each(from, in.To, func(i int) int { return c.member(i, in) })
 }
 
 // begin reads the modifiers of a member.
@@ -102,9 +94,6 @@ func (c *csharpFile) begin(i int, in brace.Scope) brace.Item {
 			"partial", "volatile", "event", "fixed", "required", "implicit", "explicit", "delegate":
 		default:
 			item.Public = (item.Public || seen) && !hidden
-			return item
-		}
-		if !c.IsWord(item.At+1) && c.At(item.At+1).Kind != brace.OpenToken {
 			return item
 		}
 	}
@@ -244,9 +233,4 @@ func (c *csharpFile) isAccessors(i int) bool {
 		}
 	}
 	return true
-}
-
-// isPrivate holds where no type is public. A longer file than was read may have one further down.
-func isPrivate(text string, whole bool) bool {
-	return (whole || strings.Contains(text, "class ")) && !strings.Contains(text, "public ")
 }

@@ -150,12 +150,8 @@ func arity(list string) int {
 		return 0
 	}
 	depth, count := 0, 1
-	for i := 0; i < len(list); i++ {
-		switch list[i] {
-		case '"':
-			if end := strings.IndexByte(list[i+1:], '"'); end >= 0 {
-				i += end + 1
-			}
+	for _, c := range surface.Unquoted(list, `"`) {
+		switch c {
 		case '(', '[', '{':
 			depth++
 		case ')', ']', '}':

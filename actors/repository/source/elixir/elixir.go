@@ -10,8 +10,10 @@ import (
 )
 
 // Language is Elixir. It has its documentation in attributes, and remarks in comments.
-var Language = language.Language{Name: "Elixir", Outline: outline, Imports: imports, Family: "beam",
+var Language = language.Language{Name: "Elixir", Outline: outline, Imports: imports, Note: note, Family: "beam",
 	Ecosystems: []string{"hex"}}
+
+func note(text string) string { return outline(context.Background(), []byte(text)).Doc }
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	e := elixirFile{Lines: surface.NewLines(ctx, text), at: map[string]bool{}}
@@ -22,7 +24,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 			e.line(column, strings.TrimRight(line, " \t"))
 		}
 	}
-	return surface.Outline{Doc: surface.DocText(e.doc), Symbols: e.symbols}
+	return surface.Outline{Doc: surface.Summary(e.doc), Symbols: e.symbols}
 }
 
 // elixirScope is a module or a function's body.

@@ -5,14 +5,7 @@ import (
 	"errors"
 	"go/ast"
 	"go/parser"
-	goscanner "go/scanner"
-	"regexp"
-)
-
-// A file with more broken declarations, or more errors in one, is taken as it is.
-const (
-	goRepairs = 4
-	goErrors  = 50
+	"go/scanner"
 )
 
 // The parser heeds no context, and its stack grows with the brackets that are open and with the operators before an
@@ -22,29 +15,24 @@ const (
 	deepestGo  = 1000
 )
 
-// parseFile parses a file; where it does not parse it blanks the declaration that is broken, lest the parser takes
+// parseFile parses a file. Of one that is broken it takes what stands before the broken declaration: the parser takes
 // the next one for its end.
 func (p *goPackage) parseFile(text []byte) *ast.File {
 	text = text[:min(len(text), maxGoBytes)]
 	if goDepth(text) > deepestGo {
 		return nil
 	}
-	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
+	mode := parser.ParseComments | parser.SkipObjectResolution
 	p.short = withoutBodies(append(p.short[:0], text...))
-	if file, err := parser.ParseFile(p.set, "", p.short, mode&^parser.AllErrors); err == nil || p.ctx.Err() != nil {
-		return file
+	file, err := parser.ParseFile(p.set, "", p.short, mode)
+	if err != nil && p.ctx.Err() == nil {
+		file, err = parser.ParseFile(p.set, "", text, mode)
 	}
-	text = bytes.Clone(text) // what is blanked is the caller's
-	for repairs := 0; ; repairs++ {
-		file, err := parser.ParseFile(p.set, "", text, mode)
-		list, ok := errors.AsType[goscanner.ErrorList](err)
-		if !ok || len(list) == 0 || len(list) > goErrors || repairs == goRepairs || p.ctx.Err() != nil {
-			return file
-		}
-		if !blankAround(text, list[0].Pos.Offset) {
-			return file
-		}
+	if faults, ok := errors.AsType[scanner.ErrorList](err); ok && p.ctx.Err() == nil {
+		before := text[:faults[0].Pos.Offset]
+		file, _ = parser.ParseFile(p.set, "", before[:max(bytes.LastIndex(before, []byte("\n\n")), 0)], mode)
 	}
+	return file
 }
 
 // goDepth is how many brackets are open at once, or operators follow each other, those in literals included.
@@ -118,26 +106,6 @@ func endOfLine(text []byte, at int) int {
 		return at + i
 	}
 	return len(text)
-}
-
-// declaration finds the lines that begin a declaration or its comment.
-var declaration = regexp.MustCompile(`(?m)^(func|type|var|const|//) `)
-
-// blankAround blanks the declaration around an offset, and tells whether there was one.
-func blankAround(text []byte, offset int) bool {
-	from, to := -1, len(text)
-	for _, begin := range declaration.FindAllIndex(text, -1) {
-		if begin[0] > offset {
-			to = begin[0]
-			break
-		}
-		from = begin[0]
-	}
-	if from < 0 {
-		return false
-	}
-	blank(text[from:to])
-	return true
 }
 
 // blank overwrites text, but not its line ends.

@@ -5,13 +5,11 @@ import (
 	"cmp"
 	"context"
 	"go/ast"
-	"go/doc"
 	"go/doc/comment"
 	"go/parser"
 	gotoken "go/token"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -196,7 +194,7 @@ func goSynopsis(doc string) string {
 	for _, block := range goParser().Parse(text).Content {
 		if _, ok := block.(*comment.Paragraph); ok {
 			plain := goPrinter().Text(&comment.Doc{Content: []comment.Block{block}})
-			return prose.Sentence(string(plain))
+			return surface.Inline(prose.Sentence(string(plain)))
 		}
 	}
 	return ""
@@ -211,47 +209,16 @@ func Synopsis(source, name string) string {
 	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
 		return ""
 	}
-	return WithoutDocLinks(new(doc.Package).Synopsis(file.Doc.Text()))
-}
-
-// WithoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the links of Go's and Rust's docs.
-func WithoutDocLinks(s string) string {
-	return surface.ReplaceEach(s, "[", func(before, rest string) (shown, after string) {
-		name, after, closed := strings.Cut(rest, "]")
-		switch begins := before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("); {
-		case !closed:
-			return "[" + rest, ""
-		case begins && isDocLink(name):
-			return name, after
-		}
-		return "[", rest
-	})
-}
-
-func isDocLink(name string) bool {
-	isOther := func(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune(".*/:`()!", r) }
-	return name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") || name[0] == '*') &&
-		strings.IndexFunc(name, isOther) < 0
+	return goSynopsis(file.Doc.Text())
 }
 
 // ModuleOf is the module that an import path is of, by the customs of hosts.
 func ModuleOf(spec string) string {
 	parts := strings.Split(spec, "/")
 	n := 2
-	switch host := parts[0]; host {
+	switch parts[0] {
 	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "golang.org", "git.sr.ht":
 		n = 3
-	case "gopkg.in":
-		if len(parts) > 1 && !strings.Contains(parts[1], ".v") {
-			n = 3
-		}
-	}
-	if len(parts) > n && isMajor(parts[n]) {
-		n++
 	}
 	return strings.Join(parts[:min(n, len(parts))], "/")
-}
-
-func isMajor(s string) bool {
-	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }

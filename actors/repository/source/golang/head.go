@@ -2,6 +2,7 @@ package golang
 
 import (
 	"bytes"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"regexp"
@@ -10,13 +11,13 @@ import (
 )
 
 // Head gives the package clause and the imports as far as the head shows them: a Go file names both before anything
-// else. A generator kept out of the build has no package.
+// else. A generator kept out of the build has no package, nor has a list of tools.
 func Head(head []byte) (name string, imports []string) {
 	if isBuildIgnored(head) {
 		return "", nil
 	}
 	file, _ := parser.ParseFile(token.NewFileSet(), "", head, parser.ImportsOnly|parser.SkipObjectResolution)
-	if file == nil || file.Name == nil || file.Name.Name == "_" {
+	if file == nil || file.Name == nil || file.Name.Name == "_" || listsTools(file) {
 		return "", nil
 	}
 	for _, spec := range file.Imports {
@@ -25,6 +26,12 @@ func Head(head []byte) (name string, imports []string) {
 		}
 	}
 	return file.Name.Name, slices.Clip(imports)
+}
+
+// listsTools holds for a file that only keeps tools among what its module needs.
+func listsTools(file *ast.File) bool {
+	return file.Name.Name == "tools" && len(file.Imports) > 0 &&
+		!slices.ContainsFunc(file.Imports, func(s *ast.ImportSpec) bool { return s.Name == nil || s.Name.Name != "_" })
 }
 
 func isBuildIgnored(head []byte) bool {

@@ -2,7 +2,6 @@ package java
 
 import (
 	"context"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -11,7 +10,7 @@ import (
 
 // Language is Java.
 var Language = language.Language{Name: "Java", Outline: outline, Imports: language.Dotted,
-	Code: language.WithoutComments, Note: language.ClassNote, Private: isPrivate, Family: "jvm",
+	Code: language.WithoutComments, Note: language.ClassNote, Private: language.Without("\npublic ", "module "), Family: "jvm",
 	Ecosystems: []string{"maven", "gradle"}, Tests: []string{"import org.junit", "import org.testng"},
 	Classes: true}
 
@@ -20,22 +19,19 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 		Literal: func(l *brace.Lexer) int {
 			c := l.Text[l.Pos]
 			if c == '"' && l.At(1) == '"' && l.At(2) == '"' {
-				return l.TextBlock("", 0, true)
+				return l.LiteralEnd(3, brace.Quoted{Quote: `"""`, Lines: true, Escapes: true})
 			}
 			return l.PlainQuote(c)
 		}}
 	j := &javaFile{File: d.Read(ctx, text, 0)}
 	j.members(0, brace.Scope{To: len(j.Tokens), IsFile: true})
-	doc := j.FileDoc(func(i int) bool { return j.IsOneOf(j.Attributes(i), "package", "import", "module", "open") })
-	return surface.Outline{Doc: doc, Symbols: j.Symbols}
+	return surface.Outline{Symbols: j.Symbols}
 }
 
 type javaFile struct{ *brace.File }
 
 func (j *javaFile) members(from int, in brace.Scope) {
-	if in.Depth <= brace.DeepestScope {
-		j.Each(from, in.To, func(i int) int { return j.member(j.begin(i, in)) })
-	}
+	j.Each(from, in.To, func(i int) int { return j.member(j.begin(i, in)) })
 }
 
 // begin reads what precedes a member's type.
@@ -53,14 +49,7 @@ func (j *javaFile) begin(start int, in brace.Scope) brace.Item {
 			static = true
 		case "final":
 			final = true
-		case "abstract", "default", "synchronized", "native", "strictfp", "transient", "volatile":
-		case "sealed", "non":
-			if j.Is(item.At, "non") {
-				item.At += 2
-			}
-			if !j.IsWord(item.At + 1) {
-				return item
-			}
+		case "abstract", "default", "synchronized", "native", "strictfp", "transient", "volatile", "non", "-", "sealed":
 		default:
 			return item
 		}
@@ -130,10 +119,4 @@ func (j *javaFile) method(item brace.Item) int {
 		j.Found(item, j.Str(stop-1), surface.Method, end)
 	}
 	return j.Skip(end)
-}
-
-// isPrivate holds where no type is public. A longer file than was read may have one further down.
-func isPrivate(text string, whole bool) bool {
-	return (whole || strings.Contains(text, "class ")) && !strings.Contains(text, "\npublic ") &&
-		!strings.Contains(text, "module ")
 }

@@ -7,13 +7,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-// commonJS reads the statements that export by assignment: module.exports = x, exports.a = x,
-// Object.defineProperty(exports, "a", ...), and those that give an object its methods. It gives i where the statement
-// is another one.
+// commonJS reads the statements that export by assignment, module.exports = x and exports.a = x, and those that give
+// an object its methods. It gives i where the statement is another one.
 func (j *jsScope) commonJS(i, to int) int {
-	if j.Is(i, "Object") && j.Is(i+2, "defineProperty") && j.Is(i+3, "(") {
-		return j.defineProperty(i + 3)
-	}
 	name, next := j.exportsTarget(i)
 	if next == i {
 		return j.member(i, to)
@@ -52,37 +48,17 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 	switch {
 	case j.Is(i, "void"), name == "__esModule", j.Is(i, "exports"):
 	case j.Is(i, "require") && j.Is(i+1, "(") && v.end == j.Skip(i+1):
-		j.required(name, at, i)
+		from := j.unquoted(i + 2)
+		j.exports = append(j.exports, jsExport{name: cmp.Or(name, from), from: from, kind: surface.Module,
+			sig: j.Signature(at, v.end), at: at})
 	case name == "" && j.Is(i, "{"):
 		j.object(i)
 	case j.IsWord(i) && v.end == i+1:
 		j.exportName(j.Str(i), cmp.Or(name, j.Str(i)), j.Signature(at, v.end), at)
 	default:
-		j.assignedValue(name, at, v)
+		j.keep(jsDecl{name: cmp.Or(name, j.ownName(i), "default"), kind: cmp.Or(v.kind, surface.Variable),
+			sig: j.Signature(at, max(i, v.sig)), from: at, at: at, body: v.body, exported: true})
 	}
-}
-
-func (j *jsScope) assignedValue(name string, at int, v jsValue) {
-	j.keep(jsDecl{name: cmp.Or(name, j.ownName(v.first), "default"), kind: cmp.Or(v.kind, surface.Variable),
-		sig: j.Signature(at, max(v.first, v.sig)), from: at, at: at, body: v.body, exported: true})
-}
-
-// required exports another module, as a whole or by a name.
-func (j *jsScope) required(name string, at, i int) {
-	if j.At(i+2).Kind != brace.LiteralToken {
-		return
-	}
-	from := j.unquoted(i + 2)
-	j.exports = append(j.exports, jsExport{name: cmp.Or(name, from), from: from, kind: surface.Module,
-		sig: j.Signature(at, j.Skip(i+1)), at: at})
-}
-
-func (j *jsScope) defineProperty(i int) int {
-	name := j.unquoted(i + 3)
-	if j.Is(i+1, "exports") && j.Is(i+2, ",") && j.At(i+3).Kind == brace.LiteralToken && name != "__esModule" {
-		j.exportName(name, name, "", i+3)
-	}
-	return j.Skip(i)
 }
 
 // object exports the properties of an object literal.

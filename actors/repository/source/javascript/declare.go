@@ -2,7 +2,6 @@ package javascript
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -297,5 +296,5 @@ func (j *jsScope) continues(i int) bool {
 	case brace.OpenToken, brace.LiteralToken:
 		return !j.Is(i, "{") && j.At(i).Kind == brace.OpenToken || j.Is(i-1, ")") || j.Is(i-1, "=>")
 	}
-	return slices.Contains([]string{"in", "instanceof", "as", "satisfies", "extends", "implements"}, j.Str(i))
+	return j.IsOneOf(i, "in", "instanceof", "as", "satisfies", "extends", "implements")
 }

@@ -19,12 +19,6 @@ func (j *jsScope) export(start, i, to int) int {
 	case "=":
 		j.explicit = true
 		return j.exportValue(next+1, to)
-	case "as":
-		return i + 3
-	case "import":
-		j.exports = append(j.exports, jsExport{name: j.Str(next + 1), kind: surface.Module,
-			sig: j.Signature(i, j.valueEnd(next, to)), at: next + 1})
-		return next + 1
 	case "type":
 		if j.IsOneOf(next+1, "{", "*") {
 			next++
@@ -51,17 +45,12 @@ func (j *jsScope) exportDefault(start, i, to int) int {
 // exportValue exports a value as the default, or as the whole module.
 func (j *jsScope) exportValue(i, to int) int {
 	v := j.value(i, to)
-	switch {
-	case j.IsWord(i) && v.end == i+1:
+	if j.IsWord(i) && v.end == i+1 {
 		j.exportName(j.Str(i), j.Str(i), "export default "+j.Str(i), i)
-	default:
-		d := jsDecl{name: "default", kind: cmp.Or(v.kind, surface.Constant), from: i, at: i, body: v.body, exported: true}
-		d.sig = "default " + j.Signature(i, max(v.sig, min(v.end, i+1)))
-		if name := j.ownName(i); name != "" {
-			d.name, d.sig = name, strings.TrimPrefix(d.sig, "default ")
-		}
-		j.decls = append(j.decls, d)
+		return v.end
 	}
+	j.decls = append(j.decls, jsDecl{name: "default", kind: cmp.Or(v.kind, surface.Constant), from: i, at: i,
+		body: v.body, sig: "default " + j.Signature(i, max(v.sig, min(v.end, i+1))), exported: true})
 	return v.end
 }
 
@@ -72,19 +61,10 @@ func (j *jsScope) exportName(local, name, sig string, at int) {
 
 // ownName is that of a function or class expression.
 func (j *jsScope) ownName(i int) string {
-	if j.Is(i, "async") {
-		i++
-	}
-	if !j.IsOneOf(i, "function", "class") {
+	if !j.IsOneOf(i, "function", "class") || !j.IsWord(i+1) || j.Is(i+1, "extends") {
 		return ""
 	}
-	if i++; j.Is(i, "*") {
-		i++
-	}
-	if !j.IsWord(i) || j.Is(i, "extends") {
-		return ""
-	}
-	return j.Str(i)
+	return j.Str(i + 1)
 }
 
 // exportAll reads "* from 'x'" and "* as name from 'x'".

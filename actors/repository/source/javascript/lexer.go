@@ -4,16 +4,14 @@ import (
 	"bytes"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
-	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // jsLexer knows what a slash and an angle mean where they stand.
 type jsLexer struct {
 	*brace.Lexer
-	noTags                 bool   // an element never closed: < begins none in this file
-	inElement              bool   // the code that is read stands in an element
-	slashes                []bool // which bytes from slashesFrom up to slashesTo begin regular expressions
-	slashesFrom, slashesTo int
+	noTags    bool // an element never closed: < begins none in this file
+	inElement bool // the code that is read stands in an element
+	noRegex   int  // no regular expression begins before this byte
 }
 
 func (l *jsLexer) literal(of *brace.Lexer) int {
@@ -76,18 +74,17 @@ func (l *jsLexer) afterCondition(open int) bool {
 	return false
 }
 
-// regex is the end of a regular expression; 0 where the line has no such end.
+// regex is the end of a regular expression; 0 where the line has no such end. No other is looked for in such a line,
+// so that one with many slashes takes linear time.
 func (l *jsLexer) regex() int {
-	if l.Pos < l.slashesTo && !l.slashes[l.Pos-l.slashesFrom] {
+	if l.Pos < l.noRegex {
 		return 0
 	}
-	class := false
-	for i := l.Pos + 1; i < len(l.Text) && l.Text[i] != '\n'; i++ {
+	class, i := false, l.Pos+1
+	for ; i < len(l.Text) && l.Text[i] != '\n'; i++ {
 		switch l.Text[i] {
 		case '\\':
-			if i++; i < len(l.Text) && l.Text[i] == '\n' {
-				i = len(l.Text)
-			}
+			i++
 		case '[':
 			class = true
 		case ']':
@@ -98,34 +95,8 @@ func (l *jsLexer) regex() int {
 			}
 		}
 	}
-	l.judgeSlashes()
+	l.noRegex = i
 	return 0
-}
-
-// judgeSlashes notes, where one slash of a line begins no expression, which of the others do. From the end backwards
-// that takes one look at each byte.
-func (l *jsLexer) judgeSlashes() {
-	from, to := l.Pos, l.Pos+len(l.Text[l.Pos:])
-	if i := bytes.IndexByte(l.Text[from:], '\n'); i >= 0 {
-		to = from + i
-	}
-	l.slashesFrom, l.slashesTo, l.slashes = from, to, make([]bool, to-from)
-	var next, after [2]bool // whether an expression ends that goes on at the byte, or the one after: outside, within [ ]
-	for i := to - 1; i >= from; i-- {
-		here := next
-		switch l.Text[i] {
-		case '\\':
-			here = after
-		case '[':
-			here[0] = next[1]
-		case ']':
-			here[1] = next[0]
-		case '/':
-			l.slashes[i-from] = next[0]
-			here[0] = true
-		}
-		next, after = here, next
-	}
 }
 
 // beginsElement tells <a href> and <> from the type parameters of a function.
@@ -184,14 +155,15 @@ func (l *jsLexer) elementTag(i int) (end, step int) {
 			return i + 2, 0
 		case c == '{':
 			i = l.within(i + 1)
-		case c == '"' || c == '\'':
+		case c == '"', c == '\'', c == '<' && step == 1:
+			if c == '<' { // type arguments
+				c = '>'
+			}
 			close := bytes.IndexByte(l.Text[i+1:], c)
 			if close < 0 {
 				return len(l.Text), 0
 			}
 			i += close + 2
-		case c == '<' && step == 1:
-			i = l.typeArguments(i)
 		case brace.IsWordByte(c), c <= ' ', bytes.IndexByte([]byte("=-:."), c) >= 0:
 			i++
 		default:
@@ -199,22 +171,6 @@ func (l *jsLexer) elementTag(i int) (end, step int) {
 		}
 	}
 	return i, 0
-}
-
-// typeArguments passes over the <...> behind the name of an element.
-func (l *jsLexer) typeArguments(i int) int {
-	depth := 0
-	for j := i; j < min(len(l.Text), i+surface.LongestSpan); j++ {
-		switch l.Text[j] {
-		case '<':
-			depth++
-		case '>':
-			if depth--; depth == 0 {
-				return j + 1
-			}
-		}
-	}
-	return len(l.Text)
 }
 
 // children passes over text and {code} up to the next tag.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -32,16 +31,7 @@ func jsModule(ctx context.Context, text []byte, typed bool) surface.Outline {
 	root := newScope(s, typed)
 	root.read(0, len(s.Tokens))
 	root.resolve()
-	doc := s.FileDoc(func(i int) bool {
-		return s.IsOneOf(i, "import", `"use strict"`, `'use strict'`) || jsFileTag(s)
-	})
-	return surface.Outline{Doc: doc, Symbols: s.Symbols}
-}
-
-// jsFileTag tells whether the first comment says itself that it is the file's.
-func jsFileTag(s *brace.File) bool {
-	first := s.Comments(s.Notes[:min(len(s.Notes), 1)])
-	return prose.ContainsAny(first, "@file", "@module", "@packageDocumentation", "@overview")
+	return surface.Outline{Symbols: s.Symbols}
 }
 
 // jsScope is a module or namespace. What it exports is known at its end alone:
@@ -191,11 +181,8 @@ func (j *jsScope) namespace(body int, name string) {
 		return
 	}
 	inner := newScope(j.File, j.typed)
-	inner.module, inner.ambient, inner.prefix = true, j.typed, name
+	inner.module, inner.ambient, inner.prefix = true, j.typed && j.ambientBody(body), name
 	inner.read(from, to)
-	if !j.ambientBody(body) {
-		inner.ambient = false
-	}
 	inner.resolve()
 }
 

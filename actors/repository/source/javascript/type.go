@@ -64,12 +64,9 @@ func (t *jsType) operand(i int) (next int, ok bool) {
 	return i, true
 }
 
-// path passes over a.b.c and import("x").y.
+// path passes over a.b.c.
 func (t *jsType) path(i int) int {
-	if i++; t.Is(i-1, "import") && t.Is(i, "(") {
-		i = t.Skip(i)
-	}
-	for t.Is(i, ".") && t.IsWord(i+1) {
+	for i++; t.Is(i, ".") && t.IsWord(i+1); {
 		i += 2
 	}
 	return i

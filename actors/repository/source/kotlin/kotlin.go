@@ -2,6 +2,7 @@ package kotlin
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
@@ -15,19 +16,25 @@ var Language = language.Language{Name: "Kotlin", Outline: outline, Imports: lang
 	Tests: []string{"import org.junit", "import org.testng"}, Classes: true}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	d := brace.Dialect{Nested: true, Backticks: true, Literal: kotlinLiteral, Attrs: kotlinAnnotation, Repeats: true,
-		Docs: brace.DocStyle{Text: func(text string) string { return brace.BracketLinks(brace.Javadoc(text)) }}}
+	d := brace.Dialect{Nested: true, Backticks: true, Literal: kotlinLiteral, Attrs: brace.Decorator, Repeats: true,
+		Docs: brace.DocStyle{Text: kdoc}}
 	k := &kotlinFile{File: d.Read(ctx, text, 0)}
 	k.members(0, brace.Scope{To: len(k.Tokens)})
-	doc := k.FileDoc(func(i int) bool { return k.IsOneOf(k.Attributes(i), "package", "import") })
-	return surface.Outline{Doc: doc, Symbols: k.Symbols}
+	return surface.Outline{Symbols: k.Symbols}
+}
+
+var kdocName = regexp.MustCompile(`\[([A-Za-z]\w*)\]`)
+
+// kdoc also sets in backticks the parameters that KDoc has in brackets.
+func kdoc(text string) string {
+	return kdocName.ReplaceAllString(surface.Inline(brace.Javadoc(text)), "`$1`")
 }
 
 func kotlinLiteral(l *brace.Lexer) int {
 	switch c := l.Text[l.Pos]; c {
 	case '"':
 		if l.At(1) == '"' && l.At(2) == '"' {
-			end := l.TextBlock("${", '}', false)
+			end := l.LiteralEnd(3, brace.Quoted{Quote: `"""`, Hole: "${", Until: '}', Lines: true})
 			for end < len(l.Text) && l.Text[end] == '"' {
 				end++
 			}
@@ -42,28 +49,9 @@ func kotlinLiteral(l *brace.Lexer) int {
 
 type kotlinFile struct{ *brace.File }
 
-// kotlinAnnotation passes over @name(...), @file:name and @[name name].
-func kotlinAnnotation(s *brace.File, i int) int {
-	if !s.Is(i, "@") {
-		return i
-	}
-	if s.IsWord(i+1) && s.Is(i+2, ":") {
-		i += 2
-	}
-	if s.Is(i+1, "[") {
-		return s.Skip(i + 1)
-	}
-	if !s.IsWord(i + 1) {
-		return i
-	}
-	return s.AfterAttribute(i)
-}
-
 // members reads declarations by their keywords: the expressions between them have none outside of braces.
 func (k *kotlinFile) members(from int, in brace.Scope) {
-	if in.Depth <= brace.DeepestScope {
-		k.EachStatement(from, in.To, k.begins, func(i int) int { return k.member(k.begin(i, in)) })
-	}
+	k.EachStatement(from, in.To, k.begins, func(i int) int { return k.member(k.begin(i, in)) })
 }
 
 func (k *kotlinFile) begins(i int) bool {
@@ -126,7 +114,7 @@ func (k *kotlinFile) continues(i int) bool {
 	if k.IsOneOf(i-1, ":", ",", ".", "->", "by", "where", "<", "&") {
 		return true
 	}
-	return k.IsOneOf(i, ":", ",", ".", "->", "where", "by", ">", "(") || k.Is(i, "constructor")
+	return k.IsOneOf(i, ":", ",", ".", "->", "where", "by", ">", "(")
 }
 
 func (k *kotlinFile) class(item brace.Item) int {
@@ -156,22 +144,11 @@ func (k *kotlinFile) class(item brace.Item) int {
 
 // header is the token after the head of a class: its "{", or where the next declaration begins.
 func (k *kotlinFile) header(i, to int) int {
-	goesOn := func(i int) bool { return k.continues(i) || k.isModifierOfConstructor(i) }
-	return k.StatementEnd("header", i, to, goesOn, "{", ";")
-}
-
-func (k *kotlinFile) isModifierOfConstructor(i int) bool {
-	for range 8 {
-		i = k.Attributes(i)
-		if k.Is(i, "constructor") {
-			return true
-		}
-		if !k.IsOneOf(i, "private", "internal", "protected", "public") {
-			return false
-		}
-		i++
+	goesOn := func(i int) bool {
+		first := k.Attributes(i)
+		return k.continues(i) || k.Is(first, "constructor") || k.isModifier(first) && k.Is(first+1, "constructor")
 	}
-	return false
+	return k.StatementEnd("header", i, to, goesOn, "{", ";")
 }
 
 func (k *kotlinFile) function(item brace.Item) int {

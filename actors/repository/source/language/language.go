@@ -2,6 +2,7 @@ package language
 
 import (
 	"context"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -39,6 +40,14 @@ type Language struct {
 // IsPrivate holds for a file nothing of which others can use, as far as the language tells.
 func (l Language) IsPrivate(text string, whole bool) bool {
 	return l.Private != nil && l.Private(text, whole)
+}
+
+// Without holds where a text has none of the marks. A longer file than was read may have one further down, unless a
+// class was declared already.
+func Without(marks ...string) func(text string, whole bool) bool {
+	return func(text string, whole bool) bool {
+		return (whole || strings.Contains(text, "class ")) && !prose.ContainsAny(text, marks...)
+	}
 }
 
 // IsTest tells a test by what it has in it.

@@ -1,7 +1,9 @@
 package language
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -18,10 +20,24 @@ func BlockNote(text string) string { return Note(cBlocks(false, text)) }
 // ClassNote is BlockNote where a file may also say what it is at the class that it is there for.
 func ClassNote(text string) string { return Note(cBlocks(true, text)) }
 
+// PatternNote finds the note of a file where the pattern's group matches first. Lines of it begin with marks.
+func PatternNote(pattern, marks string) func(text string) string {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return func(text string) string {
+		if m := compiled().FindStringSubmatch(text); m != nil {
+			return Note(Paragraphs(unmarked(m[1], marks)))
+		}
+		return ""
+	}
+}
+
 // Note is the first sentence of the paragraphs that says something by itself. Licences, banners and directives do not
 // count.
 func Note(paragraphs []string) string {
 	for _, p := range paragraphs {
+		if i := strings.LastIndex(p, ". "); i > 0 && strings.HasSuffix(p, ":") {
+			p = p[:i+1] // the last sentence leads to an example
+		}
 		if IsLicence(p) || !prose.Is(p) || prose.IsBanner(p) {
 			continue
 		}
@@ -91,8 +107,11 @@ func cBlocks(classes bool, text string) []string {
 			comment, text = takeLineComment(text)
 			text = "\n" + text
 		case isPreamble(text):
-			line, rest, _ := strings.Cut(text, "\n")
-			first, text = first && !isImport(line), rest
+			first = first && opening.MatchString(text)
+			_, text, _ = strings.Cut(text, "\n")
+			for text != "" && strings.IndexByte(" \t})", text[0]) >= 0 { // it goes on
+				_, text, _ = strings.Cut(text, "\n")
+			}
 			continue
 		default:
 			return blocks
@@ -138,30 +157,16 @@ func isOfClass(classes bool, line string) bool {
 	return false
 }
 
-func isPreamble(line string) bool { return isOpening(line) || isImport(line) }
+// What may stand above the comment on a file, and what may stand between comments; #define is the first where it names
+// a header's guard.
+var (
+	opening = regexp.MustCompile(`^(?:#!|["']use |package |#pragma|#ifndef|<\?php|namespace |library[ ;]|declare\(|` +
+		`#define [^ \n]+[ \t]*(?:\n|$))`)
+	imported = regexp.MustCompile(`^(?:import |#include|#define|#if|#endif|using |use |export [*{'"]|part |` +
+		`(?:const|var|let) [^\n]*require\()`)
+)
 
-// isOpening tells what may stand above the comment on a file.
-func isOpening(line string) bool {
-	if prose.StartsWithAny(line, "#!", "'use ", `"use `, "package ", "#pragma", "#ifndef", "<?php", "#![",
-		"namespace ", "declare(") {
-		return true
-	}
-	line, _, _ = strings.Cut(line, "\n")
-	return strings.HasPrefix(line, "#define ") && strings.Count(strings.TrimSpace(line), " ") == 1 // a header's guard
-}
-
-func isImport(line string) bool {
-	if isOpening(line) {
-		return false
-	}
-	if prose.StartsWithAny(line, "import ", "#include", "#define", "#if", "#endif", "using ", "use ", "export * ",
-		"export {") {
-		return true
-	}
-	line, _, _ = strings.Cut(line, "\n")
-	return strings.Contains(line, "require(") && (strings.HasPrefix(line, "const ") ||
-		strings.HasPrefix(line, "var ") || strings.HasPrefix(line, "let "))
-}
+func isPreamble(text string) bool { return opening.MatchString(text) || imported.MatchString(text) }
 
 func takeLineComment(text string) (comment, rest string) {
 	rest = text
@@ -186,7 +191,7 @@ func Paragraphs(text string) []string {
 	var list []string
 	var b strings.Builder
 	flush := func() {
-		if p := prose.Tidy(withoutTags(b.String())); p != "" {
+		if p := prose.Tidy(surface.Inline(b.String())); p != "" {
 			list = append(list, p)
 		}
 		b.Reset()
@@ -209,16 +214,4 @@ func Paragraphs(text string) []string {
 	}
 	flush()
 	return list
-}
-
-// withoutTags turns "{@link Element}s" of Javadoc into its text.
-func withoutTags(s string) string {
-	return surface.ReplaceEach(s, "{@", func(_, rest string) (shown, after string) {
-		tag, after, closed := strings.Cut(rest, "}")
-		if !closed {
-			return "{@" + rest, ""
-		}
-		_, text, _ := strings.Cut(tag, " ")
-		return text, after
-	})
 }

@@ -16,21 +16,11 @@ var Language = language.Language{Name: "PHP", Outline: outline, Imports: languag
 	Tests: []string{"use PHPUnit\\"}, Classes: true}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
-	from := bytes.Index(text, []byte("<?"))
-	if from < 0 {
-		from = len(text)
-	}
-	for from < len(text) && (text[from] == '<' || text[from] == '?' || brace.IsWordByte(text[from])) {
-		from++
-	}
 	d := brace.Dialect{Hash: true, ClosesTag: true, Literal: phpLiteral, Docs: brace.DocStyle{Text: brace.Javadoc},
 		Attrs: phpAttribute}
-	p := &phpFile{File: d.Read(ctx, text, from)}
+	p := &phpFile{File: d.Read(ctx, text, tagged(text, 0))}
 	p.items(0, len(p.Tokens), 0)
-	doc := p.FileDoc(func(i int) bool {
-		return p.IsOneOf(i, "namespace", "use", "declare", "require", "require_once", "include", "include_once", "if")
-	})
-	return surface.Outline{Doc: doc, Symbols: p.Symbols}
+	return surface.Outline{Symbols: p.Symbols}
 }
 
 func phpLiteral(l *brace.Lexer) int {
@@ -42,12 +32,9 @@ func phpLiteral(l *brace.Lexer) int {
 			Escapes: true})
 	case '?':
 		if l.At(1) == '>' {
-			return untagged(l)
+			return tagged(l.Text, l.Pos)
 		}
 	case '<':
-		if l.At(1) == '?' {
-			return openTag(l)
-		}
 		if l.At(1) == '<' && l.At(2) == '<' {
 			return heredoc(l)
 		}
@@ -55,22 +42,14 @@ func phpLiteral(l *brace.Lexer) int {
 	return 0
 }
 
-// untagged passes over what stands between ?> and the next <?php or <?=.
-func untagged(l *brace.Lexer) int {
-	next := bytes.Index(l.Text[l.Pos:], []byte("<?"))
+// tagged is the byte after the next <?php or <?=.
+func tagged(text []byte, from int) int {
+	next := bytes.Index(text[from:], []byte("<?"))
 	if next < 0 {
-		return len(l.Text)
+		return len(text)
 	}
-	return l.Pos + next
-}
-
-// openTag is a token of its own, so that a comment after it is the file's.
-func openTag(l *brace.Lexer) int {
-	end := l.Pos + 2
-	for end < len(l.Text) && (brace.IsWordByte(l.Text[end]) || l.Text[end] == '=') && end < l.Pos+6 {
-		end++
-	}
-	return end
+	code := bytes.TrimPrefix(bytes.TrimPrefix(text[from+next+len("<?"):], []byte("php")), []byte("="))
+	return len(text) - len(code)
 }
 
 // heredoc reads <<<NAME ... NAME and its quoted forms.
@@ -132,28 +111,25 @@ func (p *phpFile) item(start, to, depth int) int {
 			return p.class(start, i, to)
 		}
 	case "function":
-		name := p.nameAt(i + 1)
-		end := p.Until(i, to, "{", ";")
-		if p.IsWord(name) && p.Is(name+1, "(") && !p.IsInternal(start) {
-			p.Declare(p.Str(name), surface.Function, start, end)
+		name, end := p.function(i, to)
+		if name != "" && !p.IsInternal(start) {
+			p.Declare(name, surface.Function, start, end)
 		}
 		return p.Skip(end)
 	case "const":
 		return p.constant(start, i+1, to, "")
-	case "define":
-		return p.define(start, i, to)
 	case "namespace", "if", "else", "elseif":
 		return p.block(i, to, depth)
 	}
 	return start
 }
 
-// nameAt passes over the & of a function that returns a reference.
-func (p *phpFile) nameAt(i int) int {
-	if p.Is(i, "&") {
-		return i + 1
+// function gives the name of the function whose keyword is at i, "" for one without, and the token after its head.
+func (p *phpFile) function(i, to int) (name string, end int) {
+	if at := p.Until(i, to, "(") - 1; at > i {
+		name = p.Str(at)
 	}
-	return i
+	return name, p.Until(i, to, "{", ";")
 }
 
 func (p *phpFile) block(i, to, depth int) int {
@@ -174,15 +150,6 @@ func (p *phpFile) constant(start, i, to int, owner string) int {
 			shown = equals
 		}
 		p.Declare(surface.Qualify(owner, "::", p.Str(name)), surface.Constant, start, shown)
-	}
-	return end + 1
-}
-
-// define reads define('NAME', value).
-func (p *phpFile) define(start, i, to int) int {
-	end := p.Until(i, to, ";")
-	if p.Is(i+1, "(") && p.At(i+2).Kind == brace.LiteralToken && p.Is(i+3, ",") && !p.IsInternal(start) {
-		p.Declare(strings.Trim(p.Str(i+2), `"'`), surface.Constant, start, min(end, i+12))
 	}
 	return end + 1
 }
@@ -213,8 +180,7 @@ func (p *phpFile) member(start, to int, class string) int {
 			return p.constant(start, i+1, to, class)
 		}
 	case "function":
-		end := p.Until(i, to, "{", ";")
-		name := p.Str(p.nameAt(i + 1))
+		name, end := p.function(i, to)
 		if public && !p.IsInternal(start) && !isPHPMagic(name) {
 			p.Declare(class+"::"+name, surface.Method, start, end)
 		}

@@ -1,7 +1,6 @@
 package python
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -63,8 +62,7 @@ func pyImportKind(name string) surface.Kind {
 
 // outline keeps what is public.
 func (p *pyModule) outline() surface.Outline {
-	p.remarks.End()
-	o := surface.Outline{Doc: surface.DocText(cmp.Or(p.doc, p.remarks.Head))}
+	var o surface.Outline
 	defines := false
 	for _, s := range p.symbols {
 		defines = defines || (s.Kind == surface.Type || s.Kind == surface.Function) && !s.weak && !s.facade &&

@@ -8,26 +8,23 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
 )
 
-// note is in the docstring of the module, else in the comment that it begins with.
+// note is in the docstring of the module, else in the comment that it begins with; of a module of Ansible where it
+// says what it is for.
 func note(text string) string {
-	rest := strings.TrimLeft(skipLines(text, "#"), "rRuU")
-	for _, quote := range []string{`"""`, "'''"} {
-		if body, ok := strings.CutPrefix(rest, quote); ok {
-			doc, _, _ := strings.Cut(body, quote)
-			return language.Note(language.Paragraphs(doc))
+	if _, said, ok := strings.Cut(text, "\nshort_description: "); ok {
+		said, _, _ = strings.Cut(said, "\n")
+		return prose.Tidy(said)
+	}
+	r := pyReader{text: text}
+	for line, ok := r.next(); ok; line, ok = r.next() {
+		if isPyString(line.text) {
+			return language.Note(language.Paragraphs(pyDoc(line.text)))
+		}
+		if line.text[0] != '#' {
+			break
 		}
 	}
 	return language.Note(language.LineBlocks(text, "#"))
-}
-
-func skipLines(text, mark string) string {
-	for {
-		line, rest, more := strings.Cut(text, "\n")
-		if t := strings.TrimSpace(line); !more || t != "" && !strings.HasPrefix(t, mark) {
-			return text
-		}
-		text = rest
-	}
 }
 
 func imports(line string) []string {
@@ -63,44 +60,18 @@ func importsFrom(module, names string) []string {
 	return list
 }
 
-// withoutDocstrings takes quotes in comments and in other strings for what they are, as far as lines tell.
+// withoutDocstrings leaves out the strings of three quotes.
 func withoutDocstrings(text string) string {
 	var b strings.Builder
-	quote := ""
-	for line := range strings.Lines(text) {
-		if quote != "" {
-			if _, after, ok := strings.Cut(line, quote); ok {
-				line, quote = after, ""
-			} else {
-				continue
-			}
-		}
-		for quote == "" {
-			code, mark := beforeQuotes(line)
-			b.WriteString(code)
-			if mark == "" {
-				break
-			}
-			_, after, ended := strings.Cut(line[len(code)+len(mark):], mark)
-			if line = after; !ended {
-				quote = mark
-			}
+	from := 0
+	for i, end := range pyPieces(text) {
+		if quote := text[i]; end-i > 2 && (quote == '"' || quote == '\'') && text[i+1] == quote && text[i+2] == quote {
+			b.WriteString(text[from:i])
+			from = end
 		}
 	}
+	b.WriteString(text[from:])
 	return b.String()
-}
-
-// beforeQuotes gives the line up to the first triple quote that is not in a comment, or all of it.
-func beforeQuotes(line string) (code, mark string) {
-	for i := range len(line) {
-		switch c := line[i]; {
-		case c == '#':
-			return line, ""
-		case (c == '"' || c == '\'') && strings.HasPrefix(line[i:], strings.Repeat(string(c), 3)):
-			return line[:i], line[i : i+3]
-		}
-	}
-	return line, ""
 }
 
 func folders(_, unit string) []string { return []string{".", "src", unit, path.Join(unit, "src")} }

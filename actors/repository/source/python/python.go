@@ -52,8 +52,6 @@ type pyModule struct {
 	remarks    surface.Remarks
 	comment    string // the block of comments above the line
 	waiting    int    // the symbol whose docstring may come next, else -1
-	begun      bool
-	doc        string
 }
 
 func (p *pyModule) line(line pyLine) {
@@ -68,10 +66,6 @@ func (p *pyModule) line(line pyLine) {
 	}
 	p.Enter(line.indent - 1)
 	isDoc := isPyString(line.text)
-	if !p.begun && isDoc {
-		p.doc = pyDoc(line.text)
-	}
-	p.begun = true
 	if i := p.waiting; i >= 0 && isDoc && p.symbols[i].Doc == "" {
 		p.symbols[i].Doc = surface.Summary(pyDoc(line.text))
 	}

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -31,48 +32,44 @@ func pyCode(text string) string {
 		return text
 	}
 	var b strings.Builder
-	from := 0
 	for i, end := range pyPieces(text) {
-		if text[i] == '#' {
-			b.WriteString(text[from:i])
-			from = end
-		} else if strings.HasPrefix(text[i:], "\\\n") {
-			b.WriteString(text[from:i])
-			from = i + 1
+		switch {
+		case text[i] == '#':
+		case strings.HasPrefix(text[i:], "\\\n"):
+			b.WriteByte('\n')
+		default:
+			b.WriteString(text[i:end])
 		}
 	}
-	b.WriteString(text[from:])
 	return b.String()
 }
 
+// pyQuote finds where a string begins, its prefix included.
+var pyQuote = regexp.MustCompile(`^(?i:[rbuft]{0,2})["']`)
+
 // isPyString tells a line that is a string and nothing else, or begins so.
 func isPyString(text string) bool {
-	i := 0
-	for i < len(text) && i < 3 && surface.IsWord(text[i]) {
-		i++
-	}
-	if i == len(text) || text[i] != '"' && text[i] != '\'' || pyPrefix(text, i) != strings.ToLower(text[:i]) {
+	begin := pyQuote.FindString(text)
+	if begin == "" {
 		return false
 	}
-	end := pyStringEnd(text, i, "", 0)
-	rest := strings.TrimLeft(text[min(end, len(text)):], " \t;")
+	rest := strings.TrimLeft(text[pyStringEnd(text, len(begin)-1):], " \t;")
 	return rest == "" || rest[0] == '#' || rest[0] == '"' || rest[0] == '\''
 }
 
 // pyDoc is the value of the string literal that text begins with; bytes and formatted strings document nothing.
 func pyDoc(text string) string {
 	i := strings.IndexAny(text, `"'`)
-	prefix := pyPrefix(text, i)
+	prefix := strings.ToLower(text[:i])
 	if strings.ContainsAny(prefix, "bft") {
 		return ""
 	}
-	body := text[i:min(pyStringEnd(text, i, "", 0), len(text))]
+	body := text[i:pyStringEnd(text, i)]
 	quote := body[:1]
 	if strings.HasPrefix(body, strings.Repeat(quote, 3)) {
 		quote = body[:3]
 	}
-	body = strings.TrimPrefix(body, quote)
-	body = strings.TrimSuffix(body, quote)
+	body = strings.TrimSuffix(strings.TrimPrefix(body, quote), quote)
 	if strings.Contains(prefix, "r") || !strings.Contains(body, `\`) {
 		return body
 	}

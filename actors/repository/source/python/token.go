@@ -2,6 +2,7 @@ package python
 
 import (
 	"iter"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -61,7 +62,7 @@ func pyPieces(s string) iter.Seq2[int, int] {
 			from := i
 			switch s[i] {
 			case '"', '\'':
-				i = pyStringEnd(s, i, pyPrefix(s, i), 0)
+				i = pyStringEnd(s, i)
 			case '#':
 				i = lineEnd(s, i)
 			case '\\':
@@ -76,6 +77,8 @@ func pyPieces(s string) iter.Seq2[int, int] {
 	}
 }
 
+var pyDefinition = regexp.MustCompile(`^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+[^\s\d(:]`)
+
 // pyLogicalEnd is how long the logical line is that s begins with, without its line end. No bracket holds a
 // definition, so one that seems to was never closed.
 func pyLogicalEnd(s string) int {
@@ -83,7 +86,7 @@ func pyLogicalEnd(s string) int {
 	for i := range pyPieces(s) {
 		switch s[i] {
 		case '\n':
-			if depth == 0 || pyDefines(s[i+1:]) {
+			if depth == 0 || pyDefinition.MatchString(s[i+1:]) {
 				return i
 			}
 		case '(', '[', '{':
@@ -95,42 +98,13 @@ func pyLogicalEnd(s string) int {
 	return len(s)
 }
 
-func pyDefines(s string) bool {
-	s = strings.TrimLeft(s, " \t")
-	if rest, ok := surface.AfterKeyword(s, "async"); ok {
-		s = rest
-	}
-	for _, keyword := range []string{"def", "class"} {
-		if rest, ok := surface.AfterKeyword(s, keyword); ok && surface.Identifier(rest) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// pyPrefix is the prefix of the string whose quote is at i.
-func pyPrefix(s string, i int) string {
-	from := i
-	for from > 0 && i-from < 3 && surface.IsWord(s[from-1]) {
-		from--
-	}
-	if prefix := strings.ToLower(s[from:i]); len(prefix) <= 2 && strings.Trim(prefix, "rbuft") == "" {
-		return prefix
-	}
-	return ""
-}
-
-// pyNesting bounds strings in strings.
-const pyNesting = 8
-
 // pyStringEnd is the index after the string whose quote is at i. A string that is not closed ends with its line, one
-// of three quotes with the file.
-func pyStringEnd(s string, i int, prefix string, level int) int {
+// of three quotes with the file. Quotes in the fields of a formatted string come in pairs.
+func pyStringEnd(s string, i int) int {
 	quote := s[i : i+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s[i:], triple) {
 		quote = triple
 	}
-	formatted := strings.ContainsAny(prefix, "ft") && level < pyNesting
 	for i += len(quote); i < len(s); {
 		switch c := s[i]; {
 		case c == '\\':
@@ -139,38 +113,9 @@ func pyStringEnd(s string, i int, prefix string, level int) int {
 			return i
 		case strings.HasPrefix(s[i:], quote):
 			return i + len(quote)
-		case c == '{' && formatted:
-			i = pyFieldEnd(s, i, quote, level)
 		default:
 			i++
 		}
-	}
-	return len(s)
-}
-
-// pyFieldEnd is the index after the replacement field whose brace is at i, or after that brace if it is an escaped
-// one. The expression of a field may hold strings of the same quotes; what follows its colon is not an expression.
-func pyFieldEnd(s string, i int, quote string, level int) int {
-	if strings.HasPrefix(s[i:], "{{") {
-		return i + 2
-	}
-	depth, format := 0, false
-	for i < len(s) {
-		switch c := s[i]; {
-		case c == '\n' && len(quote) == 1, format && depth == 1 && strings.HasPrefix(s[i:], quote):
-			return i
-		case c == '{', c == '(', c == '[':
-			depth++
-		case c == '}', c == ')', c == ']':
-			if depth--; depth <= 0 {
-				return i + 1
-			}
-		case c == ':':
-			format = format || depth == 1
-		case (c == '\'' || c == '"') && !(format && depth == 1):
-			i = pyStringEnd(s, i, pyPrefix(s, i), level+1) - 1
-		}
-		i++
 	}
 	return len(s)
 }

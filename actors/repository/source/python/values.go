@@ -1,6 +1,7 @@
 package python
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -26,9 +27,6 @@ func (p *pyModule) assignment(line pyLine) {
 	}
 	annotation, value := "", ""
 	switch {
-	case rest[0] == ',':
-		p.several(line)
-		return
 	case rest[0] == ':':
 		annotation = strings.TrimSpace(rest[1:])
 	case rest[0] == '=' && !strings.HasPrefix(rest, "=="):
@@ -41,7 +39,11 @@ func (p *pyModule) assignment(line pyLine) {
 		return
 	}
 	kind, strong := pyKind(name, annotation, value)
-	p.add(pySymbol{Symbol: p.declared(line, name, kind), weak: !strong})
+	s := p.declared(line, name, kind)
+	if strings.HasSuffix(value, "."+name) {
+		s.Doc = "" // a comment about the import of what another module documents
+	}
+	p.add(pySymbol{Symbol: s, weak: !strong})
 }
 
 func (p *pyModule) declared(line pyLine, name string, kind surface.Kind) surface.Symbol {
@@ -55,26 +57,10 @@ func (p *pyModule) remarked() string {
 	if text, ok := strings.CutPrefix(p.comment, ":"); ok {
 		return surface.Summary(strings.ReplaceAll(text, "\n: ", "\n"))
 	}
-	if first := surface.FirstParagraph(p.comment); prose.Is(first) && !surface.IsLegal(first) {
+	if first := surface.FirstParagraph(p.comment); prose.Is(first) {
 		return surface.Summary(p.comment)
 	}
 	return ""
-}
-
-// several takes the targets of "A, B = 1, 2".
-func (p *pyModule) several(line pyLine) {
-	targets, _, ok := strings.Cut(line.text, "=")
-	if !ok || p.Block().class != "" {
-		return
-	}
-	declared := p.declared(line, "", "")
-	for name := range strings.SplitSeq(targets, ",") {
-		name = strings.TrimSpace(name)
-		if surface.Identifier(name) == name && name != "" {
-			declared.Name, declared.Kind = name, pyConvention(name)
-			p.add(pySymbol{Symbol: declared, weak: !surface.IsConstantName(name)})
-		}
-	}
 }
 
 // field keeps what a class without __init__ is made of: annotated fields, and the members of enumerations.
@@ -98,7 +84,7 @@ func pyKind(name, annotation, value string) (kind surface.Kind, strong bool) {
 	if _, rest, ok := strings.Cut(annotation, "="); ok {
 		value = strings.TrimSpace(rest)
 	}
-	if makesType(value) || strings.Contains(annotation, "TypeAlias") {
+	if typeMaker.MatchString(value) || strings.Contains(annotation, "TypeAlias") {
 		return surface.Type, true
 	}
 	if surface.IsConstantName(name) {
@@ -119,30 +105,14 @@ func pyConvention(name string) surface.Kind {
 	return surface.Variable
 }
 
-func makesType(value string) bool {
-	rest := strings.TrimLeft(value, ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-	called := strings.TrimSuffix(value, rest)
-	if rest == "" {
-		return false
-	}
-	switch called[strings.LastIndexByte(called, '.')+1:] {
-	case "NewType", "namedtuple", "NamedTuple", "TypedDict", "Enum", "IntEnum":
-		return rest[0] == '('
-	case "Union", "Optional", "Callable", "Literal", "Annotated":
-		return rest[0] == '['
-	}
-	return false
-}
+// typeMaker finds calls that make a type, and types that are composed.
+var typeMaker = regexp.MustCompile(`^(?:\w+\.)*(?:(?:NewType|namedtuple|NamedTuple|TypedDict|Enum|IntEnum)\(|` +
+	`(?:Union|Optional|Callable|Literal|Annotated)\[)`)
 
-// isPyLiteral tells values that are written out from those that are computed.
+// pyLiteral finds how values begin that are written out.
+var pyLiteral = regexp.MustCompile(`^(?:[-0-9\[{(]|(?i:[rbuft]{0,2})["']|(?:frozenset|set|dict|tuple|list)\s*\()`)
+
+// isPyLiteral tells values that are written out, or another name, from those that are computed.
 func isPyLiteral(value string) bool {
-	if value != "" && strings.IndexByte(`0123456789"'[{(-`, value[0]) >= 0 || isPyString(value) {
-		return true
-	}
-	before, _, called := strings.Cut(value, "(")
-	switch strings.TrimSpace(before) {
-	case "frozenset", "set", "dict", "tuple", "list":
-		return true
-	}
-	return !called && surface.Identifier(before) != ""
+	return pyLiteral.MatchString(value) || !strings.Contains(value, "(") && surface.Identifier(value) != ""
 }

@@ -111,28 +111,30 @@ func (r *rubyFile) def(l rubyLine, rest string, private bool) {
 		r.Open(l.column, rubyScope{path: scope.path, body: true})
 	}
 	signature += name + arguments
-	switch {
-	case own || scope.single || scope.module:
-		if !private {
-			r.add(l, surface.Qualify(scope.path, ".", name), surface.Method, signature)
-		}
-	case name == "initialize" && scope.path != "":
+	scope.single = scope.single || own || scope.module
+	if name == "initialize" && scope.path != "" && !scope.single {
 		r.add(l, scope.path+".new", surface.Method, signature)
-	default:
-		r.method(l, scope, name, signature, private)
+		return
 	}
+	r.method(l, scope, name, signature, private)
 }
 
 func (r *rubyFile) method(l rubyLine, scope rubyScope, name, signature string, private bool) {
-	switch {
-	case private || name == "":
-	case scope.path == "":
-		r.add(l, name, surface.Function, signature)
-	case scope.single:
-		r.add(l, scope.path+"."+name, surface.Method, signature)
-	default:
-		r.add(l, scope.path+"#"+name, surface.Method, signature)
+	kind := surface.Method
+	if scope.path == "" {
+		kind = surface.Function
 	}
+	if !private && name != "" {
+		r.add(l, scope.member(name), kind, signature)
+	}
+}
+
+// member is how the name of a method is written.
+func (s rubyScope) member(name string) string {
+	if s.single {
+		return surface.Qualify(s.path, ".", name)
+	}
+	return surface.Qualify(s.path, "#", name)
 }
 
 // visibility heeds "private" alone, before names and before a definition.
@@ -154,15 +156,13 @@ func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {
 	if strings.HasPrefix(rest, "attr") || !hides {
 		return
 	}
+	owner := *scope
+	owner.single = scope.single || keyword == "private_class_method"
 	for name := range strings.FieldsFuncSeq(rest, func(c rune) bool { return c == ',' || c == ' ' }) {
-		name = rubyName(name)
-		switch {
-		case keyword == "private_constant":
+		if name = rubyName(name); keyword == "private_constant" {
 			r.hide(surface.Qualify(scope.path, "::", name))
-		case keyword == "private_class_method" || scope.single:
-			r.hide(surface.Qualify(scope.path, ".", name))
-		default:
-			r.hide(surface.Qualify(scope.path, "#", name))
+		} else {
+			r.hide(owner.member(name))
 		}
 	}
 }
@@ -172,14 +172,10 @@ func (r *rubyFile) attributes(l rubyLine, rest string) {
 	if scope.private || scope.path == "" {
 		return
 	}
-	separator := "#"
-	if scope.single {
-		separator = "."
-	}
 	for name := range strings.SplitSeq(strings.Trim(rest, "()"), ",") {
 		if name = strings.TrimSpace(name); strings.HasPrefix(name, ":") {
 			keyword := surface.Identifier(l.code)
-			r.add(l, scope.path+separator+rubyName(name), surface.Variable, keyword+" "+name)
+			r.add(l, scope.member(rubyName(name)), surface.Variable, keyword+" "+name)
 		}
 	}
 }

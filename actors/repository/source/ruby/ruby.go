@@ -2,6 +2,7 @@ package ruby
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -23,8 +24,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 		}
 		r.line(line)
 	}
-	r.remarks.End()
-	return surface.Outline{Doc: surface.DocText(r.remarks.Head), Symbols: r.symbols}
+	return surface.Outline{Symbols: r.symbols}
 }
 
 // rubyScope is a module, class or method body.
@@ -49,7 +49,8 @@ type rubyFile struct {
 func (r *rubyFile) line(line string) {
 	number := r.Next
 	if strings.HasPrefix(line, "=begin") {
-		r.blockComment()
+		for r.More() && !strings.HasPrefix(r.Take(), "=end") {
+		}
 		return
 	}
 	column, text := surface.Indentation(line)
@@ -79,17 +80,6 @@ type rubyLine struct {
 	doc            string
 }
 
-func (r *rubyFile) blockComment() {
-	for r.Next < len(r.All) {
-		line := r.Take()
-		if strings.HasPrefix(line, "=end") {
-			r.remarks.Last = r.Next
-			return
-		}
-		r.remarks.Add(r.Next, line)
-	}
-}
-
 func (r *rubyFile) comment(number int, text string) {
 	if strings.HasPrefix(text, "#!") && number == 1 {
 		return
@@ -108,45 +98,16 @@ func (r *rubyFile) comment(number int, text string) {
 	}
 }
 
+// heredoc finds the word that ends a text which begins below.
+var heredoc = regexp.MustCompile("<<(?:[-~][\"'`]?(\\w+)|[\"'`]?([A-Z_]+)\\b)")
+
 // heredocs skips the texts that begin on a line.
 func (r *rubyFile) heredocs(code string) {
-	for {
-		_, after, ok := strings.Cut(code, "<<")
-		if !ok {
-			return
-		}
-		code = after
-		if tag, indentation := rubyHeredoc(code); tag != "" {
-			if end := r.EndOf(tag, indentation); end >= 0 {
-				r.Next = end + 1
-			}
+	for _, tag := range heredoc.FindAllStringSubmatch(code, -1) {
+		if end := r.EndOf(tag[1]+tag[2], " \t"); end >= 0 {
+			r.Next = end + 1
 		}
 	}
-}
-
-// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does not begin one, and what may indent the
-// word.
-func rubyHeredoc(after string) (tag, indentation string) {
-	bare := strings.TrimLeft(after, "-~")
-	if len(bare) < len(after) {
-		indentation = " \t"
-	}
-	if bare == "" {
-		return "", ""
-	}
-	tag = surface.Identifier(bare)
-	isTag := tag != "" && surface.IsConstantName(tag)
-	if quote := bare[:1]; strings.Contains("\"'`", quote) {
-		quoted, _, ok := strings.Cut(bare[1:], quote)
-		if !ok {
-			return "", ""
-		}
-		tag, isTag = quoted, surface.Identifier(quoted) == quoted
-	}
-	if !isTag && indentation == "" {
-		return "", ""
-	}
-	return tag, indentation
 }
 
 func imports(line string) []string {

@@ -1,6 +1,7 @@
 package ruby
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -9,35 +10,22 @@ import (
 
 // rubyCode is a line without its comment.
 func rubyCode(line string) string {
-	quote := byte(0)
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'' || c == '`':
-			quote = c
-		case c == '#' && i > 0 && (line[i-1] == ' ' || line[i-1] == '\t'):
-			return strings.TrimRight(line[:i], " \t")
+	for i, c := range surface.Unquoted(line, "\"'`") {
+		if c == '#' && i > 0 && (line[i-1] == ' ' || line[i-1] == '\t') {
+			line = line[:i]
+			break
 		}
 	}
 	return strings.TrimRight(line, " \t")
 }
 
+var operator = regexp.MustCompile("^(?:\\[\\]=?|<=>|={2,3}|[=!]~|!=|\\*\\*|[-+]@|<<|>>|[<>]=|[-+*/%<>!&|^~`])")
+
 // rubyMethod is the method name at the start of s: an identifier that may end in ?, ! or =, or an operator.
 func rubyMethod(s string) string {
 	name := surface.MethodName(s)
 	if name == "" {
-		for _, operator := range []string{"[]=", "[]", "<=>", "===", "==", "=~", "!=", "!~", "**", "+@", "-@", "<<",
-			">>", "<=", ">=", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "`"} {
-			if strings.HasPrefix(s, operator) {
-				return operator
-			}
-		}
-		return ""
+		return operator.FindString(s)
 	}
 	rest := s[len(name):]
 	if len(rest) > 1 && rest[0] == '=' && strings.IndexByte("=~>", rest[1]) < 0 || rest == "=" {
@@ -81,17 +69,7 @@ func isMagic(comment string) bool {
 		"warn_indent:", ":markup:", "vim:")
 }
 
+var typewriter = regexp.MustCompile(`(^|\s)\+([^+\s]+)\+`)
+
 // rdoc writes the typewriter words of RDoc, such as +name+, in backticks.
-func rdoc(s string) string {
-	if !strings.Contains(s, "+") {
-		return s
-	}
-	words := strings.SplitAfter(s, " ")
-	for i, w := range words {
-		bare := strings.TrimRight(w, " \n.,;:)")
-		if len(bare) > 2 && bare[0] == '+' && strings.IndexByte(bare[1:], '+') == len(bare)-2 {
-			words[i] = "`" + bare[1:len(bare)-1] + "`" + w[len(bare):]
-		}
-	}
-	return strings.Join(words, "")
-}
+func rdoc(s string) string { return typewriter.ReplaceAllString(s, "$1`$2`") }

@@ -88,22 +88,12 @@ func rustAttribute(s *brace.File, i int) int {
 // moduleDoc is the text of the //! comments that the file begins with; others may stand before them.
 func (r *rustFile) moduleDoc() string {
 	var inner []brace.Note
-	first := int32(r.innerAttributes())
 	for _, n := range r.Notes {
-		if r.Form(n) == brace.InnerForm && n.Tokens <= first {
+		if r.Form(n) == brace.InnerForm && n.Tokens == 0 {
 			inner = append(inner, n)
 		}
 	}
-	return surface.DocText(r.Comments(inner))
-}
-
-// innerAttributes is the first token after #![...].
-func (r *rustFile) innerAttributes() int {
-	i := 0
-	for r.Is(i, "#") && r.Is(i+1, "!") && r.Is(i+2, "[") {
-		i = r.Skip(i + 2)
-	}
-	return i
+	return surface.Summary(r.Comments(inner))
 }
 
 // hide notes the types that are declared without pub, whose methods are nobody else's.

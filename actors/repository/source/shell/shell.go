@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,47 +16,33 @@ var Language = language.Language{Name: "Shell", Outline: outline, Imports: langu
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	s := shellFile{Lines: surface.NewLines(ctx, text), at: map[string]bool{}, inside: -1}
-	s.read()
-	if len(s.open) > 0 {
-		s.Next, s.open, s.distrust = s.opened, nil, true
-		s.read()
+	for s.More() {
+		line := s.Take()
+		s.usage(line)
+		s.line(line)
+		s.document(line)
 	}
-	s.remarks.End()
-	return surface.Outline{Doc: surface.DocText(s.remarks.Head), Symbols: s.symbols}
+	return surface.Outline{Symbols: s.symbols}
 }
 
 type shellFile struct {
 	surface.Lines
-	open     []byte // quotes and brackets that go on over the line's end
-	opened   int    // index of the line after the one that opened the outermost
-	distrust bool   // an earlier quote was never closed: let none pass a line's end
-	ends     []shellEnd
-	inside   int // column of the function that the line is in, else -1
-	used     bool
-	remarks  surface.Remarks
-	at       map[string]bool // kinds with names that are kept
-	symbols  []surface.Symbol
+	inside  int // column of the function that the line is in, else -1
+	used    bool
+	remarks surface.Remarks
+	at      map[string]bool // kinds with names that are kept
+	symbols []surface.Symbol
 }
 
-// shellEnd is the line that ends a here-document, and what may indent it.
-type shellEnd struct{ tag, indentation string }
+// hereDocument finds the word that ends the text which begins below.
+var hereDocument = regexp.MustCompile(`(?:^|[^<])<<-?[ \t]*["'\\]?([A-Za-z_][-.!:\w]*)`)
 
-func (s *shellFile) read() {
-	for s.More() {
-		line := s.Take()
-		s.usage(line)
-		if len(s.open) == 0 {
-			s.line(line)
+// document skips the text that begins below the line, but for a usage line in it.
+func (s *shellFile) document(line string) {
+	if tag := hereDocument.FindStringSubmatch(line); tag != nil {
+		for end := s.EndOf(tag[1], "\t"); s.Next < end; {
+			s.usage(s.Take())
 		}
-		outside := len(s.open) == 0
-		s.quotes(line)
-		if s.distrust {
-			s.open = s.open[:0]
-		}
-		if outside {
-			s.opened = s.Next
-		}
-		s.documents()
 	}
 }
 
@@ -80,15 +67,13 @@ func (s *shellFile) line(line string) {
 			return
 		}
 	}
-	if name, rest := shellFunction(text); name != "" {
-		s.function(column, name, rest, doc)
+	m := definition.FindStringSubmatch(text)
+	if m == nil || m[3] == "" && (m[1] == "" || strings.HasPrefix(m[4], "(")) {
+		s.sourced(text)
 		return
 	}
-	s.sourced(text)
-}
-
-func (s *shellFile) function(column int, name, rest, doc string) {
-	if s.inside = column; strings.HasSuffix(rest, "}") || strings.HasSuffix(rest, ")") {
+	name, body := m[2], m[4]
+	if s.inside = column; strings.HasSuffix(body, "}") || strings.HasSuffix(body, ")") {
 		s.inside = -1
 	}
 	if name[0] != '_' {
@@ -97,36 +82,14 @@ func (s *shellFile) function(column int, name, rest, doc string) {
 	}
 }
 
+// definition finds the parts of a function's head: the keyword, the name, the brackets and what is there of the body.
+var definition = regexp.MustCompile(`^(function\s+)?([A-Za-z_][-.:@+\w]*)\s*(\(\s*\))?\s*(|[{(#\[].*)$`)
+
 func (s *shellFile) add(symbol surface.Symbol) {
 	if key := string(symbol.Kind) + " " + symbol.Name; !s.at[key] {
 		s.at[key] = true
 		s.symbols = append(s.symbols, symbol)
 	}
-}
-
-// shellFunction is the name that a line defines and what follows on the line.
-func shellFunction(text string) (name, rest string) {
-	after, keyword := surface.AfterKeyword(text, "function")
-	if !keyword {
-		after = text
-	}
-	i := 0
-	for i < len(after) && (surface.IsWord(after[i]) || strings.IndexByte("-.:@+", after[i]) >= 0 && i > 0) {
-		i++
-	}
-	name, rest = after[:i], strings.TrimLeft(after[i:], " \t")
-	if surface.Identifier(name) == "" {
-		return "", ""
-	}
-	brackets, ok := strings.CutPrefix(rest, "(")
-	if ok {
-		brackets, ok = strings.CutPrefix(strings.TrimLeft(brackets, " "), ")")
-		rest = strings.TrimSpace(brackets)
-	}
-	if !ok && !keyword || rest != "" && strings.IndexByte("{(#[", rest[0]) < 0 {
-		return "", ""
-	}
-	return name, strings.TrimSpace(rest)
 }
 
 // sourced keeps the files that a script takes in from its own tree.

@@ -2,7 +2,7 @@ package surface
 
 import (
 	"cmp"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -12,7 +12,7 @@ import (
 // Summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says
 // something by itself; markup that is not Markdown goes, too.
 func Summary(doc string) string {
-	paragraph := inline(FirstParagraph(doc))
+	paragraph := Inline(FirstParagraph(doc))
 	first := prose.Sentence(paragraph)
 	if strings.HasSuffix(first, "?") {
 		return cmp.Or(prose.Informative(paragraph), first)
@@ -34,33 +34,7 @@ func titled(name, doc string) string {
 			text = after
 		}
 	}
-	if framed && (prose.SameWords(text, name) || prose.SameWords(text, last)) {
-		return ""
-	}
 	return text
-}
-
-// DocText is a whole documentation comment as text: without common indentation, underlines of headings, directives
-// and roles.
-func DocText(doc string) string {
-	var b strings.Builder
-	blank := false
-	for _, line := range dedent(doc) {
-		trimmed := strings.TrimSpace(line)
-		if isRule(trimmed) || isDirective(trimmed) || isImprint(trimmed) {
-			continue
-		}
-		if trimmed == "" {
-			blank = b.Len() > 0
-			continue
-		}
-		if blank {
-			b.WriteString("\n")
-			blank = false
-		}
-		b.WriteString(line + "\n")
-	}
-	return strings.TrimSpace(inline(b.String()))
 }
 
 // FirstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
@@ -82,10 +56,11 @@ type paragraph struct {
 func (p *paragraph) line(line string) bool {
 	text := strings.TrimLeft(line, " ")
 	indented := len(text) < len(line)
-	text = strings.TrimPrefix(strings.TrimPrefix(text, "@description "), "@brief ")
 	p.aside = isDirective(text) || p.aside && (indented || text == "")
 	switch {
 	case p.aside:
+		return len(p.kept) > 0
+	case isHeading(text):
 		return len(p.kept) > 0
 	case isRule(text):
 		if len(p.kept) == 1 {
@@ -106,6 +81,12 @@ func (p *paragraph) line(line string) bool {
 	return false
 }
 
+// isHeading tells "## Structure".
+func isHeading(line string) bool {
+	text := strings.TrimLeft(line, "#")
+	return len(text) < len(line) && strings.HasPrefix(text, " ")
+}
+
 // isRule tells the lines that frame a heading or a comment.
 func isRule(line string) bool {
 	if len(line) < 3 || unicode.IsLetter(rune(line[0])) || line[0] >= 0x80 || unicode.IsDigit(rune(line[0])) {
@@ -118,29 +99,11 @@ func isDirective(line string) bool {
 	return prose.StartsWithAny(line, ".. ", "@!", ":call-seq:", "call-seq:", "!!! ")
 }
 
-// isImprint tells the fields that say whose a module is.
-func isImprint(line string) bool {
-	return prose.StartsWithAny(line, ":copyright:", ":license:", ":licence:", ":author:", ":authors:")
-}
-
 // IsTag tells lines such as "@param x", ":param x:" and "Args:".
-func IsTag(line string) bool {
-	if len(line) > 1 && (line[0] == '@' || line[0] == ':') && IsLower(line[1]) {
-		return line[0] == '@' || !strings.HasPrefix(tagEnd(line), "`") && tagEnd(line) != ""
-	}
-	return slices.Contains([]string{"Args:", "Arguments:", "Parameters:", "Returns:", "Return:", "Yields:", "Raises:",
-		"Example:", "Examples:", "Attributes:", "Globals:", "Outputs:", "Usage:", "Note:", "Notes:",
-		"Options:"}, line)
-}
+func IsTag(line string) bool { return tagLine.MatchString(line) }
 
-// tagEnd is what follows the second colon of ":param x: text", its colon included; "" if there is none.
-func tagEnd(line string) string {
-	i := strings.IndexByte(line[1:], ':')
-	if i < 0 || line[i] == ' ' {
-		return ""
-	}
-	return strings.TrimPrefix(line[1+i:], ":") + " "
-}
+var tagLine = regexp.MustCompile("^(?:@[a-z]|:[a-z](?:[^:]*[^: ])?:(?:[^`]|$)|(?:Args|Arguments|Parameters|Returns?|Yields|" +
+	"Raises|Examples?|Attributes|Globals|Outputs|Usage|Notes?|Options):$)")
 
 func IsLower(c byte) bool { return 'a' <= c && c <= 'z' }
 

@@ -1,16 +1,23 @@
 package surface
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"unicode"
 
-// inline takes the markup out of running text: roles and double backticks of reStructuredText, {@code x} and {@link
-// x} of Javadoc, {Name} of YARD, L{x} of Epydoc, and the typewriter tags of RDoc. Backticks stay.
-func inline(s string) string {
-	if !strings.ContainsAny(s, "`{<") {
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+)
+
+// Inline takes the markup out of running text: roles and double backticks of reStructuredText, {@code x} and {@link
+// x} of Javadoc, {Name} of YARD, {label}[URL] and the typewriter tags of RDoc, the links of Markdown and the [Name] of
+// Go, Rust and KDoc. Backticks stay.
+func Inline(s string) string {
+	if !strings.ContainsAny(s, "`{<[") {
 		return s
 	}
 	var b strings.Builder
 	for s != "" {
-		i := strings.IndexAny(s, "`{<")
+		i := strings.IndexAny(s, "`{<[")
 		if i < 0 {
 			break
 		}
@@ -30,6 +37,8 @@ func span(before, s string) (kept, text, rest string) {
 		return ticks(before, s)
 	case '{':
 		return braces(before, s)
+	case '[':
+		return brackets(before, s)
 	}
 	for _, tag := range []string{"<tt>", "<code>", "</tt>", "</code>"} {
 		if rest, ok := strings.CutPrefix(s, tag); ok {
@@ -74,17 +83,14 @@ func ticks(before, s string) (kept, text, rest string) {
 	return kept, "`" + text + "`", rest
 }
 
+var role = regexp.MustCompile(`(?:^|[ \n\t("'\[,/])(:[a-z:_+-]+:)$`)
+
 // withoutRole takes ":py:func:" off the end.
 func withoutRole(s string) string {
-	if !strings.HasSuffix(s, ":") {
-		return s
+	if at := role.FindStringSubmatchIndex(s); at != nil {
+		return s[:at[2]]
 	}
-	from := strings.LastIndexAny(s, " \n\t(\"'[,/") + 1
-	role := s[from:]
-	if len(role) < 3 || role[0] != ':' || strings.Trim(role, ":abcdefghijklmnopqrstuvwxyz-_+") != "" {
-		return s
-	}
-	return s[:from]
+	return s
 }
 
 func braces(before, s string) (kept, text, rest string) {
@@ -93,11 +99,11 @@ func braces(before, s string) (kept, text, rest string) {
 		return before, "{", s[1:]
 	}
 	text, rest = s[1:end], s[end+1:]
+	if after, ok := afterTarget(rest, "[]"); ok {
+		return before, text, after
+	}
 	if tag, argument, ok := strings.Cut(text, " "); ok && strings.HasPrefix(tag, "@") {
 		return before, reference(tag, strings.TrimSpace(argument)), rest
-	}
-	if n := len(before); n > 0 && strings.IndexByte("LCIBMU", before[n-1]) >= 0 && (n == 1 || before[n-2] == ' ') {
-		return before[:n-1], "`" + text + "`", rest
 	}
 	name, label, ok := strings.Cut(text, " ")
 	isPath := name != "" && ConstantPath(name, ":#.?!") == name
@@ -108,6 +114,46 @@ func braces(before, s string) (kept, text, rest string) {
 		return before, "`" + name + "`", rest
 	}
 	return before, "{", s[1:]
+}
+
+func brackets(before, s string) (kept, text, rest string) {
+	end := strings.IndexByte(s[:min(len(s), LongestSpan)], ']')
+	if end < 0 || before != "" && IsWord(before[len(before)-1]) {
+		return before, "[", s[1:]
+	}
+	text, rest = s[1:end], s[end+1:]
+	rest, isLink := afterTarget(rest, "()")
+	if !isLink {
+		rest, isLink = afterTarget(rest, "[]")
+	}
+	switch {
+	case len(text) > 1 && text[0] == '`' && text[len(text)-1] == '`':
+		return before, text, rest
+	case isLink:
+		return before, Inline(text), rest
+	case isDocLink(text):
+		return before, "`" + text + "`", rest
+	}
+	return before, "[", s[1:]
+}
+
+// afterTarget passes over the target of a link that s begins with, between the two marks.
+func afterTarget(s, marks string) (after string, ok bool) {
+	if s == "" || s[0] != marks[0] {
+		return s, false
+	}
+	end := strings.IndexByte(s[:min(len(s), LongestSpan)], marks[1])
+	if end < 0 {
+		return s, false
+	}
+	return s[end+1:], true
+}
+
+// isDocLink tells a name such as pkg.Name or Type::method from a word such as optional.
+func isDocLink(name string) bool {
+	isOther := func(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune(".*/:#()!", r) }
+	return name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:#(") || name[0] == '*') &&
+		!strings.ContainsFunc(name, isOther)
 }
 
 // reference is the text of {@tag argument}.

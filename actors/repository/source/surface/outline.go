@@ -43,7 +43,7 @@ type Symbol struct {
 
 // Outline is the public surface of one file or package.
 type Outline struct {
-	Doc     string   // what it says of itself at its top, plain text; may be empty
+	Doc     string   // what a module says of itself at its top, plain text; may be empty
 	Symbols []Symbol // exported ones, in the order of their lines
 }
 

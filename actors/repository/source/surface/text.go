@@ -1,9 +1,8 @@
 package surface
 
 import (
+	"iter"
 	"strings"
-
-	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // Modules nested deeper than this hold nothing that is read.
@@ -89,13 +88,6 @@ func IsConstantName(name string) bool {
 	return strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-// IsLegal tells the comments at the top of a file that are not about it.
-func IsLegal(s string) bool {
-	s = strings.ToLower(s)
-	return prose.ContainsAny(s, "copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
-		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties")
-}
-
 // Qualify joins names; an empty scope is none.
 func Qualify(scope, separator, name string) string {
 	if scope == "" || name == "" {
@@ -104,22 +96,35 @@ func Qualify(scope, separator, name string) string {
 	return scope + separator + name
 }
 
+// Unquoted gives the bytes of s outside of quotations, with their indexes. A backslash in a quotation escapes.
+func Unquoted(s, quotes string) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		quote := byte(0)
+		for i := 0; i < len(s); i++ {
+			switch c := s[i]; {
+			case quote != 0 && c == '\\':
+				i++
+			case quote != 0:
+				if c == quote {
+					quote = 0
+				}
+			case strings.IndexByte(quotes, c) >= 0:
+				quote = c
+			case !yield(i, c):
+				return
+			}
+		}
+	}
+}
+
 // Closing is the index after the bracket that closes the one s begins with, -1 if there is none.
 func Closing(s string) int {
-	depth, quote := 0, byte(0)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '(' || c == '[' || c == '{':
+	depth := 0
+	for i, c := range Unquoted(s, `"'`) {
+		switch c {
+		case '(', '[', '{':
 			depth++
-		case c == ')' || c == ']' || c == '}':
+		case ')', ']', '}':
 			if depth--; depth == 0 {
 				return i + 1
 			}

@@ -19,8 +19,7 @@ func outline(ctx context.Context, text []byte) surface.Outline {
 		Directives: []string{"if", "else", "elseif", "endif", "warning", "error", "sourceLocation"}}
 	s := &swiftFile{File: d.Read(ctx, text, 0)}
 	s.members(0, brace.Scope{To: len(s.Tokens)})
-	return surface.Outline{Doc: s.FileDoc(func(i int) bool { return s.Is(i, "import") || s.Is(i, "@") }),
-		Symbols: s.Symbols}
+	return surface.Outline{Symbols: s.Symbols}
 }
 
 func swiftLiteral(l *brace.Lexer) int {
@@ -49,10 +48,8 @@ func swiftAttribute(s *brace.File, i int) int {
 
 // members reads declarations by their keywords: the expressions between them have none outside of braces.
 func (s *swiftFile) members(from int, in brace.Scope) {
-	if in.Depth <= brace.DeepestScope {
-		begins := func(i int) bool { return s.Breaks(i) || s.IsOneOf(i-1, ";", "}") || s.Is(i, "@") }
-		s.EachStatement(from, in.To, begins, func(i int) int { return s.member(s.begin(i, in)) })
-	}
+	begins := func(i int) bool { return s.Breaks(i) || s.IsOneOf(i-1, ";", "}") || s.Is(i, "@") }
+	s.EachStatement(from, in.To, begins, func(i int) int { return s.member(s.begin(i, in)) })
 }
 
 // begin reads the modifiers of a member.

@@ -1,4 +1,4 @@
-package graph
+package resolve
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ type coordinate struct {
 }
 
 // coordinate takes the name of a dependency if it is one of Maven's.
-func (r *resolver) coordinate(name string) {
+func (r *Resolver) coordinate(name string) {
 	group, artifact, _ := strings.Cut(name, ":")
 	words := strings.FieldsFunc(artifact, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 	if group != "" && len(words) > 0 && len(r.coordinates) < mostCoordinates {
@@ -67,22 +67,22 @@ func (c *coordinate) kinship(spec string, parts []string) int {
 }
 
 // maven finds the dependency that an import is of, if one is more likely than all others.
-func (r *resolver) maven(spec string) target {
+func (r *Resolver) maven(spec string) Target {
 	if t, known := r.byImport[spec]; known {
 		return t
 	}
-	var found target
+	var found Target
 	most, parts := 0, strings.Split(spec, "/")
 	for i := range r.coordinates {
 		switch n := r.coordinates[i].kinship(spec, parts); {
 		case n > most:
-			most, found = n, target{name: r.coordinates[i].name, eco: "maven"}
+			most, found = n, Target{Name: r.coordinates[i].name, Ecosystem: "maven"}
 		case n == most:
-			found = target{}
+			found = Target{}
 		}
 	}
-	if p := r.byUnit[key("maven", foldName(found.name))]; p != nil {
-		found = target{part: p}
+	if folder := r.byName[plain("maven", found.Name)]; folder != "" {
+		found = Target{Path: folder}
 	}
 	r.byImport[spec] = found
 	return found
