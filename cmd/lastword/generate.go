@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -200,7 +201,8 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 // isOutput reports whether generate writes files of this name while it runs in the folder.
 func isOutput(name string) bool {
 	base := filepath.Base(name)
-	return checks.IsCompanion(filepath.ToSlash(name)) || base == ".git" || base[0] == '.' && strings.HasSuffix(base, ".tmp")
+	temporary := base[0] == '.' && strings.HasSuffix(base, atomicfile.Suffix)
+	return temporary || base == ".git" || checks.IsCompanion(filepath.ToSlash(name))
 }
 
 func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
