@@ -59,7 +59,7 @@ func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
 	l := &s.Limits
 	flags.IntVar(&l.MaxFiles, "max-files", 0, "maximum `number` of files (default 50,000)")
 	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size",
-		"maximum `bytes` of a file (default 1MiB); skips larger ones")
+		"maximum `bytes` of a file, 16 times as many of a notebook (default 1MiB); skips larger ones")
 	flags.Var((*settings.ByteSize)(&l.MaxBytes), "max-bytes", "maximum `bytes` of all files (default 2GiB)")
 	flags.IntVar(&l.MaxDepth, "max-depth", 0, "maximum `depth` of folders (default 32)")
 }
