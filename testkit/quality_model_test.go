@@ -100,7 +100,7 @@ func bareLinks(t *testing.T, tree, file string) (paths []string) {
 func badAnswer(t *testing.T, files []string) []byte {
 	t.Helper()
 	type object map[string]any
-	var notes []object
+	notes := []object{}
 	for i, f := range files {
 		notes = append(notes, object{"path": f, "note": hostile[i%len(hostile)]})
 	}
