@@ -142,7 +142,12 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 
 // pause waits until held deltas are due, and delivers them.
 func (f *follower) pause() {
-	due := time.NewTimer(time.Until(f.flush))
+	left := time.Until(f.flush)
+	if left <= 0 {
+		f.release()
+		return
+	}
+	due := time.NewTimer(left)
 	defer due.Stop()
 	select {
 	case <-f.wake:

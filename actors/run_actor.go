@@ -161,6 +161,10 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.abandon(c)
 	case doAfter:
 		message := e.message
+		if e.after <= 0 {
+			root.Send(self, message)
+			break
+		}
 		r.timers = append(r.timers, time.AfterFunc(e.after, func() { root.Send(self, message) }))
 	case doWhenKept:
 		r.whenKept(self, e.seq, e.message)
