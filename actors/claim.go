@@ -63,14 +63,18 @@ func (s *System) claimAll(ctx context.Context) error {
 		}
 		s.claimed(ctx, c)
 		if c.Run == last { // a journal that lends one run again and again must not keep the node busy
-			select {
-			case <-time.After(loopPause):
-			case <-ctx.Done():
-			}
+			sleep(ctx, loopPause)
 		}
 		last = c.Run
 	}
 	return context.Cause(ctx)
+}
+
+// sleep returns after d, or when ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	ctx, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	<-ctx.Done()
 }
 
 // claimed starts a run that this node has opened, and adopts any other.
@@ -236,14 +240,11 @@ func (s *System) setAside(id messages.RunID, why error) {
 // beatAll tells the journal, again and again, which claims this node holds, after reading that it still owns the
 // runs.
 func (s *System) beatAll(ctx context.Context) error {
-	tick := time.NewTicker(lease.Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	for begun := time.Now(); ; {
+		if sleep(ctx, lease.Every-time.Since(begun)); ctx.Err() != nil {
 			return context.Cause(ctx)
-		case <-tick.C:
 		}
+		begun = time.Now()
 		for _, r := range s.all() {
 			if err := s.beat(ctx, r); err != nil && ctx.Err() == nil {
 				s.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
@@ -370,13 +371,9 @@ func (s *System) watch(ctx context.Context) error {
 
 // expireAll has the journal forget, again and again, the logs of runs that ended long ago.
 func (s *System) expireAll(ctx context.Context) error {
-	tick := time.NewTicker(min(max(s.config.Retention, time.Second), time.Minute))
-	defer tick.Stop()
 	for {
-		select {
-		case <-ctx.Done():
+		if sleep(ctx, min(max(s.config.Retention, time.Second), time.Minute)); ctx.Err() != nil {
 			return context.Cause(ctx)
-		case <-tick.C:
 		}
 		if _, err := s.journal.Expire(ctx, time.Now().Add(-s.config.Retention), s.config.RetentionBytes); err != nil {
 			return err

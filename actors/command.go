@@ -36,7 +36,8 @@ func (s *System) command(ctx context.Context, c Command) error {
 	wake := make(chan struct{}, 1)
 	s.relay.listen(c.Run, wake)
 	defer s.relay.unlisten(c.Run, wake)
-	again := time.NewTicker(time.Second)
+	late := make(chan struct{}, 1)
+	again := time.AfterFunc(time.Second, func() { notify(late) })
 	defer again.Stop()
 	for ask := true; ; {
 		state, err := s.State(ctx, c.Run)
@@ -54,8 +55,9 @@ func (s *System) command(ctx context.Context, c Command) error {
 		select {
 		case <-wake:
 			ask = false
-		case <-again.C:
+		case <-late:
 			ask = true
+			again.Reset(time.Second)
 		case <-ctx.Done():
 			return messages.Errorf(messages.CodeUnavailable,
 				"run %s did not take it in time, but still may: ask again (%v)", c.Run, context.Cause(ctx))
