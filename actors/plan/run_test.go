@@ -59,9 +59,9 @@ func (w *world) work(ctx context.Context, _ *actors.TaskContext, in work) (any, 
 	if calls := w.calls[in.Name]; calls != nil {
 		n = calls.Add(1)
 	}
-	select {
-	case <-time.After(time.Duration(in.MS) * time.Millisecond):
-	case <-ctx.Done():
+	done, stop := context.WithTimeout(ctx, time.Duration(in.MS)*time.Millisecond)
+	defer stop()
+	if <-done.Done(); ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if in.Cause != "" && (in.Fails == 0 || n <= in.Fails) {

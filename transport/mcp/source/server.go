@@ -151,12 +151,14 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 	if pause > 0 && !patient {
 		return nil, fmt.Errorf("server down: it may be started again in %s; %w", pause.Round(time.Second), s.why())
 	}
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-s.life.Done():
-		return nil, errEnded
+	if pause > 0 {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-s.life.Done():
+			return nil, errEnded
+		}
 	}
 	s.starts = append(s.starts, time.Now())
 	s.conn, s.reason = s.start(ctx)

@@ -192,22 +192,16 @@ func (w *lineWriter) close(since time.Time, stall time.Duration) {
 // waitUnlessStalled waits until done is closed, for at most closeTimeout. It gives up when the client has read
 // nothing for as long as stall, counted from since.
 func (w *lineWriter) waitUnlessStalled(done <-chan struct{}, since time.Time, stall time.Duration) {
-	end, look := time.NewTimer(closeTimeout), time.NewTimer(w.untilStalled(since, stall))
+	end := time.NewTimer(closeTimeout)
 	defer end.Stop()
-	defer look.Stop()
-	for {
+	for left := w.untilStalled(since, stall); left > 0; left = w.untilStalled(since, stall) {
 		select {
 		case <-done:
 			return
 		case <-end.C:
 			return
-		case <-look.C:
+		case <-time.After(left):
 		}
-		left := w.untilStalled(since, stall)
-		if left <= 0 {
-			return
-		}
-		look.Reset(left)
 	}
 }
 
