@@ -119,7 +119,7 @@ func TestWordsOfSecretsStay(t *testing.T) {
 		"PrivateKey: testRSA2048PrivateKey,", "hvs.someMethod(x)", "curl -u user:$PASSWORD https://a.example", "login --password <password>", "--password-stdin", "<secret>", "Cookie: name=value",
 		"https://github.com@example", "ssh://git-codecommit.us-east-1@h", "Authorization: none", "patch pattern path", "re_compile_the_pattern", "sess-and-more-words-behind-it",
 		"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t", "vercel_analytics_component", "secret_manager_client_library", "ls__of_the_folder_and_so_on",
-		"R8_UNORM and r8_unorm", "sk_test_short", "ATATT is a prefix", "xai-tools", "token count = 12345678901234567890",
+		"R8_UNORM and r8_unorm", "sk_test_short", "fun elixir_erl_pass:translate/3,", "ATATT is a prefix", "xai-tools", "token count = 12345678901234567890",
 	} {
 		if got := secret.Redact(text); got != text {
 			t.Errorf("%q becomes %q", text, got)

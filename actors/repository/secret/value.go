@@ -34,9 +34,9 @@ var words = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[A-Za-z]*[0-9]{0,2}[-_/.])*[A-Za-z]*[0-9]{0,2}$|^[A-Za-z_]+[0-9]{1,4}[A-Za-z_]+$`)
 })
 
-// reference is code that has the value, and does not say it.
+// reference is code that has the value, and does not say it: a call, a field, or Erlang's name/arity of a function.
 var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[)`)
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[|/[0-9]$)`)
 })
 
 // isRandom tells a value that chance has made from a name, and from code.
