@@ -179,6 +179,9 @@ func TestVendored(t *testing.T) {
 -- public/jquery/.bower.json --
 -- pip/_vendor/a.py --
 -- a.egg-info/PKG-INFO --
+-- docs/js/jazzy.js --
+-- docs/js/search.js --
+-- docs/Frob.docset/index.js --
 -- Vendor/a.php --
 -- vendors/a.php --
 `)
@@ -186,7 +189,7 @@ func TestVendored(t *testing.T) {
 	if got, want := paths(repo), "LICENSE ext/mine/mine.c ext/ours.c lib/own/LICENSE vendors/a.php"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
 	}
-	if got, want := left(repo), "vendored: 0 files 8 folders, Vendor"; got != want {
+	if got, want := left(repo), "vendored: 0 files 10 folders, Vendor"; got != want {
 		t.Errorf("left out %s, want %s", got, want)
 	}
 }
