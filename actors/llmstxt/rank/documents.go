@@ -14,6 +14,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
+// noPages are stems of files for tools, and for those who receive a package.
+var noPages = words.Of("no pages")
+
 // mostPages of the documents are read to be judged; the shallow and the large ones come first.
 const mostPages = 400
 
@@ -60,8 +63,8 @@ func (j *pageJudge) pageFiles() []*scan.File {
 		case !page.Is(f.Path) || f.Kind == scan.Manifest:
 		case (strings.EqualFold(path.Ext(f.Path), ".txt") || path.Ext(f.Path) == ".asc" || page.IsMan(f.Path)) &&
 			f.Kind != scan.Document:
-		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" ||
-			strings.HasPrefix(stemOf(f.Path), "llms"):
+		case noPages.Has(stemOf(f.Path)) || strings.HasPrefix(stemOf(f.Path), "llms"):
+		case path.Base(f.Path) == "README.Rmd" && j.byPath[path.Join(path.Dir(f.Path), "README.md")] != nil: // made from it
 		default:
 			files = append(files, f)
 		}

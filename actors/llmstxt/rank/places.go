@@ -28,7 +28,7 @@ func foldersOf(p string) []string {
 
 // isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
 func isSetAside(p string) bool {
-	return strings.Contains("/"+p, "/inst/doc/") || // of R, made from the vignettes
+	return prose.ContainsAny("/"+p, "/inst/doc/", "/man/rmd/") || // of R: made from the vignettes, and parts of its help
 		slices.ContainsFunc(foldersOf(p), func(part string) bool {
 			return len(part) > 1 && part[0] == '_' || foreignPlaces.Has(part) ||
 				prose.ContainsAny(part, "benchmark", "template-")

@@ -19,6 +19,18 @@ func TestFactsAreThoseOfThePublishedPackage(t *testing.T) {
 -- Dapper/SqlMapper.cs --
 namespace Dapper { public class SqlMapper { } }
 `, "Dapper", "Dapper (nuget)", "`dotnet add package Dapper`"},
+		"a package of R with more code for browsers": {`
+-- DESCRIPTION --
+Package: dapper
+Version: 1.2
+-- package.json --
+{"name": "@x/dapper", "version": "5.0.0"}
+-- R/dapper.R --
+dapper <- function() 1
+-- inst/www/dapper.js --
+export function dapper() { return 1 }
+export function turn() { return 2 }
+`, "dapper", "dapper (cran)", ""},
 		"a parent among its modules": {`
 -- pom.xml --
 <project><groupId>a.b</groupId><artifactId>dapper-parent</artifactId><version>1.2</version><packaging>pom</packaging>

@@ -69,7 +69,7 @@ func (v *survey) purposes() []purpose {
 		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
 	}
 	for i, t := range r.Prose[:min(8, len(r.Prose))] {
-		p := purpose{text: v.toThePoint(t.Text), reason: fmt.Sprintf("paragraph %d of the README", i+1),
+		p := purpose{text: v.toThePoint(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
 		if !t.Near {
 			p.points -= 10
@@ -119,12 +119,12 @@ func (v *survey) shallowest(name string) (best *scan.File) {
 }
 
 // toThePoint leaves out what a paragraph says before it says what the thing is, unless that needs it.
-func (v *survey) toThePoint(text string) string {
+func (v *survey) toThePoint(text string, first bool) string {
 	rest := prose.Tidy(text)
 	for i, s := range prose.Sentences(rest, 3) {
 		low := strings.ToLower(s)
-		if i > 0 && strings.HasPrefix(low, "it ") {
-			break
+		if i > 0 && (strings.HasPrefix(low, "it ") || !first && strings.HasPrefix(low, "this ")) {
+			break // what was said before is meant
 		}
 		if saysWhat(low, v.names()) || isNounPhrase(low) {
 			return rest
@@ -263,7 +263,7 @@ func isNounPhrase(sentence string) bool {
 	case kindNouns.Word(sentence[:end]) != "":
 		return end < len(sentence) || phraseStarts.Start(sentence)
 	}
-	return end < len(sentence) && prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
+	return (end < len(sentence) || len(strings.Fields(sentence)) > 4) && prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
 }
 
 // isAdvice tells what one should do or will see from what a thing is.

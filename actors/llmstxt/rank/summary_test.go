@@ -55,6 +55,10 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 			"This application works on any widget.\n": "Even Turner is a first-class demo application.",
 		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                     "",
 		"-- go.mod --\nmodule example.com/frob\n-- main.go --\n// Package main provides the entry point for the Frob program.\npackage main\n": "",
+		readme + "A role that installs the [turner](https://frob.example) on Linux.\n\n## Variables\n\nThe state of the turner. The turner will " +
+			"be restarted. This is a side effect of turning all widgets.\n": "A role that installs the turner on Linux.",
+		"-- README.md --\n<div align=\"center\">\n<h2>\nAn even spindle driven widget turnstile.\n</h2>\n</div>\n\n## Use\n\nWe'll be adding a plugin for the package in the " +
+			"future.\n": "An even spindle driven widget turnstile.",
 		"-- package.json --\n" + `{"name":"monorepo","private":true,"workspaces":["packages/*"]}` +
 			"\n-- packages/frob/package.json --\n" + `{"name":"frob","description":"The even turner of widgets."}` +
 			"\n-- packages/spoon/package.json --\n" + `{"name":"@frob/spoon","description":"A spoon for frob."}` + "\n-- README.md --\n# frob\n": "The even turner of widgets.",
@@ -69,7 +73,7 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 func TestTitle(t *testing.T) {
 	for heading, want := range map[string]string{
 		"Frob \u26a1": "Frob", "What is FROB? \u2728": "FROB", "Welcome to Frob": "Frob", "Frob :heart:": "Frob",
-		"Why turn widgets?": "frob", "README": "frob", "frob is unmaintained, use turn instead.": "frob", "Donations": "frob", "Website": "frob",
+		"Why turn widgets?": "frob", "README": "frob", "frob is unmaintained, use turn instead.": "frob", "Donations": "frob", "Website": "frob", "Repository": "frob",
 		"Frob 15.0.0": "Frob", "Frob 4": "Frob 4",
 	} {
 		archive := "-- README.md --\n# " + heading + "\n\nTurns widgets.\n-- package.json --\n" + `{"name":"frob"}`

@@ -110,11 +110,15 @@ func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
 	return n
 }
 
-// leadership is the share of the code; what npm publishes goes before the same for jsr.
+// leadership is the share of the code; what npm publishes goes before the same for jsr, and a package of R before what
+// it shows in browsers.
 func (v *survey) leadership(m manifest.Manifest) int64 {
 	n := 2 * v.mix.share(m.Ecosystem)
-	if m.Ecosystem == "npm" && !m.Private {
+	switch {
+	case m.Ecosystem == "npm" && !m.Private:
 		n++
+	case m.Ecosystem == "cran":
+		n += 200
 	}
 	return n
 }

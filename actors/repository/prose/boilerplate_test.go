@@ -19,6 +19,7 @@ func TestTellingGoesOnToWhatSaysSomething(t *testing.T) {
 		"Same as the other one but faster":                           "",
 		"(c) Jane Doe <jane@example.com>":                            "",
 		"Copyright 2020 Jane Doe. Frobs widgets of all sorts.":       "",
+		"License: http://a.example/licenses. Frobs widgets.":         "",
 		"Written by jane@example.com in a night":                     "",
 		"We are shutting down, but what about workers? They stop.":   "",
 		"Frobbing is incredibly easy. An example follows.":           "Frobbing is incredibly easy.",
