@@ -119,11 +119,17 @@ func withoutLeadIn(s string) string {
 var (
 	rstText = regexp.MustCompile("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
 	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
+	// adocLink is link:https://a.example[text], or xref:other-page.adoc[].
+	adocLink = regexp.MustCompile(`\b(?:link:|xref:|https?://)(?:[^\s\[\]]*/)?([^\s\[\]/]*?)(?:\.adoc|#[^\s\[\]]*)*\[([^\]]*)\]`)
 )
 
 // rstInline leaves the text of roles, references and substitutions.
 func rstInline(s string) string {
 	s = strings.NewReplacer("``", "\x00", ":rfc:`", "RFC `", ":pep:`", "PEP `").Replace(s)
+	s = adocLink.ReplaceAllStringFunc(s, func(link string) string {
+		m := adocLink.FindStringSubmatch(link)
+		return cmp.Or(m[2], m[1])
+	})
 	s = rstText.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
 	return prose.Tidy(strings.ReplaceAll(Unstarred(s), "\x00", "`"))
