@@ -219,10 +219,27 @@ func (j *jsScope) value(i, to int) jsValue {
 		v.sig = 0
 	}
 	v.end = j.valueEnd(i, to)
+	if v.kind == "" && j.holdsFunction(i, v.end) {
+		v.kind = surface.Function
+		return v
+	}
 	if v.kind == "" && j.isShort(i, v.end) {
 		v.sig = v.end
 	}
 	return v
+}
+
+// holdsFunction tells a function that is cast, "(() => 1) as F", or bound, "f.bind(x)".
+func (j *jsScope) holdsFunction(i, end int) bool {
+	if j.Is(i, "(") && j.functionEnd(i+1, j.Skip(i)) > i+1 {
+		return true
+	}
+	for ; i < end; i = j.Skip(i) {
+		if j.Is(i, ".") && j.Is(i+1, "bind") && j.Is(i+2, "(") && j.Skip(i+2) == end {
+			return true
+		}
+	}
+	return false
 }
 
 // isShort tells values that say something on a line: a name, a number, a call.
