@@ -105,6 +105,8 @@ func (r *featureReader) heading(t, next string) bool {
 		}
 	case r.adoc && strings.HasPrefix(t, "="), r.org && strings.HasPrefix(t, "*"):
 		text = strings.TrimSpace(strings.TrimLeft(t, "=*"))
+	case r.adoc && strings.IndexByte("[.", t[0]) >= 0: // of a block
+		return false
 	case isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next != "" && next[0] != ' ' && t[0] != '|' &&
 		t[0] != '+':
 		text = t

@@ -62,7 +62,7 @@ func TestPurposeOfOtherFormats(t *testing.T) {
 	const want = "Frobs widgets over the network."
 	for path, text := range map[string]string{
 		"README.rst":  "====\nName\n====\n\n.. image:: x.svg\n   :alt: something\n\n" + want + "\n",
-		"README.adoc": "= Name\n\nlink:{home}[Frobs] xref:the/widgets.adoc[] over https://frob.example[the network].\n",
+		"README.adoc": "image::https://ci.example/a.svg[\"Build\", link=\"https://ci.example\"]\n\n[[name]]\n= Name\n\nlink:{home}[Frobs] xref:the/widgets.adoc[] over https://frob.example[the network].\n",
 		"README":      "Name\n----\n\n" + want + "\n",
 		"a.md":        "% Name\n% Jane Doe\n\n" + want + "\n",
 		"README.mdx":  "import Foo from 'foo-package-name'\n\n# Name\n\n<Foo.Bar>\n\n" + want + "\n",

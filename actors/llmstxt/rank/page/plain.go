@@ -15,7 +15,8 @@ func readPlain(p, text string) Page {
 	out := Page{Path: p}
 	aside := false
 	var marks []string
-	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+	text = adocImage.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	for block := range strings.SplitSeq(text, "\n\n") {
 		lines := plainLines(block)
 		if title, n := plainTitle(lines); n > 0 {
 			level := plainLevel(&marks, lines[n-1])
@@ -62,8 +63,8 @@ func plainLines(block string) []string {
 	})
 }
 
-// setting is ":toc: left", not a role like ":ref:`x`".
-var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)")
+// setting is ":toc: left", not a role like ":ref:`x`", or an anchor: "[[id]]", "[#id]".
+var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$")
 
 // plainHeading is one by its mark, of AsciiDoc, Textile or Org.
 var plainHeading = regexp.MustCompile(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
@@ -80,7 +81,7 @@ func plainTitle(lines []string) (title string, used int) {
 	switch {
 	case len(lines) > 2 && isRule(first) && isRule(lines[2]):
 		return rstInline(lines[1]), 3
-	case len(lines) > 1 && isRule(lines[1]) && !isRule(first):
+	case len(lines) > 1 && isRule(lines[1]) && !isRule(first) && first[0] != '[':
 		return rstInline(first), 2
 	}
 	return "", 0
@@ -119,8 +120,10 @@ func withoutLeadIn(s string) string {
 var (
 	rstText = regexp.MustCompile("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
 	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
-	// adocLink is link:https://a.example[text], or xref:other-page.adoc[].
-	adocLink = regexp.MustCompile(`\b(?:link:|xref:|https?://)(?:[^\s\[\]]*/)?([^\s\[\]/]*?)(?:\.adoc|#[^\s\[\]]*)*\[([^\]]*)\]`)
+	// adocImage is image:badge.svg["Build status", link="https://ci.example"].
+	adocImage = regexp.MustCompile(`\bimage::?[^\s\[\]]+\[[^\]\n]*\]`)
+	// adocLink is link:https://a.example[text], {home}/page.html[text], or xref:other-page.adoc[].
+	adocLink = regexp.MustCompile(`(?:\b(?:link:|xref:|https?://)|\{[\w-]+\})(?:[^\s\[\]]*/)?([^\s\[\]/]*?)(?:\.adoc|#[^\s\[\]]*)*\[([^\]]*)\]`)
 )
 
 // rstInline leaves the text of roles, references and substitutions.
