@@ -27,7 +27,7 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 	if m.Private || len(m.Name) < 2 || m.Ecosystem == "pub" && m.Version == "" {
 		return ""
 	}
-	program := m.Name == v.root().about.Name && v.isProgram(v.root()) || m.Ecosystem == "go" && v.golang.isProgram()
+	program := m.Name == v.main().about.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
 	list, best := installers(m, program), ""
 	for _, code := range page.CodeOf(v.named.Text) {
 		code = prose.Tidy(strings.TrimLeft(code, "$> "))

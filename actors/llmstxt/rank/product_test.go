@@ -31,6 +31,28 @@ dapper <- function() 1
 export function dapper() { return 1 }
 export function turn() { return 2 }
 `, "dapper", "dapper (cran)", ""},
+		"a build of Gradle without sources of its own": {`
+-- build.gradle --
+group = 'a.b'
+description = 'Dapper'
+-- settings.gradle --
+rootProject.name = 'dapper'
+-- core/build.gradle --
+plugins { id 'java' }
+-- core/src/main/java/a/b/Core.java --
+package a.b;
+public class Core {}
+`, "Dapper", "", ""},
+		"a workspace of a program": {`
+-- Cargo.toml --
+[workspace]
+members = ["dapper"]
+-- dapper/Cargo.toml --
+[package]
+name = "dapper"
+-- dapper/src/main.rs --
+fn main() {}
+`, "dapper", "dapper (cargo)", "`cargo install dapper`"},
 		"a parent among its modules": {`
 -- pom.xml --
 <project><groupId>a.b</groupId><artifactId>dapper-parent</artifactId><version>1.2</version><packaging>pom</packaging>

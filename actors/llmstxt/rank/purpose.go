@@ -141,7 +141,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
-	case noPurpose.In(sentence):
+	case noPurpose.In(sentence), slices.ContainsFunc(v.names(), func(n string) bool { return prose.SameWords(n, sentence) }):
 		return ""
 	case saysWhat(sentence, v.names()):
 		p.points += 40

@@ -55,6 +55,7 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 			"This application works on any widget.\n": "Even Turner is a first-class demo application.",
 		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                     "",
 		"-- go.mod --\nmodule example.com/frob\n-- main.go --\n// Package main provides the entry point for the Frob program.\npackage main\n": "",
+		readme + "## Use\n\nSee it.\n-- package.json --\n" + `{"name":"frob","description":"Frob"}`:                                            "",
 		readme + "A role that installs the [turner](https://frob.example) on Linux.\n\n## Variables\n\nThe state of the turner. The turner will " +
 			"be restarted. This is a side effect of turning all widgets.\n": "A role that installs the turner on Linux.",
 		"-- README.md --\n<div align=\"center\">\n<h2>\nAn even spindle driven widget turnstile.\n</h2>\n</div>\n\n## Use\n\nWe'll be adding a plugin for the package in the " +

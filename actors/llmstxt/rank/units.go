@@ -345,9 +345,15 @@ func (v *survey) product() manifest.Manifest {
 	return m
 }
 
-// holdsOthers holds for a root that nobody installs: it is private, or it has members and a name that says no more.
+// holdsOthers holds for a root that nobody installs: it is private, a build without sources of its own, or it has
+// members and a name that says no more.
 func (v *survey) holdsOthers(u *unit) bool {
 	short := strings.ToLower(shortName(u.about.Name))
+	if u.about.Ecosystem == "gradle" && !slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
+		return strings.HasPrefix(f.Path, path.Join(u.dir, "src")+"/")
+	}) {
+		return true
+	}
 	return u.about.Private || len(u.members) > 0 && len(v.units) > 1 && !isBuildTree(u.about.Ecosystem) &&
 		(rootEnds.End(short) || rootNames.Has(short))
 }
