@@ -47,6 +47,7 @@ func TestSentencesEnd(t *testing.T) {
 		`It is called the "context." It governs all.`:     `It is called the "context."`,
 		"A duplex channel. uv_stream_t is abstract.":      "A duplex channel.",
 		"Detects the syntax by, in order: 1. the name.":   "Detects the syntax by, in order: 1. the name.",
+		"Runs frobs TODO(jane): bound their time.":        "Runs frobs",
 		"Runs frobs e.g. Widgets and others. More of it.": "Runs frobs e.g. Widgets and others.",
 	} {
 		if got := prose.Sentence(text); got != want {

@@ -90,7 +90,7 @@ func Opening(s string) string {
 }
 
 // SentenceEnd is the index after the first full stop that ends a sentence: a capital or nothing follows, and no
-// abbreviation, initial or number precedes.
+// abbreviation, initial or number precedes. "TODO(name)" begins another.
 func SentenceEnd(s string) int {
 	for i, r := range s {
 		next := i + utf8.RuneLen(r)
@@ -101,6 +101,10 @@ func SentenceEnd(s string) int {
 			if n := len(s[next:]) - len(strings.TrimLeft(s[next:], `"')*_`)); next+n == len(s) ||
 				endsSentence(s[:i], s[next+n:]) {
 				return next + n
+			}
+		case ' ':
+			if i > 0 && strings.HasPrefix(s[next:], "TODO(") {
+				return i
 			}
 		}
 	}

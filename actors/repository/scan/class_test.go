@@ -114,7 +114,7 @@ func TestPlaces(t *testing.T) {
 		scan.Example: `examples/a.go _examples/a.go samples/x/y.cs demo/index.js samples/src/main/java/a/A.java`,
 		scan.Meta:    `.github/x.md .vscode/settings.json .config/tests/a.md`,
 		scan.Generated: `go.sum yarn.lock a.lock x/Cargo.lock packages.lock.json a.pb.go a_pb2.py a.min.js a.js.map
-			a.g.dart Form.Designer.cs zz_generated.x.go .terraform.lock.hcl Manifest.toml
+			a.g.dart Form.Designer.cs zz_generated.x.go .terraform.lock.hcl Manifest.toml a_amalgamated.hpp
 			mvnw gradlew.bat`,
 	} {
 		for path := range strings.FieldsSeq(paths) {
