@@ -31,6 +31,19 @@ dapper <- function() 1
 export function dapper() { return 1 }
 export function turn() { return 2 }
 `, "dapper", "dapper (cran)", ""},
+		"a package of Elixir with as much code for browsers": {`
+-- mix.exs --
+defmodule Dapper.MixProject do
+  def project, do: [app: :dapper, version: "1.2.0", package: [licenses: ["MIT"]]]
+end
+-- package.json --
+{"name": "dapper", "version": "1.2.0"}
+-- lib/dapper.ex --
+defmodule Dapper do
+end
+-- assets/js/dapper.js --
+export function dapper() { return "turns widgets and shows them" }
+`, "dapper", "dapper (hex)", "`{:dapper, \"~> 1.2\"}`"},
 		"a build of Gradle without sources of its own": {`
 -- build.gradle --
 group = 'a.b'

@@ -53,9 +53,11 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n": "",
 		readme + "**Even Turner** is a first-class demo application.\n\nFrob uses this application to turn widgets on the web.\n\n" +
 			"This application works on any widget.\n": "Even Turner is a first-class demo application.",
-		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                     "",
-		"-- go.mod --\nmodule example.com/frob\n-- main.go --\n// Package main provides the entry point for the Frob program.\npackage main\n": "",
-		readme + "## Use\n\nSee it.\n-- package.json --\n" + `{"name":"frob","description":"Frob"}`:                                            "",
+		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                                                             "",
+		"-- go.mod --\nmodule example.com/frob\n-- main.go --\n// Package main provides the entry point for the Frob program.\npackage main\n":                                         "",
+		readme + "## Use\n\nSee it.\n-- package.json --\n" + `{"name":"frob","description":"Frob"}`:                                                                                    "",
+		readme + "## How\n\nThe tool expects some words for each widget.\n-- package.json --\n" + `{"name":"frob","description":"Turn all widgets and print their tables for charts"}`: "Turn all widgets and print their tables for charts",
+		readme + "Charts in this repository may be signed, and widgets need not be.\n":                                                                                                 "",
 		readme + "A role that installs the [turner](https://frob.example) on Linux.\n\n## Variables\n\nThe state of the turner. The turner will " +
 			"be restarted. This is a side effect of turning all widgets.\n": "A role that installs the turner on Linux.",
 		"-- README.md --\n<div align=\"center\">\n<h2>\nAn even spindle driven widget turnstile.\n</h2>\n</div>\n\n## Use\n\nWe'll be adding a plugin for the package in the " +

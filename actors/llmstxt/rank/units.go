@@ -110,14 +110,14 @@ func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
 	return n
 }
 
-// leadership is the share of the code; what npm publishes goes before the same for jsr, and a package of R before what
-// it shows in browsers.
+// leadership is the share of the code; what npm publishes goes before the same for jsr, and a package of R or Elixir
+// before what it shows in browsers.
 func (v *survey) leadership(m manifest.Manifest) int64 {
 	n := 2 * v.mix.share(m.Ecosystem)
 	switch {
 	case m.Ecosystem == "npm" && !m.Private:
 		n++
-	case m.Ecosystem == "cran":
+	case m.Ecosystem == "cran", m.Ecosystem == "hex":
 		n += 200
 	}
 	return n
