@@ -71,5 +71,7 @@ func isMagic(comment string) bool {
 
 var typewriter = regexp.MustCompile(`(^|\s)\+([^+\s]+)\+`)
 
-// rdoc writes the typewriter words of RDoc, such as +name+, in backticks.
-func rdoc(s string) string { return typewriter.ReplaceAllString(s, "$1`$2`") }
+// rdoc writes the typewriter words of RDoc, such as +name+, in backticks, and drops what TomDoc begins with.
+func rdoc(s string) string {
+	return typewriter.ReplaceAllString(strings.TrimPrefix(s, "Public: "), "$1`$2`")
+}
