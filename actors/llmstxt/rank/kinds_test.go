@@ -78,6 +78,14 @@ function head() {}
 -- z_old/2_middle.ipynb --
 {"cells":[{"cell_type":"markdown","source":"# The middle as it was"}]}
 `, "Notebooks: 2_middle.ipynb 10_end.ipynb\n", "solution z_old"},
+		"notebooks in one language": {`
+-- course/de/1_anfang.ipynb --
+{"cells":[{"cell_type":"markdown","source":"# Der Anfang"}]}
+-- course/en/1_begin.ipynb --
+{"cells":[{"cell_type":"markdown","source":"# The beginning"}]}
+-- course/en/2_end.ipynb --
+{"cells":[{"cell_type":"markdown","source":"# The end"}]}
+`, "Notebooks: course/en/1_begin.ipynb course/en/2_end.ipynb\n", "anfang"},
 		"charts, an entry for each": {`
 -- charts/a/Chart.yaml --
 name: a

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,12 +18,12 @@ func notebooks(t Tree) Found {
 		return Found{}
 	}
 	slices.SortFunc(list, natural)
-	found := Found{Why: "an answer, a draft or another version of a notebook, or one too many"}
+	found := Found{Why: "an answer, a draft, a translation or another version of a notebook, or one too many"}
 	seen := map[string]bool{}
 	for _, p := range list {
 		name := strings.ToLower(p)
 		if prose.ContainsAny(name, "solution", "answer", "untitled") || seen[path.Base(name)] ||
-			len(found.Links) == mostNotebooks {
+			isTranslation(p, list) || len(found.Links) == mostNotebooks {
 			found.Aside = append(found.Aside, p)
 			continue
 		}
@@ -30,4 +31,17 @@ func notebooks(t Tree) Found {
 		found.add("Notebooks", p, "", "a notebook, in their order")
 	}
 	return found
+}
+
+var languageFolder = regexp.MustCompile(`/[a-z]{2}(?:[-_][A-Za-z]{2,4})?/`)
+
+// isTranslation holds below a folder de where notebooks lie below a folder en beside it.
+func isTranslation(p string, list []string) bool {
+	at := languageFolder.FindStringIndex("/" + p)
+	if at == nil {
+		return false
+	}
+	english := ("/" + p)[:at[0]] + "/en/"
+	return !strings.HasPrefix("/"+p, english) &&
+		slices.ContainsFunc(list, func(other string) bool { return strings.HasPrefix("/"+other, english) })
 }
