@@ -25,6 +25,9 @@ func readMarkdown(path, source string) Page {
 	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
 		source = moduleLine.ReplaceAllString(source, "")
 	}
+	if strings.Contains(source, "]({") {
+		source = liquidLink.ReplaceAllString(source, "](#)")
+	}
 	src := []byte(source)
 	doc := markdown().Parse(text.NewReader(src))
 	p := Page{Path: path, Title: front["title"], Lead: front["description"]}
@@ -46,6 +49,9 @@ var markdown = sync.OnceValue(func() parser.Parser {
 
 // moduleLine stands at the top of an MDX page.
 var moduleLine = regexp.MustCompile(`(?m)^(import|export) .*\n?`)
+
+// liquidLink is the target of a link that Jekyll makes: "]({% link page.md %})".
+var liquidLink = regexp.MustCompile(`\]\(\{[{%][^)\n]*\)`)
 
 type mdReader struct {
 	src       []byte

@@ -43,6 +43,7 @@ func TestPurposeIsTheFirstRealProse(t *testing.T) {
 		"only html":  "<h1 align=\"center\">Name</h1>\n<p align=\"center\">" + want + "</p>\n",
 		"soft break": "# Name\n\nFrobs widgets\nover the network.\n",
 		"emphasis":   "# Name\n\n**Frobs** [widgets](w) over the *network*.\n",
+		"liquid":     "# Name\n\nFrobs [widgets]({% link w.md %}) over [the]({{ '/n/' | relative_url }}) network.\n",
 		"setext":     "Name\n====\n\n" + want + "\n",
 		"carriage":   "# Name\r\n\r\n" + want + "\r\n",
 		"front matter": "---\ntitle: Name\ndescription: \"" + want +
@@ -62,7 +63,7 @@ func TestPurposeOfOtherFormats(t *testing.T) {
 	const want = "Frobs widgets over the network."
 	for path, text := range map[string]string{
 		"README.rst":  "====\nName\n====\n\n.. image:: x.svg\n   :alt: something\n\n" + want + "\n",
-		"README.adoc": "image::https://ci.example/a.svg[\"Build\", link=\"https://ci.example\"]\n\n[[name]]\n= Name\n\nlink:{home}[Frobs] xref:the/widgets.adoc[] over https://frob.example[the network].\n",
+		"README.adoc": "ifdef::env-github[:a: b]\nimage::https://ci.example/a.svg[\"Build\", link=\"https://ci.example\"]\n\n[[name]]\n= Name\n\nlink:{home}[Frobs] xref:the/widgets.adoc[] over https://frob.example[the network^].\n",
 		"README":      "Name\n----\n\n" + want + "\n",
 		"a.md":        "% Name\n% Jane Doe\n\n" + want + "\n",
 		"README.mdx":  "import Foo from 'foo-package-name'\n\n# Name\n\n<Foo.Bar>\n\n" + want + "\n",

@@ -63,8 +63,8 @@ func plainLines(block string) []string {
 	})
 }
 
-// setting is ":toc: left", not a role like ":ref:`x`", or an anchor: "[[id]]", "[#id]".
-var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$")
+// setting is ":toc: left", not a role like ":ref:`x`", or an anchor: "[[id]]", "[#id]", or a condition.
+var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$|^(?:ifn?def|ifeval|endif|include)::")
 
 // plainHeading is one by its mark, of AsciiDoc, Textile or Org.
 var plainHeading = regexp.MustCompile(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
@@ -131,7 +131,7 @@ func rstInline(s string) string {
 	s = strings.NewReplacer("``", "\x00", ":rfc:`", "RFC `", ":pep:`", "PEP `").Replace(s)
 	s = adocLink.ReplaceAllStringFunc(s, func(link string) string {
 		m := adocLink.FindStringSubmatch(link)
-		return cmp.Or(m[2], m[1])
+		return cmp.Or(strings.TrimSuffix(m[2], "^"), m[1]) // which opens it in a window of its own
 	})
 	s = rstText.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
