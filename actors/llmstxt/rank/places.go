@@ -16,6 +16,7 @@ var (
 	foldersAround, wordsAround   = words.Of("folders around"), words.Of("words around")
 	foreignPlaces, privatePlaces = words.Of("foreign places"), words.Of("private places")
 	buildScripts, helpers        = words.Of("build scripts"), words.Of("helpers")
+	collections                  = words.Of("collections")
 	platforms                    = words.Of("ends of platforms")
 	wording                      = words.Of("wording")
 )
@@ -30,8 +31,8 @@ func foldersOf(p string) []string {
 func isSetAside(p string) bool {
 	return prose.ContainsAny("/"+p, "/inst/doc/", "/man/rmd/") || // of R: made from the vignettes, and parts of its help
 		slices.ContainsFunc(foldersOf(p), func(part string) bool {
-			return len(part) > 1 && part[0] == '_' || foreignPlaces.Has(part) ||
-				prose.ContainsAny(part, "benchmark", "template-")
+			return len(part) > 1 && part[0] == '_' && !collections.Has(part) || foreignPlaces.Has(part) ||
+				prose.ContainsAny(part, "benchmark", "template-") || strings.HasSuffix(part, "_template")
 		})
 }
 

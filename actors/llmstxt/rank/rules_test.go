@@ -397,8 +397,9 @@ func TestPagesOfOthersAndOfPeopleAreLeftOut(t *testing.T) {
 		"Collaborator-Guide.md"} {
 		fmt.Fprintf(&b, "-- %s --\n"+page, p, "Title of "+p)
 	}
-	fmt.Fprintf(&b, "-- docs/file-operations.md --\n"+page, "File operations")
-	if got := outline(build(t, b.String(), scan.Origin{}, rank.Options{})); got != "Docs: docs/file-operations.md\n" {
+	fmt.Fprintf(&b, "-- lib/site_template/about.md --\n"+page, "Site")
+	fmt.Fprintf(&b, "-- docs/_docs/file-operations.md --\n"+page, "File operations")
+	if got := outline(build(t, b.String(), scan.Origin{}, rank.Options{})); got != "Docs: docs/_docs/file-operations.md\n" {
 		t.Error(got)
 	}
 }
