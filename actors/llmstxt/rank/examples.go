@@ -21,7 +21,8 @@ func (j *judge) examples() []*candidate {
 	chosen := make(map[string]string)
 	for _, f := range j.repo.Files {
 		if f.Place != scan.Example && !j.isIllustration(&f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
-			page.IsLicence(path.Base(f.Path)) || noPages.Has(stemOf(f.Path)) || isBuildScript(f.Path) || filesOfPackages.Has(stemOf(f.Path)) ||
+			page.IsLicence(path.Base(f.Path)) || noPages.Has(stemOf(f.Path)) || isBuildScript(f.Path) ||
+			filesOfPackages.Has(stemOf(f.Path)) ||
 			f.Kind == scan.Source && j.mix.sum > 0 && j.mix.bytes[f.Language] == 0 || j.isTranslation(f.Path) {
 			continue
 		}

@@ -141,7 +141,8 @@ func (v *survey) weigh(p *purpose) (why string) {
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
-	case noPurpose.In(sentence), slices.ContainsFunc(v.names(), func(n string) bool { return prose.SameWords(n, sentence) }):
+	case noPurpose.In(sentence),
+		slices.ContainsFunc(v.names(), func(name string) bool { return prose.SameWords(name, sentence) }):
 		return ""
 	case saysWhat(sentence, v.names()):
 		p.points += 40
@@ -263,7 +264,8 @@ func isNounPhrase(sentence string) bool {
 	case kindNouns.Word(sentence[:end]) != "":
 		return end < len(sentence) || phraseStarts.Start(sentence)
 	}
-	return (end < len(sentence) || len(strings.Fields(sentence)) > 4) && prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
+	return (end < len(sentence) || len(strings.Fields(sentence)) > 4) &&
+		prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
 }
 
 // isAdvice tells what one should do or will see from what a thing is.

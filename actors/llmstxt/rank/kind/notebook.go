@@ -19,11 +19,11 @@ func notebooks(t Tree) Found {
 	}
 	slices.SortFunc(list, natural)
 	found := Found{Why: "an answer, a draft, a translation or another version of a notebook, or one too many"}
-	seen := map[string]bool{}
+	seen, translated := map[string]bool{}, translations(list)
 	for _, p := range list {
 		name := strings.ToLower(p)
 		if prose.ContainsAny(name, "solution", "answer", "untitled") || seen[path.Base(name)] ||
-			isTranslation(p, list) || len(found.Links) == mostNotebooks {
+			translated[p] || len(found.Links) == mostNotebooks {
 			found.Aside = append(found.Aside, p)
 			continue
 		}
@@ -35,13 +35,19 @@ func notebooks(t Tree) Found {
 
 var languageFolder = regexp.MustCompile(`/[a-z]{2}(?:[-_][A-Za-z]{2,4})?/`)
 
-// isTranslation holds below a folder de where notebooks lie below a folder en beside it.
-func isTranslation(p string, list []string) bool {
-	at := languageFolder.FindStringIndex("/" + p)
-	if at == nil {
-		return false
+// translations are those below a folder de where others lie below a folder en beside it.
+func translations(list []string) map[string]bool {
+	english, found := map[string]bool{}, map[string]bool{}
+	for _, p := range list {
+		if above, _, ok := strings.Cut("/"+p, "/en/"); ok {
+			english[above] = true
+		}
 	}
-	english := ("/" + p)[:at[0]] + "/en/"
-	return !strings.HasPrefix("/"+p, english) &&
-		slices.ContainsFunc(list, func(other string) bool { return strings.HasPrefix("/"+other, english) })
+	for _, p := range list {
+		at := languageFolder.FindStringIndex("/" + p)
+		if at != nil && english[("/" + p)[:at[0]]] && ("/" + p)[at[0]:at[1]] != "/en/" {
+			found[p] = true
+		}
+	}
+	return found
 }
