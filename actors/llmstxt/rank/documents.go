@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
-// noPages are stems of files for tools, and for those who receive a package.
+// noPages are stems of files that tools read, or that go with a release.
 var noPages = words.Of("no pages")
 
 // mostPages of the documents are read to be judged; the shallow and the large ones come first.

@@ -137,14 +137,14 @@ func (v *survey) toThePoint(text string, first bool) string {
 // weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign. It is ""
 // for what says something else than what the thing is: advice, install notes, pointers to other places.
 func (v *survey) weigh(p *purpose) (why string) {
-	low := strings.ToLower(p.text)
+	low, names := strings.ToLower(p.text), v.names()
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
 	case noPurpose.In(sentence),
-		slices.ContainsFunc(v.names(), func(name string) bool { return prose.SameWords(name, sentence) }):
+		slices.ContainsFunc(names, func(name string) bool { return prose.SameWords(name, sentence) }):
 		return ""
-	case saysWhat(sentence, v.names()):
+	case saysWhat(sentence, names):
 		p.points += 40
 		why = "says what it is"
 	case isNounPhrase(sentence) && p.least < farDown:

@@ -348,9 +348,9 @@ func (v *survey) product() manifest.Manifest {
 // holdsOthers holds for a root that nobody installs: it is private, a build without sources of its own, or it has
 // members and a name that says no more.
 func (v *survey) holdsOthers(u *unit) bool {
-	short := strings.ToLower(shortName(u.about.Name))
+	short, sources := strings.ToLower(shortName(u.about.Name)), path.Join(u.dir, "src")+"/"
 	if u.about.Ecosystem == "gradle" && !slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
-		return strings.HasPrefix(f.Path, path.Join(u.dir, "src")+"/")
+		return strings.HasPrefix(f.Path, sources)
 	}) {
 		return true
 	}

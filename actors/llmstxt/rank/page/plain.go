@@ -15,7 +15,10 @@ func readPlain(p, text string) Page {
 	out := Page{Path: p}
 	aside := false
 	var marks []string
-	text = adocImage.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if strings.Contains(text, "image:") {
+		text = adocImage.ReplaceAllString(text, "")
+	}
 	for block := range strings.SplitSeq(text, "\n\n") {
 		lines := plainLines(block)
 		if title, n := plainTitle(lines); n > 0 {
@@ -129,10 +132,12 @@ var (
 // rstInline leaves the text of roles, references and substitutions.
 func rstInline(s string) string {
 	s = strings.NewReplacer("``", "\x00", ":rfc:`", "RFC `", ":pep:`", "PEP `").Replace(s)
-	s = adocLink.ReplaceAllStringFunc(s, func(link string) string {
-		m := adocLink.FindStringSubmatch(link)
-		return cmp.Or(strings.TrimSuffix(m[2], "^"), m[1]) // which opens it in a window of its own
-	})
+	if strings.Contains(s, "[") {
+		s = adocLink.ReplaceAllStringFunc(s, func(link string) string {
+			m := adocLink.FindStringSubmatch(link)
+			return cmp.Or(strings.TrimSuffix(m[2], "^"), m[1]) // "^" asks for a window of its own
+		})
+	}
 	s = rstText.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
 	return prose.Tidy(strings.ReplaceAll(Unstarred(s), "\x00", "`"))
