@@ -31,8 +31,9 @@ type Journal interface {
 	// Append adds the block right after b.After, whole or not at all, and durable before done(nil). It does not
 	// block. done is called once, from any goroutine, even before Append returns. ErrFenced: the log has another
 	// head. ErrSealed: the log has its terminal. ErrRefused: the block did not land, and will not unless it is
-	// appended again. Any other error: it may have landed, or may land later; Read tells by b.ID. A block that is
-	// appended again lands once, and done gets nil each time.
+	// appended again. ErrUnstorable: it did not land and never will, however often it is appended. Any other error: it
+	// may have landed, or may land later; Read tells by b.ID. A block that is appended again lands once, and done gets
+	// nil each time.
 	Append(b Block, done func(error))
 	// Claim waits for an unfinished run that no node holds, and lends it to the node. A run's first block offers the
 	// run to its Writer. A run is lent again after [Released], and when its claim was not [Held] for four times
@@ -147,8 +148,9 @@ type Note struct {
 // Errors of Append. One that is or wraps a messages.Error with the code journal_unavailable says that the store takes no
 // run's blocks, for example because its disk is full: then no run starts until it does.
 var (
-	ErrFenced  = errors.New("the run's log has another head")
-	ErrSealed  = errors.New("the run's log has its terminal")
-	ErrRefused = errors.New("the journal did not take the block")
-	ErrUnknown = errors.New("the outcome of the append is not known")
+	ErrFenced     = errors.New("the run's log has another head")
+	ErrSealed     = errors.New("the run's log has its terminal")
+	ErrRefused    = errors.New("the journal did not take the block")
+	ErrUnstorable = errors.New("the journal can never hold the block")
+	ErrUnknown    = errors.New("the outcome of the append is not known")
 )
