@@ -41,9 +41,9 @@ type appender struct {
 	salt    uint64
 	// inPlace: the journal is a MemoryJournal, which never blocks. The caller appends, so that a start waits for no
 	// goroutine.
-	inPlace bool
-	observe func(messages.Event) // Config.Observe
-	failing atomic.Pointer[failing]
+	inPlace  bool
+	observer *observer
+	failing  atomic.Pointer[failing]
 }
 
 // failing says that the journal takes no run's block: since when, when it last said so, and why.
@@ -114,20 +114,26 @@ type entry struct {
 }
 
 // send appends the block. It does not block.
-func (e *entry) send(b Block) {
-	e.mu.Lock()
-	if e.calling { // Append has answered, but not returned
-		e.next = &b
-		e.mu.Unlock()
-		return
-	}
-	e.begin(&b)
-	e.mu.Unlock()
-	if e.appender.inPlace {
+func (e *entry) send(b *Block) {
+	switch {
+	case !e.take(b): // Append has answered, but not returned
+	case e.appender.inPlace:
 		e.Work()
-		return
+	default:
+		e.appender.node.Call(e)
 	}
-	e.appender.node.Call(e)
+}
+
+// take makes the block the current one, or the next. It reports whether it is due now.
+func (e *entry) take(b *Block) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.calling {
+		e.next = b
+		return false
+	}
+	e.begin(b)
+	return true
 }
 
 // begin makes the block the current one. Under mu.
@@ -139,30 +145,37 @@ func (e *entry) begin(b *Block) {
 // Work implements [supervision.Work]: it appends the block, or looks for it in the log.
 func (e *entry) Work() {
 	for {
-		e.mu.Lock()
+		try, b := e.turn()
 		switch {
-		case e.appender.ctx.Err() != nil:
-			e.mu.Unlock()
+		case b == nil:
 			return
-		case e.stage == doubted:
-			b := *e.block
-			e.arm(2 * readTimeout)
-			e.mu.Unlock()
+		case try == 0:
 			e.find(b)
 			return
-		case e.stage != due || e.calling:
-			e.mu.Unlock()
-			return
 		}
-		e.try++
-		e.stage, e.calling = tried, true
-		try, b := e.try, *e.block
-		e.mu.Unlock()
-		e.appender.journal.Append(b, func(err error) { e.answered(try, err) })
+		e.appender.journal.Append(*b, func(err error) { e.answered(try, err) })
 		if !e.returned() {
 			return
 		}
 	}
+}
+
+// turn returns the block that is to be appended, and the number of the try; 0 is to look for it; nil is nothing.
+func (e *entry) turn() (try uint64, b *Block) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.appender.ctx.Err() != nil:
+		return 0, nil
+	case e.stage == doubted:
+		e.arm(2 * readTimeout)
+		return 0, e.block
+	case e.stage != due || e.calling:
+		return 0, nil
+	}
+	e.try++
+	e.stage, e.calling = tried, true
+	return e.try, e.block
 }
 
 func (e *entry) Crashed(crash *supervision.Crash) {
@@ -172,7 +185,7 @@ func (e *entry) Crashed(crash *supervision.Crash) {
 		e.appender.node.Call(e)
 		return
 	}
-	e.doubt(crash)
+	e.act(e.locked(func() verdict { return e.doubt(crash) }))
 }
 
 // returned is called when Append has returned. It reports whether another block is due.
@@ -198,48 +211,102 @@ func (e *entry) arm(d time.Duration) {
 	e.timer.Reset(d)
 }
 
-// answered takes the journal's answer to a try. A late success counts as one in time.
-func (e *entry) answered(try uint64, err error) {
+// verdict is what follows from what was learned of the block, to be done without the entry's lock.
+type verdict struct {
+	do     uint8
+	head   Head  // of the log, for hasLanded
+	why    error // for all others
+	lost   bool  // dropRun: another node has a run that was this node's
+	events int   // complain: of the block
+	over   bool  // complain: the run waits no longer
+	waited time.Duration
+}
+
+const (
+	nothing   uint8 = iota
+	isLate          // count an answer that came too late
+	hasLanded       // tell the log
+	lookFor         // look for the block in the log
+	sendAgain       // append it, now
+	complain        // log that it was not taken
+	dropRun         // the block will never land here
+	closeRun        // the node is closed
+)
+
+// locked judges under mu.
+func (e *entry) locked(judge func() verdict) verdict {
 	e.mu.Lock()
-	switch {
-	case e.stage == settled || try < e.first || err != nil && (try != e.try || e.stage != tried):
-		e.mu.Unlock()
-		e.appender.counts.lateAnswers.Add(1)
-	case err == nil:
-		e.settle()
-	case errors.Is(err, ErrRefused):
-		e.again(err)
-	default:
-		e.mu.Unlock()
-		e.doubt(err)
+	defer e.mu.Unlock()
+	return judge()
+}
+
+func (e *entry) act(v verdict) {
+	a := e.appender
+	switch v.do {
+	case isLate:
+		a.counts.lateAnswers.Add(1)
+	case hasLanded:
+		if a.failing.Load() != nil {
+			a.failing.Store(nil)
+		}
+		e.log.landed(v.head)
+	case lookFor:
+		a.log.Debug("looking for a block", e.run(), zap.Error(v.why))
+		a.node.Call(e)
+	case sendAgain:
+		a.node.Call(e)
+	case complain:
+		a.counts.journalRetries.Add(1)
+		a.log.Warn("the journal does not take a block", e.run(), zap.Int("events", v.events), zap.Error(v.why))
+		if v.over {
+			e.log.unavailable(errNotAppended(e.log.id, v.waited, v.why))
+		}
+	case dropRun:
+		a.failing.Store(nil) // the store answers
+		if v.lost {
+			a.counts.fenced.Add(1)
+			a.log.Warn("lost a run", e.run(), zap.Error(v.why))
+		}
+		e.log.drop(v.why)
+	case closeRun:
+		e.log.unavailable(errClosedJournal(e.log.id))
 	}
 }
 
-// settle ends the block, which has landed. It is called under mu and unlocks it.
-func (e *entry) settle() {
+// answered takes the journal's answer to a try. A late success counts as one in time.
+func (e *entry) answered(try uint64, err error) {
+	e.act(e.locked(func() verdict {
+		switch {
+		case e.stage == settled || try < e.first || err != nil && (try != e.try || e.stage != tried):
+			return verdict{do: isLate}
+		case err == nil:
+			return e.settle()
+		case errors.Is(err, ErrUnstorable):
+			return verdict{do: dropRun, why: errUnstorable(e.block, err)}
+		case errors.Is(err, ErrRefused):
+			return e.again(err)
+		}
+		return e.doubt(err)
+	}))
+}
+
+// settle ends the block, which has landed. Under mu.
+func (e *entry) settle() verdict {
 	head := e.block.Head()
 	e.stage, e.block = settled, nil
-	if e.appender.failing.Load() != nil {
-		e.appender.failing.Store(nil)
-	}
 	if e.timer != nil {
 		e.timer.Stop()
 	}
-	e.mu.Unlock()
-	e.log.landed(head)
+	return verdict{do: hasLanded, head: head}
 }
 
-// doubt has the log read: a try did not say whether the block landed.
-func (e *entry) doubt(why error) {
-	e.mu.Lock()
+// doubt has the log read: a try did not say whether the block landed. Under mu.
+func (e *entry) doubt(why error) verdict {
 	if e.stage == settled {
-		e.mu.Unlock()
-		return
+		return verdict{}
 	}
 	e.stage, e.since = doubted, timeOrNow(e.since)
-	e.mu.Unlock()
-	e.appender.log.Debug("looking for a block", e.run(), zap.Error(why))
-	e.appender.node.Call(e)
+	return verdict{do: lookFor, why: why}
 }
 
 func timeOrNow(t time.Time) time.Time {
@@ -250,45 +317,46 @@ func timeOrNow(t time.Time) time.Time {
 }
 
 // find looks for the block in the log, and settles it or sends it again.
-func (e *entry) find(b Block) {
+func (e *entry) find(b *Block) {
 	ctx, cancel := context.WithTimeout(e.appender.ctx, readTimeout)
 	defer cancel()
 	page, err := e.appender.journal.Read(ctx, b.Run, b.After.Seq)
 	unknown := messages.CodeOf(err) == messages.CodeNotFound
-	e.mu.Lock()
-	switch {
-	case e.stage != doubted || e.block.ID != b.ID:
-		e.mu.Unlock()
-	case err == nil && slices.Contains(page.Blocks, b.ID):
-		e.settle()
-	case err == nil && page.Head.Seq > b.After.Seq:
-		e.fence(errFenced(b.Run))
-	case (err == nil || unknown) && b.After.Seq > page.Head.Seq:
-		e.fence(errForgotten(b.Run, b.After.Seq))
-	case err == nil || unknown:
-		e.again(ErrUnknown)
-	default:
-		e.again(err)
-	}
+	e.act(e.locked(func() verdict {
+		switch {
+		case e.stage != doubted || e.block.ID != b.ID:
+			return verdict{}
+		case err == nil && slices.Contains(page.Blocks, b.ID):
+			return e.settle()
+		case err == nil && page.Head.Seq > b.After.Seq: // with the first block, another node has started the run
+			return verdict{do: dropRun, why: errFenced(b.Run), lost: b.After.Seq > 0}
+		case (err == nil || unknown) && b.After.Seq > page.Head.Seq:
+			return verdict{do: dropRun, why: errForgotten(b.Run, b.After.Seq), lost: true}
+		case err == nil || unknown:
+			return e.again(ErrUnknown)
+		}
+		return e.again(err)
+	}))
 }
 
 func errFenced(run messages.RunID) error {
 	return messages.Errorf(messages.CodeUnavailable, "run %s is owned by another node; its journal has it", run)
 }
 
-func errForgotten(run messages.RunID, seq uint64) error {
-	return messages.Errorf(messages.CodeUnavailable, "the journal no longer has run %s up to event %d", run, seq)
+// unstorable is why a run was dropped that the journal refuses for good.
+type unstorable struct{ why *messages.Error }
+
+func (u unstorable) Error() string { return u.why.Message }
+func (u unstorable) Unwrap() error { return u.why }
+
+func errUnstorable(b *Block, why error) error {
+	first, last := b.Events[0], b.Events[len(b.Events)-1]
+	return unstorable{messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
 }
 
-// fence drops the run: the block will never land here. It is called under mu and unlocks it.
-func (e *entry) fence(why error) {
-	lost := e.block.After.Seq > 0 // otherwise another node has started the run, with the same key
-	e.mu.Unlock()
-	e.appender.failing.Store(nil) // the store answers
-	if lost {
-		e.appender.log.Warn("lost a run", e.run(), zap.Error(why))
-	}
-	e.log.drop(why)
+func errForgotten(run messages.RunID, seq uint64) error {
+	return messages.Errorf(messages.CodeUnavailable, "the journal no longer has run %s up to event %d", run, seq)
 }
 
 // forget drops the block.
@@ -301,30 +369,23 @@ func (e *entry) forget() {
 	}
 }
 
-// again sends the block again after a wait, unchanged: it may have landed all the same. It is called under mu and
-// unlocks it.
-func (e *entry) again(why error) {
+// again sends the block again after a wait, unchanged: it may have landed all the same. Under mu.
+func (e *entry) again(why error) verdict {
 	e.stage, e.since = delayed, timeOrNow(e.since)
 	wait := min(firstBackoff<<min(e.failures, 6), maxBackoff)
 	e.failures++
 	e.arm(wait)
-	e.warn(why)
+	return e.warn(why)
 }
 
-// warn logs and counts the failure, and ends the run after too many. It is called under mu and unlocks it.
-func (e *entry) warn(why error) {
+// warn judges a failure: the run ends after too many. Under mu.
+func (e *entry) warn(why error) verdict {
 	patience := e.appender.timeout
 	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && parentOf(b.Run) == "" && errors.Is(why, ErrRefused) {
 		patience = min(patience, startPatience) // nothing of the run exists yet
 	}
-	over := time.Since(e.since) >= patience
-	events := len(cmp.Or(e.block, e.next).Events)
-	e.mu.Unlock()
-	e.appender.counts.journalRetries.Add(1)
-	e.appender.log.Warn("the journal does not take a block", e.run(), zap.Int("events", events), zap.Error(why))
-	if over {
-		e.log.unavailable(errNotAppended(e.log.id, patience, why))
-	}
+	return verdict{do: complain, why: why, events: len(cmp.Or(e.block, e.next).Events), waited: patience,
+		over: time.Since(e.since) >= patience}
 }
 
 func errNotAppended(run messages.RunID, after time.Duration, why error) *messages.Error {
@@ -337,38 +398,35 @@ func errNotAppended(run messages.RunID, after time.Duration, why error) *message
 // inspect runs every appendTimeout. A try that it sees twice was not answered in time, or has not returned and blocks
 // the next block.
 func (e *entry) inspect() {
-	e.mu.Lock()
-	late := e.seen == e.try && (e.stage == tried || e.next != nil)
-	e.seen = e.try
-	switch {
-	case !late:
-		e.mu.Unlock()
-	case e.calling: // a second call could block like the first
-		e.since = timeOrNow(e.since)
-		e.warn(errBlocked)
-	default:
-		e.mu.Unlock()
-		e.doubt(errSilent)
-	}
+	e.act(e.locked(func() verdict {
+		late := e.seen == e.try && (e.stage == tried || e.next != nil)
+		e.seen = e.try
+		switch {
+		case !late:
+			return verdict{}
+		case e.calling: // a second call could block like the first
+			e.since = timeOrNow(e.since)
+			return e.warn(errBlocked)
+		}
+		return e.doubt(errSilent)
+	}))
 }
 
 // overdue is the timer's: a wait is over, or reading the log takes too long.
 func (e *entry) overdue() {
-	e.mu.Lock()
-	switch {
-	case e.stage != delayed && e.stage != doubted:
-		e.mu.Unlock()
-	case e.appender.ctx.Err() != nil:
-		e.mu.Unlock()
-		e.log.unavailable(errClosedJournal(e.log.id))
-	case e.stage == doubted || e.calling:
-		e.arm(2 * readTimeout)
-		e.warn(errBlocked)
-	default:
+	e.act(e.locked(func() verdict {
+		switch {
+		case e.stage != delayed && e.stage != doubted:
+			return verdict{}
+		case e.appender.ctx.Err() != nil:
+			return verdict{do: closeRun}
+		case e.stage == doubted || e.calling:
+			e.arm(2 * readTimeout)
+			return e.warn(errBlocked)
+		}
 		e.stage = due
-		e.mu.Unlock()
-		e.appender.node.Call(e)
-	}
+		return verdict{do: sendAgain}
+	}))
 }
 
 func errClosedJournal(run messages.RunID) *messages.Error {

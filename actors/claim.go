@@ -284,12 +284,14 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 	page, err := s.journal.Read(ctx, r.id, durable)
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && page.Head.Seq < durable:
+		s.counts.fenced.Add(1)
 		r.log.drop(errForgotten(r.id, durable))
 		return nil
 	case err != nil:
 		return err
 	case page.Head.Epoch > max(known, epoch):
 		s.log.Warn("lost a run", zap.String("run", string(r.id)))
+		s.counts.fenced.Add(1)
 		r.log.drop(errFenced(r.id))
 		return nil
 	case page.Head.Epoch > known: // this node's own, or another's of the same number: the appender will find out

@@ -46,8 +46,8 @@ type Config struct {
 	// with journal_unavailable.
 	JournalTimeout time.Duration
 
-	// Observe is told of each milestone of this node's runs once it is in the journal, in the order of its run. It must
-	// return at once and call nothing of the System. nil is told nothing.
+	// Observe is told of each milestone of this node's runs once it is in the journal, in the order of its run and one at
+	// a time. While it does not return, 65,536 milestones wait; it is not told of more. nil is told nothing.
 	Observe func(messages.Event)
 
 	// ActorSystem is the embedder's actor system to run in; nil is a new one.

@@ -23,15 +23,25 @@ const (
 // runLog is the log of an active run: a ledger that decides what is true, a view that shows it, and an entry that
 // keeps it in the journal. It is not an actor: it must work whatever else fails.
 //
+// Three locks, and none is taken while another is held:
+//   - mu guards the fields below it, and all writing to the view's atomics, for the run's actor, its supervisor and the
+//     appender;
+//   - view.among guards the view's fields below it, for readers;
+//   - entry.mu guards the block on its way, for the journal's answers.
+//
+// Each is taken and released in one function. Under a lock nothing is called that is not the runtime's own: what
+// follows from a change is returned as a [todo] and done without the lock.
+//
 // Invariants, under mu: events[:recorded] are contiguous; the ledger is their sum; nothing past sent was sent; one
 // block at most is on its way.
 type runLog struct {
 	view
 	maxBytes int64
 	counts   *counts
+	observer *observer
 	updated  atomic.Int64 // time of the newest event
 
-	mu       sync.Mutex // of the run's actor, its supervisor and the appender, but of no reader
+	mu       sync.Mutex
 	ledger   ledger
 	table    *table
 	recorded int // how many events of the table are written
@@ -56,7 +66,7 @@ type waiter struct {
 }
 
 func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
-	l := &runLog{view: view{id: id}, maxBytes: maxBytes, counts: c, ledger: ledger{id: id}}
+	l := &runLog{view: view{id: id}, maxBytes: maxBytes, counts: c, observer: a.observer, ledger: ledger{id: id}}
 	l.entry = entry{appender: a, log: l}
 	l.table = newTable(firstEvents)
 	l.shown.Store(l.table)
@@ -65,17 +75,53 @@ func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
 
 // resume continues a run whose log is in the journal, folded up to the head.
 func (l *runLog) resume(f *messages.Fold, head Head) {
-	l.fold, l.base = messages.NewFold(f.State()), head.Seq
+	l.reading, l.base = messages.NewFold(f.State()), head.Seq
 	l.ledger.fold, l.head = *f, head
 	l.sent.Store(head.Seq)
 	l.durable.Store(head.Seq)
 }
 
+// todo is what follows from a change of a log, to be done without its lock.
+type todo struct {
+	show  bool // wake the readers
+	over  bool // no reader gets more
+	ready []waiter
+	why   error // for the ready ones; nil: their events are durable
+	block *Block
+	tell  bool // rouse the observer
+	alarm func(messages.Cause)
+	cause messages.Cause
+}
+
+func (l *runLog) do(t todo) {
+	for _, w := range t.ready {
+		w.f(t.why)
+	}
+	if t.over {
+		l.end()
+	}
+	if t.show {
+		l.notify()
+	}
+	if t.tell {
+		l.entry.appender.node.Call(l.observer)
+	}
+	if t.block != nil {
+		l.entry.send(t.block)
+	}
+	if t.alarm != nil {
+		t.alarm(t.cause)
+	}
+}
+
 // with calls f with the ledger, publishes what f records, and sends it to the journal.
-func (l *runLog) with(now time.Time, f func(*ledger)) {
+func (l *runLog) with(now time.Time, f func(*ledger)) { l.do(l.change(now, f)) }
+
+func (l *runLog) change(now time.Time, f func(*ledger)) todo {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	f(&l.ledger)
-	l.commit(now)
+	return l.commit(now)
 }
 
 // record adds one event. Errors are the ledger's, or why the live log was dropped.
@@ -97,13 +143,12 @@ func (l *runLog) finish(now time.Time, word messages.Body, message string) (did 
 	return did
 }
 
-// commit publishes the ledger's fresh events and sends what is due. It is called under mu and unlocks it.
-func (l *runLog) commit(now time.Time) {
+// commit publishes the ledger's fresh events, and sends what is due. Under mu.
+func (l *runLog) commit(now time.Time) todo {
 	fresh := l.ledger.fresh
 	if len(fresh) == 0 || l.lost != nil {
 		l.ledger.fresh = nil
-		l.mu.Unlock()
-		return
+		return todo{}
 	}
 	l.grow(len(fresh))
 	due := l.ledger.fold.Peek().Seq > l.sent.Load()+backlog/2
@@ -116,7 +161,7 @@ func (l *runLog) commit(now time.Time) {
 	clear(fresh)
 	l.ledger.fresh = nil
 	l.updated.Store(sinceStart(now))
-	l.advance(due, nil)
+	return l.advance(due)
 }
 
 // epochStart is the origin of times on the monotonic clock.
@@ -140,40 +185,29 @@ func (l *runLog) replace(events []messages.Event, room, visible int) {
 	l.shown.Store(t)
 }
 
-// advance shows what may be shown, sends what waits to the journal, now or within journalDelay, and then calls the
-// waiters whose events are durable. It is called under mu and unlocks it.
-func (l *runLog) advance(now bool, ready []waiter) {
-	shown := l.reveal()
-	var block Block
-	send := false
+// advance shows what may be shown, and sends what waits to the journal, now or within journalDelay. Under mu.
+func (l *runLog) advance(now bool) todo {
+	next := todo{show: l.reveal()}
 	if now {
-		block, send = l.nextBlock()
+		next.block = l.nextBlock()
 	} else if !l.sending && l.lost == nil && l.ledger.fold.Peek().Seq > l.sent.Load() && l.flushAt == nil {
-		l.flushAt = time.AfterFunc(journalDelay, l.flush)
+		l.flushAt = time.AfterFunc(journalDelay, func() { l.do(l.flush()) })
 	}
-	l.mu.Unlock()
-	if shown {
-		l.notify()
-	}
-	for _, w := range ready {
-		w.f(nil)
-	}
-	if send {
-		l.entry.send(block)
-	}
+	return next
 }
 
 // flush sends what waits to the journal.
-func (l *runLog) flush() {
+func (l *runLog) flush() todo {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.flushAt = nil
-	l.advance(true, nil)
+	return l.advance(true)
 }
 
 // nextBlock takes the events that were not sent, with their deltas merged. Under mu.
-func (l *runLog) nextBlock() (Block, bool) {
+func (l *runLog) nextBlock() *Block {
 	if l.sending || l.lost != nil {
-		return Block{}, false
+		return nil
 	}
 	if l.flushAt != nil {
 		l.flushAt.Stop()
@@ -182,24 +216,26 @@ func (l *runLog) nextBlock() (Block, bool) {
 	events := l.table.events[:l.recorded:l.recorded]
 	waiting := events[firstAfter(events, l.sent.Load()):]
 	if len(waiting) == 0 {
-		return Block{}, false
+		return nil
 	}
 	if len(waiting) > 1 {
 		waiting = messages.MergeDeltas(waiting)
 	}
 	l.sending = true
 	l.sent.Store(waiting[len(waiting)-1].Seq)
-	return Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}, true
+	return &Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}
 }
 
 // landed is called when the block on its way is in the journal.
-func (l *runLog) landed(head Head) {
+func (l *runLog) landed(head Head) { l.do(l.land(head)) }
+
+func (l *runLog) land(head Head) todo {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.lost != nil {
-		l.mu.Unlock()
-		return
+		return todo{}
 	}
-	l.observe(l.head.Seq, head.Seq)
+	tell := l.observe(l.head.Seq, head.Seq)
 	l.sending, l.head = false, head
 	l.durable.Store(head.Seq)
 	if l.trouble.Swap(nil) != nil {
@@ -218,69 +254,64 @@ func (l *runLog) landed(head Head) {
 	if len(l.waiters) == 0 {
 		l.waiters = nil
 	}
-	l.notify()
 	urgent := int(l.table.n.Load()) < l.recorded && l.flushAt == nil // a milestone waits for the journal
-	l.advance(urgent, ready)
+	next := l.advance(urgent)
+	next.show, next.ready, next.tell = true, ready, tell
+	return next
 }
 
-// observe tells the embedder of the milestones past after, up to seq. Under mu, so that they come in their order.
-func (l *runLog) observe(after, seq uint64) {
-	tell := l.entry.appender.observe
-	if tell == nil {
-		return
+// observe leaves the milestones past after, up to seq, to the observer. Under mu, so that they come in their order.
+func (l *runLog) observe(after, seq uint64) (rouse bool) {
+	if l.observer == nil {
+		return false
 	}
 	events := l.table.events[:l.recorded]
 	for _, e := range events[firstAfter(events, after):] {
 		if e.Seq <= seq && !e.IsDelta() {
-			tell(e.Unshared())
+			rouse = l.observer.add(e) || rouse
 		}
 	}
+	return rouse
 }
 
 // drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.
 func (l *runLog) drop(why error) {
-	l.mu.Lock()
-	if l.lost != nil {
-		l.mu.Unlock()
-		return
-	}
-	l.lost = why
-	l.liveDropped.Store(true)
-	if why != errHandedOver {
-		l.counts.fenced.Add(1)
-	}
-	if l.flushAt != nil {
-		l.flushAt.Stop()
-	}
-	waiters, alarm := l.waiters, l.alarm
-	l.waiters, l.sending = nil, false
-	l.mu.Unlock()
-	l.entry.forget()
-	for _, w := range waiters {
-		w.f(why)
-	}
-	l.end()
-	l.notify()
-	if alarm != nil {
-		alarm(messages.CauseNodeLost)
+	next, did := l.lose(why)
+	if did {
+		l.entry.forget()
+		l.do(next)
 	}
 }
 
-// unavailable is called when the journal has not taken a block for as long as a run waits.
-func (l *runLog) unavailable(why *messages.Error) {
+func (l *runLog) lose(why error) (next todo, did bool) {
 	l.mu.Lock()
-	first := l.trouble.Swap(why) == nil && l.lost == nil
-	waiters, alarm := l.waiters, l.alarm
+	defer l.mu.Unlock()
+	if l.lost != nil {
+		return todo{}, false
+	}
+	l.lost = why
+	l.liveDropped.Store(true)
+	if l.flushAt != nil {
+		l.flushAt.Stop()
+	}
+	next = todo{show: true, over: true, ready: l.waiters, why: why, alarm: l.alarm, cause: messages.CauseNodeLost}
+	l.waiters, l.sending = nil, false
+	return next, true
+}
+
+// unavailable is called when the journal has not taken a block for as long as a run waits.
+func (l *runLog) unavailable(why *messages.Error) { l.do(l.starve(why)) }
+
+func (l *runLog) starve(why *messages.Error) todo {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := todo{show: true, ready: l.waiters, why: why}
+	if l.trouble.Swap(why) == nil && l.lost == nil {
+		next.alarm, next.cause = l.alarm, messages.CauseJournalUnavailable
+	}
 	l.waiters = nil
 	l.end() // under mu: a block that lands now undoes it
-	l.mu.Unlock()
-	for _, w := range waiters {
-		w.f(why)
-	}
-	l.notify()
-	if first && alarm != nil {
-		alarm(messages.CauseJournalUnavailable)
-	}
+	return next
 }
 
 // whenDurable calls f once everything recorded is in the journal, or with the reason why nobody will know. f must not
@@ -289,21 +320,28 @@ func (l *runLog) whenDurable(f func(error)) { l.whenAt(0, f) }
 
 // whenAt is whenDurable for one event; 0 is the last.
 func (l *runLog) whenAt(seq uint64, f func(error)) {
+	if known, err := l.await(seq, f); known {
+		f(err)
+	}
+}
+
+// await has f called later, unless it is known already what to tell it.
+func (l *runLog) await(seq uint64, f func(error)) (known bool, err error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if seq == 0 {
 		seq = l.ledger.fold.Peek().Seq
 	}
-	err := l.lost
-	if trouble := l.trouble.Load(); err == nil && trouble != nil {
-		err = trouble
+	if trouble := l.trouble.Load(); l.lost != nil {
+		return true, l.lost
+	} else if trouble != nil {
+		return true, trouble
 	}
-	if err == nil && seq > l.head.Seq {
-		l.waiters = append(l.waiters, waiter{seq, f})
-		l.mu.Unlock()
-		return
+	if seq <= l.head.Seq {
+		return true, nil
 	}
-	l.mu.Unlock()
-	f(err)
+	l.waiters = append(l.waiters, waiter{seq, f})
+	return false, nil
 }
 
 // watched sets the function that is called when the run cannot go on: node_lost, or journal_unavailable.

@@ -129,6 +129,8 @@ const (
 	doAfter                           // send the message to the run after the delay
 	doWhenKept                        // send the message to the run when everything recorded is durable
 	doReply                           // answer with err
+	doDeliver                         // pass on the delivery that is the message
+	doChildStart                      // pass on the childStart that is the message
 	doKept                            // answer when everything recorded is durable
 	doStartChild                      // start the child
 	doWriteCanceled                   // write the whole log of a child that was never started
@@ -291,10 +293,10 @@ func (m *machine) emitted(e *emission) {
 		return
 	}
 	if e.attempt != m.current {
-		e.answer(errSilenced)
+		m.reply(e.verdict, errSilenced)
 		return
 	}
-	e.answer(m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message)))
+	m.reply(e.verdict, m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message)))
 }
 
 var errSilenced = messages.Errorf(messages.Code(messages.CauseError), "the attempt is over: it can say nothing more")

@@ -46,6 +46,12 @@ type childStart struct {
 	id  messages.RunID
 	run *activeRun // nil if this node did not start it now
 	err error
+	to  chan<- childStart // of an effect
+}
+
+func (m *machine) childStart(to chan<- childStart, s childStart) {
+	s.to = to
+	m.do(effect{do: doChildStart, message: s})
 }
 
 // childRun is a child that has not ended.
@@ -119,7 +125,7 @@ func (m *machine) questionOrChild(message any) {
 	case *childRecorded:
 		m.startChild(msg.child)
 	case *childNotStarted:
-		msg.child.reply <- childStart{err: errEnding}
+		m.childStart(msg.child.reply, childStart{err: errEnding})
 		m.childOver(&childOver{id: msg.child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	case *childOver:
 		m.childOver(msg)
@@ -135,7 +141,7 @@ func (m *machine) questionOrChild(message any) {
 // wantChild records a new child, or finds the one that an earlier attempt named so.
 func (m *machine) wantChild(w *childWanted) {
 	if _, ending := m.phase.(*ending); w.attempt != m.current || ending {
-		w.reply <- childStart{err: errSilenced}
+		m.childStart(w.reply, childStart{err: errSilenced})
 		return
 	}
 	task := w.attempt.task.Name
@@ -150,14 +156,14 @@ func (m *machine) wantChild(w *childWanted) {
 			m.startChild(open)
 			return
 		}
-		w.reply <- childStart{id: id}
+		m.childStart(w.reply, childStart{id: id})
 		return
 	}
 	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Peek().Children)+1), name: w.name, task: task,
 		job: w.job, options: w.options, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
 	if err := m.record(started, w.job.Name+" started as a child"); err != nil {
-		w.reply <- childStart{err: err}
+		m.childStart(w.reply, childStart{err: err})
 		return
 	}
 	if m.children == nil {
@@ -172,7 +178,7 @@ func (m *machine) startChild(c *childRun) {
 	c.started = true
 	if c.canceled {
 		m.do(effect{do: doWriteCanceled, child: c})
-		c.reply <- childStart{err: errEnding}
+		m.childStart(c.reply, childStart{err: errEnding})
 		return
 	}
 	c.here = true

@@ -71,14 +71,14 @@ func errUnanswered(request string) error {
 func (m *machine) ask(a *question) {
 	name, task := a.body.Request, a.attempt.task.Name
 	if _, ending := m.phase.(*ending); a.attempt != m.current || ending {
-		a.reply <- answer{err: errSilenced}
+		m.deliverTo(a.reply, answer{err: errSilenced})
 		return
 	}
 	in, known := m.ledger.fold.Input(name)
 	q := m.questions[name]
 	switch {
 	case known && in.Task != task:
-		a.reply <- answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)}
+		m.deliverTo(a.reply, answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)})
 		return
 	case known && in.Closed && in.Kind != messages.InputSecret:
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: in.Value}})
@@ -88,7 +88,7 @@ func (m *machine) ask(a *question) {
 		return
 	case !known || in.Closed:
 		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
-			a.reply <- answer{err: err}
+			m.deliverTo(a.reply, answer{err: err})
 			return
 		}
 		q = nil
@@ -97,17 +97,21 @@ func (m *machine) ask(a *question) {
 		q = m.question(name, a.body.Timeout())
 	}
 	if !m.now.Before(q.due) {
-		a.reply <- answer{err: errUnanswered(name)}
+		m.deliverTo(a.reply, answer{err: errUnanswered(name)})
 		return
 	}
 	q.waiting = append(q.waiting, a.reply)
 }
 
-// delivery sends an answer to a task when it is durable.
+// delivery sends an answer to a task.
 type delivery struct {
 	supervision.NoDeadLetterLog
 	to     chan answer
 	answer answer
+}
+
+func (m *machine) deliverTo(to chan answer, a answer) {
+	m.do(effect{do: doDeliver, message: &delivery{to: to, answer: a}})
 }
 
 func (m *machine) question(name string, timeout time.Duration) *openQuestion {
@@ -170,7 +174,7 @@ func (m *machine) deliver(request string, a answer) {
 		return
 	}
 	for _, to := range q.waiting {
-		to <- a
+		m.deliverTo(to, a)
 	}
 	q.waiting = nil
 	if a.err == nil && q.secret == nil {

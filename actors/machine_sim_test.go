@@ -310,7 +310,7 @@ func (s *sim) turnAway(message any) {
 	case *commitRequest:
 		m.reply <- errSilenced
 	case *emission:
-		m.answer(errSilenced)
+		replier(m.verdict)(errSilenced)
 	}
 }
 

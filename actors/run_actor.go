@@ -85,32 +85,18 @@ func (r *runActor) step(c actor.Context, message any) {
 		return
 	}
 	now := time.Now().UTC()
-	l := r.run.log
-	l.mu.Lock()
-	l.epoch = r.machine.epoch
 	room := r.system.buffers.Get().(*stepBuffer) // shared, because there may be very many runs, and few take a step at a time
-	r.machine.effects, l.ledger.fresh = room.effects[:0], room.fresh[:0]
-	effects := r.take(now, message)
-	room.effects, room.fresh, r.machine.effects = effects, l.ledger.fresh, nil
-	l.commit(now)
-	for i := range effects {
-		r.do(c, &effects[i])
+	r.run.log.with(now, func(l *ledger) {
+		r.run.log.epoch = r.machine.epoch
+		r.machine.effects, l.fresh = room.effects[:0], room.fresh[:0]
+		room.effects = r.machine.step(now, message)
+		room.fresh, r.machine.effects = l.fresh, nil
+	})
+	for i := range room.effects {
+		r.do(c, &room.effects[i])
 	}
-	clear(effects)
+	clear(room.effects)
 	r.system.buffers.Put(room)
-}
-
-// take unlocks the log if the machine crashes: whoever settles the run needs it. Under the log's mu.
-func (r *runActor) take(now time.Time, message any) []effect {
-	crashed := true
-	defer func() {
-		if crashed {
-			r.run.log.mu.Unlock()
-		}
-	}()
-	effects := r.machine.step(now, message)
-	crashed = false
-	return effects
 }
 
 // stepBuffer is memory for one step.
@@ -133,7 +119,7 @@ func (r *runActor) turnAway(message any) {
 	case *commitRequest:
 		m.reply <- errSilenced
 	case *emission:
-		m.answer(errSilenced)
+		replier(m.verdict)(errSilenced)
 	}
 }
 
@@ -170,6 +156,12 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.whenKept(self, e.seq, e.message)
 	case doReply:
 		e.reply <- e.err
+	case doDeliver:
+		d := e.message.(*delivery)
+		d.to <- d.answer
+	case doChildStart:
+		s := e.message.(childStart)
+		s.to <- s
 	case doKept:
 		r.run.log.whenAt(e.seq, replier(e.reply))
 	case doStartChild:

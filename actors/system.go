@@ -33,6 +33,7 @@ type System struct {
 	node     *supervision.Node
 	writer   string // this node's unique name in the journal
 	appender *appender
+	observer *observer // nil without Config.Observe
 	counts   counts
 	jitter   func() float64
 	buffers  sync.Pool       // of *stepBuffer
@@ -73,7 +74,10 @@ func New(ctx context.Context, config Config) (*System, error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	s.writer = config.Node + "." + strings.ToLower(rand.Text()[:8])
-	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observe: config.Observe,
+	if config.Observe != nil {
+		s.observer = &observer{tell: config.Observe, node: s.node, log: s.log}
+	}
+	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observer: s.observer,
 		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
 	_, s.appender.inPlace = s.journal.(*MemoryJournal)
 	s.archive, s.relay = NewArchive(s.journal), newRelay()
@@ -335,6 +339,9 @@ func (s *System) Close(ctx context.Context) error {
 	if unwritten := s.abandonLive(); unwritten > 0 {
 		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
+	}
+	if s.observer != nil {
+		s.observer.drain(s.config.CancelSoft)
 	}
 	s.end()
 	s.relay.notify("") // nobody else notifies any more

@@ -74,12 +74,6 @@ type emission struct {
 	verdict chan error // nil if nobody waits for it
 }
 
-func (e *emission) answer(err error) {
-	if e.verdict != nil {
-		e.verdict <- err
-	}
-}
-
 // TaskContext is how a task speaks. Its methods may be called from any goroutine of the task. They block while the
 // run is behind, and return the context's cause once the attempt is cancelled.
 type TaskContext struct {
@@ -391,15 +385,20 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 	}
 }
 
-// checked calls the methods of a task's error, so that they crash in the task, if they do: a nil pointer that is an
-// error is the usual case. Without noinline its frame would cost every waiting task stack.
+// checked asks a task's error what it says, in the task: there its methods may block or panic, and nobody calls them
+// again. Only the runtime says that a node was lost or shut down. Without noinline its frame would cost every waiting
+// task stack.
 //
 //go:noinline
 func checked(err error) error {
-	if err != nil {
-		supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0)
+	if err == nil {
+		return nil
 	}
-	return err
+	d := supervision.Describe(err)
+	if c := d.Cause(); c == messages.CauseNodeLost || c == messages.CauseShutdown {
+		return supervision.Describe(errors.New(d.Error()))
+	}
+	return d
 }
 
 // injected does the work between two points of a test.

@@ -30,9 +30,9 @@ type view struct {
 	over   atomic.Pointer[chan struct{}]
 	wakers atomic.Pointer[[]chan struct{}]
 
-	mu      sync.Mutex // among readers
+	among   sync.Mutex
 	readers int
-	fold    *messages.Fold // of the visible events, for readers that ask for the State
+	reading *messages.Fold // of the visible events, for readers that ask for the State
 }
 
 // table holds events. The writer appends behind n, and then raises n.
@@ -113,22 +113,22 @@ func (b *view) state() messages.State {
 	if final := b.final.Load(); final != nil {
 		return *final
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.fold == nil {
-		b.fold = &messages.Fold{}
+	b.among.Lock()
+	defer b.among.Unlock()
+	if b.reading == nil {
+		b.reading = &messages.Fold{}
 	}
 	shown := b.visible()
-	for _, e := range shown[firstAfter(shown, b.fold.Peek().Seq):] {
-		_ = b.fold.Apply(e) // the ledger has judged it
+	for _, e := range shown[firstAfter(shown, b.reading.Peek().Seq):] {
+		_ = b.reading.Apply(e) // the ledger has judged it
 	}
-	return b.fold.State()
+	return b.reading.State()
 }
 
 // enter adds a reader, whose wake channel is notified when more is visible.
 func (b *view) enter(limit int, wake chan struct{}) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.among.Lock()
+	defer b.among.Unlock()
 	if b.readers >= limit {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"run %s has %d readers already; close one or raise the limit", b.id, limit)
@@ -139,8 +139,8 @@ func (b *view) enter(limit int, wake chan struct{}) error {
 }
 
 func (b *view) leave(wake chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.among.Lock()
+	defer b.among.Unlock()
 	b.readers--
 	b.setBells(slices.DeleteFunc(slices.Clone(b.hung()), func(c chan struct{}) bool { return c == wake }))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Cause says why a run or an attempt did not succeed. The set is closed.
@@ -83,6 +84,14 @@ func (e *Error) size() int {
 		return 0
 	}
 	return len(e.Code) + len(e.Message) + len(e.Stack)
+}
+
+// Clip returns valid UTF-8 of at most so many bytes; of a longer text the beginning, and how long it is.
+func Clip(text string, most int) string {
+	if len(text) > most {
+		text = fmt.Sprintf("%s… (%d bytes)", text[:most-32], len(text))
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 // Errorf returns an Error with the code and a formatted message.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 var (
@@ -17,7 +19,8 @@ var (
 	ErrStopping = errors.New("the parent is stopping")
 )
 
-// Crash is a panic or a Goexit that was caught.
+// Crash is a panic or a Goexit that was caught. Its methods call none of the Value's: that was asked for its text when
+// it was caught, in the goroutine that crashed.
 type Crash struct {
 	// Value is the argument of panic; a *runtime.PanicNilError for panic(nil), [ErrGoexit] for Goexit.
 	Value any
@@ -25,13 +28,16 @@ type Crash struct {
 	Stack []byte
 	// During is the type of the message, or the name of the task.
 	During string
+
+	text     string // of the Value, once it was asked
+	injected bool   // by a test: the Value is an error with that code
 }
 
 func (c *Crash) Error() string {
 	if c.Value == ErrGoexit {
 		return ErrGoexit.Error()
 	}
-	return fmt.Sprintf("panic: %v", c.Value)
+	return "panic: " + c.asked().text
 }
 
 // Unwrap returns the Value if it is an error.
@@ -40,16 +46,28 @@ func (c *Crash) Unwrap() error {
 	return err
 }
 
-// IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine that did not end
-// by itself.
-func IsCrash(err error) bool {
-	return crashOf(err) != nil || errors.Is(err, ErrKilled) || errors.Is(err, ErrAbandoned)
+// asked is the Crash with what its Value says.
+func (c *Crash) asked() Crash {
+	if c.text != "" {
+		return *c
+	}
+	return Crash{c.Value, c.Stack, c.During, fmt.Sprint(c.Value), c.isInjected()}
 }
 
-// crashOf returns the Crash in err's tree, or nil.
-func crashOf(err error) *Crash {
-	crash, _ := errors.AsType[*Crash](err)
-	return crash
+// isInjected asks the Value, which may panic.
+func (c *Crash) isInjected() (yes bool) {
+	defer func() { _ = recover() }()
+	return messages.CodeOf(c.Unwrap()) == messages.Code(messages.CauseInjected)
+}
+
+// IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine that did not end
+// by itself.
+func IsCrash(err error) bool { return err != nil && Describe(err).crash }
+
+// isCaught reports whether err's tree has a Crash.
+func isCaught(err error) bool {
+	_, ok := errors.AsType[*Crash](err)
+	return ok
 }
 
 // caught makes a Crash of what recover returned. The deferred function itself must call it, while the stack still
@@ -61,5 +79,6 @@ func caught(recovered any, during string) *Crash {
 	if recovered == nil {
 		recovered = ErrGoexit
 	}
-	return &Crash{Value: recovered, Stack: debug.Stack(), During: during}
+	crash := (&Crash{Value: recovered, Stack: debug.Stack(), During: during}).asked()
+	return &crash
 }

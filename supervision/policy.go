@@ -3,7 +3,6 @@ package supervision
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -41,35 +40,24 @@ type Decision struct {
 // Decide decides. jitter in [0,1) puts the delay between half the backoff and all of it. An error is retryable if it
 // is from [RetryAfter] or is a *[messages.Error] with Retryable set, unless it is from [Permanent].
 func (p Policy) Decide(f Failure, jitter float64) Decision {
-	shown := describe(f.Err)
-	shown.Retryable = p.retryable(f.Err)
-	d := Decision{Cause: causeOf(f.Err), Error: shown}
+	d := Describe(f.Err)
+	shown := d.shown
+	if shown.Retryable = d.retry; d.caught {
+		shown.Retryable = p.RetryCrash && !d.final
+	}
+	out := Decision{Cause: d.cause, Error: &shown}
 	if shown.Retryable && f.Attempt < orDefault(p.Attempts, 3) {
-		d.Retry, d.Delay = true, p.delay(f, jitter)
+		out.Retry, out.Delay = true, p.delay(f.Attempt, d.after, jitter)
 	}
-	return d
+	return out
 }
 
-func (p Policy) retryable(err error) bool {
-	if _, final := errors.AsType[*permanentError](err); final {
-		return false
-	}
-	if crashOf(err) != nil {
-		return p.RetryCrash
-	}
-	if _, ok := errors.AsType[*retryError](err); ok {
-		return true
-	}
-	e, ok := errors.AsType[*messages.Error](err)
-	return ok && e.Retryable
-}
-
-func (p Policy) delay(f Failure, jitter float64) time.Duration {
-	if e, ok := errors.AsType[*retryError](f.Err); ok && e.after > 0 {
-		return e.after
+func (p Policy) delay(attempt int, after time.Duration, jitter float64) time.Duration {
+	if after > 0 {
+		return after
 	}
 	d, limit := orDefault(p.Backoff, 100*time.Millisecond), orDefault(p.MaxBackoff, 10*time.Second)
-	for i := 1; i < f.Attempt && d < limit; i++ {
+	for i := 1; i < attempt && d < limit; i++ {
 		d *= 2
 	}
 	half := min(d, limit) / 2
@@ -83,43 +71,79 @@ func orDefault[T int | time.Duration](v, zero T) T {
 	return v
 }
 
-func causeOf(err error) messages.Cause {
-	switch crash := crashOf(err); {
-	case crash != nil && injected(crash) != nil:
-		return messages.CauseInjected
-	case crash != nil:
-		return messages.CausePanic
-	case errors.Is(err, ErrAbandoned):
-		return messages.CauseStalled
-	case errors.Is(err, context.DeadlineExceeded):
-		return messages.CauseDeadline
-	}
-	if cause := messages.Cause(messages.CodeOf(err)); slices.Contains(messages.Causes(), cause) {
-		return cause
-	}
-	return messages.CauseError
+// Described is an error that was asked all it can say. Its methods call nothing of the error again, which may be a
+// stranger's: it may block, or say something else.
+type Described struct {
+	shown messages.Error
+	cause messages.Cause
+	// is one of the package's errors, or the context's, that the error is; nil if it is none.
+	is     error
+	crash  bool // what IsCrash says
+	caught bool // it is a Crash
+	retry  bool
+	final  bool
+	after  time.Duration
 }
 
-// injected returns the error of a crash that a test injected, or nil.
-func injected(crash *Crash) error {
-	if err := crash.Unwrap(); messages.CodeOf(err) == messages.Code(messages.CauseInjected) {
-		return err
+func (d *Described) Error() string { return d.shown.Message }
+func (d *Described) Unwrap() error { return d.is }
+
+// Cause is the cause of a run that fails with the error.
+func (d *Described) Cause() messages.Cause { return d.cause }
+
+// The most bytes of a description: a longer message or stack is cut.
+const mostDescribed = 64 << 10
+
+// Describe asks the error once, in the caller's goroutine. A Described error is returned as it is.
+func Describe(err error) *Described {
+	if d, ok := err.(*Described); ok {
+		return d
 	}
-	return nil
+	d := &Described{cause: messages.CauseError}
+	_, d.final = errors.AsType[*permanentError](err)
+	if crash, ok := errors.AsType[*Crash](err); ok {
+		d.crashed(crash.asked())
+	} else {
+		d.returned(err)
+	}
+	d.shown.Message, d.shown.Stack = messages.Clip(d.shown.Message, mostDescribed), messages.Clip(d.shown.Stack, mostDescribed)
+	return d
 }
 
-// describe makes the error for the log.
-func describe(err error) *messages.Error {
-	shown := messages.Errorf(messages.Code(causeOf(err)), "%v", err)
-	if crash := crashOf(err); crash != nil {
-		shown.Message, shown.Stack = fmt.Sprintf("%s crashed: %v", crash.During, crash.Value), string(crash.Stack)
-		if fault := injected(crash); fault != nil {
-			shown.Message = fault.Error()
+func (d *Described) crashed(c Crash) {
+	d.crash, d.caught = true, true
+	d.cause, d.shown.Message = messages.CausePanic, c.During+" crashed: "+c.text
+	if c.injected {
+		d.cause, d.shown.Message = messages.CauseInjected, c.text
+	}
+	d.shown.Code, d.shown.Stack = messages.Code(d.cause), string(c.Stack)
+}
+
+func (d *Described) returned(err error) {
+	for _, is := range []error{context.Canceled, context.DeadlineExceeded, ErrKilled, ErrAbandoned} {
+		if errors.Is(err, is) {
+			d.is = is
 		}
-	} else if e, ok := errors.AsType[*messages.Error](err); ok {
-		shown.Code, shown.Stack = e.Code, e.Stack
 	}
-	return shown
+	own, _ := errors.AsType[*messages.Error](err)
+	switch {
+	case d.is == ErrAbandoned:
+		d.cause = messages.CauseStalled
+	case d.is == context.DeadlineExceeded:
+		d.cause = messages.CauseDeadline
+	case own != nil && slices.Contains(messages.Causes(), messages.Cause(own.Code)):
+		d.cause = messages.Cause(own.Code)
+	}
+	d.shown = messages.Error{Code: messages.Code(d.cause), Message: err.Error()}
+	if own != nil {
+		d.shown.Code, d.shown.Stack = own.Code, own.Stack
+	}
+	again, retry := errors.AsType[*retryError](err)
+	if retry {
+		d.after = again.after
+	}
+	d.crash = d.is == ErrKilled || d.is == ErrAbandoned
+	d.retry = !d.final && (retry || own != nil && own.Retryable)
 }
 
 type permanentError struct{ error }

@@ -173,7 +173,7 @@ func (t *Task) done(err error) {
 	err = t.causeOf(err)
 	t.mu.Lock()
 	// The first error counts, since others follow from its cancel; a crash follows from nothing
-	if t.err == nil || crashOf(err) != nil && crashOf(t.err) == nil {
+	if t.err == nil || isCaught(err) && !isCaught(t.err) {
 		t.err = err
 	}
 	t.live--
