@@ -79,7 +79,7 @@ var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended,
 
 func callsSize(calls []ToolCall) (n int) {
 	for _, c := range calls {
-		n += len(c.Call) + len(c.Tool) + len(c.Arguments)
+		n += itemOverhead + len(c.Call) + len(c.Tool) + len(c.Arguments)
 	}
 	return n
 }

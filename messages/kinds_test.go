@@ -209,9 +209,11 @@ func TestStateHasRequests(t *testing.T) {
 		messages.InputReceived{Request: "q", ID: "c1", Value: json.RawMessage(`1`)},
 		messages.InputRequired{Request: "k", InputKind: messages.InputSecret},
 		messages.InputReceived{Request: "k", ID: "c2", Value: json.RawMessage(`null`)})...)
+	at := func(seq uint64) time.Time { return next(seq-1, messages.RunStarted{}).Time }
 	same(t, "the requests", s.Inputs, []messages.Input{
-		{Request: "q", Kind: messages.InputReview, TimeoutMS: 7, ID: "c1", Value: json.RawMessage(`1`), Closed: true},
-		{Request: "k", Kind: messages.InputSecret, ID: "c2", Closed: true}})
+		{Request: "q", Kind: messages.InputReview, TimeoutMS: 7, ID: "c1", Value: json.RawMessage(`1`), Closed: true,
+			AskedAt: at(3), AnsweredAt: at(4)},
+		{Request: "k", Kind: messages.InputSecret, ID: "c2", Closed: true, AskedAt: at(5), AnsweredAt: at(6)}})
 }
 
 // The wire form of an event that many readers write is made once, and none of them can spoil it for the others.

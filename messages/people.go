@@ -48,6 +48,36 @@ func (b InputRequired) Timeout() time.Duration {
 	return inputTimeouts[b.InputKind]
 }
 
+// Due returns when the run waits for the answer no longer.
+func (i Input) Due() time.Time {
+	return i.AskedAt.Add(InputRequired{InputKind: i.Kind, TimeoutMS: i.TimeoutMS}.Timeout())
+}
+
+// Waited returns how long the run has waited for people up to now: while it had an open request, or a sub-run that has
+// ended waited.
+func (s State) Waited(now time.Time) (sum time.Duration) {
+	for _, c := range s.Children {
+		sum += time.Duration(c.WaitedMS) * time.Millisecond
+	}
+	var until time.Time // requests are counted up to here
+	for _, in := range slices.SortedFunc(slices.Values(s.Inputs), func(a, b Input) int { return a.AskedAt.Compare(b.AskedAt) }) {
+		begin, end := in.AskedAt, in.Due()
+		if now.Before(end) {
+			end = now
+		}
+		if in.Closed && in.AnsweredAt.Before(end) {
+			end = in.AnsweredAt
+		}
+		if begin.Before(until) {
+			begin = until
+		}
+		if end.After(begin) {
+			sum, until = sum+end.Sub(begin), end
+		}
+	}
+	return sum
+}
+
 func (InputRequired) Kind() Kind      { return KindInputRequired }
 func (InputRequired) info() *KindInfo { return inputRequired }
 
@@ -60,7 +90,7 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
 		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
-			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, Attempt: f.attempt(b.Task)})
+			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, AskedAt: f.at.time, Attempt: f.attempt(b.Task)})
 	}),
 	list: to(func(b InputRequired, s *Summary) {
 		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); !open {
@@ -111,7 +141,7 @@ var inputReceived = row[InputReceived]("people", "The answer came.", traits{
 	apply: to(func(b InputReceived, f *Fold) {
 		i := f.input(b.Request)
 		in := f.s.Inputs[i]
-		in.Closed, in.ID = true, b.ID
+		in.Closed, in.ID, in.AnsweredAt = true, b.ID, f.at.time
 		if in.Kind != InputSecret {
 			in.Value = b.Value
 		}

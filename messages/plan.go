@@ -38,6 +38,8 @@ type ChildEnded struct {
 	Child  RunID  `json:"child"`
 	Status Status `json:"status"`
 	Cause  Cause  `json:"cause,omitempty"`
+	// WaitedMS is how long the sub-run waited for people, in milliseconds.
+	WaitedMS int64 `json:"waited_ms,omitempty"`
 }
 
 func (ChildEnded) Kind() Kind      { return KindChildEnded }
@@ -54,7 +56,7 @@ var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", trai
 	apply: to(func(b ChildEnded, f *Fold) {
 		i := f.child(b.Child)
 		c := f.s.Children[i]
-		c.Status = b.Status
+		c.Status, c.WaitedMS = b.Status, b.WaitedMS
 		f.children.put(&f.s.Children, i, c)
 	}),
 })

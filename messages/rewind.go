@@ -1,11 +1,17 @@
 package messages
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Rewind takes back what readers may have seen live but the journal does not hold. Open texts that it does not name
 // vanish.
 type Rewind struct {
-	Streams  []StreamMark   `json:"streams,omitempty"`
+	Streams []StreamMark `json:"streams,omitempty"`
+	// Open replaces Streams where those would be too long: of each open text, in the order in which they began, its
+	// bytes and its deltas.
+	Open     []int          `json:"open,omitempty"`
 	Progress []Progress     `json:"progress,omitempty"`
 	Tools    []ToolProgress `json:"tools,omitempty"`
 	Log      []LogLine      `json:"log,omitempty"`
@@ -24,7 +30,7 @@ func (r *Rewind) size() int {
 	if r == nil {
 		return 0
 	}
-	n := itemOverhead*(len(r.Streams)+len(r.Progress)+len(r.Tools)) + Log{Lines: r.Log}.size()
+	n := itemOverhead*(len(r.Streams)+len(r.Progress)+len(r.Tools)) + 8*len(r.Open) + Log{Lines: r.Log}.size()
 	for _, m := range r.Streams {
 		n += len(m.Stream)
 	}
@@ -41,8 +47,24 @@ func (r *Rewind) clone() *Rewind {
 	if r == nil {
 		return nil
 	}
-	return &Rewind{slices.Clone(r.Streams), slices.Clone(r.Progress), slices.Clone(r.Tools), slices.Clone(r.Log)}
+	return &Rewind{slices.Clone(r.Streams), slices.Clone(r.Open), slices.Clone(r.Progress), slices.Clone(r.Tools), slices.Clone(r.Log)}
 }
+
+// Marks returns how much of each open text the journal holds. open are the reader's open texts and thoughts, in the
+// order in which they began; those without a mark vanish.
+func (r *Rewind) Marks(open []string) map[string]StreamMark {
+	marks := make(map[string]StreamMark, len(r.Streams)+len(r.Open)/2)
+	for _, m := range r.Streams {
+		marks[m.Stream] = m
+	}
+	for i := 0; i+1 < len(r.Open) && i/2 < len(open); i += 2 {
+		marks[open[i/2]] = StreamMark{open[i/2], r.Open[i], uint64(max(r.Open[i+1], 0))}
+	}
+	return marks
+}
+
+// mostRepeated is the most bytes of artifacts, or of a rewind, that an event repeats: it refers to more.
+const mostRepeated = 1 << 20
 
 // Reserve is how far past the last durable event a delta may be shown. Recovery skips as many numbers, so that no
 // number ever has two meanings. It is part of the journal's format.
@@ -62,22 +84,37 @@ func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 			rewind.Tools = append(rewind.Tools, c.Progress)
 		}
 	}
+	if rewind.size() > mostRepeated { // the progress of tools may be lost, but no text
+		for _, m := range rewind.Streams {
+			rewind.Open = append(rewind.Open, m.Bytes, int(m.Index))
+		}
+		rewind.Streams, rewind.Tools = nil, nil
+	}
 	return s.Seq + 1, s.Seq + 1 + Reserve, rewind
+}
+
+// openTexts returns the names of the open texts and thoughts, in the order in which they began.
+func (f *Fold) openTexts() (names []string) {
+	for _, i := range f.streams.living(f.s.Streams) {
+		names = append(names, f.s.Streams[i].Name)
+	}
+	return names
 }
 
 // legalRewind checks that a rewind only takes back: whoever sees it holds at least what the journal holds.
 func (f *Fold) legalRewind(r *Rewind) *violation {
-	named := map[partKey]bool{}
-	for _, m := range r.Streams {
-		t, key := Stream{}, partKey{'s', m.Stream}
-		if i := f.stream(m.Stream); i >= 0 {
-			t = f.s.Streams[i]
-		}
-		if t.Name == "" || t.Closed || named[key] || m.Bytes < 0 || m.Bytes > t.Len() || m.Index > t.Index {
-			return violates(RuleRewind, "the rewind names text %q, which is not open, or shorter than it says", m.Stream)
-		}
-		named[key] = true
+	marks := r.Marks(f.openTexts())
+	if len(marks) != len(r.Streams)+len(r.Open)/2 || len(r.Open)%2 != 0 || len(r.Streams) > 0 && len(r.Open) > 0 {
+		return violates(RuleRewind, "the rewind names a text twice, or more texts than are open")
 	}
+	for _, name := range slices.Sorted(maps.Keys(marks)) {
+		m := marks[name]
+		t, known := f.Stream(name)
+		if !known || t.Closed || m.Bytes < 0 || m.Bytes > t.Len() || m.Index > t.Index {
+			return violates(RuleRewind, "the rewind names text %q, which is not open, or shorter than it says", name)
+		}
+	}
+	named := map[partKey]bool{}
 	for _, p := range r.Progress {
 		key := partKey{'p', p.Task}
 		if f.progressOf(p.Task) < 0 || named[key] {
@@ -99,10 +136,7 @@ func (f *Fold) legalRewind(r *Rewind) *violation {
 // rewind goes back to what the journal holds. It drops streams from the end, so that readers end with one order,
 // whatever they saw.
 func (f *Fold) rewind(r *Rewind) {
-	marks := make(map[string]StreamMark, len(r.Streams))
-	for _, m := range r.Streams {
-		marks[m.Stream] = m
-	}
+	marks := r.Marks(f.openTexts())
 	for _, i := range slices.Backward(f.streams.living(f.s.Streams)) {
 		t := f.s.Streams[i]
 		m, kept := marks[t.Name]

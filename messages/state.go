@@ -160,6 +160,9 @@ type Input struct {
 	Schema    json.RawMessage `json:"schema,omitempty"`
 	Kind      InputKind       `json:"kind,omitempty"`
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
+	// AskedAt is when it was asked, and AnsweredAt when it was answered.
+	AskedAt    time.Time `json:"asked_at,omitzero"`
+	AnsweredAt time.Time `json:"answered_at,omitzero"`
 	// Attempt is the attempt of the task that asked; for the run itself, its number of recoveries.
 	Attempt int `json:"attempt,omitempty"`
 	// ID is the id of the command that answered.
@@ -176,6 +179,8 @@ type ChildState struct {
 	Task   string `json:"task,omitempty"`
 	Name   string `json:"name,omitempty"`
 	Status Status `json:"status"`
+	// WaitedMS is how long the sub-run waited for people, once it has ended.
+	WaitedMS int64 `json:"waited_ms,omitempty"`
 }
 
 // StepState is the state of a plan's step, in its latest round.

@@ -12,6 +12,8 @@ type RunCompleted struct {
 	Result    json.RawMessage `json:"result,omitempty"`
 	Degraded  bool            `json:"degraded,omitempty"`
 	Artifacts []Artifact      `json:"artifacts"`
+	// ArtifactCount is not 0 where the list would be too long. Then the artifacts are those of the events before.
+	ArtifactCount int `json:"artifact_count,omitempty"`
 }
 
 // RunFailed is a terminal. Task is the task that failed, or "".
@@ -21,7 +23,9 @@ type RunFailed struct {
 	Task      string     `json:"task,omitempty"`
 	Error     *Error     `json:"error"`
 	Artifacts []Artifact `json:"artifacts"`
-	Rewind    *Rewind    `json:"rewind,omitempty"`
+	// ArtifactCount is as in RunCompleted.
+	ArtifactCount int     `json:"artifact_count,omitempty"`
+	Rewind        *Rewind `json:"rewind,omitempty"`
 }
 
 // RunCanceled is a terminal. Its artifacts, if there are any, are partial.
@@ -29,7 +33,9 @@ type RunCanceled struct {
 	By        Author     `json:"by"`
 	Cause     Cause      `json:"cause"`
 	Artifacts []Artifact `json:"artifacts"`
-	Rewind    *Rewind    `json:"rewind,omitempty"`
+	// ArtifactCount is as in RunCompleted.
+	ArtifactCount int     `json:"artifact_count,omitempty"`
+	Rewind        *Rewind `json:"rewind,omitempty"`
 }
 
 // Author says who wrote a terminal.
@@ -48,6 +54,7 @@ type ending struct {
 	status    Status
 	end       End
 	artifacts []Artifact
+	count     int
 	rewind    *Rewind
 }
 
@@ -62,7 +69,7 @@ var runCompleted = terminal[RunCompleted]("Terminal: the job's work is done and 
 	}),
 	wire: of(func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunCompleted) ending {
-		return ending{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, nil}
+		return ending{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, b.ArtifactCount, nil}
 	}),
 	legal: with(func(b RunCompleted, f *Fold) *violation {
 		switch {
@@ -87,7 +94,7 @@ var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", tra
 	}),
 	wire: of(func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunFailed) ending {
-		return ending{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.Rewind}
+		return ending{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.ArtifactCount, b.Rewind}
 	}),
 	legal: with(func(b RunFailed, f *Fold) *violation {
 		if b.Error == nil || !b.Cause.known() {
@@ -108,7 +115,7 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 	}),
 	wire: of(func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b }),
 	ending: of(func(b RunCanceled) ending {
-		return ending{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.Rewind}
+		return ending{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.ArtifactCount, b.Rewind}
 	}),
 	legal: with(func(b RunCanceled, f *Fold) *violation {
 		switch {
@@ -151,6 +158,8 @@ func (f *Fold) legalEnd(w ending) *violation {
 		return violates(RuleRewind, "recovery, and nobody else, rewinds")
 	case w.rewind == nil && by == ByRecovery && f.s.Recoveries == 0:
 		return violates(RuleRewind, "recovery rewinds, in its terminal or in run.recovered before it")
+	case w.count != 0 && (w.count != len(f.s.Artifacts) || len(w.artifacts) > 0):
+		return violates(RuleArtifact, "the run has %d artifacts, not %d", len(f.s.Artifacts), w.count)
 	case f.OpenChildren() > 0:
 		return violates(RuleChild, "%d children have not ended", f.OpenChildren())
 	case w.rewind != nil:
@@ -165,24 +174,34 @@ func (f *Fold) end(w ending) {
 	}
 	w.end.At = f.at.time
 	f.s.Status, f.s.End = w.status, &w.end
-	f.s.Artifacts, f.s.ArtifactTasks = listed(w.artifacts), nil
+	switch {
+	case w.count == 0:
+		f.s.Artifacts = listed(w.artifacts)
+	case w.status == Canceled:
+		f.s.Artifacts = partial(f.s.Artifacts)
+	}
+	f.s.ArtifactTasks = nil
 	f.artifacts = indexed[Artifact]{}
 }
 
 // Terminal returns the terminal to write when somebody wants to end the run as wanted: after an accepted cancel every
 // other terminal becomes run.canceled. Artifacts are those of the State.
 func (s State) Terminal(wanted Body) Body {
+	list, count := s.Artifacts, 0
+	if bytes := (ending{artifacts: list}).size(); bytes > mostRepeated {
+		list, count = nil, len(list)
+	}
 	last := rowOf(wanted).ending
 	if s.Canceling && last != nil {
 		w := last(wanted)
-		return RunCanceled{By: w.end.By, Cause: CauseCanceledByUser, Artifacts: partial(s.Artifacts), Rewind: w.rewind}
+		return RunCanceled{By: w.end.By, Cause: CauseCanceledByUser, Artifacts: partial(list), ArtifactCount: count, Rewind: w.rewind}
 	}
 	switch w := wanted.(type) {
 	case RunCompleted:
-		w.Artifacts = listed(s.Artifacts)
+		w.Artifacts, w.ArtifactCount = listed(list), count
 		return w
 	case RunFailed:
-		w.Artifacts = listed(s.Artifacts)
+		w.Artifacts, w.ArtifactCount = listed(list), count
 		return w
 	}
 	return wanted

@@ -114,13 +114,13 @@ func (t *Transcript) run(body messages.Body) {
 		t.attempts[b.Task] = b.Attempt
 		t.restart(b.Task)
 	case messages.RunCompleted:
-		t.end(b, b.Artifacts, nil)
+		t.end(b, b.Artifacts, b.ArtifactCount > 0, nil)
 		return
 	case messages.RunFailed:
-		t.end(b, b.Artifacts, b.Rewind)
+		t.end(b, b.Artifacts, b.ArtifactCount > 0, b.Rewind)
 		return
 	case messages.RunCanceled:
-		t.end(b, b.Artifacts, b.Rewind)
+		t.end(b, b.Artifacts, b.ArtifactCount > 0, b.Rewind)
 		return
 	}
 	t.change(Run, string(t.op.Event.RunID), "")
@@ -259,10 +259,17 @@ func (t *Transcript) rewind(r *messages.Rewind) {
 		return
 	}
 	said := t.op.Event.Body
+	var open []string
+	for _, item := range t.items {
+		if (item.Kind == Text || item.Kind == Thought) && !item.Closed && item == t.Find(item.Kind, item.Name) {
+			open = append(open, item.Name)
+		}
+	}
+	marks := r.Marks(open)
 	for _, item := range slices.Clone(t.items) {
 		switch item.Kind {
 		case Text, Thought:
-			t.rewindText(item, r)
+			t.rewindText(item, marks)
 		case Progress:
 			t.rewindProgress(item, r)
 		case Tool:
@@ -272,16 +279,14 @@ func (t *Transcript) rewind(r *messages.Rewind) {
 	}
 }
 
-func (t *Transcript) rewindText(item *Item, r *messages.Rewind) {
-	if item.Closed {
-		return
-	}
-	i := slices.IndexFunc(r.Streams, func(m messages.StreamMark) bool { return m.Stream == item.Name })
+func (t *Transcript) rewindText(item *Item, marks map[string]messages.StreamMark) {
+	m, kept := marks[item.Name]
 	switch {
-	case i < 0:
+	case item.Closed:
+	case !kept:
 		t.retract(item, 0, true)
-	case r.Streams[i].Bytes < item.Len():
-		t.retract(item, r.Streams[i].Bytes, false)
+	case m.Bytes < item.Len():
+		t.retract(item, m.Bytes, false)
 	}
 }
 
@@ -326,12 +331,13 @@ func (t *Transcript) cut(item *Item) {
 	t.emit(Done, item)
 }
 
-// end closes what is open and ends the run. The terminal's list of files is authoritative.
-func (t *Transcript) end(terminal messages.Body, files []messages.Artifact, r *messages.Rewind) {
+// end closes what is open and ends the run. The terminal's list of files is authoritative, unless it says that they are
+// those of the events.
+func (t *Transcript) end(terminal messages.Body, files []messages.Artifact, written bool, r *messages.Rewind) {
 	t.rewind(r)
 	for _, item := range slices.Clone(t.items) {
 		named := func(a messages.Artifact) bool { return a.Name == item.Name }
-		if item.Kind == Artifact && !slices.ContainsFunc(files, named) {
+		if item.Kind == Artifact && !written && !slices.ContainsFunc(files, named) {
 			t.retract(item, 0, true)
 		}
 	}

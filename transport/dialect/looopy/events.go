@@ -268,13 +268,12 @@ func (w *writer) end(op *view.Op) {
 	}
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		names := []string{}
-		for _, a := range b.Artifacts {
-			names = append(names, a.Name)
-		}
-		text := dialect.ResultText(b.Result)
+		names, text := []string{}, dialect.ResultText(b.Result)
 		for _, item := range op.Run.Items() {
-			if item.IsAnswer() {
+			switch {
+			case item.Kind == view.Artifact:
+				names = append(names, item.Name)
+			case item.IsAnswer():
 				text = item.Text()
 			}
 		}

@@ -25,6 +25,7 @@ export interface Payloads {
     cause?: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
     child: string;
     status: "completed" | "failed" | "canceled";
+    waited_ms?: number;
   };
   /** A sub-run began; its own log is under its own id. */
   "child.started": {
@@ -111,6 +112,7 @@ export interface Payloads {
   };
   /** Terminal: the run ended because it was asked to. */
   "run.canceled": {
+    artifact_count?: number;
     artifacts: {
       bytes: number;
       name: string;
@@ -127,6 +129,7 @@ export interface Payloads {
         task?: string;
         text: string;
       }[];
+      open?: number[];
       progress?: {
         done: number;
         task?: string;
@@ -154,6 +157,7 @@ export interface Payloads {
   };
   /** Terminal: the job's work is done and its artifacts are on disk. */
   "run.completed": {
+    artifact_count?: number;
     artifacts: {
       bytes: number;
       name: string;
@@ -167,6 +171,7 @@ export interface Payloads {
   };
   /** Terminal: the run ended with a cause. */
   "run.failed": {
+    artifact_count?: number;
     artifacts: {
       bytes: number;
       name: string;
@@ -189,6 +194,7 @@ export interface Payloads {
         task?: string;
         text: string;
       }[];
+      open?: number[];
       progress?: {
         done: number;
         task?: string;
@@ -235,6 +241,7 @@ export interface Payloads {
         task?: string;
         text: string;
       }[];
+      open?: number[];
       progress?: {
         done: number;
         task?: string;

@@ -28,12 +28,14 @@ export interface Input {
   schema?: unknown;
   kind?: Payloads["input.required"]["kind"];
   timeout_ms?: number;
+  asked_at?: string;
+  answered_at?: string;
   attempt?: number;
   id?: string;
   value?: unknown;
   closed?: boolean;
 }
-export interface Child { child: string; job: string; task?: string; name?: string; status: Status }
+export interface Child { child: string; job: string; task?: string; name?: string; status: Status; waited_ms?: number }
 export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
 export type Failure = Payloads["run.failed"]["error"];
 export interface End { by: string; cause?: string; task?: string; error?: Failure; result?: unknown; degraded?: boolean; at: string }
@@ -197,19 +199,20 @@ export class Fold {
       case "input.required": {
         const { request, task, prompt, schema, kind, timeout_ms } = e.payload;
         const attempt = task ? this.tasks.get(task)?.attempt : s.recoveries;
-        this.inputs.put({ request, task, prompt, schema, kind, timeout_ms, attempt });
+        this.inputs.put({ request, task, prompt, schema, kind, timeout_ms, asked_at: e.ts, attempt });
         break;
       }
       case "input.received": {
         const secret = this.inputs.get(e.payload.request)?.kind === "secret";
-        this.inputs.change(e.payload.request, { closed: true, id: e.payload.id, value: secret ? undefined : e.payload.value });
+        const value = secret ? undefined : e.payload.value;
+        this.inputs.change(e.payload.request, { closed: true, id: e.payload.id, answered_at: e.ts, value });
         break;
       }
       case "child.started":
         this.children.put({ ...e.payload, status: "processing" });
         break;
       case "child.ended":
-        this.children.change(e.payload.child, { status: e.payload.status });
+        this.children.change(e.payload.child, { status: e.payload.status, waited_ms: e.payload.waited_ms });
         break;
       case "step.started": {
         const { step, task } = e.payload;
@@ -283,6 +286,10 @@ export class Fold {
   private rewind(r: Rewind) {
     const s = this.state;
     const marks = new Map(r.streams?.map((m) => [m.stream, m]));
+    const open = r.open ? s.streams.filter((t) => !t.closed) : [];
+    open.slice(0, (r.open?.length ?? 0) / 2).forEach(({ stream }, i) => {
+      marks.set(stream, { stream, bytes: r.open![2 * i]!, index: r.open![2 * i + 1]! });
+    });
     for (let i = s.streams.length - 1; i >= 0; i--) {
       const t = s.streams[i]!;
       if (t.closed) continue;
@@ -297,12 +304,18 @@ export class Fold {
     for (const p of r.tools ?? []) this.calls.change(p.call, { progress: p });
   }
 
-  private end(status: Status, { artifacts, rewind }: { artifacts: Artifact[]; rewind?: Rewind }, at: string, end: Omit<End, "at">) {
+  private end(
+    status: Status,
+    { artifacts, artifact_count, rewind }: { artifacts: Artifact[]; artifact_count?: number; rewind?: Rewind },
+    at: string,
+    end: Omit<End, "at">,
+  ) {
     const s = this.state;
     if (rewind) this.rewind(rewind);
     s.status = status;
     s.end = { ...end, at };
-    s.artifacts = artifacts;
+    if (!artifact_count) s.artifacts = artifacts;
+    else if (status === "canceled") s.artifacts = s.artifacts?.map((a) => ({ ...a, partial: true }));
     s.artifact_tasks = undefined;
   }
 }
