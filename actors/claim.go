@@ -133,14 +133,22 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	job, known := s.jobOf(queued)
 	restarts := known && head.Epoch > 0 && canRestart(job, fold)
 	var unborn map[messages.RunID]bool
+	var waited time.Duration
 	if restarts {
-		if unborn, err = s.unborn(ctx, fold); err != nil {
+		err = s.guarded(func() (err error) {
+			waited = s.waited(ctx, fold.Peek())
+			unborn, err = s.unborn(ctx, fold)
+			return err
+		})
+		if err != nil {
 			s.log.Warn("a child's log cannot be read", zap.String("run", string(c.Run)), zap.Error(err))
 			return nil // it is lent again
 		}
 	}
 	r := s.newRun(c.Run, job, queued, nil) // without a parent, even a sub-run: its parent here has no actor, or waits for the log alone
 	r.unborn = unborn
+	r.clock.deadline -= max(time.Since(fold.Peek().QueuedAt), 0)
+	r.clock.paused.Store(int64(waited))
 	r.attachElsewhere() // whoever is attached has a lease of time to say so
 	r.log.resume(fold, head)
 	r.log.epoch = head.Epoch + 1
@@ -164,18 +172,43 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	return r
 }
 
-// jobOf makes the job that a log names, if this node knows it.
+// jobOf makes the job that a log names, if this node knows it. A factory that takes too long has no job: the claims of
+// other runs do not wait for it.
 func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
-	newJob := s.config.Jobs[queued.Job]
-	if newJob == nil {
-		return Job{Name: queued.Job}, false
+	made := make(chan Job, 1)
+	s.untilDone(func() bool {
+		job, err := s.makeJob(queued.Job, queued.Input)
+		if err != nil || job.validate() != nil {
+			job = Job{}
+		}
+		made <- job
+		return true
+	})
+	patience := time.NewTimer(readTimeout)
+	defer patience.Stop()
+	select {
+	case job := <-made:
+		if job.Name != "" {
+			return job, true
+		}
+	case <-patience.C:
+		s.log.Error("a job's factory does not return", zap.String("job", queued.Job))
 	}
-	var job Job
-	err := s.guarded(func() (err error) { job, err = newJob(queued.Input); return err })
-	if err != nil || job.validate() != nil {
-		return Job{Name: queued.Job}, false
+	return Job{Name: queued.Job}, false
+}
+
+// waited returns how long a run has waited for people: the clocks of its limits stood still.
+func (s *System) waited(ctx context.Context, state *messages.State) time.Duration {
+	sum := state.Waited(time.Now())
+	for _, c := range state.Children {
+		if c.Status.IsEnded() {
+			continue
+		}
+		if child, err := s.archive.State(ctx, c.Child); err == nil {
+			sum += s.waited(ctx, &child)
+		}
 	}
-	return job, true
+	return sum
 }
 
 // unborn returns the run's children that have no log.
@@ -185,7 +218,7 @@ func (s *System) unborn(ctx context.Context, f *messages.Fold) (map[messages.Run
 		if c.Status.IsEnded() {
 			continue
 		}
-		err := s.guarded(func() error { _, err := s.readSoon(ctx, c.Child, 0); return err })
+		_, err := s.readSoon(ctx, c.Child, 0)
 		switch {
 		case messages.CodeOf(err) == messages.CodeNotFound:
 			unborn[c.Child] = true

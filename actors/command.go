@@ -24,7 +24,7 @@ func (s *System) obey(c Command) {
 		r.attachElsewhere()
 	case c.Cancel != nil:
 		s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
-	case c.Answer != nil:
+	case c.Answer != nil && storable(c.received(), "") == nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
 	}
@@ -67,6 +67,11 @@ func (s *System) command(ctx context.Context, c Command) error {
 	}
 }
 
+// received is the event of an answer, as far as its giver knows it.
+func (c Command) received() messages.InputReceived {
+	return messages.InputReceived{Request: c.Answer.Request, Value: c.Answer.Value, Principal: c.Answer.Principal, ID: c.ID}
+}
+
 // done reports whether the log shows that the command is over, and its error.
 func (c Command) done(state messages.State, err error) (bool, error) {
 	switch {
@@ -102,6 +107,7 @@ func errNotAsked(run messages.RunID, request string) error {
 // Cancel asks the run to end. It returns once the cancel is in the run's log, or the run has ended, and may be called
 // again. Errors: not_found, unavailable, journal_unavailable.
 func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
+	by, reason = messages.Clip(by, mostName), messages.Clip(reason, mostMessage)
 	r := s.active(id)
 	if r == nil {
 		return s.command(ctx, Command{Run: id, Cancel: &CancelCommand{By: by, Reason: reason}})
@@ -113,9 +119,15 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 
 // Answer answers a question of the run, and returns once the answer is in the run's log. Errors: not_found if the run
 // has not asked, has ended or is another principal's, conflict if there is an answer already, unavailable,
-// journal_unavailable.
+// journal_unavailable, invalid_input for a value that is not JSON. No value is null.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
 	c := Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &AnswerCommand{request, bytes.Clone(value), principal}}
+	if len(value) == 0 {
+		c.Answer.Value = []byte("null")
+	}
+	if err := storable(c.received(), ""); err != nil {
+		return err
+	}
 	r := s.active(id)
 	if owner := s.ownerOf(ctx, id, r); principal != "" && owner != "" && principal != owner {
 		return errNotAsked(id, request)

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -23,6 +24,8 @@ type Config struct {
 
 	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
 	WallClock, Stall time.Duration
+	// Ceilings are the most that Limits and a question's timeout may ask for; more is invalid_input.
+	Ceilings Ceilings
 	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is how long it
 	// may then go on before it is abandoned: 5 s.
 	CancelSoft, CancelHard time.Duration
@@ -41,6 +44,8 @@ type Config struct {
 	MaxRuns, MaxRunsPerPrincipal int
 	// MaxReaders bounds the readers of one run: 1,000.
 	MaxReaders int
+	// MaxDepth bounds how deep sub-runs may be below a top-level run: 32.
+	MaxDepth int
 
 	// JournalTimeout is how long a run goes on while the journal does not take its events: 30 s. Then the run ends
 	// with journal_unavailable.
@@ -74,7 +79,36 @@ func (c Config) withDefaults() Config {
 	def(&c.MaxRuns, 1000)
 	def(&c.MaxRunsPerPrincipal, 32)
 	def(&c.MaxReaders, 1000)
+	def(&c.MaxDepth, 32)
+	def(&c.Ceilings.WallClock, longest)
+	def(&c.Ceilings.Stall, longest)
+	def(&c.Ceilings.Answer, longest)
+	def(&c.Ceilings.Bytes, 1<<50)
 	return c
+}
+
+// Ceilings bound what callers and jobs may ask for. Zero leaves ten years, and 1 PiB.
+type Ceilings struct {
+	WallClock, Stall time.Duration
+	// Answer bounds the timeout of a question.
+	Answer time.Duration
+	Bytes  int64
+}
+
+// longest is the longest time that any limit may have.
+const longest = 10 * 365 * 24 * time.Hour
+
+// allows returns why nobody may ask for the limits.
+func (c Ceilings) allows(l messages.Limits) error {
+	return cmp.Or(within("wall_clock_ms", l.WallClockMS, c.WallClock.Milliseconds()), within("stall_ms", l.StallMS, c.Stall.Milliseconds()),
+		within("bytes", l.Bytes, c.Bytes))
+}
+
+func within(limit string, asked, most int64) error {
+	if asked < 0 || asked > most {
+		return invalid("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
+	}
+	return nil
 }
 
 func def[T comparable](field *T, value T) {

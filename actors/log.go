@@ -415,8 +415,7 @@ func (l *ledger) recover(now time.Time, message string, body func(rewind *messag
 
 func (l *ledger) take(e messages.Event) error {
 	if n := e.Size(); n > messages.MaxEventBytes {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"a %s of %d bytes is too large: an event has %d at most", e.Kind(), n, messages.MaxEventBytes)
+		return errTooLarge(e.Kind(), n)
 	}
 	if err := l.fold.Apply(e); err != nil {
 		return err

@@ -3,6 +3,7 @@ package actors
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
@@ -15,7 +16,7 @@ type (
 		attempt *attempt
 		name    string
 		job     Job
-		options Options
+		queued  messages.RunQueued
 		reply   chan<- childStart
 	}
 	// childRecorded: child.started is durable.
@@ -27,6 +28,7 @@ type (
 		id     messages.RunID
 		status messages.Status
 		cause  messages.Cause
+		waited time.Duration // for people
 	}
 	// childLeft: the child was handed over to another node.
 	childLeft struct {
@@ -60,7 +62,7 @@ type childRun struct {
 	name     string
 	task     string
 	job      Job
-	options  Options
+	queued   messages.RunQueued
 	reply    chan<- childStart
 	attempt  *attempt // the last one that asked for it
 	started  bool
@@ -152,7 +154,7 @@ func (m *machine) wantChild(w *childWanted) {
 			open.attempt = w.attempt
 		}
 		if open != nil && open.unborn && !open.canceled {
-			open.unborn, open.job, open.options, open.reply = false, w.job, w.options, w.reply
+			open.unborn, open.job, open.queued, open.reply = false, w.job, w.queued, w.reply
 			m.startChild(open)
 			return
 		}
@@ -160,7 +162,7 @@ func (m *machine) wantChild(w *childWanted) {
 		return
 	}
 	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Peek().Children)+1), name: w.name, task: task,
-		job: w.job, options: w.options, reply: w.reply, attempt: w.attempt}
+		job: w.job, queued: w.queued, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
 	if err := m.record(started, w.job.Name+" started as a child"); err != nil {
 		m.childStart(w.reply, childStart{err: err})
@@ -235,7 +237,7 @@ func (m *machine) childOver(o *childOver) {
 		return
 	}
 	delete(m.children, o.id)
-	_ = m.record(messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause}, "child "+string(o.status))
+	_ = m.record(o.event(), "child "+string(o.status))
 	switch p := m.phase.(type) {
 	case settling:
 		m.completed(p.done)

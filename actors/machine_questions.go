@@ -86,6 +86,10 @@ func (m *machine) ask(a *question) {
 	case known && in.Closed && q != nil && q.secret != nil:
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: q.secret}})
 		return
+	case (!known || in.Closed) && m.ledger.fold.OpenInputs() >= mostQuestions:
+		m.deliverTo(a.reply, answer{err: messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
+		return
 	case !known || in.Closed:
 		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
 			m.deliverTo(a.reply, answer{err: err})
@@ -94,7 +98,8 @@ func (m *machine) ask(a *question) {
 		q = nil
 	}
 	if q == nil {
-		q = m.question(name, a.body.Timeout())
+		in, _ = m.ledger.fold.Input(name)
+		q = m.question(in)
 	}
 	if !m.now.Before(q.due) {
 		m.deliverTo(a.reply, answer{err: errUnanswered(name)})
@@ -114,13 +119,17 @@ func (m *machine) deliverTo(to chan answer, a answer) {
 	m.do(effect{do: doDeliver, message: &delivery{to: to, answer: a}})
 }
 
-func (m *machine) question(name string, timeout time.Duration) *openQuestion {
-	q := &openQuestion{due: m.now.Add(timeout)}
+// mostQuestions bounds the open questions of a run: a list of runs shows them.
+const mostQuestions = 1000
+
+// question waits for the answer until the time that the log says, whichever node has asked.
+func (m *machine) question(in messages.Input) *openQuestion {
+	q := &openQuestion{due: in.Due()}
 	if m.questions == nil {
 		m.questions = map[string]*openQuestion{}
 	}
-	m.questions[name] = q
-	m.after(timeout, &answerDue{question: q})
+	m.questions[in.Request] = q
+	m.after(q.due.Sub(m.now), &answerDue{question: q})
 	return q
 }
 
@@ -155,7 +164,7 @@ func (m *machine) answer(a *answerInput) {
 		received.Value = nil
 		q := m.questions[a.request]
 		if q == nil {
-			q = m.question(a.request, messages.InputRequired{InputKind: in.Kind, TimeoutMS: in.TimeoutMS}.Timeout())
+			q = m.question(in)
 		}
 		q.secret = a.value
 	}

@@ -327,7 +327,7 @@ func (w *simWorker) want() {
 	name := "c" + string(rune('0'+w.s.dice.IntN(3)))
 	w.wanted = w.a.task.Name + name
 	w.s.say("%s wants child %s", w.name(), name)
-	w.s.post(&childWanted{w.a, name, Job{Name: "child"}, Options{}, w.birth})
+	w.s.post(&childWanted{w.a, name, Job{Name: "child"}, messages.RunQueued{}, w.birth})
 }
 
 // heed takes the replies that have come, or leaves without them because it was cancelled.

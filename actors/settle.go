@@ -46,8 +46,7 @@ func (s *System) settled(r *activeRun, why error) bool {
 		if !known {
 			return false
 		}
-		_ = r.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
-			"child "+string(end.Status))
+		_ = r.log.record(time.Now().UTC(), overOf(c.Child, end).event(), "child "+string(end.Status))
 	}
 	if !r.log.hasTerminal() && r.log.dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
@@ -92,7 +91,7 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
 		return s.ctx.Err() != nil
 	}
-	parent.post(&childOver{id: id, status: end.Status, cause: causeOf(end)})
+	parent.post(overOf(id, end))
 	return true
 }
 
@@ -106,11 +105,17 @@ func (s *System) cancelChild(id messages.RunID) {
 	s.untilDone(func() bool { return s.Cancel(s.ctx, id, "", reason) == nil || s.ctx.Err() != nil })
 }
 
-func causeOf(s messages.State) messages.Cause {
-	if s.End == nil {
-		return ""
+// overOf says how a child has ended, by its State.
+func overOf(child messages.RunID, end messages.State) *childOver {
+	o := &childOver{id: child, status: end.Status, waited: end.Waited(end.UpdatedAt)}
+	if end.End != nil {
+		o.cause = end.End.Cause
 	}
-	return s.End.Cause
+	return o
+}
+
+func (o *childOver) event() messages.ChildEnded {
+	return messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause, WaitedMS: o.waited.Milliseconds()}
 }
 
 // untilDone calls f on a goroutine of its own, and again a second later if it returns false or crashes.

@@ -23,7 +23,7 @@ const mostChildren = 1000
 // more is written: a start with the same key finds the run, or starts it. An Attached run is cancelled when ctx is
 // done. Errors: invalid_input, limit_exceeded, conflict, unavailable.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
-	queued, err := job.queued(o)
+	queued, err := s.queued(job, o)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,7 @@ func (s *System) keyed(principal, key string) messages.RunID {
 
 // Submit starts a run of a job in Config.Jobs, by name and JSON.
 func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
-	newJob := s.config.Jobs[q.Job]
-	if newJob == nil {
-		return "", invalid("there is no job %q", q.Job)
-	}
-	job, err := newJob(q.Input)
+	job, err := s.makeJob(q.Job, q.Input)
 	if err != nil {
 		return "", err
 	}
@@ -93,6 +89,16 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 		return "", err
 	}
 	return run.ID(), nil
+}
+
+// makeJob calls the job's factory, whose panic is an error.
+func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
+	newJob := s.config.Jobs[name]
+	if newJob == nil {
+		return job, invalid("there is no job %q", name)
+	}
+	err = s.guarded(func() (err error) { job, err = newJob(input); return err })
+	return job, err
 }
 
 func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
@@ -234,19 +240,12 @@ func (s *System) openChild(parent *activeRun, child *childRun) (*activeRun, erro
 		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
 	}
-	o := child.options
-	o.Principal = parent.principal
-	queued, err := child.job.queued(o)
-	if err != nil {
-		return nil, err
-	}
-	queued.Parent = parent.id
-	r := s.newRun(child.id, child.job, queued, parent)
+	r := s.newRun(child.id, child.job, child.queued, parent)
 	s.mu.Lock()
 	s.enlist(r)
 	s.mu.Unlock()
 	s.counts.started.Add(1)
-	return r, s.open(r, queued)
+	return r, s.open(r, child.queued)
 }
 
 // writeCanceled writes the whole log of a child that was named and never started.

@@ -155,7 +155,7 @@ func (s *System) released(r *activeRun) {
 	}
 	if r.parent != nil {
 		s.tellRuns(&forgetRun{run: r})
-		r.parent.post(&childOver{id: r.id, status: end.Status, cause: causeOf(*end)})
+		r.parent.post(overOf(r.id, *end))
 	}
 	claim := r.lent() // one that comes later is lent again
 	s.mu.Lock()

@@ -109,7 +109,7 @@ func (t *TaskContext) Conclude(body messages.Body, message string) error {
 
 // emit waits until over for the answer to a milestone.
 func (t *TaskContext) emit(body messages.Body, message string, send func(any) error, over <-chan struct{}) error {
-	if err := t.check(body, message); err != nil {
+	if err := check(body, message); err != nil {
 		return err
 	}
 	if err := t.attempt.run.system.injectWork(t, string(body.Kind())); err != nil {
@@ -146,31 +146,35 @@ func Unsent(err error) bool {
 
 // check returns why a task may not emit the body. Only the run reports on itself, its tasks, its children and its
 // questions.
-func (t *TaskContext) check(body messages.Body, message string) error {
-	switch b := body.(type) {
-	case nil:
+func check(body messages.Body, message string) error {
+	if body == nil {
 		return invalid("an event needs a body")
-	case messages.TextDelta:
-		if !utf8.ValidString(b.Text) {
-			return errNotUTF8(b.Stream)
-		}
-	case messages.ThoughtDelta:
-		if !utf8.ValidString(b.Text) {
-			return errNotUTF8(b.Stream)
-		}
 	}
 	if k := body.Kind(); !k.TaskMaySay() {
 		return invalid("a task does not say %s: return from it, or use Ask or Start", k)
 	}
+	return storable(body, message)
+}
+
+// storable returns why no journal could hold an event, or nil: whoever gave its body gets the error.
+func storable(body messages.Body, message string) error {
 	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"a %s of %d bytes is too large: an event has %d at most", body.Kind(), n, messages.MaxEventBytes)
+		return errTooLarge(body.Kind(), n)
 	}
-	return nil
+	if !utf8.ValidString(message) {
+		return invalid("the message of a %s is not UTF-8", body.Kind())
+	}
+	return messages.Check(body)
+}
+
+func errTooLarge(kind messages.Kind, bytes int) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		"a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
 }
 
 // Progress reports how far the task is; total is 0 if unknown.
 func (t *TaskContext) Progress(done, total int64, unit string) error {
+	unit = strings.ToValidUTF8(unit, "")
 	return t.delta(messages.Progress{Done: done, Total: total, Unit: unit}, len(unit))
 }
 
@@ -182,8 +186,8 @@ func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 
 // Say appends to the text of that name.
 func (t *TaskContext) Say(stream, text string) error {
-	if !utf8.ValidString(text) {
-		return errNotUTF8(stream)
+	if !utf8.ValidString(text) || !utf8.ValidString(stream) {
+		return invalid("the text of stream %q, or the stream's name, is not UTF-8", stream)
 	}
 	return t.delta(messages.TextDelta{Stream: stream, Text: text}, len(stream)+len(text))
 }
@@ -197,15 +201,17 @@ func (t *TaskContext) delta(body messages.Body, bytes int) error {
 	return t.work.Send(&emission{attempt: t.attempt, body: body})
 }
 
-func errNotUTF8(stream string) error { return invalid("the text of stream %q is not UTF-8", stream) }
-
 // Said closes the text of that name, and repeats it as a whole.
 func (t *TaskContext) Said(stream, text string) error {
 	return t.Emit(messages.TextDone{Stream: stream, Text: text, SHA256: messages.Digest(text)}, "")
 }
 
-// Summarize sets the sentence of task.completed.
+// mostMessage bounds the sentence of an event.
+const mostMessage = 64 << 10
+
+// Summarize sets the sentence of task.completed, which is cut after 64 KiB.
 func (t *TaskContext) Summarize(words string) {
+	words = messages.Clip(words, mostMessage)
 	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 
@@ -275,6 +281,10 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 // After the question's timeout the error is a deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
+	most := t.attempt.run.system.config.Ceilings.Answer
+	if err := cmp.Or(storable(a.body, in.Prompt), within("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {
+		return nil, err
+	}
 	if err := t.work.Send(a); err != nil {
 		return nil, err
 	}
@@ -292,12 +302,19 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 // Start starts a sub-run and returns when the run's log names it. Its actor is below the run's; it is cancelled with
 // the run, and the run ends after it. Another attempt that starts a sub-run of the same name, which is Options.Key or
 // else its number in the task, gets the same one. Sub-runs count towards no principal's limit; a tree has at most
-// 1,000 that have not ended.
+// 1,000 that have not ended, and is Config.MaxDepth deep.
 func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, error) {
-	if err := job.validate(); err != nil {
+	a := t.attempt
+	s := a.run.system
+	o.Principal = a.run.principal
+	queued, err := s.queued(job, o)
+	if err != nil {
 		return nil, err
 	}
-	a := t.attempt
+	if queued.Parent = a.run.id; strings.Count(string(queued.Parent), ".") >= s.config.MaxDepth {
+		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the run is %d sub-runs deep already, and no more are allowed: do the work in this one", s.config.MaxDepth)
+	}
 	name := o.Key
 	if name == "" {
 		a.mu.Lock()
@@ -306,7 +323,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 		a.mu.Unlock()
 	}
 	reply := make(chan childStart, 1)
-	if err := t.work.Send(&childWanted{a, name, job, o, reply}); err != nil {
+	if err := t.work.Send(&childWanted{a, name, job, queued, reply}); err != nil {
 		return nil, err
 	}
 	select {
