@@ -29,6 +29,7 @@ type activeRun struct {
 	liveSubRuns atomic.Int64 // at the root: how many of its sub-runs are alive
 	ending      atomic.Value // a cancelCause, once the run's work was cancelled
 	leaving     atomic.Bool  // its actor has left it for another node to continue
+	refused     bool         // it only ends: the journal refuses for good what it said before
 	// unborn are the children that the log of a run that is started again names, and that have no log.
 	unborn map[messages.RunID]bool
 

@@ -168,7 +168,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	r.mu.Lock()
 	r.claim = c
 	r.mu.Unlock()
-	s.takeOver(r)
+	s.takeOver(r, errNodeLost)
 	return r
 }
 

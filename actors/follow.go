@@ -129,7 +129,7 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 		return f.system.errClosed()
 	case f.system.ctx.Err() != nil:
 		f.closing = true // what there is may still be read
-	case f.flush.IsZero():
+	case f.flush.IsZero() && !slices.ContainsFunc(f.runs, func(c *cursor) bool { return c.listening }):
 		<-f.wake // its own: on a shared channel, readers would wait for each other
 	default:
 		f.pause()
@@ -140,18 +140,24 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	return nil
 }
 
-// pause waits until held deltas are due, and delivers them.
+// lookEvery is how often a reader of the journal looks at the head of the log: a wake-up may be lost.
+const lookEvery = 15 * time.Second
+
+// pause waits until held deltas are due, and delivers them, or until the journal is to be read again.
 func (f *follower) pause() {
-	left := time.Until(f.flush)
-	if left <= 0 {
-		f.release()
-		return
+	left := lookEvery
+	if !f.flush.IsZero() {
+		left = min(left, time.Until(f.flush))
 	}
-	due := time.NewTimer(left)
-	defer due.Stop()
-	select {
-	case <-f.wake:
-	case <-due.C:
+	if left > 0 {
+		due := time.NewTimer(left)
+		defer due.Stop()
+		select {
+		case <-f.wake:
+		case <-due.C:
+		}
+	}
+	if !f.flush.IsZero() && !time.Now().Before(f.flush) {
 		f.release()
 	}
 }

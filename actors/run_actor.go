@@ -65,7 +65,7 @@ func (r *runActor) Receive(c actor.Context) {
 	case *startRun:
 		r.system.spawnRun(c, r.Children, m.run)
 	case *stopChild:
-		r.Stop(c, string(m.id))
+		r.Stop(c, actorOf(m.id))
 	case *delivery:
 		m.to <- m.answer
 	case *journalFree:
@@ -233,8 +233,8 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 
 // childEnded comes after everything that the child said.
 func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
-	if id := messages.RunID(exit.Name); parentOf(id) == r.run.id {
-		if child := r.system.active(id); child != nil {
+	if exit.Name[0] == '.' {
+		if child := r.system.active(r.run.id + messages.RunID(exit.Name)); child != nil {
 			r.system.runEnded(child, exit)
 		}
 		return
@@ -351,8 +351,12 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 		s.release(r)
 		return
 	}
+	name := string(r.id)
+	if r.parent != nil {
+		name = actorOf(r.id)
+	}
 	_, err := under.Start(c, supervision.ChildSpec{
-		Name: string(r.id), Shutdown: s.config.CancelHard + grace,
+		Name: name, Shutdown: s.config.CancelHard + grace,
 		New: func() actor.Actor { return s.newRunActor(r) },
 	})
 	if err != nil {

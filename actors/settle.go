@@ -50,7 +50,7 @@ func (s *System) settled(r *activeRun, why error) bool {
 	}
 	if !r.log.hasTerminal() && r.log.dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
-		if why == errNodeLost {
+		if why == errNodeLost || r.refused {
 			failed.By = messages.ByRecovery
 		}
 		r.log.with(time.Now().UTC(), func(l *ledger) { failed.Cause = l.cause("", failed.Cause) })
@@ -72,6 +72,9 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		child, err := s.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
 		kept := err == nil && s.awaitKept(child) // nothing shows before that
+		if _, never := errors.AsType[unstorable](child.log.dropped()); never {
+			return messages.State{Status: messages.Canceled}, true
+		}
 		return child.log.state(), kept
 	}
 	if err := s.Cancel(s.ctx, c.Child, "", "its parent has ended"); err != nil && s.ctx.Err() != nil {
@@ -87,12 +90,29 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 		return true
 	}
 	end, err := s.wait(s.ctx, id, nil)
+	if messages.CodeOf(err) == messages.CodeNotFound && s.active(id) == nil { // it was given up before it had a log
+		s.bury(parent, id)
+		return true
+	}
 	if err != nil {
 		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
 		return s.ctx.Err() != nil
 	}
 	parent.post(overOf(id, end))
 	return true
+}
+
+// bury writes the log of a child that has none, and so tells the parent of its end.
+func (s *System) bury(parent *activeRun, id messages.RunID) {
+	name := "child"
+	for _, c := range parent.log.openChildren() {
+		if c.Child == id {
+			name = c.Job
+		}
+	}
+	if _, err := s.writeCanceled(parent, &childRun{id: id, job: Job{Name: name}}); err != nil {
+		parent.post(&childOver{id: id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
+	}
 }
 
 // cancelChild cancels a child, wherever it is.
@@ -102,7 +122,10 @@ func (s *System) cancelChild(id messages.RunID) {
 		s.tellRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: reason}})
 		return
 	}
-	s.untilDone(func() bool { return s.Cancel(s.ctx, id, "", reason) == nil || s.ctx.Err() != nil })
+	s.untilDone(func() bool {
+		err := s.Cancel(s.ctx, id, "", reason) // a child without a log is buried by whoever waits for its end
+		return err == nil || messages.CodeOf(err) == messages.CodeNotFound || s.ctx.Err() != nil
+	})
 }
 
 // overOf says how a child has ended, by its State.
@@ -242,10 +265,35 @@ func (s *System) giveBack() {
 	}
 }
 
+// endRefused ends a run whose last block the journal refuses for good: what was refused is dropped, and the terminal
+// follows what is durable. If that is refused as well, nobody can end the run.
+func (s *System) endRefused(old *activeRun, why unstorable) bool {
+	if old.refused {
+		s.setAside(old.id, why)
+		return true
+	}
+	fold, head, err := s.foldAll(s.ctx, old.id)
+	switch {
+	case err != nil:
+		return s.ctx.Err() != nil
+	case head.Ended:
+		return true
+	}
+	r := s.newRun(old.id, old.job, *fold.Peek().Queued, old.parent)
+	r.claim, r.refused = old.lent(), true
+	r.log.resume(fold, head)
+	r.log.epoch = head.Epoch + 1
+	s.mu.Lock()
+	s.enlist(r)
+	s.mu.Unlock()
+	s.takeOver(r, why.why)
+	return true
+}
+
 // takeOver ends a run that its node has left. Without children, one event does it; otherwise run.recovered comes
 // first, then the ends of its children, and then its terminal. The first event takes ownership, and spans every
 // number that a reader may have seen.
-func (s *System) takeOver(r *activeRun) {
+func (s *System) takeOver(r *activeRun, why *messages.Error) {
 	now := time.Now().UTC()
 	if len(r.log.openChildren()) > 0 {
 		r.log.with(now, func(l *ledger) {
@@ -253,13 +301,13 @@ func (s *System) takeOver(r *activeRun) {
 				return messages.RunRecovered{Node: s.config.Node, Epoch: r.log.epoch, Rewind: rewind}
 			})
 		})
-		s.settle(r, errNodeLost)
+		s.settle(r, why)
 		return
 	}
 	var err error
 	r.log.with(now, func(l *ledger) {
-		err = l.recover(now, errNodeLost.Message, func(rewind *messages.Rewind) messages.Body {
-			failed := failure(messages.ByRecovery, "", errNodeLost)
+		err = l.recover(now, why.Message, func(rewind *messages.Rewind) messages.Body {
+			failed := failure(messages.ByRecovery, "", why)
 			failed.Rewind = rewind
 			return l.fold.Peek().Terminal(failed)
 		})

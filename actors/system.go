@@ -99,13 +99,13 @@ func (s *System) PID(id messages.RunID, task string) *actor.PID {
 	return pid
 }
 
-// pathOf returns the path of a run's actor. A sub-run's is below its parent's.
-func pathOf(id messages.RunID) string {
-	path := "/" + string(id)
-	if parent := parentOf(id); parent != "" {
-		return pathOf(parent) + path
-	}
-	return path
+// pathOf returns the path of a run's actor. A sub-run's is below its parent's, by what its id adds to that: whole ids
+// would make paths that grow with the square of the depth.
+func pathOf(id messages.RunID) string { return "/" + strings.ReplaceAll(string(id), ".", "/.") }
+
+// actorOf returns the name of a sub-run's actor under its parent's. No task has such a name.
+func actorOf(id messages.RunID) string {
+	return string(id[max(strings.LastIndexByte(string(id), '.'), 0):])
 }
 
 func (s *System) errClosed() error {
@@ -141,13 +141,8 @@ func (s *System) released(r *activeRun) {
 	r.detach()
 	s.counts.ended.Add(1)
 	end := r.log.final.Load()
-	if end == nil { // another node has the run
-		if r.parent != nil {
-			if r.log.state().Canceling { // it was to be written as cancelled, and was born after all
-				s.cancelChild(r.id)
-			}
-			s.untilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
-		}
+	if end == nil {
+		s.lost(r)
 		return
 	}
 	if end.Status == messages.Failed {
@@ -162,6 +157,24 @@ func (s *System) released(r *activeRun) {
 	defer s.mu.Unlock()
 	if claim.Run != "" {
 		s.endedClaims = append(s.endedClaims, claim)
+	}
+}
+
+// lost deals with a run whose live log was dropped: another node has it, or the journal refuses for good what it said.
+func (s *System) lost(r *activeRun) {
+	refused, unstorable := errors.AsType[unstorable](r.log.dropped())
+	switch {
+	case unstorable && r.log.durable.Load() > 0:
+		s.untilDone(func() bool { return s.endRefused(r, refused) })
+	case r.parent == nil:
+	case unstorable && r.log.hasTerminal(): // nothing can be written of this child
+		s.log.Error("a sub-run has no log", zap.String("run", string(r.id)), zap.Error(refused))
+		r.parent.post(&childOver{id: r.id, status: messages.Canceled, cause: messages.CauseJournalUnavailable})
+	default:
+		if r.log.hasTerminal() { // it was to be written as cancelled, and was born after all
+			s.cancelChild(r.id)
+		}
+		s.untilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
 	}
 }
 
@@ -320,6 +333,12 @@ func (s *System) refuse(why error) {
 	}
 }
 
+func (s *System) closedBy(why error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed == why
+}
+
 var (
 	errClosing  = errors.New("it is shutting down")
 	errShutdown = messages.Errorf(messages.Code(messages.CauseShutdown), "the node shut down before the run was done")
@@ -335,8 +354,12 @@ func (s *System) Close(ctx context.Context) error {
 	err := s.drain(ctx)
 	s.node.Root().Send(s.top, &stopTree{})
 	<-s.stopped
+	s.awaitIdle(grace) // runs whose actors the tree has stopped are being settled
 	s.giveBack()
-	if unwritten := s.abandonLive(); unwritten > 0 {
+	switch unended, unwritten := s.abandonLive(); {
+	case unended > 0:
+		err = messages.Errorf(messages.Code(messages.CauseShutdown), "%d runs did not end in time", unended)
+	case unwritten > 0:
 		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
 	}
@@ -354,17 +377,40 @@ func (s *System) Close(ctx context.Context) error {
 	return err
 }
 
-// abandonLive drops the runs that are still active when every actor has ended, because the journal does not take
-// their events. It returns how many.
-func (s *System) abandonLive() int {
-	left := s.all()
-	for _, r := range left {
+// abandonLive drops the runs that are still active when every actor has ended. It returns how many have no terminal,
+// and of how many others the journal has not taken it.
+func (s *System) abandonLive() (unended, unwritten int) {
+	for _, r := range s.all() {
+		if r.log.hasTerminal() || r.log.durable.Load() == 0 || r.log.trouble.Load() != nil {
+			unwritten++
+		} else {
+			unended++
+		}
 		r.end(errShutdown)
 		r.log.unavailable(errClosedJournal(r.id))
 		r.detach()
 		s.forget(r)
 	}
-	return len(left)
+	return unended, unwritten
+}
+
+// awaitIdle waits until no run is active, as long as some end within the patience.
+func (s *System) awaitIdle(patience time.Duration) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for before := len(s.all()); ; {
+		select {
+		case <-s.idle:
+			return
+		case <-late.C:
+		}
+		left := len(s.all())
+		if left >= before {
+			return
+		}
+		before = left
+		late.Reset(patience)
+	}
 }
 
 func (s *System) drain(ctx context.Context) error {
@@ -378,11 +424,7 @@ func (s *System) drain(ctx context.Context) error {
 	case <-patience.C:
 	}
 	s.tellRuns(&drainRuns{})
-	patience.Reset(2*s.config.CancelHard + 4*grace)
-	select {
-	case <-s.idle:
-	case <-patience.C:
-	}
+	s.awaitIdle(2*s.config.CancelHard + 4*grace)
 	return s.shutdownError()
 }
 

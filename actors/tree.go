@@ -59,7 +59,13 @@ func (t *topActor) Receive(c actor.Context) {
 		t.start(c)
 	case *stopTree: // nodeEnded follows
 		t.Stop(c, supervisorName)
+	case *actor.Stopping:
+		t.system.refuse(errTopStopped) // unless Close was called before
 	case *actor.Stopped:
+		if t.system.closedBy(errTopStopped) {
+			t.system.log.Error("the node failed", zap.Error(errTopStopped))
+			t.system.finishLost(errTopStopped)
+		}
 		close(t.system.stopped)
 	}
 }
@@ -85,6 +91,8 @@ func (t *topActor) start(c actor.Context) {
 func (s *System) exited(exit supervision.Exit) {
 	s.log.Error("an actor of the node ended", zap.String("actor", exit.Name), zap.Error(exit.Err))
 }
+
+var errTopStopped = messages.Errorf(messages.Code(messages.CauseError), "the node's top actor was stopped from outside: start the node again")
 
 // nodeEnded ends what is left: nothing after a Shutdown, every run after an escalation.
 func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {

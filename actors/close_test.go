@@ -1,0 +1,69 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// "Close under load gives every memory run its terminal, and blames what is to blame."
+func TestCloseUnderLoad(t *testing.T) {
+	j := actors.NewMemoryJournal()
+	s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: 10 * time.Millisecond, MaxRuns: 1 << 20,
+		CancelSoft: 100 * time.Millisecond, CancelHard: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var started sync.Map
+	var starters sync.WaitGroup
+	began := make(chan struct{}, 1)
+	for range 8 {
+		starters.Go(func() {
+			for n := 0; ; n++ {
+				work := heed
+				if n%2 == 0 {
+					work = nothing
+				}
+				run, err := s.Start(context.Background(), job(work), actors.Options{})
+				if err != nil {
+					return
+				}
+				started.Store(run.ID(), true)
+				if n == 500 {
+					select {
+					case began <- struct{}{}:
+					default:
+					}
+				}
+			}
+		})
+	}
+	<-began
+	err = s.Close(context.Background())
+	starters.Wait()
+	if err != nil && messages.CodeOf(err) != messages.Code(messages.CauseShutdown) {
+		t.Errorf("Close: %v", err)
+	}
+	n, open := 0, 0
+	archive := actors.NewArchive(j)
+	started.Range(func(id, _ any) bool {
+		n++
+		state, err := archive.State(context.Background(), id.(messages.RunID))
+		if err != nil || !state.Status.IsEnded() {
+			open++
+			t.Logf("%s is %s: %v", id, state.Status, err)
+		}
+		return open < 20
+	})
+	if open > 0 {
+		t.Errorf("%d of %d runs have no terminal", open, n)
+	}
+	if errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
