@@ -67,7 +67,7 @@ func (j *MemoryJournal) append(b Block) error {
 	for _, e := range b.Events {
 		r.events = append(r.events, e.Unshared()) // a shared event would keep its whole table
 		r.bytes += int64(e.Size())
-		r.summary = r.summary.Apply(e)
+		r.summary.Add(e)
 	}
 	if r.head.Ended {
 		j.end(b.Run, r)

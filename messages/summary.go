@@ -97,14 +97,16 @@ type Summary struct {
 
 // Apply returns the Summary after an event that [State.Apply] has accepted.
 func (s Summary) Apply(e Event) Summary {
+	s.Add(e)
+	return s
+}
+
+// Add is Apply in place.
+func (s *Summary) Add(e Event) {
 	s.RunID, s.Seq, s.UpdatedAt = e.RunID, e.Seq, e.Time
-	list := rowOf(e.Body).list
-	if list == nil {
-		return s
+	if list := rowOf(e.Body).list; list != nil {
+		list(e.Body, s)
 	}
-	next := s // on the heap; most events leave the Summary's own fields alone
-	list(e.Body, &next)
-	return next
 }
 
 // longestInput bounds the bytes of Summary.Input.
@@ -112,6 +114,9 @@ const longestInput = 160
 
 // inputWords returns the Summary.Input of a job's input.
 func inputWords(input json.RawMessage) string {
+	if len(input) == 0 {
+		return ""
+	}
 	text := firstText(json.NewDecoder(bytes.NewReader(input)))
 	if len(text) > 8*longestInput { // most may be space
 		text = text[:8*longestInput]

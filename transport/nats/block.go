@@ -72,7 +72,7 @@ type opened struct {
 func newMark(b actors.Block, before mark, size int) mark {
 	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests}
 	for _, e := range b.Events {
-		s = s.Apply(e)
+		s.Add(e)
 	}
 	m := mark{ID: b.ID.String(), First: b.Events[0].From, Last: s.Seq, Epoch: max(before.Epoch, b.After.Epoch, b.Epoch),
 		Writer: b.Writer, Bytes: before.Bytes + int64(size), Parted: before.Parted, Status: s.Status,

@@ -113,7 +113,7 @@ func (w *writer) append(p *pending) error {
 	}
 	h.Head = actors.Head{Seq: next.Seq, Epoch: max(h.Epoch, p.Epoch), Ended: next.Ended}
 	for _, e := range p.Events {
-		h.summary = h.summary.Apply(e)
+		h.summary.Add(e)
 	}
 	h.bytes += int64(len(p.body))
 	h.changed, p.written = true, true

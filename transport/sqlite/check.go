@@ -151,7 +151,7 @@ func (c *checker) log(want *head) error {
 			if err := fold.Apply(e); err != nil {
 				return err
 			}
-			got.summary = got.summary.Apply(e)
+			got.summary.Add(e)
 		}
 		c.report.Events += len(events)
 		got.Seq, got.Epoch, got.Ended = last, max(got.Epoch, epoch), terminal
