@@ -126,14 +126,14 @@ func (f *Fold) Child(id RunID) (ChildState, bool) { return pick(f.s.Children, f.
 func (f *Fold) Call(id string) (Call, bool) { return pick(f.s.Calls, f.call(id)) }
 
 // OpenInputs returns how many requests have no answer.
-func (f *Fold) OpenInputs() int { return f.inputs.live }
+func (f *Fold) OpenInputs() int { return int(f.inputs.live) }
 
 // OpenChildren returns how many sub-runs have not ended.
 func (f *Fold) OpenChildren() int {
 	if f.single {
-		return living(f.s.Children)
+		return int(living(f.s.Children))
 	}
-	return f.children.live
+	return int(f.children.live)
 }
 
 func pick[T any](list []T, i int) (T, bool) {

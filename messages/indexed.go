@@ -13,20 +13,25 @@ type item interface {
 	live() bool
 }
 
-// indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones.
+// indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones. It is
+// small, because every live run has one for each list.
 type indexed[T item] struct {
-	at    map[string]int      // the indexes by key, once the list is long
-	alive map[string]struct{} // the keys of live items, once a long list was asked for them
-	live  int                 // how many are live
-	found int                 // the index that was found last
-	own   bool                // nobody else has the list's memory
+	*index       // once the list is long
+	live   int32 // how many are live
+	found  int32 // the index that was found last
+	own    bool  // nobody else has the list's memory
+}
+
+// index is for a long list.
+type index struct {
+	at    map[string]int
+	alive map[string]struct{} // the keys of live items, once somebody has asked for them
 }
 
 // newIndexed starts with a list that others may have too.
 func newIndexed[T item](list []T) indexed[T] { return indexed[T]{live: living(list)} }
 
-func living[T item](list []T) int {
-	n := 0
+func living[T item](list []T) (n int32) {
 	for _, v := range list {
 		if v.live() {
 			n++
@@ -37,29 +42,30 @@ func living[T item](list []T) int {
 
 // find returns the index of the key, or -1. single makes no index.
 func (h *indexed[T]) find(list []T, key string, bare bool) int {
-	if h.found < len(list) && list[h.found].key() == key {
-		return h.found
+	if int(h.found) < len(list) && list[h.found].key() == key {
+		return int(h.found)
 	}
 	i := -1
 	if bare || len(list) <= short {
 		i = slices.IndexFunc(list, func(v T) bool { return v.key() == key })
 	} else {
-		if h.at == nil {
-			h.index(list)
+		if h.index == nil {
+			h.index = indexOf(list)
 		}
 		if place, ok := h.at[key]; ok {
 			i = place
 		}
 	}
-	h.found = max(i, 0)
+	h.found = int32(max(i, 0))
 	return i
 }
 
-func (h *indexed[T]) index(list []T) {
-	h.at = make(map[string]int, 2*len(list))
+func indexOf[T item](list []T) *index {
+	at := make(map[string]int, 2*len(list))
 	for i, v := range slices.Backward(list) {
-		h.at[v.key()] = i
+		at[v.key()] = i
 	}
+	return &index{at: at}
 }
 
 // set puts v at the index, or at the end for -1.
@@ -79,7 +85,7 @@ func (h *indexed[T]) put(list *[]T, i int, v T) {
 		(*list)[i] = v
 	} else {
 		*list = append(*list, v)
-		if h.at != nil {
+		if h.index != nil {
 			h.at[v.key()] = i
 		}
 	}
@@ -90,13 +96,15 @@ func (h *indexed[T]) put(list *[]T, i int, v T) {
 
 // turn counts an item that has become live, or was.
 func (h *indexed[T]) turn(key string, was bool) {
-	if was {
-		h.live--
-		delete(h.alive, key)
-		return
-	}
 	h.live++
-	if h.alive != nil {
+	if was {
+		h.live -= 2
+	}
+	switch {
+	case h.index == nil || h.alive == nil:
+	case was:
+		delete(h.alive, key)
+	default:
 		h.alive[key] = struct{}{}
 	}
 }
@@ -108,12 +116,10 @@ func (h *indexed[T]) drop(list *[]T, i int) {
 	if gone.live() {
 		h.turn(gone.key(), true)
 	}
-	delete(h.at, gone.key())
-	if i < last {
-		(*list)[i] = (*list)[last]
-		if h.at != nil {
-			h.at[(*list)[i].key()] = i
-		}
+	(*list)[i] = (*list)[last]
+	if h.index != nil {
+		h.at[(*list)[i].key()] = i
+		delete(h.at, gone.key())
 	}
 	clear((*list)[last:])
 	*list = (*list)[:last]
@@ -131,6 +137,9 @@ func (h *indexed[T]) living(list []T) []int {
 		return out
 	}
 	now := make(map[string]struct{}, h.live) // a new map, because an old one never shrinks
+	if h.index == nil {
+		h.index = indexOf(list)
+	}
 	if h.alive == nil {
 		for i, v := range list {
 			if v.live() {

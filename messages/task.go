@@ -121,7 +121,7 @@ func (f *Fold) setTask(t TaskState) {
 // unfinished returns how many tasks are running or waiting.
 func (f *Fold) unfinished() int {
 	if !f.single {
-		return f.tasks.live + f.waiting
+		return int(f.tasks.live) + f.waiting
 	}
 	n := 0
 	for _, t := range f.s.Tasks {
