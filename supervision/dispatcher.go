@@ -1,7 +1,7 @@
 package supervision
 
 import (
-	"sync"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -18,14 +18,11 @@ type turner interface {
 // dispatcher runs turns on parked goroutines if it can: a new one would grow its stack anew each time.
 type dispatcher struct {
 	hand   chan turner // unbuffered: only a parked worker takes work
-	quit   chan struct{}
-	once   sync.Once
+	closed atomic.Bool
 	parked atomic.Int32
 }
 
-func newDispatcher() *dispatcher {
-	return &dispatcher{hand: make(chan turner), quit: make(chan struct{})}
-}
+func newDispatcher() *dispatcher { return &dispatcher{hand: make(chan turner)} }
 
 // schedule runs the turn on another goroutine.
 func (d *dispatcher) schedule(b turner) {
@@ -36,7 +33,16 @@ func (d *dispatcher) schedule(b turner) {
 	}
 }
 
-func (d *dispatcher) close() { d.once.Do(func() { close(d.quit) }) }
+// close ends the parked goroutines, and those that are about to park.
+func (d *dispatcher) close() {
+	for d.closed.Store(true); d.parked.Load() > 0; {
+		select {
+		case d.hand <- nil:
+		default:
+			runtime.Gosched()
+		}
+	}
+}
 
 func (d *dispatcher) work(b turner) {
 	defer func() {
@@ -54,15 +60,10 @@ func (d *dispatcher) work(b turner) {
 // park waits for work; nil means that there will be none.
 func (d *dispatcher) park() turner {
 	defer d.parked.Add(-1)
-	if d.parked.Add(1) > maxParked {
+	if d.parked.Add(1) > maxParked || d.closed.Load() {
 		return nil
 	}
-	select {
-	case b := <-d.hand:
-		return b
-	case <-d.quit:
-		return nil
-	}
+	return <-d.hand
 }
 
 // Work is done by a node's warm goroutines.
