@@ -304,8 +304,11 @@ func (s *System) close(ctx context.Context) {
 }
 
 func (s *System) beat(ctx context.Context, r *activeRun) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout) // one that hangs must not cost the other claims
-	defer cancel()
+	if !s.appender.inPlace { // a journal that hangs must not cost the other claims
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+	}
 	claim := r.lent()
 	durable := r.log.durable.Load()
 	if durable == 0 || r.log.liveDropped.Load() {
