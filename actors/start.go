@@ -187,11 +187,12 @@ func (s *System) open(r *activeRun, queued messages.RunQueued) error {
 		}
 	})
 	var err error
-	if n := int64((messages.Event{Body: queued}).Size()); n > r.log.maxBytes {
+	body := messages.Body(queued)
+	if n := int64((messages.Event{Body: body}).Size()); n > r.log.maxBytes {
 		err = messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.maxBytes)
 	} else {
-		err = r.log.record(time.Now().UTC(), queued, r.job.Name+" queued")
+		err = r.log.record(time.Now().UTC(), body, r.job.Name+" queued")
 	}
 	if err != nil {
 		s.forget(r)
@@ -201,6 +202,9 @@ func (s *System) open(r *activeRun, queued messages.RunQueued) error {
 
 // opened waits until the first block is in the journal.
 func (s *System) opened(ctx context.Context, r *activeRun) error {
+	if r.log.durable.Load() > 0 {
+		return nil
+	}
 	kept := make(chan error, 1)
 	r.log.whenAt(1, func(err error) { kept <- err })
 	select {
@@ -323,10 +327,11 @@ func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (mes
 	if ctx.Err() != nil { // Follow would read what there is
 		return messages.State{}, context.Cause(ctx)
 	}
-	for _, err := range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
-		if err != nil {
-			return messages.State{}, err
-		}
+	var err error
+	for _, err = range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+	}
+	if err != nil {
+		return messages.State{}, err
 	}
 	return s.archive.State(ctx, id) // the live log may lag behind the journal, where the reader has met the terminal
 }
