@@ -103,9 +103,9 @@ type entry struct {
 	mu       sync.Mutex
 	block    *Block // nil while settled
 	stage    stage
+	calling  bool   // Append has not returned
 	first    uint64 // the block's first try; answers to earlier ones are late
 	try      uint64
-	calling  bool      // Append has not returned
 	next     *Block    // came while Append had not returned
 	since    time.Time // the first failure of this block, or zero
 	failures int

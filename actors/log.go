@@ -44,8 +44,9 @@ type runLog struct {
 	mu       sync.Mutex
 	ledger   ledger
 	table    *table
-	recorded int // how many events of the table are written
-	tidy     int // events[:tidy] are merged, up to a milestone
+	wires    []messages.Wire // of the events that were recorded into this table
+	recorded int             // how many events of the table are written
+	tidy     int             // events[:tidy] are merged, up to a milestone
 	bytes    int64
 	// squeezeAt is the size at which a log over its limit is merged again.
 	squeezeAt int64
@@ -68,7 +69,7 @@ type waiter struct {
 func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
 	l := &runLog{view: view{id: id}, maxBytes: maxBytes, counts: c, observer: a.observer, ledger: ledger{id: id}}
 	l.entry = entry{appender: a, log: l}
-	l.table = newTable(firstEvents)
+	l.table, l.wires = newTable(firstEvents)
 	l.shown.Store(l.table)
 	return l
 }
@@ -153,7 +154,7 @@ func (l *runLog) commit(now time.Time) todo {
 	l.grow(len(fresh))
 	due := l.ledger.fold.Peek().Seq > l.sent.Load()+backlog/2
 	for _, e := range fresh {
-		l.table.events[l.recorded] = e.Sharing(&l.table.wires[l.recorded])
+		l.table.events[l.recorded] = e.Sharing(&l.wires[l.recorded])
 		l.recorded++
 		l.bytes += int64(e.Size())
 		due = due || !e.IsDelta()
@@ -178,10 +179,10 @@ func (l *runLog) grow(n int) {
 
 // replace publishes a new table, in new memory because readers hold the old one. Under mu.
 func (l *runLog) replace(events []messages.Event, room, visible int) {
-	t := newTable(room)
+	t, wires := newTable(room)
 	l.recorded = copy(t.events, events)
 	t.n.Store(int64(visible))
-	l.table = t
+	l.table, l.wires = t, wires
 	l.shown.Store(t)
 }
 

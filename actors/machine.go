@@ -275,7 +275,7 @@ func (m *machine) nextTask() {
 		return
 	}
 	m.phase = attempting{}
-	m.nextAttempt(m.attemptAt(m.job.Tasks[m.next]))
+	m.nextAttempt(m.attemptAt(&m.job.Tasks[m.next]))
 	m.next++
 	m.call(m.current)
 }

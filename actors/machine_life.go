@@ -22,13 +22,13 @@ func (m *machine) begin() {
 		})
 		m.adoptChildren()
 	}
-	m.nextAttempt(m.attemptAt(m.job.Tasks[0]))
+	m.nextAttempt(m.attemptAt(&m.job.Tasks[0]))
 	m.next = 1
 	m.whenKept(&opened{})
 }
 
 // attemptAt is the first attempt at the task or, in a run that was started again, the one after those in the log.
-func (m *machine) attemptAt(task Task) *attempt {
+func (m *machine) attemptAt(task *Task) *attempt {
 	before, _ := m.ledger.fold.Task(task.Name)
 	return &attempt{task: task, number: before.Attempt + 1}
 }

@@ -22,7 +22,7 @@ import (
 // it.
 type attempt struct {
 	run     *activeRun // set before the work starts
-	task    Task
+	task    *Task
 	number  int
 	overdue error                            // of the machine: why it fails whatever it returns
 	due     bool                             // of the machine: its backoff has passed

@@ -39,10 +39,10 @@ type view struct {
 type table struct {
 	n      atomic.Int64
 	events []messages.Event
-	wires  []messages.Wire // of the events that were recorded into this table
 }
 
-func newTable(room int) *table {
+// newTable returns a table, and the wires of the events that will be recorded into it.
+func newTable(room int) (*table, []messages.Wire) {
 	if room == firstEvents { // most runs need no other
 		var first struct {
 			table
@@ -50,10 +50,10 @@ func newTable(room int) *table {
 			wires  [firstEvents]messages.Wire
 		}
 		t := &first
-		t.table.events, t.table.wires = t.events[:], t.wires[:]
-		return &t.table
+		t.table.events = t.events[:]
+		return &t.table, t.wires[:]
 	}
-	return &table{events: make([]messages.Event, room), wires: make([]messages.Wire, room)}
+	return &table{events: make([]messages.Event, room)}, make([]messages.Wire, room)
 }
 
 func (b *view) visible() []messages.Event {
