@@ -13,8 +13,7 @@ type item interface {
 	live() bool
 }
 
-// indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones. It is
-// small, because every live run has one for each list.
+// indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones.
 type indexed[T item] struct {
 	*index       // once the list is long
 	live   int32 // how many are live
@@ -48,24 +47,22 @@ func (h *indexed[T]) find(list []T, key string, bare bool) int {
 	i := -1
 	if bare || len(list) <= short {
 		i = slices.IndexFunc(list, func(v T) bool { return v.key() == key })
-	} else {
-		if h.index == nil {
-			h.index = indexOf(list)
-		}
-		if place, ok := h.at[key]; ok {
-			i = place
-		}
+	} else if place, ok := h.long(list).at[key]; ok {
+		i = place
 	}
 	h.found = int32(max(i, 0))
 	return i
 }
 
-func indexOf[T item](list []T) *index {
-	at := make(map[string]int, 2*len(list))
-	for i, v := range slices.Backward(list) {
-		at[v.key()] = i
+// long returns the index of a long list.
+func (h *indexed[T]) long(list []T) *index {
+	if h.index == nil {
+		h.index = &index{at: make(map[string]int, 2*len(list))}
+		for i, v := range slices.Backward(list) {
+			h.at[v.key()] = i
+		}
 	}
-	return &index{at: at}
+	return h.index
 }
 
 // set puts v at the index, or at the end for -1.
@@ -137,10 +134,7 @@ func (h *indexed[T]) living(list []T) []int {
 		return out
 	}
 	now := make(map[string]struct{}, h.live) // a new map, because an old one never shrinks
-	if h.index == nil {
-		h.index = indexOf(list)
-	}
-	if h.alive == nil {
+	if h.long(list).alive == nil {
 		for i, v := range list {
 			if v.live() {
 				now[v.key()], out = struct{}{}, append(out, i)
