@@ -19,6 +19,7 @@ type Runs struct {
 	holders map[messages.RunID]holder
 	offered map[string][]messages.RunID // by the node that may have them first
 	free    []messages.RunID            // to anybody
+	most    int                         // holders there were
 	wakers  []chan struct{}             // of the nodes that wait
 }
 
@@ -51,6 +52,7 @@ func (r *Runs) Offer(run messages.RunID, node string) {
 // hold makes the node the holder from now on. Under mu.
 func (r *Runs) hold(run messages.RunID, node string) {
 	r.holders[run] = holder{node, time.Now().Add(4 * Every)}
+	r.most = max(r.most, len(r.holders))
 }
 
 // release makes the run free. Under mu.
@@ -95,8 +97,8 @@ func (r *Runs) Release(run messages.RunID) {
 func (r *Runs) End(run messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if delete(r.holders, run); len(r.holders) == 0 {
-		r.holders = nil // a map keeps its buckets
+	if delete(r.holders, run); len(r.holders) == 0 && r.most > 8 {
+		r.holders, r.most = nil, 0 // a large map keeps its buckets
 	}
 }
 
