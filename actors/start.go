@@ -162,6 +162,7 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 // enlist adds an active run. Under mu.
 func (s *System) enlist(r *activeRun) {
 	s.live[r.id] = r
+	s.most = max(s.most, len(s.live))
 	s.armAppendTimer()
 	if r.parent != nil {
 		r.root().liveSubRuns.Add(1)

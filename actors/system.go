@@ -48,6 +48,7 @@ type System struct {
 
 	mu           sync.Mutex
 	live         map[messages.RunID]*activeRun
+	most         int // active runs there were
 	topLevel     int // active runs that are not sub-runs
 	perPrincipal map[string]int
 	broken       map[messages.RunID]error // that were set aside
@@ -219,11 +220,11 @@ func (s *System) forget(r *activeRun) bool {
 			}
 		}
 	}
-	if len(s.live) == 0 {
-		s.live = map[messages.RunID]*activeRun{}
-		if s.closed != nil {
-			s.setIdle()
-		}
+	if len(s.live) == 0 && s.most > 8 { // a large map keeps its buckets
+		s.live, s.most = map[messages.RunID]*activeRun{}, 0
+	}
+	if len(s.live) == 0 && s.closed != nil {
+		s.setIdle()
 	}
 	return true
 }
