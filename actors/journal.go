@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -15,6 +16,9 @@ type Reader interface {
 	// Read returns the run's events past after, in order, at most a batch, and none at the head. It sees every block
 	// that had landed when it was called, up to the batch. An unknown run is a not_found error.
 	Read(ctx context.Context, run messages.RunID, after uint64) (Page, error)
+	// Blocks yields the blocks of the run's log as they are kept, in order, for [StoredBlock.Check]. An error, for an
+	// unknown run a not_found, is the last.
+	Blocks(ctx context.Context, run messages.RunID) iter.Seq2[StoredBlock, error]
 	// List returns the runs that the query selects, ended ones included until they expire, in the order of
 	// [messages.Query.Compare] and at most [messages.Query.Most]. A block shows once its append has ended.
 	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"crypto/rand"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -28,14 +29,16 @@ type record struct {
 	summary messages.Summary
 	head    Head
 	events  []messages.Event
-	blocks  []blockMark // only the last once the run has ended
+	blocks  []blockMark // once the run has ended one, with the last id
 	bytes   int64
 }
 
 // blockMark is the beginning of a block.
 type blockMark struct {
-	first uint64
-	id    BlockID
+	first  uint64
+	id     BlockID
+	writer string
+	epoch  uint64
 }
 
 // NewMemoryJournal returns an empty journal.
@@ -63,7 +66,7 @@ func (j *MemoryJournal) append(b Block) error {
 		j.leases.Offer(b.Run, b.Writer)
 	}
 	r.head = b.Head()
-	r.blocks = append(r.blocks, blockMark{b.Events[0].From, b.ID})
+	r.blocks = append(r.blocks, blockMark{b.Events[0].From, b.ID, b.Writer, b.Epoch})
 	for _, e := range b.Events {
 		r.events = append(r.events, e.Unshared()) // a shared event would keep its whole table
 		r.bytes += int64(e.Size())
@@ -78,7 +81,8 @@ func (j *MemoryJournal) append(b Block) error {
 
 func (j *MemoryJournal) end(run messages.RunID, r *record) {
 	r.events = messages.MergeDeltas(r.events)
-	r.blocks = slices.Clone(r.blocks[len(r.blocks)-1:])
+	last := r.blocks[len(r.blocks)-1]
+	r.blocks = []blockMark{{1, last.id, last.writer, r.head.Epoch}}
 	r.bytes = size(r.events)
 	j.leases.End(run)
 	j.ended = append(j.ended, run)
@@ -128,6 +132,50 @@ func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64
 		page.Blocks = append(page.Blocks, mark.id)
 	}
 	return page, nil
+}
+
+// Blocks implements [Reader]. Only who asks for the chain pays for it.
+func (j *MemoryJournal) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredBlock, error] {
+	return func(yield func(StoredBlock, error) bool) {
+		j.mu.Lock()
+		r := j.runs[run]
+		if r == nil {
+			j.mu.Unlock()
+			yield(StoredBlock{}, errNotFound(run))
+			return
+		}
+		blocks, events := r.blocks, r.events // what is there does not change
+		j.mu.Unlock()
+		var hash Hash
+		for i, mark := range blocks {
+			n := len(events)
+			if i+1 < len(blocks) {
+				n = firstAfter(events, blocks[i+1].first-1)
+			}
+			var b StoredBlock
+			var err error
+			b, hash, err = mark.stored(events[:n], hash)
+			if !yield(b, err) || err != nil {
+				return
+			}
+			events = events[n:]
+		}
+	}
+}
+
+// stored returns the block of the events, and the chain's hash after it.
+func (m blockMark) stored(events []messages.Event, before Hash) (b StoredBlock, after Hash, err error) {
+	last := events[len(events)-1]
+	b = StoredBlock{First: m.first, Last: last.Seq, ID: m.id, Writer: m.writer, Epoch: m.epoch, Terminal: last.IsTerminal()}
+	for _, e := range events {
+		line, err := e.JSON()
+		if err != nil {
+			return b, after, err
+		}
+		b.Lines = append(b.Lines, line)
+	}
+	after = b.Seal(before, events)
+	return b, after, nil
 }
 
 func errNotFound(run messages.RunID) error {

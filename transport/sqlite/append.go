@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ type head struct {
 	number  int64 // of the run in the database
 	summary messages.Summary
 	bytes   int64
+	chain   actors.Hash
+	broken  error // why the log cannot go on
 	// The database has a row of the run, and the row does not have what changed in this transaction.
 	inserted, changed bool
 }
@@ -22,15 +25,19 @@ type head struct {
 // Append implements [actors.Journal]. It encodes the block and leaves it to the writer.
 func (j *Journal) Append(b actors.Block, done func(error)) {
 	if len(b.Events) == 0 {
-		done(refused(messages.InvalidInput("a block has no events")))
+		done(unstorable(messages.InvalidInput("a block has no events")))
 		return
 	}
 	body, err := encode(b.Events)
 	if err != nil {
-		done(refused(err))
+		done(unstorable(err))
 		return
 	}
-	if err := j.writer.put(&pending{Block: b, body: body, done: done}); err != nil {
+	all, _ := lines(body) // that encode has written
+	last := b.Events[len(b.Events)-1]
+	stored := actors.StoredBlock{First: b.Events[0].From, Last: last.Seq, ID: b.ID, Writer: b.Writer, Epoch: b.Epoch,
+		Terminal: last.IsTerminal(), Lines: all}
+	if err := j.writer.put(&pending{Block: b, stored: stored, body: body, done: done}); err != nil {
 		done(err)
 	}
 }
@@ -52,7 +59,7 @@ func (w *writer) commit(group []*pending) {
 		case unknown:
 			p.err = fmt.Errorf("%w: %w", actors.ErrUnknown, explained(w.journal.dir, err))
 		case err != nil:
-			p.err = refused(explained(w.journal.dir, err))
+			p.err = declined(w.journal.dir, err, p.After.Seq == 0)
 		}
 		go p.done(p.err) // whoever waits in done must not stop the journal
 	}
@@ -87,9 +94,6 @@ func (w *writer) appendAll(group []*pending) error {
 	return nil
 }
 
-const insertBlock = `INSERT INTO blocks (run, first, last, id, opening, epoch, writer, terminal, body)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
 // append writes the block if it fits its log. Otherwise p.err says why not.
 func (w *writer) append(p *pending) error {
 	h, err := w.head(p.Run)
@@ -97,8 +101,11 @@ func (w *writer) append(p *pending) error {
 		return err
 	}
 	p.head, p.written = h, false
-	first, last := p.Events[0].From, p.Events[len(p.Events)-1].Seq
-	if h.Ended || h.Seq != p.After.Seq || first != h.Seq+1 {
+	if h.broken != nil {
+		p.err = unstorable(errDamaged(p.Run, h.broken))
+		return nil
+	}
+	if h.Ended || h.Seq != p.After.Seq || p.stored.First != h.Seq+1 {
 		p.err, err = w.misfit(h, p)
 		return err
 	}
@@ -106,12 +113,11 @@ func (w *writer) append(p *pending) error {
 		h.number = w.next
 		w.next++
 	}
-	next := p.Head()
-	if _, err := w.exec(insertBlock, h.number, int64(first), int64(last), p.ID[:], w.opening, int64(p.Epoch), p.Writer,
-		next.Ended, p.body); err != nil {
+	h.chain = p.stored.Seal(h.chain, p.Events)
+	if err := insert(w.exec, h.number, w.opening, &p.stored, p.body); err != nil {
 		return err
 	}
-	h.Head = actors.Head{Seq: next.Seq, Epoch: max(h.Epoch, p.Epoch), Ended: next.Ended}
+	h.Head = actors.Head{Seq: p.stored.Last, Epoch: max(h.Epoch, p.Epoch), Ended: p.stored.Terminal}
 	for _, e := range p.Events {
 		h.summary.Add(e)
 	}
@@ -148,7 +154,14 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	h.Seq, h.inserted = h.summary.Seq, err == nil
+	if h.Seq, h.inserted = h.summary.Seq, err == nil; h.inserted && !h.Ended {
+		last, err := scanBlock(w.row(selectLast, h.number))
+		if _, damaged := codeOf(err); damaged != 0 {
+			return nil, err
+		}
+		at, _, bad := last.Check(actors.Chain{Seq: last.First - 1, Hash: last.Before})
+		h.chain, h.broken = at.Hash, cmp.Or(err, bad)
+	}
 	return h, nil
 }
 

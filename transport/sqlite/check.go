@@ -3,9 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"reflect"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -121,30 +123,18 @@ func (c *checker) runs() error {
 
 // log reads a run's log and compares it with what the runs' table says of it.
 func (c *checker) log(want *head) error {
-	rows, err := c.tx.QueryContext(c.ctx, "SELECT first, last, epoch, terminal, body FROM blocks WHERE run = ? ORDER BY first",
-		want.number)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var fold messages.Fold
+	var at actors.Chain
 	got := head{number: want.number}
-	for rows.Next() {
-		var first, last, epoch uint64
-		var terminal bool
-		var body []byte
-		if err := rows.Scan(&first, &last, &epoch, &terminal, &body); err != nil {
+	for b, err := range blocksOf(c.ctx, c.tx, want.number) {
+		if err != nil {
 			return err
 		}
-		events, err := decode(nil, body, 0)
-		if err != nil {
-			return fmt.Errorf("the block %d..%d: %w", first, last, err)
+		var events []messages.Event
+		if at, events, err = b.Check(at); err != nil {
+			return fmt.Errorf("the block %d..%d: %w", b.First, b.Last, err)
 		}
-		if n := len(events); first != got.Seq+1 || n == 0 || events[0].From != first || events[n-1].Seq != last ||
-			terminal != events[n-1].IsTerminal() {
-			return fmt.Errorf("the block %d..%d does not follow %d, or does not hold its events", first, last, got.Seq)
-		}
-		for _, e := range events {
+		for i, e := range events {
 			if e.RunID != want.summary.RunID {
 				return fmt.Errorf("event %d is of run %s", e.Seq, e.RunID)
 			}
@@ -152,17 +142,19 @@ func (c *checker) log(want *head) error {
 				return err
 			}
 			got.summary.Add(e)
+			got.bytes += int64(framed(b.Lines[i]))
 		}
 		c.report.Events += len(events)
-		got.Seq, got.Epoch, got.Ended = last, max(got.Epoch, epoch), terminal
-		got.bytes += int64(len(body))
-	}
-	if err := rows.Err(); err != nil {
-		return err
+		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
 	}
 	if !reflect.DeepEqual(got, *want) {
-		return fmt.Errorf("the list says that the run is %s at %d with %d bytes, its log says %s at %d with %d bytes",
-			want.summary.Status, want.Seq, want.bytes, got.summary.Status, got.Seq, got.bytes)
+		return fmt.Errorf("the list says %s, its log says %s", want, &got)
 	}
 	return nil
+}
+
+// String says what the runs' table says of a log.
+func (h *head) String() string {
+	says, _ := json.Marshal(h.summary) // of texts and times alone
+	return fmt.Sprintf("%s, epoch %d, %d bytes, ended: %t", says, h.Epoch, h.bytes, h.Ended)
 }

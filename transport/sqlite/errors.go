@@ -71,8 +71,33 @@ func inDoubt(err error) bool {
 	return primary != lib.SQLITE_FULL && primary != lib.SQLITE_READONLY
 }
 
-// refused wraps why a block did not land.
-func refused(why error) error { return fmt.Errorf("%w: %w", actors.ErrRefused, why) }
+// refused wraps why a block did not land, and unstorable why it never will.
+func refused(why error) error    { return fmt.Errorf("%w: %w", actors.ErrRefused, why) }
+func unstorable(why error) error { return fmt.Errorf("%w: %w", actors.ErrUnstorable, why) }
+
+// declined says why a block did not land, after the error of its transaction. Damage costs a run that is there its own
+// log; that a run cannot begin is so for every other.
+func declined(dir string, err error, begins bool) error {
+	why := explained(dir, err)
+	switch primary, _ := codeOf(err); primary {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		if e, ok := errors.AsType[*messages.Error](why); ok && begins {
+			e.Code = messages.Code(messages.CauseJournalUnavailable)
+		}
+		return unstorable(why)
+	case lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH:
+		return unstorable(why)
+	case lib.SQLITE_CONSTRAINT:
+		if !strings.Contains(err.Error(), openedElsewhere) {
+			return unstorable(why)
+		}
+	}
+	return refused(why)
+}
+
+func errDamaged(run messages.RunID, why error) error {
+	return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword state check", run, why)
+}
 
 func errNotFound(run messages.RunID) error {
 	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)

@@ -301,7 +301,7 @@ func change(t *testing.T, dir string, statements ...string) {
 }
 
 // reading reads a value from the directory's database.
-func reading(t *testing.T, dir, query string, value any) {
+func reading(t testing.TB, dir, query string, value any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
 	if err != nil {
@@ -367,7 +367,7 @@ func cannotOpen(t *testing.T, dir, why string) {
 func TestNewerSchema(t *testing.T) {
 	dir := closed(t, func(*sqlite.Journal) {})
 	change(t, dir, "PRAGMA user_version = 99")
-	cannotOpen(t, dir, "was written by a newer lastword (schema 99, this one knows 3)")
+	cannotOpen(t, dir, "was written by a newer lastword (schema 99, this one knows 4)")
 }
 
 func TestDamagedHeader(t *testing.T) {

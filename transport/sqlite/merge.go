@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -67,33 +68,31 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 type mergedRun struct {
 	number int64
 	events []messages.Event // empty if the log stays as it is
-	id     []byte           // of the last block, like what follows
-	epoch  int64
-	writer string
+	// last has the id and the writer of the last block, and the greatest epoch: so that the block lands once.
+	last actors.StoredBlock
 }
 
+// read reads a log, and merges its deltas if it is whole: what is damaged must not get a new digest.
 func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
-	rows, err := m.journal.db.QueryContext(ctx, "SELECT id, epoch, writer, body FROM blocks WHERE run = ? ORDER BY first", number)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	r := &mergedRun{number: number}
-	for rows.Next() {
-		var body []byte
-		if err := rows.Scan(&r.id, &r.epoch, &r.writer, &body); err != nil {
+	var at actors.Chain
+	for b, err := range blocksOf(ctx, m.journal.db, number) {
+		var events []messages.Event
+		if err == nil {
+			at, events, err = b.Check(at)
+		}
+		if err != nil {
 			return nil, err
 		}
-		if r.events, err = decode(r.events, body, 0); err != nil {
-			return nil, err
-		}
+		b.Epoch = max(b.Epoch, r.last.Epoch)
+		r.last, r.events = b, append(r.events, events...)
 	}
 	merged := messages.MergeDeltas(r.events)
 	if len(merged) == len(r.events) {
 		merged = nil
 	}
 	r.events = merged
-	return r, rows.Err()
+	return r, nil
 }
 
 // write replaces the log's blocks.
@@ -105,6 +104,7 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 		return err
 	}
 	bytes := 0
+	var chain actors.Hash
 	for rest := r.events; len(rest) > 0; {
 		n, size := 1, rest[0].Size()
 		for n < len(rest) && size+rest[n].Size() <= mergedBytes {
@@ -115,12 +115,13 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 		if err != nil {
 			return err
 		}
-		id, epoch, writer := []byte{}, int64(0), ""
+		b := actors.StoredBlock{First: rest[0].From, Last: rest[n-1].Seq, Terminal: rest[n-1].IsTerminal()}
 		if n == len(rest) {
-			id, epoch, writer = r.id, r.epoch, r.writer
+			b.ID, b.Writer, b.Epoch = r.last.ID, r.last.Writer, r.last.Epoch
 		}
-		if _, err := exec(insertBlock, r.number, int64(rest[0].From), int64(rest[n-1].Seq), id, opening, epoch, writer,
-			rest[n-1].IsTerminal(), body); err != nil {
+		b.Lines, _ = lines(body)
+		chain = b.Seal(chain, rest[:n])
+		if err := insert(exec, r.number, opening, &b, body); err != nil {
 			return err
 		}
 		rest, bytes = rest[n:], bytes+len(body)

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -75,47 +74,13 @@ const maxSeq = 1 << 62
 func add(page *actors.Page, run messages.RunID, after uint64, id, body []byte) error {
 	events, err := decode(page.Events, slices.Clone(body), after) // the driver uses the body's memory again
 	if err != nil {
-		return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword state check", run, err)
+		return errDamaged(run, err)
 	}
 	if len(events) > len(page.Events) && len(id) == len(actors.BlockID{}) {
 		page.Blocks = append(page.Blocks, actors.BlockID(id))
 	}
 	page.Events = events
 	return nil
-}
-
-var errBody = errors.New("a block's length is wrong")
-
-// decode appends the events of a body that are past the cursor. They keep the body.
-func decode(events []messages.Event, body []byte, after uint64) ([]messages.Event, error) {
-	for len(body) > 0 {
-		n, head := binary.Uvarint(body)
-		if head <= 0 || n > uint64(len(body)-head) {
-			return nil, errBody
-		}
-		var e messages.Event
-		if err := e.UnmarshalKept(body[head : head+int(n)]); err != nil {
-			return nil, err
-		}
-		if e.Seq > after {
-			events = append(events, e)
-		}
-		body = body[head+int(n):]
-	}
-	return events, nil
-}
-
-// encode returns the body of a block.
-func encode(events []messages.Event) ([]byte, error) {
-	var body []byte
-	for _, e := range events {
-		line, err := e.JSON()
-		if err != nil {
-			return nil, err
-		}
-		body = append(binary.AppendUvarint(body, uint64(len(line))), line...)
-	}
-	return body, nil
 }
 
 const summaryColumns = "run, principal, job, input, labels, requests, status, canceling, cause, seq, queued_at, updated_at"

@@ -60,4 +60,11 @@ END;
 ALTER TABLE runs ADD COLUMN input TEXT NOT NULL DEFAULT ''; -- '' for the runs before it
 `, `
 ALTER TABLE runs ADD COLUMN requests TEXT NOT NULL DEFAULT ''; -- the open ones as JSON, or ''
+`, `
+-- Those of actors.StoredBlock. No run's row has the chain: it follows from the last block.
+ALTER TABLE blocks ADD COLUMN before BLOB NOT NULL DEFAULT x'';
+ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
 `}
+
+// sealed is the version of the schema since which blocks have a digest.
+const sealed = 4

@@ -24,8 +24,9 @@ const (
 // pending is a block that waits for the writer.
 type pending struct {
 	actors.Block
-	body []byte
-	done func(error)
+	stored actors.StoredBlock // without its seal
+	body   []byte
+	done   func(error)
 
 	head    *head // of its run
 	written bool  // with its group
@@ -63,7 +64,7 @@ type errand struct {
 type exec func(query string, args ...any) (int64, error)
 
 func openWriter(j *Journal) (*writer, error) {
-	db, err := connect(j.dir, url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)",
+	db, err := connect(j.dir, url.Values{"_pragma": {"auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)",
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"}})
 	if err != nil {
 		return nil, err
@@ -90,9 +91,15 @@ func (w *writer) begin() error {
 	if version > len(migrations) {
 		return wrongSchema(w.journal.dir, version)
 	}
+	old := version
 	err := w.transaction(func() error {
 		for ; version < len(migrations); version++ {
 			if _, err := w.conn.ExecContext(ctx, migrations[version]); err != nil {
+				return err
+			}
+		}
+		if old < sealed {
+			if err := w.seal(); err != nil {
 				return err
 			}
 		}
@@ -105,6 +112,7 @@ func (w *writer) begin() error {
 	if err != nil {
 		return err
 	}
+	w.rewrite()
 	var salt []byte
 	if err := w.row("SELECT opening, salt FROM store").Scan(&w.opening, &salt); err != nil {
 		return err

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	blockColumns = "first, last, id, epoch, writer, terminal, before, digest, body"
+	insertBlock  = "INSERT INTO blocks (run, opening, " + blockColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	// selectBlocks reads a run's log, by its number.
+	selectBlocks = "SELECT " + blockColumns + " FROM blocks WHERE run = ? ORDER BY first"
+	selectLast   = selectBlocks + " DESC LIMIT 1"
+)
+
+// insert adds a block, whose Lines are those of the body, to a log.
+func insert(exec exec, number, opening int64, b *actors.StoredBlock, body []byte) error {
+	id := b.ID[:]
+	if b.ID == (actors.BlockID{}) {
+		id = id[:0]
+	}
+	_, err := exec(insertBlock, number, opening, int64(b.First), int64(b.Last), id, int64(b.Epoch), b.Writer, b.Terminal,
+		b.Before[:], b.Digest[:], body)
+	return err
+}
+
+// scanBlock reads the blockColumns.
+func scanBlock(row interface{ Scan(...any) error }) (b actors.StoredBlock, err error) {
+	var id, before, digest, body []byte
+	if err = row.Scan(&b.First, &b.Last, &id, &b.Epoch, &b.Writer, &b.Terminal, &before, &digest, &body); err != nil {
+		return b, err
+	}
+	if len(id) != copy(b.ID[:], id) || len(before) != copy(b.Before[:], before) || len(digest) != copy(b.Digest[:], digest) {
+		return b, errBody
+	}
+	b.Lines, err = lines(body)
+	return b, err
+}
+
+// Blocks implements [actors.Reader].
+func (s *store) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[actors.StoredBlock, error] {
+	return func(yield func(actors.StoredBlock, error) bool) {
+		var number int64
+		err := s.db.QueryRowContext(ctx, "SELECT id FROM runs WHERE run = ?", string(run)).Scan(&number)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = errNotFound(run)
+		}
+		if err != nil {
+			yield(actors.StoredBlock{}, explained(s.dir, err))
+			return
+		}
+		blocksOf(ctx, s.db, number)(func(b actors.StoredBlock, err error) bool { return yield(b, explained(s.dir, err)) })
+	}
+}
+
+// blocksOf yields the blocks of a run by its number.
+func blocksOf(ctx context.Context, db interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}, number int64) iter.Seq2[actors.StoredBlock, error] {
+	return func(yield func(actors.StoredBlock, error) bool) {
+		rows, err := db.QueryContext(ctx, selectBlocks, number)
+		if err != nil {
+			yield(actors.StoredBlock{}, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			b, err := scanBlock(rows)
+			if err != nil {
+				err = fmt.Errorf("the block %d..%d: %w", b.First, b.Last, err)
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(actors.StoredBlock{}, err)
+		}
+	}
+}
+
+var errBody = errors.New("a block's length is wrong")
+
+// cut returns the first line of a body, and the rest.
+func cut(body []byte) (line, rest []byte, err error) {
+	n, head := binary.Uvarint(body)
+	if head <= 0 || n > uint64(len(body)-head) {
+		return nil, nil, errBody
+	}
+	return body[head : head+int(n)], body[head+int(n):], nil
+}
+
+// lines splits a body, and keeps it.
+func lines(body []byte) (all [][]byte, err error) {
+	for len(body) > 0 && err == nil {
+		var line []byte
+		line, body, err = cut(body)
+		all = append(all, line)
+	}
+	return all, err
+}
+
+// framed is how many bytes of a body a line takes.
+func framed(line []byte) int {
+	return len(binary.AppendUvarint(nil, uint64(len(line)))) + len(line)
+}
+
+// decode appends the events of a body that are past the cursor. They keep the body.
+func decode(events []messages.Event, body []byte, after uint64) ([]messages.Event, error) {
+	for len(body) > 0 {
+		line, rest, err := cut(body)
+		if err != nil {
+			return nil, err
+		}
+		var e messages.Event
+		if err := e.UnmarshalKept(line); err != nil {
+			return nil, err
+		}
+		if e.Seq > after {
+			events = append(events, e)
+		}
+		body = rest
+	}
+	return events, nil
+}
+
+// encode returns the body of a block.
+func encode(events []messages.Event) ([]byte, error) {
+	var body []byte
+	for _, e := range events {
+		line, err := e.JSON()
+		if err != nil {
+			return nil, err
+		}
+		body = append(binary.AppendUvarint(body, uint64(len(line))), line...)
+	}
+	return body, nil
+}

@@ -1,0 +1,215 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/sqlite"
+)
+
+// chained checks the run's blocks one after the other, and returns where the log stands and how many there are.
+func chained(t *testing.T, r actors.Reader, run messages.RunID) (at actors.Chain, n int) {
+	t.Helper()
+	for b, err := range r.Blocks(t.Context(), run) {
+		if err == nil {
+			at, _, err = b.Check(at)
+		}
+		if err != nil {
+			t.Fatalf("%s past %d: %v", run, at.Seq, err)
+		}
+		n++
+	}
+	return at, n
+}
+
+// "merging keeps the chain of the milestones and digests the deltas anew"
+func TestMergeKeepsChain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j, _ := open(t, dir)
+		mustAppend(t, j, block("r_a", 0, queued), block("r_a", 1, started, begun))
+		for i := range 50 {
+			mustAppend(t, j, block("r_a", uint64(3+i), said(i, "word ")))
+		}
+		last := block("r_a", 53, done, success)
+		b := actors.StoredBlock{}
+		live, n := chained(t, j, "r_a")
+		for _, e := range last.Events {
+			line, _ := e.JSON()
+			b.Lines = append(b.Lines, line)
+		}
+		want := actors.Chain{Seq: 55, Hash: b.Seal(live.Hash, last.Events)}
+		mustAppend(t, j, last)
+		synctest.Wait()
+		if got, merged := chained(t, j, "r_a"); got != want || n != 52 || merged != 1 {
+			t.Errorf("%d blocks, and %d merged, stand at %v, want %v", n, merged, got, want)
+		}
+	})
+	sound(t, dir, 1)
+}
+
+// old copies the testdata of a schema, and returns its directory.
+func old(t *testing.T, version int) string {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := os.ReadFile(fmt.Sprintf("testdata/schema%d.db", version))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "journal.db"), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// "Databases of schema 1 to 3 migrate", and go on.
+func TestOldSchemas(t *testing.T) {
+	for version := 1; version <= 3; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			dir := old(t, version)
+			synctest.Test(t, func(t *testing.T) {
+				j, r := open(t, dir)
+				list, err := r.List(t.Context(), messages.Query{Principal: "ann", Status: []messages.Status{messages.Processing}})
+				if err != nil || len(list) != 2 || list[0].Input != "Which park is the largest?" ||
+					!slices.ContainsFunc(list, func(s messages.Summary) bool { return slices.Equal(s.OpenRequests, []string{`a "b"`}) }) {
+					t.Errorf("the list is %+v, %v", list, err)
+				}
+				mustAppend(t, j, block("r_live", 6, done, success), block("r_asks", 8, messages.InputReceived{Request: `a "b"`, Value: json.RawMessage("1")}))
+				for _, run := range []messages.RunID{"r_live", "r_asks", "r_merged", "r_ended", "r_canceled"} {
+					chained(t, r, run)
+				}
+				synctest.Wait()
+			})
+			sound(t, dir, 5)
+			var mode int
+			if reading(t, dir, "PRAGMA auto_vacuum", &mode); mode != 2 {
+				t.Errorf("auto_vacuum is %d", mode)
+			}
+		})
+	}
+}
+
+// A log that was damaged before the schema changed costs that run alone.
+func TestOldDamage(t *testing.T) {
+	dir := old(t, 3)
+	change(t, dir, "UPDATE blocks SET body = substr(body, 2) WHERE run = (SELECT id FROM runs WHERE run = 'r_live') AND first = 1")
+	j, _ := open(t, dir)
+	mustAppend(t, j, block("r_asks", 8, messages.InputReceived{Request: `a "b"`, Value: json.RawMessage("1")}))
+	if err := appended(j, block("r_live", 6, done, success)); messages.CodeOf(err) != messages.CodeUnavailable || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("the damaged log goes on: %v", err)
+	}
+	report, err := sqlite.Check(t.Context(), dir)
+	if err != nil || len(report.Faults) != 1 || report.Faults[0].Run != "r_live" {
+		t.Errorf("the check says %+v, %v", report, err)
+	}
+}
+
+// "one changed byte in any block body or in a derived column is found"
+func TestFlippedByte(t *testing.T) {
+	dir := old(t, 3)
+	synctest.Test(t, func(t *testing.T) {
+		open(t, dir)
+		synctest.Wait()
+	})
+	sound(t, dir, 5)
+	data, err := os.ReadFile(filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := map[string][]string{
+		"runs": {"run", "principal", "job", "input", "labels", "requests", "status", "canceling", "cause", "seq", "epoch", "ended",
+			"bytes", "queued_at", "updated_at"},
+		"blocks": {"run", "first", "last", "id", "epoch", "writer", "terminal", "before", "digest", "body"},
+	}
+	for table, names := range columns {
+		for _, name := range names {
+			t.Run(table+"."+name, func(t *testing.T) {
+				for row := range values(t, dir, table, name) {
+					dir := t.TempDir()
+					if err := os.WriteFile(filepath.Join(dir, "journal.db"), data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+					if !flip(t, dir, table, name, row) {
+						continue
+					}
+					if report, err := sqlite.Check(t.Context(), dir); err != nil || len(report.Faults) == 0 {
+						t.Errorf("row %d: the check says %+v, %v", row, report, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// values are those of a column, in order.
+func values(t *testing.T, dir, table, column string) (all []any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT "+column+" FROM "+table+" ORDER BY "+order[table])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var value any
+		if err := rows.Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, value)
+	}
+	if err := rows.Err(); err != nil || len(all) == 0 {
+		t.Fatalf("%d values: %v", len(all), err)
+	}
+	return all
+}
+
+var order = map[string]string{"runs": "id", "blocks": "run, first"}
+
+// flip changes a byte of a value, unless the schema refuses it.
+func flip(t *testing.T, dir, table, column string, row int) bool {
+	t.Helper()
+	value := values(t, dir, table, column)[row]
+	switch v := value.(type) {
+	case int64:
+		value = v ^ 1
+	case string:
+		value = string(flipped([]byte(v)))
+	case []byte:
+		value = flipped(v)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), fmt.Sprintf("UPDATE %s SET %s = ? WHERE (%s) = (SELECT %[3]s FROM %[1]s ORDER BY %[3]s LIMIT 1 OFFSET ?)",
+		table, column, order[table]), value, row)
+	if err != nil && !strings.Contains(err.Error(), "constraint") {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// flipped changes a byte in the middle, or adds one where there is none.
+func flipped(b []byte) []byte {
+	if len(b) == 0 {
+		return []byte("x")
+	}
+	b = bytes.Clone(b)
+	b[len(b)/2] ^= 1
+	return b
+}

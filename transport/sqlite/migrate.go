@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	lib "modernc.org/sqlite/lib"
+)
+
+// seal gives the blocks of older schemas their chains and digests, and the runs the columns that were added empty. A log
+// that cannot be read stays without, and [Check] names it.
+func (w *writer) seal() error {
+	rows, err := w.conn.QueryContext(ctx, "SELECT id FROM runs")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var numbers []int64
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return err
+		}
+		numbers = append(numbers, number)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, number := range numbers {
+		err := w.sealLog(number)
+		if primary, _ := codeOf(err); err != nil && primary != lib.SQLITE_CORRUPT {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) sealLog(number int64) error {
+	var all []actors.StoredBlock
+	var s messages.Summary
+	var chain actors.Hash
+	for b, err := range blocksOf(ctx, w.conn, number) {
+		if primary, _ := codeOf(err); primary != 0 {
+			return err
+		}
+		events, bad := b.Events()
+		if err != nil || bad != nil {
+			return nil
+		}
+		chain = b.Seal(chain, events)
+		for _, e := range events {
+			s = s.Apply(e)
+		}
+		b.Lines = nil
+		all = append(all, b)
+	}
+	for _, b := range all {
+		if _, err := w.exec("UPDATE blocks SET before = ?, digest = ? WHERE run = ? AND first = ?", b.Before[:], b.Digest[:], number,
+			int64(b.First)); err != nil {
+			return err
+		}
+	}
+	requests, err := pack(s.OpenRequests, len(s.OpenRequests))
+	if err == nil {
+		_, err = w.exec("UPDATE runs SET input = ?, requests = ? WHERE id = ?", s.Input, requests, number)
+	}
+	return err
+}
+
+// rewrite has SQLite write the file of an older schema anew, once, so that it can shrink from then on. Beside the file
+// there must be room for two copies. Where there is none, the file keeps its size, and the next opening tries again.
+func (w *writer) rewrite() {
+	const incremental = 2
+	var mode int
+	if w.row("PRAGMA auto_vacuum").Scan(&mode) == nil && mode != incremental {
+		_, _ = w.conn.ExecContext(ctx, "VACUUM")
+	}
+}
