@@ -309,6 +309,70 @@ func (s *journalSuite) recovery() {
 	s.refuses(actors.ErrSealed, numbered("r_recovery", seq+1, failed(messages.ByRun)))
 }
 
+// unstorable appends a block that has no JSON. A journal that keeps no JSON may take it.
+func (s *journalSuite) unstorable() {
+	events := story("r_unstorable")
+	s.mustAppend(events[:3])
+	err := s.append(s.block(numbered("r_unstorable", 4, messages.Unknown{Type: "moon.rose", Payload: json.RawMessage(`{"phase":`)})))
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, actors.ErrUnstorable) {
+		s.t.Errorf("a block that has no JSON: %v, want %v", err, actors.ErrUnstorable)
+	}
+	s.mustAppend(events[3:])
+	s.equals("r_unstorable", events)
+}
+
+// chained checks that the blocks prove the log, for every reader, live and ended, and that no byte can change.
+func (s *journalSuite) chained() {
+	events := story("r_chained")
+	whole := actors.StoredBlock{}
+	for _, e := range events {
+		line, _ := e.JSON()
+		whole.Lines = append(whole.Lines, line)
+	}
+	for i, cut := range []int{1, 3, 9, len(events)} {
+		from := []int{0, 1, 3, 9}[i]
+		s.mustAppend(events[from:cut])
+		want := actors.Chain{Seq: uint64(cut), Hash: whole.Seal(actors.Hash{}, events[:cut])}
+		for name, r := range map[string]actors.Reader{"the journal": s.j, "another reader": s.other} {
+			if got := s.chain(r, "r_chained"); got != want {
+				s.t.Errorf("by %s the log stands at %v, want %v", name, got, want)
+			}
+		}
+	}
+	for _, err := range s.j.Blocks(context.Background(), "r_unknown") {
+		if messages.CodeOf(err) != messages.CodeNotFound {
+			s.t.Errorf("the blocks of no run: %v", err)
+		}
+	}
+}
+
+// chain checks the blocks of a run, and that each fails its check when a byte of it is another.
+func (s *journalSuite) chain(r actors.Reader, run messages.RunID) (at actors.Chain) {
+	s.t.Helper()
+	for b, err := range r.Blocks(context.Background(), run) {
+		if err != nil {
+			s.t.Fatalf("the blocks of %s past %d: %v", run, at.Seq, err)
+		}
+		for i, line := range b.Lines {
+			changed := slices.Clone(line)
+			changed[len(changed)/2] ^= 1
+			other := b
+			other.Lines = slices.Clone(b.Lines)
+			other.Lines[i] = changed
+			if _, _, err := other.Check(at); err == nil {
+				s.t.Errorf("a byte of line %d of block %d..%d changed, and its check says nothing", i, b.First, b.Last)
+			}
+		}
+		if at, _, err = b.Check(at); err != nil {
+			s.t.Fatalf("block %d..%d: %v", b.First, b.Last, err)
+		}
+	}
+	return at
+}
+
 func (s *journalSuite) unknown() {
 	for _, after := range []uint64{0, 7} {
 		if _, err := s.j.Read(context.Background(), "r_unknown", after); messages.CodeOf(err) != messages.CodeNotFound {

@@ -52,6 +52,8 @@ var journalTests = []struct {
 	{"a head says where the log ends", (*journalSuite).heads},
 	{"a log can be read from any cursor", (*journalSuite).cursors},
 	{"recovery may skip the reserve", (*journalSuite).recovery},
+	{"a block that has no JSON is refused for good", (*journalSuite).unstorable},
+	{"the blocks of a log prove it", (*journalSuite).chained},
 	{"a run that is not known is not found", (*journalSuite).unknown},
 	{"many runs append at once", (*journalSuite).many},
 	{"a store has one salt", (*journalSuite).salt},
@@ -158,7 +160,8 @@ func (s *journalSuite) ends(b actors.Block, end <-chan error) error {
 	case <-time.After(longest):
 		return fmt.Errorf("the append did not end within %s", longest)
 	}
-	if errors.Is(err, actors.ErrRefused) || errors.Is(err, actors.ErrFenced) || errors.Is(err, actors.ErrSealed) {
+	if errors.Is(err, actors.ErrRefused) || errors.Is(err, actors.ErrFenced) || errors.Is(err, actors.ErrSealed) ||
+		errors.Is(err, actors.ErrUnstorable) {
 		if time.Sleep(time.Second); s.has(b) {
 			s.t.Errorf("the append of %d..%d ended with %v, and landed", b.After.Seq+1, b.Head().Seq, err)
 		}

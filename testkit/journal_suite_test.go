@@ -2,6 +2,7 @@ package testkit_test
 
 import (
 	"context"
+	"iter"
 	"os"
 	"os/exec"
 	"slices"
@@ -30,18 +31,20 @@ var brokenJournals = map[string]struct {
 	"never answers": {"blocks are read", disturb(testkit.Disturbance{Late: true})},
 	"lies":          {"blocks are read", disturb(testkit.Disturbance{Lose: true})},
 
-	"refuses what lands":        {"blocks are read", says(nil, actors.ErrRefused)},
-	"says that all landed":      {"of four writers", says(actors.ErrFenced, nil)},
-	"says fenced for sealed":    {"nothing follows a terminal", says(actors.ErrSealed, actors.ErrFenced)},
-	"does not know":             {"blocks are read", says(nil, actors.ErrUnknown)},
-	"loses messages":            {"blocks are read", events(func(e *messages.Event) { e.Message = "" })},
-	"truncates times":           {"blocks are read", events(truncate)},
-	"takes any head":            {"a block at another head", alter(&altered{append: anyHead})},
-	"forgets ids":               {"the same block lands once", alter(&altered{append: forgetIDs})},
-	"acknowledges early":        {"what is read is durable", alter(&altered{append: early})},
-	"finds no ids":              {"a block that landed unheard", pages(func(p *actors.Page) { p.Blocks = nil })},
-	"has no head past the end":  {"a head says", pages(headOfBatch)},
-	"shows what is not durable": {"what is read is durable", openEager},
+	"refuses what lands":         {"blocks are read", says(nil, actors.ErrRefused)},
+	"says that all landed":       {"of four writers", says(actors.ErrFenced, nil)},
+	"says fenced for sealed":     {"nothing follows a terminal", says(actors.ErrSealed, actors.ErrFenced)},
+	"does not know":              {"blocks are read", says(nil, actors.ErrUnknown)},
+	"loses messages":             {"blocks are read", events(func(e *messages.Event) { e.Message = "" })},
+	"truncates times":            {"blocks are read", events(truncate)},
+	"takes any head":             {"a block at another head", alter(&altered{append: anyHead})},
+	"forgets ids":                {"the same block lands once", alter(&altered{append: forgetIDs})},
+	"acknowledges early":         {"what is read is durable", alter(&altered{append: early})},
+	"finds no ids":               {"a block that landed unheard", pages(func(p *actors.Page) { p.Blocks = nil })},
+	"changes its blocks":         {"the blocks of a log prove it", alter(&altered{block: func(b *actors.StoredBlock) { b.Epoch++ }})},
+	"refuses what it might take": {"a block that has no JSON", alter(&altered{append: tryAgain})},
+	"has no head past the end":   {"a head says", pages(headOfBatch)},
+	"shows what is not durable":  {"what is read is durable", openEager},
 
 	"lends twice":           {"of two claimers", alter(&altered{claim: twice})},
 	"lends what is held":    {"a claim that is held", ignores(actors.Held)},
@@ -98,6 +101,7 @@ type altered struct {
 	keep   func(j *altered, ctx context.Context, c actors.Claim, k actors.Keeping) error
 	page   func(*actors.Page)
 	tells  func(actors.Note) bool
+	block  func(*actors.StoredBlock)
 
 	mu    sync.Mutex
 	known []actors.Claim
@@ -106,7 +110,7 @@ type altered struct {
 func alter(a *altered) func(*testing.T) (actors.Journal, actors.Reader) {
 	return func(*testing.T) (actors.Journal, actors.Reader) {
 		kept := actors.NewMemoryJournal()
-		return &altered{Journal: kept, append: a.append, claim: a.claim, keep: a.keep, page: a.page, tells: a.tells}, kept
+		return &altered{Journal: kept, append: a.append, claim: a.claim, keep: a.keep, page: a.page, tells: a.tells, block: a.block}, kept
 	}
 }
 
@@ -124,6 +128,19 @@ func (j *altered) Read(ctx context.Context, run messages.RunID, after uint64) (a
 		j.page(&page)
 	}
 	return page, err
+}
+
+func (j *altered) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[actors.StoredBlock, error] {
+	return func(yield func(actors.StoredBlock, error) bool) {
+		for b, err := range j.Journal.Blocks(ctx, run) {
+			if j.block != nil {
+				j.block(&b)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
 }
 
 func (j *altered) Claim(ctx context.Context, node string) (actors.Claim, error) {
@@ -196,6 +213,17 @@ func anyHead(j actors.Journal, b actors.Block, done func(error)) {
 		b.Events = slices.Clone(b.Events)
 		for i := range b.Events {
 			b.Events[i] = renumber(b.Events[i], page.Head.Seq+1+uint64(i))
+		}
+	}
+	j.Append(b, done)
+}
+
+// tryAgain says of a block that has no JSON that a later try may land.
+func tryAgain(j actors.Journal, b actors.Block, done func(error)) {
+	for _, e := range b.Events {
+		if _, err := e.JSON(); err != nil {
+			done(actors.ErrRefused)
+			return
 		}
 	}
 	j.Append(b, done)

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,8 +18,8 @@ import (
 // appendTimeout is how long an append waits for JetStream. Its fate is unknown then.
 const appendTimeout = 5 * time.Second
 
-// largestHeader is the most that the server takes, less what it adds itself.
-const largestHeader = 60 << 10
+// largestHeader is the most of a mark: the server takes 64 kB of headers, of which it adds some, and the run's id is one.
+const largestHeader = 40 << 10
 
 // Append implements [actors.Journal].
 func (j *Journal) Append(b actors.Block, done func(error)) {
@@ -33,12 +32,12 @@ func (j *Journal) Append(b actors.Block, done func(error)) {
 
 func (j *Journal) append(ctx context.Context, b actors.Block) error {
 	name, ok := token(b.Run)
-	data, err := encode(b.Events)
+	lines, err := encode(b.Events)
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: %q cannot be the id of a run", actors.ErrRefused, b.Run)
+		return fmt.Errorf("%w: %.200q cannot be the id of a run", actors.ErrUnstorable, b.Run)
 	case err != nil:
-		return fmt.Errorf("%w: %w", actors.ErrRefused, err)
+		return fmt.Errorf("%w: %w", actors.ErrUnstorable, err)
 	}
 	before, known := j.index.before(b)
 	for {
@@ -48,15 +47,16 @@ func (j *Journal) append(ctx context.Context, b actors.Block) error {
 				return err
 			}
 		}
-		s := &stored{mark: newMark(b, before.mark, len(data)), data: data}
+		s := &stored{mark: newMark(b, before.mark, lines), data: join(lines)}
 		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
 		case err == nil:
 			j.saw(b.Run, s.at, s.mark)
 			return nil
 		case codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence:
 			known = false
-		case errors.Is(err, errTooLarge) || codeOf(err) == jetstream.JSErrCodeStreamMessageExceedsMaximum:
-			return fmt.Errorf("%w: %w", actors.ErrRefused, err)
+		case errors.Is(err, errTooLarge), errors.Is(err, nats.ErrMaxPayload), codeOf(err) == errHeaderExceeds,
+			codeOf(err) == jetstream.JSErrCodeStreamMessageExceedsMaximum:
+			return fmt.Errorf("%w: %w", actors.ErrUnstorable, err)
 		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded):
 			return fmt.Errorf("%w: %w", actors.ErrRefused, explained(err)) // the stream, or not even a server, has it
 		default:
@@ -94,42 +94,44 @@ func (j *Journal) judge(ctx context.Context, b actors.Block) (head stored, lande
 	return head, false, actors.ErrFenced
 }
 
-var errTooLarge = errors.New("the labels of the run are larger than a header of NATS may be")
+var errTooLarge = errors.New("the labels or open requests of the run are larger than a message of NATS may be")
 
 // publish sends the block, which lands if the log still ends at the sequence, and returns its own. An error without a
 // code of JetStream leaves its fate unknown.
 func (j *Journal) publish(ctx context.Context, name string, b actors.Block, s *stored, after uint64) (uint64, error) {
-	room := int(j.nc.MaxPayload()) - 1<<10 // for the other headers
-	head, err := json.Marshal(s.mark)
-	if err != nil || len(head) > min(largestHeader, room) {
-		return 0, errors.Join(errTooLarge, err)
-	}
-	data := s.data
-	if len(head)+len(data) > room {
-		if head, err = j.publishParts(ctx, name, s, room); err != nil {
-			return 0, err
+	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // for the other headers
+	head, data, err := s.header()
+	if err == nil && len(head)+len(data)+len(s.data) > room {
+		if err = j.publishParts(ctx, name, s, room); err == nil {
+			head, data, err = s.header()
 		}
-		data = nil
+	} else {
+		data = append(data, s.data...)
 	}
-	m := &nats.Msg{Subject: "run." + name + ".e", Header: nats.Header{blockHeader: {string(head)}}, Data: data}
+	if err != nil {
+		return 0, err
+	}
+	if len(head)+len(data) > room {
+		return 0, errTooLarge
+	}
+	m := &nats.Msg{Subject: "run." + name + ".e", Header: named(nats.Header{blockHeader: {string(head)}}, name, b.Run), Data: data}
 	if b.After.Seq == 0 {
 		m.Subject = "run." + name + ".q"
 	}
 	return j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
 }
 
-// publishParts sends the block's events by themselves, and returns the header of a block without events. Parts that are
-// there already are left.
-func (j *Journal) publishParts(ctx context.Context, name string, s *stored, room int) (head []byte, err error) {
+// publishParts sends the block's events by themselves. Parts that are there already are left.
+func (j *Journal) publishParts(ctx context.Context, name string, s *stored, room int) error {
 	s.Parts, s.Parted = (len(s.data)+room-1)/room, true
 	for n := range s.Parts {
 		part := &nats.Msg{Subject: partOf(name, s.ID, n), Data: s.data[n*room : min((n+1)*room, len(s.data))]}
 		_, err := j.send(ctx, part, jetstream.WithExpectLastSequencePerSubject(0))
 		if err != nil && codeOf(err) != jetstream.JSErrCodeStreamWrongLastSequence {
-			return nil, err
+			return err
 		}
 	}
-	return json.Marshal(s.mark)
+	return nil
 }
 
 func partOf(name, block string, n int) string {

@@ -249,7 +249,7 @@ func (j *Journal) wanted() bool {
 // lend gives a work item to its writer the first time, wherever that node is, and later, or if that node is gone, to a
 // claimer here.
 func (j *Journal) lend(m jetstream.Msg) {
-	run, _ := runOf(m.Subject())
+	run, _ := runOf(m.Subject(), m.Headers())
 	meta, err := m.Metadata()
 	block, bad := markOf(m.Headers())
 	if err != nil || bad != nil {

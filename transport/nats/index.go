@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -21,12 +22,15 @@ type index struct {
 	mu   sync.Mutex
 	runs map[messages.RunID]*row
 	open map[messages.RunID]*row // those without a terminal
+	// gaps are the blocks, by their sequences, whose headers had no room for all that a list says.
+	gaps map[uint64]messages.RunID
 }
 
 // row is a run in the index.
 type row struct {
 	stored
 	opened *opened // nil until the run's first block was seen
+	first  uint64  // the sequence of the first block, if there is a gap
 	places []place
 }
 
@@ -50,7 +54,7 @@ func (x *index) before(b actors.Block) (head stored, known bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	r := x.runs[b.Run]
-	if r == nil || r.Last != b.After.Seq || r.ended() || b.Events[0].From != r.Last+1 {
+	if r == nil || r.Last != b.After.Seq || r.ended() || r.Aside > 0 || b.Events[0].From != r.Last+1 {
 		return stored{}, false
 	}
 	return r.stored, true
@@ -62,23 +66,80 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 	defer x.mu.Unlock()
 	r := x.runs[run]
 	switch {
+	case run == "":
+		return false
 	case r == nil || m.Opened != nil && at > r.at: // a key that is used again begins a new log
 		r = &row{}
 		x.runs[run] = r
 	case at <= r.at:
-		if r.opened == nil {
-			r.opened = m.Opened
+		if r.opened == nil && m.Opened != nil {
+			x.begin(run, r, at, m)
 		}
 		return false
 	}
+	if r.at != r.first {
+		delete(x.gaps, r.at)
+	}
 	if m.Opened != nil {
-		r.opened, m.Opened = m.Opened, nil
+		x.begin(run, r, at, m)
+		m.Opened = nil
+	}
+	if m.Aside > 0 {
+		x.gaps[at] = run
 	}
 	r.stored = stored{mark: m, at: at}
 	if x.open[run] = r; m.ended() {
 		delete(x.open, run)
 	}
 	return true
+}
+
+// begin takes the mark of the run's first block. Under mu.
+func (x *index) begin(run messages.RunID, r *row, at uint64, m mark) {
+	r.opened = m.Opened
+	if m.Aside > 0 {
+		r.first, x.gaps[at] = at, run
+	}
+}
+
+// fill takes a mark without a gap, or nil if there is none to be had.
+func (x *index) fill(run messages.RunID, at uint64, m *mark) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.gaps, at)
+	r := x.runs[run]
+	if r == nil || m == nil {
+		return
+	}
+	if r.first == at && m.Opened != nil {
+		r.opened, r.first = m.Opened, 0
+	}
+	if r.at == at {
+		r.Requests, r.Aside = m.Requests, 0
+	}
+}
+
+// complete reads what the headers had no room for.
+func (j *Journal) complete(ctx context.Context) error {
+	j.index.mu.Lock()
+	gaps := maps.Clone(j.index.gaps)
+	j.index.mu.Unlock()
+	for at, run := range gaps {
+		m, err := j.get(ctx, getRequest{Seq: at})
+		if err != nil && codeOf(err) != jetstream.JSErrCodeMessageNotFound {
+			return explained(err)
+		}
+		var whole *mark
+		if err == nil {
+			b, bad := m.block(run)
+			if whole = &b.mark; bad != nil {
+				whole = nil
+				j.log.Error("a list does not say all of a run", zap.String("run", string(run)), zap.Error(bad))
+			}
+		}
+		j.index.fill(run, at, whole)
+	}
+	return nil
 }
 
 // knows reports whether the index has this block of the run, or a later one.
@@ -156,7 +217,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 		if err != nil {
 			return
 		}
-		run, _ := runOf(m.Subject())
+		run, _ := runOf(m.Subject(), m.Headers())
 		if !j.index.knows(run, meta.Sequence.Stream) {
 			if mark, err := markOf(m.Headers()); err == nil {
 				j.saw(run, meta.Sequence.Stream, mark)

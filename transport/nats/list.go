@@ -18,6 +18,9 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	if err := j.indexed(ctx); err != nil {
 		return nil, err
 	}
+	if err := j.complete(ctx); err != nil {
+		return nil, err
+	}
 	list := []messages.Summary{}
 	j.index.mu.Lock()
 	among := j.index.runs
@@ -127,5 +130,6 @@ func (j *Journal) remove(ctx context.Context, run messages.RunID, at uint64, par
 		}
 	}
 	j.index.drop(run, at)
-	return j.nc.PublishMsg(&nats.Msg{Subject: "live." + name + ".gone", Header: nats.Header{"Nats-Sequence": {strconv.FormatUint(at, 10)}}})
+	gone := named(nats.Header{"Nats-Sequence": {strconv.FormatUint(at, 10)}}, name, run)
+	return j.nc.PublishMsg(&nats.Msg{Subject: "live." + name + ".gone", Header: gone})
 }

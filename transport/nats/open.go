@@ -83,7 +83,8 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 	if o.log == nil {
 		o.log = zap.NewNop()
 	}
-	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{}}}
+	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{},
+		gaps: map[uint64]messages.RunID{}}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -266,6 +267,8 @@ const (
 	errNotClustered jetstream.ErrorCode = 10074
 	errOverlaps     jetstream.ErrorCode = 10065
 	errNoLeader     jetstream.ErrorCode = 10008
+	// errHeaderExceeds is for more than 64 kB.
+	errHeaderExceeds jetstream.ErrorCode = 10097
 )
 
 // errFull are the codes of limits: of the account, of a server's memory or disk, of the stream.

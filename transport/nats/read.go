@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"time"
@@ -58,25 +59,79 @@ func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (a
 
 // unpack adds the events of a block to the page.
 func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, after uint64, page *actors.Page) error {
-	name, _ := token(run)
-	for n := range b.Parts {
-		part, err := j.get(ctx, getRequest{LastFor: partOf(name, b.ID, n)})
-		if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
-			return errBroken(run, fmt.Sprintf("part %d of block %s is missing", n, b.ID))
-		}
-		if err != nil {
-			return err
-		}
-		b.data = append(b.data, part.Data...)
+	id, err := j.load(ctx, run, &b)
+	if err != nil {
+		return err
 	}
 	events, err := decode(b.data, after)
-	var id actors.BlockID
-	if _, bad := hex.Decode(id[:], []byte(b.ID)); err != nil || bad != nil {
+	if err != nil {
 		return errBroken(run, fmt.Sprintf("block %q: %v", b.ID, err))
 	}
 	page.Events = append(page.Events, events...)
 	page.Blocks = append(page.Blocks, id)
 	return nil
+}
+
+// load reads the parts of a block's data, and its id.
+func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id actors.BlockID, err error) {
+	name, _ := token(run)
+	for n := range b.Parts {
+		part, err := j.get(ctx, getRequest{LastFor: partOf(name, b.ID, n)})
+		if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
+			return id, errBroken(run, fmt.Sprintf("part %d of block %s is missing", n, b.ID))
+		}
+		if err != nil {
+			return id, err
+		}
+		b.data = append(b.data, part.Data...)
+	}
+	if n, err := hex.Decode(id[:], []byte(b.ID)); err != nil || n != len(id) {
+		return id, errBroken(run, fmt.Sprintf("block %q: %v", b.ID, err))
+	}
+	return id, nil
+}
+
+// Blocks implements [actors.Reader]. A block that an older version wrote, or that follows one, has no digest.
+func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[actors.StoredBlock, error] {
+	return func(yield func(actors.StoredBlock, error) bool) {
+		last, err := j.last(ctx, run)
+		var chain []byte
+		for at := uint64(0); at < last.Last && err == nil; {
+			var found []stored
+			if found, err = j.blocks(ctx, run, at, last.at); err != nil {
+				break
+			}
+			for _, s := range found {
+				var b actors.StoredBlock
+				if b, err = j.kept(ctx, run, s); err != nil {
+					break
+				}
+				copy(b.Before[:], chain)
+				if !yield(b, nil) {
+					return
+				}
+				at, chain = s.Last, s.Chain
+			}
+		}
+		if err != nil {
+			yield(actors.StoredBlock{}, err)
+		}
+	}
+}
+
+// kept returns a block as it is kept, but for what is in the block before it.
+func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b actors.StoredBlock, err error) {
+	id, err := j.load(ctx, run, &s)
+	if err != nil {
+		return b, err
+	}
+	lines, err := split(s.data)
+	if err != nil {
+		return b, errBroken(run, fmt.Sprintf("block %q: %v", s.ID, err))
+	}
+	b = s.mark.kept(id, lines)
+	copy(b.Digest[:], s.Digest)
+	return b, nil
 }
 
 // blocks reads the blocks from the one that has the event after the number, none beyond the sequence upTo.
@@ -157,10 +212,14 @@ type message struct {
 
 func (m message) block(run messages.RunID) (stored, error) {
 	mark, err := markOf(m.Header)
+	var data []byte
+	if err == nil {
+		data, err = mark.whole(m.Data)
+	}
 	if err != nil {
 		return stored{}, errBroken(run, fmt.Sprintf("message %d: %v", m.seq, err))
 	}
-	return stored{mark, m.seq, m.Data}, nil
+	return stored{mark, m.seq, data}, nil
 }
 
 // getRequest asks for messages of the stream.

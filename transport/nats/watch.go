@@ -26,7 +26,7 @@ func (j *Journal) listen(ctx context.Context) error {
 
 // heard takes a copy of a block's header, or the news that a log was removed.
 func (j *Journal) heard(m *nats.Msg) {
-	run, what := runOf(m.Subject)
+	run, what := runOf(m.Subject, m.Header)
 	at, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	switch {
 	case err != nil:
