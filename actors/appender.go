@@ -44,6 +44,7 @@ type appender struct {
 	inPlace  bool
 	observer *observer
 	failing  atomic.Pointer[failing]
+	damaged  atomic.Pointer[error] // why no run can begin until the node is started anew
 }
 
 // failing says that the journal takes no run's block: since when, when it last said so, and why.
@@ -54,6 +55,9 @@ type failing struct {
 
 // unready returns why no run should start now, or nil. While nobody has tried for a while, it is not known.
 func (a *appender) unready() error {
+	if why := a.damaged.Load(); why != nil {
+		return messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "no run can start: %v", *why)
+	}
 	f := a.failing.Load()
 	if f == nil || time.Since(f.since) < appendTimeout || time.Since(f.last) > 2*maxBackoff {
 		return nil
@@ -67,6 +71,10 @@ func (a *appender) unready() error {
 func (a *appender) failed(why error) bool {
 	if messages.CodeOf(why) != messages.Code(messages.CauseJournalUnavailable) {
 		return false
+	}
+	if errors.Is(why, ErrUnstorable) {
+		a.damaged.Store(&why)
+		return true
 	}
 	now := time.Now()
 	f := &failing{since: now, last: now, why: why}
@@ -282,6 +290,7 @@ func (e *entry) answered(try uint64, err error) {
 		case err == nil:
 			return e.settle()
 		case errors.Is(err, ErrUnstorable):
+			e.appender.failed(err)
 			return verdict{do: dropRun, why: errUnstorable(e.block, err)}
 		case errors.Is(err, ErrRefused):
 			return e.again(err)

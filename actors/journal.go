@@ -150,7 +150,8 @@ type Note struct {
 }
 
 // Errors of Append. One that is or wraps a messages.Error with the code journal_unavailable says that the store takes no
-// run's blocks, for example because its disk is full: then no run starts until it does.
+// run's blocks, for example because its disk is full: then no run starts until it does. An ErrUnstorable with this code
+// says that the store is damaged: then no run starts until the node is started anew.
 var (
 	ErrFenced     = errors.New("the run's log has another head")
 	ErrSealed     = errors.New("the run's log has its terminal")

@@ -4,33 +4,87 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// removedAtOnce is how many logs one transaction removes: appends wait for it.
-const removedAtOnce = 16
+// An errand of the retention aims at errandTime, because appends wait for it: paced adapts what one does.
+const (
+	errandTime  = 3 * time.Millisecond
+	mostRemoved = 512     // logs in one transaction
+	mostFreed   = 4 << 20 // their bytes, unless one log has more
+	mostPages   = 1024    // given back in one transaction
+	sparePages  = 1024    // that the file keeps for what comes
+)
 
-// Expire implements [actors.Journal]. The bytes are those of the events as the database holds them: the file itself
-// does not shrink, and uses its free pages again.
+// paced does work in steps, small at first, until there is no more. A step says how long appends waited for it.
+func paced(most int, step func(n int) (more bool, took time.Duration, err error)) error {
+	for n := 1; ; {
+		more, took, err := step(n)
+		if !more || err != nil {
+			return err
+		}
+		if n = min(2*n, most); took > errandTime {
+			n = max(n/4, 1)
+		}
+	}
+}
+
+// Expire implements [actors.Journal]. The bytes are those of the events as the database holds them. What the logs leave
+// free is given back to the disk, but for a few megabytes.
 func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (left int, err error) {
 	expired, left, err := j.expired(ctx, before, bytes)
 	if err != nil {
 		return 0, explained(j.dir, err)
 	}
-	for len(expired) > 0 {
-		n := min(len(expired), removedAtOnce)
-		if err := j.remove(ctx, expired[:n]); err != nil {
-			return 0, err
+	err = paced(mostRemoved, func(n int) (bool, time.Duration, error) {
+		n = min(n, len(expired))
+		size := int64(0)
+		for i, log := range expired[:n] {
+			if size += log.bytes; size > mostFreed && i > 0 {
+				n = i
+				break
+			}
 		}
+		if n == 0 {
+			return false, 0, nil
+		}
+		took, err := j.remove(ctx, expired[:n])
 		expired = expired[n:]
+		return true, took, err
+	})
+	if err == nil {
+		err = paced(mostPages, func(n int) (bool, time.Duration, error) { return j.giveBack(ctx, n) })
+	}
+	if err != nil {
+		return 0, err
 	}
 	return left, nil
 }
 
-// expired returns the numbers of the runs to remove, and how many others have ended.
-func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (numbers []int64, left int, err error) {
+// giveBack shortens the file by so many free pages.
+func (j *Journal) giveBack(ctx context.Context, pages int) (more bool, took time.Duration, err error) {
+	var free int
+	if err := j.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
+		return false, 0, explained(j.dir, err)
+	}
+	if free <= sparePages {
+		return false, 0, nil
+	}
+	took, err = j.writer.execute(ctx, func(exec exec) error {
+		_, err := exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
+		return err
+	})
+	return true, took, err
+}
+
+// endedLog is a log that may be removed.
+type endedLog struct{ number, bytes int64 }
+
+// expired returns the logs to remove, and how many others have ended.
+func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (all []endedLog, left int, err error) {
 	var total int64
 	row := j.db.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(bytes), 0) FROM runs WHERE ended = 1")
 	if err := row.Scan(&left, &total); err != nil {
@@ -49,18 +103,18 @@ func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (n
 		if !time.Unix(0, updated).Before(before) && total <= bytes {
 			break
 		}
-		numbers, left, total = append(numbers, number), left-1, total-size
+		all, left, total = append(all, endedLog{number, size}), left-1, total-size
 	}
-	return numbers, max(left, 0), rows.Err()
+	return all, max(left, 0), rows.Err()
 }
 
-func (j *Journal) remove(ctx context.Context, numbers []int64) error {
+func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, error) {
 	return j.writer.execute(ctx, func(exec exec) error {
-		for _, number := range numbers {
-			if _, err := exec("DELETE FROM runs WHERE id = ?", number); err != nil {
+		for _, log := range logs {
+			if _, err := exec("DELETE FROM runs WHERE id = ?", log.number); err != nil {
 				return err
 			}
-			if _, err := exec("DELETE FROM blocks WHERE run = ?", number); err != nil {
+			if _, err := exec("DELETE FROM blocks WHERE run = ?", log.number); err != nil {
 				return err
 			}
 		}
@@ -81,5 +135,6 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	case !ended:
 		return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
 	}
-	return j.remove(ctx, []int64{number})
+	_, err = j.remove(ctx, []endedLog{{number: number}})
+	return err
 }

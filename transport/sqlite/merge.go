@@ -54,7 +54,7 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 		}
 		runs = append(runs, r)
 	}
-	return true, m.journal.writer.execute(ctx, func(exec exec) error {
+	_, err = m.journal.writer.execute(ctx, func(exec exec) error {
 		for _, r := range runs {
 			if err := r.write(exec, m.journal.writer.opening); err != nil {
 				return err
@@ -62,6 +62,7 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 		}
 		return nil
 	})
+	return true, err
 }
 
 // mergedRun is the log of an ended run, with its deltas merged if there were any.

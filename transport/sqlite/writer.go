@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -41,7 +42,7 @@ type writer struct {
 	mu     sync.Mutex
 	queue  []*pending
 	bytes  int // of the queue
-	errand chan errand
+	errand chan *errand
 	closed bool
 	wake   chan struct{}
 	over   chan struct{}
@@ -57,7 +58,8 @@ type writer struct {
 // errand is a transaction of something other than appends.
 type errand struct {
 	do   func(exec) error
-	done chan<- error
+	took time.Duration
+	done chan error
 }
 
 // exec executes a statement, and returns how many rows it has changed.
@@ -69,7 +71,7 @@ func openWriter(j *Journal) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{journal: j, db: db, heads: map[messages.RunID]*head{}, errand: make(chan errand),
+	w := &writer{journal: j, db: db, heads: map[messages.RunID]*head{}, errand: make(chan *errand),
 		wake: make(chan struct{}, 1), over: make(chan struct{})}
 	if err := w.begin(); err != nil {
 		w.disconnect()
@@ -225,18 +227,22 @@ func (w *writer) transaction(do func() error) error {
 // run commits what waits, until close. Errands wait until nothing else does, but not for ever.
 func (w *writer) run() {
 	defer close(w.over)
+	var owed time.Duration // what appends may take before the next errand
 	for turn := 1; ; turn++ {
 		group, closed := w.take()
 		switch {
 		case len(group) > 0:
+			began := time.Now()
 			w.commit(group)
+			owed -= time.Since(began)
 			if turn%checkpointEvery == 0 {
 				w.journal.copier.rouse()
 			}
-			if turn%errandEvery == 0 {
+			if owed <= 0 {
 				select {
 				case e := <-w.errand:
-					e.done <- w.transaction(func() error { return e.do(w.exec) })
+					w.oblige(e)
+					owed = errandShare * e.took
 				default:
 				}
 			}
@@ -246,14 +252,22 @@ func (w *writer) run() {
 			select {
 			case <-w.wake:
 			case e := <-w.errand:
-				e.done <- w.transaction(func() error { return e.do(w.exec) })
+				w.oblige(e)
 			}
 		}
 	}
 }
 
-// errandEvery is after how many groups in a row an errand has its turn.
-const errandEvery = 16
+// errandShare is how many times as long as an errand the appends after it may take, before there is another: what runs
+// write must not grow faster than it is merged and removed.
+const errandShare = 2
+
+func (w *writer) oblige(e *errand) {
+	began := time.Now()
+	err := w.transaction(func() error { return e.do(w.exec) })
+	e.took = time.Since(began)
+	e.done <- err
+}
 
 // checkpoint copies what the write-ahead log holds to the database, while the writer goes on. The writer itself copies
 // the rest, and begins the log anew, when the log is long.
@@ -303,16 +317,17 @@ func (w *writer) rouse() {
 	}
 }
 
-// execute waits until the writer has nothing to append, and executes a transaction.
-func (w *writer) execute(c context.Context, do func(exec) error) error {
-	done := make(chan error, 1)
+// execute waits for its turn, and executes a transaction. It returns how long appends had to wait for that.
+func (w *writer) execute(c context.Context, do func(exec) error) (took time.Duration, err error) {
+	e := &errand{do: do, done: make(chan error, 1)}
 	select {
-	case w.errand <- errand{do, done}:
-		return explained(w.journal.dir, <-done)
+	case w.errand <- e:
+		err = <-e.done
+		return e.took, explained(w.journal.dir, err)
 	case <-w.over:
-		return messages.Errorf(messages.CodeUnavailable, "the journal in %s is closed", w.journal.dir)
+		return 0, messages.Errorf(messages.CodeUnavailable, "the journal in %s is closed", w.journal.dir)
 	case <-c.Done():
-		return context.Cause(c)
+		return 0, context.Cause(c)
 	}
 }
 

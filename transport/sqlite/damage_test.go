@@ -1,0 +1,119 @@
+package sqlite_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/sqlite"
+)
+
+// "Damage that a start meets makes /readyz say so; a start then fails at once"
+func TestDamageInReadiness(t *testing.T) {
+	dir := closed(t, func(*sqlite.Journal) {})
+	var root int64
+	reading(t, dir, "SELECT rootpage FROM sqlite_master WHERE name = 'runs_by_queueing'", &root)
+	overwrite(t, dir, (root-1)*4096, 200)
+	j, _ := open(t, dir)
+	s, err := actors.New(t.Context(), actors.Config{Journal: j})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close(context.Background()) }()
+	if err := s.Ready(); err != nil {
+		t.Errorf("before a start: %v", err)
+	}
+	job := actors.Job{Name: "test", Tasks: []actors.Task{{Name: "work", Run: func(context.Context, *actors.TaskContext) error { return nil }}}}
+	for range 2 {
+		began := time.Now()
+		_, err := s.Start(t.Context(), job, actors.Options{})
+		if messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || !strings.Contains(err.Error(), "is damaged: restore a backup") {
+			t.Errorf("the start ended with %v", err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the start took %s", took)
+		}
+		if err := s.Ready(); err == nil || !strings.Contains(err.Error(), "is damaged: restore a backup") {
+			t.Errorf("after it the node is ready: %v", err)
+		}
+	}
+}
+
+// What the database can never hold is refused for good, alone, and the log goes on.
+func TestUnstorable(t *testing.T) {
+	dir := t.TempDir()
+	j, _ := open(t, dir)
+	mustAppend(t, j, block("r_a", 0, queued, started, begun))
+	change(t, dir, "INSERT INTO blocks SELECT 99, first, last, id, opening, epoch, writer, terminal, body, before, digest FROM blocks",
+		"INSERT INTO runs SELECT 99, 'r_b', principal, job, labels, status, canceling, cause, 2, epoch, ended, merged, bytes, queued_at, updated_at, input, requests FROM runs")
+	for name, b := range map[string]actors.Block{
+		"no JSON":                      block("r_a", 3, messages.Unknown{Type: "moon.rose", Payload: json.RawMessage("{")}),
+		"no events":                    {Run: "r_a", After: actors.Head{Seq: 3}},
+		"a list that is not its log's": block("r_b", 2, begun),
+	} {
+		if err := appended(j, b); !errors.Is(err, actors.ErrUnstorable) || messages.CodeOf(err) == messages.Code(messages.CauseJournalUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	mustAppend(t, j, block("r_a", 3, done, success))
+}
+
+// "retention keeps up at saturation, and the file shrinks"
+func TestExpireKeepsUp(t *testing.T) {
+	dir := t.TempDir()
+	j, _ := open(t, dir)
+	const logs = 2000
+	long := strings.Repeat("word ", 1000)
+	answers := make(chan error, logs)
+	for i := range logs {
+		j.Append(block(messages.RunID(fmt.Sprintf("r_%d", i)), 0, queued, started, begun, said(0, long), done, success), func(err error) { answers <- err })
+	}
+	for range logs {
+		if err := <-answers; err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, after, left int
+	reading(t, dir, "PRAGMA page_count", &before)
+	ctx, cancel := context.WithCancel(t.Context())
+	blocks := make(chan int)
+	for i := range 32 {
+		go func() {
+			run, at := messages.RunID(fmt.Sprintf("r_live%d", i)), uint64(0)
+			n := 0
+			for ; ctx.Err() == nil; n++ {
+				b := block(run, at, said(n-1, "word "))
+				if at == 0 {
+					b = block(run, at, queued, started, begun)
+				}
+				if err := appended(j, b); err != nil {
+					t.Error(err)
+					break
+				}
+				at = b.Head().Seq
+			}
+			blocks <- n
+		}()
+	}
+	_, err := j.Expire(t.Context(), time.Now(), 0)
+	cancel()
+	n := 0
+	for range 32 {
+		n += <-blocks
+	}
+	reading(t, dir, "SELECT count(*) FROM runs WHERE ended = 1", &left)
+	reading(t, dir, "PRAGMA page_count", &after)
+	t.Logf("%d logs were removed beside %d appends; %d pages were %d", logs, n, after, before)
+	if err != nil || left != 0 || n > 10*logs {
+		t.Errorf("%d logs are left after %d appends (%v)", left, n, err)
+	}
+	if after > before/2 {
+		t.Errorf("%d pages are left of %d", after, before)
+	}
+}
