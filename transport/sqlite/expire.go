@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// An errand of the retention aims at errandTime, because appends wait for it: paced adapts what one does.
+// An errand of the retention aims at errandTime before its commit, because appends wait for it.
 const (
 	errandTime  = 3 * time.Millisecond
 	mostRemoved = 512     // logs in one transaction
@@ -19,7 +19,7 @@ const (
 	sparePages  = 1024    // that the file keeps for what comes
 )
 
-// paced does work in steps, small at first, until there is no more. A step says how long appends waited for it.
+// paced does work in steps, small at first, until there is no more. A step says how long it took.
 func paced(most int, step func(n int) (more bool, took time.Duration, err error)) error {
 	for n := 1; ; {
 		more, took, err := step(n)

@@ -55,7 +55,8 @@ type writer struct {
 	next  int64                    // number of a new run
 }
 
-// errand is a transaction of something other than appends.
+// errand is a transaction of something other than appends. It took so long without its commit, which costs the same
+// however much it does.
 type errand struct {
 	do   func(exec) error
 	took time.Duration
@@ -241,8 +242,9 @@ func (w *writer) run() {
 			if owed <= 0 {
 				select {
 				case e := <-w.errand:
+					began = time.Now()
 					w.oblige(e)
-					owed = errandShare * e.took
+					owed = errandShare * time.Since(began)
 				default:
 				}
 			}
@@ -263,10 +265,12 @@ func (w *writer) run() {
 const errandShare = 2
 
 func (w *writer) oblige(e *errand) {
-	began := time.Now()
-	err := w.transaction(func() error { return e.do(w.exec) })
-	e.took = time.Since(began)
-	e.done <- err
+	e.done <- w.transaction(func() error {
+		began := time.Now()
+		err := e.do(w.exec)
+		e.took = time.Since(began)
+		return err
+	})
 }
 
 // checkpoint copies what the write-ahead log holds to the database, while the writer goes on. The writer itself copies
@@ -317,7 +321,7 @@ func (w *writer) rouse() {
 	}
 }
 
-// execute waits for its turn, and executes a transaction. It returns how long appends had to wait for that.
+// execute waits for its turn, and executes a transaction. It returns how long that took without the commit.
 func (w *writer) execute(c context.Context, do func(exec) error) (took time.Duration, err error) {
 	e := &errand{do: do, done: make(chan error, 1)}
 	select {
