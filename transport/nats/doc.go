@@ -14,7 +14,9 @@
 //	ARTIFACTS        an object store of the files that runs wrote, for nodes that do not share a folder
 //
 // A header of each block ([mark]) says where the block belongs and what the log adds up to with it, so that a node can
-// list runs without reading events. A child's id is written with a tilde, p~c1: a dot would put it into its parent's
+// list runs without reading events. Open requests and labels that do not fit it are at the beginning of the message's
+// data, for whoever lists the run. A long id has its hash in the subject, and is itself in the header Lastword-Run: a
+// subject is at most 4 kB. A child's id is written with a tilde, p~c1: a dot would put it into its parent's
 // filter. A user needs a NATS account for these subjects, and permission for them.
 //
 // The stream's leader answers what decides: where a log ends, and whether a block is in it. Other events may come from

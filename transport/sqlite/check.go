@@ -148,7 +148,7 @@ func (c *checker) log(want *head) error {
 		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
 	}
 	if !reflect.DeepEqual(got, *want) {
-		return fmt.Errorf("the list says %s, its log says %s", want, &got)
+		return fmt.Errorf("the list says that the run is %s, its log says %s", want, &got)
 	}
 	return nil
 }
@@ -156,5 +156,5 @@ func (c *checker) log(want *head) error {
 // String says what the runs' table says of a log.
 func (h *head) String() string {
 	says, _ := json.Marshal(h.summary) // of texts and times alone
-	return fmt.Sprintf("%s, epoch %d, %d bytes, ended: %t", says, h.Epoch, h.bytes, h.Ended)
+	return fmt.Sprintf("%s at %d with %d bytes, epoch %d, ended: %t, %s", h.summary.Status, h.Seq, h.bytes, h.Epoch, h.Ended, says)
 }
