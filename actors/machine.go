@@ -330,7 +330,7 @@ func (m *machine) attemptOver(a *attempt, err error) {
 		m.end(messages.RunFailed{By: author(err), Cause: d.Cause, Task: a.task.Name, Error: d.Error}, d.Error.Message, d.Error)
 		return
 	}
-	next := &attempt{task: a.task, number: a.number + 1}
+	next := &attempt{task: a.task, number: a.number + 1, lost: a.lost}
 	m.phase = backingOff{next}
 	m.after(d.Delay, &retryDue{attempt: next})
 }

@@ -30,7 +30,7 @@ func (m *machine) begin() {
 // attemptAt is the first attempt at the task or, in a run that was started again, the one after those in the log.
 func (m *machine) attemptAt(task *Task) *attempt {
 	before, _ := m.ledger.fold.Task(task.Name)
-	return &attempt{task: task, number: before.Attempt + 1}
+	return &attempt{task: task, number: before.Attempt + 1, lost: m.ledger.fold.Peek().Recoveries > 0}
 }
 
 // opened calls the first attempt: the owning event is durable.

@@ -26,6 +26,7 @@ type attempt struct {
 	number  int
 	overdue error                            // of the machine: why it fails whatever it returns
 	due     bool                             // of the machine: its backoff has passed
+	lost    bool                             // the run was lost before, and started again
 	work    atomic.Pointer[supervision.Task] // nil until the task's actor has started it
 
 	mu       sync.Mutex
@@ -341,7 +342,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 
 // Go runs f in another goroutine of the task, which waits for it. Its error, panic or Goexit is the task's.
 func (t *TaskContext) Go(f func(ctx context.Context) error) {
-	t.work.Go(func(ctx context.Context) error { return checked(f(ctx)) })
+	t.work.Go(func(ctx context.Context) error { return t.attempt.checked(f(ctx)) })
 }
 
 // credits is how many of a task's events may be on their way to its run.
@@ -394,7 +395,7 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 			if a.system.config.Inject != nil {
 				return t.injected(ctx)
 			}
-			return checked(now.task.Run(ctx, t))
+			return now.checked(now.task.Run(ctx, t))
 		})
 	now.work.Store(work)
 	if cause := a.run.cause(); cause != nil {
@@ -403,16 +404,16 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 }
 
 // checked asks a task's error what it says, in the task: there its methods may block or panic, and nobody calls them
-// again. Only the runtime says that a node was lost or shut down. Without noinline its frame would cost every waiting
-// task stack.
+// again. A task cannot claim that its node shut down, or was lost if the log does not say so. Without noinline its frame
+// would cost every waiting task stack.
 //
 //go:noinline
-func checked(err error) error {
+func (a *attempt) checked(err error) error {
 	if err == nil {
 		return nil
 	}
 	d := supervision.Describe(err)
-	if c := d.Cause(); c == messages.CauseNodeLost || c == messages.CauseShutdown {
+	if c := d.Cause(); c == messages.CauseNodeLost && !a.lost || c == messages.CauseShutdown {
 		return supervision.Describe(errors.New(d.Error()))
 	}
 	return d
@@ -424,7 +425,7 @@ func (t *TaskContext) injected(ctx context.Context) error {
 	if err := s.injectWork(t, WorkBegins); err != nil {
 		return err
 	}
-	err := checked(t.attempt.task.Run(ctx, t))
+	err := t.attempt.checked(t.attempt.task.Run(ctx, t))
 	return cmp.Or(s.injectWork(t, WorkReturns), err)
 }
 
