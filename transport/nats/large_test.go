@@ -66,6 +66,7 @@ func TestDeepRun(t *testing.T) {
 				}
 			}
 		}
+		hears("the beginning", func(n actors.Note) bool { return n == actors.Note{} })
 		must(t, a, block(run, 0, 1, queued))
 		hears("the run", func(n actors.Note) bool { return n.Run == run })
 		if err := a.Send(ctx, actors.Command{Run: run, ID: "1", Attach: true}); err != nil {

@@ -316,7 +316,7 @@ func reading(t testing.TB, dir, query string, value any) {
 // hold keeps everybody else from writing to the database.
 func hold(t *testing.T, dir string) (release func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db")+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
