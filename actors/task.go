@@ -436,5 +436,8 @@ func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {
 	if crash, ok := errors.AsType[*supervision.Crash](m.Err); ok {
 		panic(crash)
 	}
+	if m.Err == nil { // a task that may be tried again keeps its actor
+		supervision.Goodbye(c)
+	}
 	c.Send(c.Parent(), &returned{attempt: a.now, err: m.Err})
 }

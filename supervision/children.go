@@ -72,9 +72,11 @@ func (c *Children) Stop(ctx actor.Context, name string) {
 		return
 	}
 	k.asked = true
-	if k.ordered {
+	switch {
+	case k.goodbye: // it stops already
+	case k.ordered:
 		ctx.Send(k.pid, Shutdown{})
-	} else {
+	default:
 		ctx.Stop(k.pid)
 	}
 	c.limit(k)

@@ -312,7 +312,7 @@ func (t *Trial) begins(p actors.Point) {
 	for i, f := range t.Plan.Faults {
 		late := f.Phase == Stopping || f.Phase == Stopped
 		switch {
-		case late && i == 0 && t.Plan.Cancel == CancelBefore && p.Actor == Write:
+		case late && i == 0 && t.Plan.Cancel == CancelBefore && (p.Actor == f.Actor || f.Actor == RunActor && p.Actor == Write):
 			t.cancel(p)
 		case f.Failure == None && f.Actor == p.Actor:
 			t.fire(i)

@@ -130,7 +130,7 @@ func makeFaults() []Fault {
 }
 
 // possible reports whether the fault can happen: an actor that is stopping cannot be stopped, one that has stopped
-// has no parent that could abandon it, and a task's actor begins with the first attempt.
+// has no parent that could abandon it, and a task's actor lives from the first attempt until its task is done.
 func (f Fault) possible() bool {
 	order := Tasks()
 	switch {
@@ -139,7 +139,7 @@ func (f Fault) possible() bool {
 	case f.Phase == Stopped:
 		return slices.Contains(TurnFailures(), f.Failure) && f.Failure != TurnBlock
 	case slices.Contains(order, string(f.Phase)):
-		return slices.Index(order, f.Actor) <= slices.Index(order, string(f.Phase))
+		return f.Actor == RunActor || f.Actor == string(f.Phase)
 	}
 	return true
 }
