@@ -189,19 +189,16 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	var r *activeRun
 	if c.run == nil {
-		if r = f.system.active(c.id); r == nil && !c.listening {
+		if !c.listening { // before the look: from now on, the relay wakes
 			f.system.relay.listen(c.id, f.wake)
 			c.listening = true
-			r = f.system.active(c.id) // from now on, the relay wakes
 		}
-		if r != nil && !r.log.liveDropped.Load() && c.after >= r.log.base {
+		if r = f.system.active(c.id); r != nil && !r.log.liveDropped.Load() && c.after >= r.log.base {
 			if err := r.log.enter(f.system.config.MaxReaders, f.wake); err != nil {
 				return batch{}, err
 			}
+			f.unhook(c)
 			c.run = r
-		} else if !c.listening {
-			f.system.relay.listen(c.id, f.wake)
-			c.listening = true
 		}
 	}
 	if c.run == nil {

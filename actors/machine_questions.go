@@ -152,9 +152,6 @@ func (m *machine) answer(a *answerInput) {
 	case !known:
 		m.reply(a.reply, errNotAsked(m.ledger.id, a.request))
 		return
-	case in.Closed && a.id != "" && in.ID == a.id:
-		m.kept(a.reply)
-		return
 	case in.Closed:
 		m.reply(a.reply, errAnswered(a.request))
 		return

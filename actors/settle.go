@@ -269,6 +269,7 @@ func (s *System) giveBack() {
 // follows what is durable. If that is refused as well, nobody can end the run.
 func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	if old.refused {
+		s.counts.ended.Add(1)
 		s.setAside(old.id, why)
 		return true
 	}
@@ -277,6 +278,7 @@ func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	case err != nil:
 		return s.ctx.Err() != nil
 	case head.Ended:
+		s.counts.ended.Add(1)
 		return true
 	}
 	r := s.newRun(old.id, old.job, *fold.Peek().Queued, old.parent)

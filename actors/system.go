@@ -140,12 +140,12 @@ func (s *System) released(r *activeRun) {
 		return
 	}
 	r.detach()
-	s.counts.ended.Add(1)
 	end := r.log.final.Load()
 	if end == nil {
 		s.lost(r)
 		return
 	}
+	s.counts.ended.Add(1)
 	if end.Status == messages.Failed {
 		s.logFailure(r, end)
 	}
@@ -163,12 +163,15 @@ func (s *System) released(r *activeRun) {
 
 // lost deals with a run whose live log was dropped: another node has it, or the journal refuses for good what it said.
 func (s *System) lost(r *activeRun) {
-	refused, unstorable := errors.AsType[unstorable](r.log.dropped())
-	switch {
-	case unstorable && r.log.durable.Load() > 0:
+	refused, never := errors.AsType[unstorable](r.log.dropped())
+	if never && r.log.durable.Load() > 0 {
 		s.untilDone(func() bool { return s.endRefused(r, refused) })
+		return
+	}
+	s.counts.ended.Add(1)
+	switch {
 	case r.parent == nil:
-	case unstorable && r.log.hasTerminal(): // nothing can be written of this child
+	case never && r.log.hasTerminal(): // nothing can be written of this child
 		s.log.Error("a sub-run has no log", zap.String("run", string(r.id)), zap.Error(refused))
 		r.parent.post(&childOver{id: r.id, status: messages.Canceled, cause: messages.CauseJournalUnavailable})
 	default:

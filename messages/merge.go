@@ -57,7 +57,10 @@ type part struct {
 	lines  []LogLine
 }
 
-type merger struct{ parts []*part }
+type merger struct {
+	parts []*part
+	byKey map[partKey]*part // once there are many
+}
 
 func (m *merger) add(b Body) {
 	if merged, ok := b.(Merged); ok {
@@ -81,13 +84,21 @@ func (m *merger) add(b Body) {
 }
 
 func (m *merger) part(key partKey) *part {
-	for _, p := range m.parts {
+	if p := m.byKey[key]; p != nil {
+		return p
+	}
+	for _, p := range m.parts[:min(len(m.parts), short)] {
 		if p.key == key {
 			return p
 		}
 	}
 	p := &part{key: key}
-	m.parts = append(m.parts, p)
+	if m.parts = append(m.parts, p); len(m.parts) > short {
+		if m.byKey == nil {
+			m.byKey = map[partKey]*part{}
+		}
+		m.byKey[key] = p
+	}
 	return p
 }
 

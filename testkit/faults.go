@@ -156,6 +156,8 @@ func (t *Trial) disturb() Disturbance {
 			return Disturbance{Refuse: true}
 		}
 		t.refused = 0
+	case Final:
+		return Disturbance{Never: uint64(t.appends) == 2+t.Plan.Seed%12}
 	case Uncertain:
 		return Disturbance{Unknown: dice < 8, Lose: dice < 3}
 	}

@@ -30,6 +30,8 @@ type Disturbance struct {
 	Panic bool
 	// Refuse answers actors.ErrRefused: the block did not land and may be appended again.
 	Refuse bool
+	// Never answers actors.ErrUnstorable: the block will never land.
+	Never bool
 	// Unknown answers actors.ErrUnknown: the block landed, unless Lose is set too. Lose alone answers that it landed.
 	Unknown, Lose bool
 	// Twice answers twice.
@@ -93,6 +95,8 @@ func (j *Journal) append(b actors.Block, d Disturbance, done func(error)) {
 	switch {
 	case d.Refuse:
 		answer(actors.ErrRefused)
+	case d.Never:
+		answer(actors.ErrUnstorable)
 	case d.Lose && d.Unknown:
 		answer(actors.ErrUnknown)
 	case d.Lose:

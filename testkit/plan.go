@@ -168,10 +168,11 @@ const (
 	Slow      Weather = "slow"      // every append takes 1 to 3 ms
 	Refusing  Weather = "refusing"  // some appends are refused, never more than two in a row
 	Uncertain Weather = "uncertain" // some appends have an unknown outcome
+	Final     Weather = "final"     // one append is refused for good, if the run has so many
 )
 
 // Weathers returns all weathers.
-func Weathers() []Weather { return []Weather{Calm, Slow, Refusing, Uncertain} }
+func Weathers() []Weather { return []Weather{Calm, Slow, Refusing, Uncertain, Final} }
 
 // Plan says what goes wrong in one run. The same seed always makes the same plan.
 type Plan struct {
@@ -330,7 +331,12 @@ func (p Plan) Judge(end messages.State) error {
 	if got.Cause == messages.CauseInjected {
 		got.Code = end.End.Error.Code
 	}
-	if allowed := p.Outcomes(); !slices.Contains(allowed, got) {
+	allowed := p.Outcomes()
+	if p.Journal == Final {
+		allowed = append(allowed, Outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseJournalUnavailable},
+			Outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser})
+	}
+	if !slices.Contains(allowed, got) {
 		return fmt.Errorf("%s: ended as %v, allowed are %v", p, got, allowed)
 	}
 	if got.Code == messages.Code(messages.CausePanic) && end.End.Error.Stack == "" {
