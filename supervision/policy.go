@@ -100,7 +100,7 @@ func Describe(err error) *Described {
 		return d
 	}
 	d := &Described{cause: messages.CauseError}
-	_, d.final = errors.AsType[*permanentError](err)
+	d.final = IsPermanent(err)
 	if crash, ok := errors.AsType[*Crash](err); ok {
 		d.crashed(crash.asked())
 	} else {
@@ -156,6 +156,12 @@ func Permanent(err error) error {
 		return nil
 	}
 	return &permanentError{err}
+}
+
+// IsPermanent reports whether err is from [Permanent].
+func IsPermanent(err error) bool {
+	_, ok := errors.AsType[*permanentError](err)
+	return ok
 }
 
 type retryError struct {

@@ -103,6 +103,10 @@ func TestSteeringErrorsKeepTheError(t *testing.T) {
 	if supervision.Permanent(nil) != nil || supervision.RetryAfter(1, nil) != nil {
 		t.Error("nil became an error")
 	}
+	final := supervision.RetryAfter(1, supervision.Permanent(errBroken))
+	if !supervision.IsPermanent(final) || supervision.IsPermanent(errBroken) || supervision.IsPermanent(nil) {
+		t.Error("IsPermanent does not know what is from Permanent")
+	}
 }
 
 func TestIsCrash(t *testing.T) {
