@@ -132,7 +132,7 @@ const (
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
 	RuleInput    Rule = "input"    // a request has a name of its own, unless a secret is asked for again; its answer names it
 	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
-	RuleStep     Rule = "step"     // a step ends after it started
+	RuleStep     Rule = "step"     // a step ends after it started; what is kept of a task's step is kept once
 	RuleTerminal Rule = "terminal" // a terminal has an author, a cause, and no task still running
 	RuleRewind   Rule = "rewind"   // a rewind goes back to what the journal holds
 	RuleBody     Rule = "body"     // the body's own fields make sense

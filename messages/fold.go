@@ -23,6 +23,7 @@ type Fold struct {
 	inputs           indexed[Input]
 	children         indexed[ChildState]
 	steps            indexed[StepState]
+	kept             indexed[StepKept]
 	ownArtifactTasks bool // nobody else sees the memory of ArtifactTasks
 
 	waiting int                 // how many tasks wait for another attempt
@@ -44,6 +45,7 @@ func NewFold(s State) *Fold {
 	f.s.clip()
 	f.tasks, f.streams, f.progress, f.calls = newIndexed(s.Tasks), newIndexed(s.Streams), newIndexed(s.Progress), newIndexed(s.Calls)
 	f.artifacts, f.inputs, f.children, f.steps = newIndexed(s.Artifacts), newIndexed(s.Inputs), newIndexed(s.Children), newIndexed(s.Steps)
+	f.kept = newIndexed(s.Kept)
 	for _, t := range s.Tasks {
 		if t.Status == TaskWaiting {
 			f.waiting++
@@ -57,6 +59,7 @@ func (s *State) clip() {
 	s.Tasks, s.Streams, s.Progress = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress)
 	s.Calls, s.Inputs, s.Children, s.Steps = slices.Clip(s.Calls), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
 	s.Artifacts, s.ArtifactTasks, s.Log.Lines = slices.Clip(s.Artifacts), slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
+	s.Kept = slices.Clip(s.Kept)
 	for len(s.ArtifactTasks) < len(s.Artifacts) && !s.Status.IsEnded() { // a State of an older version lacks them
 		s.ArtifactTasks = append(s.ArtifactTasks, "")
 	}
@@ -101,7 +104,7 @@ var singles = sync.Pool{New: func() any { return &Fold{single: true} }}
 func (f *Fold) State() State {
 	f.tasks.own, f.streams.own, f.progress.own, f.calls.own = false, false, false, false
 	f.artifacts.own, f.inputs.own, f.children.own, f.steps.own = false, false, false, false
-	f.ownArtifactTasks = false
+	f.ownArtifactTasks, f.kept.own = false, false
 	return f.s
 }
 

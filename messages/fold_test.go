@@ -165,7 +165,9 @@ func (w *wide) body() messages.Body {
 			messages.ChildEnded{Child: runID + messages.RunID(name(".c")), Status: messages.Failed}}[w.IntN(2)]
 	case 19:
 		return []messages.Body{messages.StepStarted{Step: name("s")}, messages.StepEnded{Step: name("s"), Outcome: "ok"},
-			messages.StepEnded{Step: name("s"), Outcome: messages.StepSkipped}}[w.IntN(3)]
+			messages.StepEnded{Step: name("s"), Outcome: messages.StepSkipped},
+			messages.StepKept{Step: name("s"), Task: task.Name, Result: json.RawMessage(`1`)},
+			messages.StepKept{Step: name("s"), Task: task.Name, Begun: true}}[w.IntN(5)]
 	case 20:
 		return []messages.Body{lines(w.state.Log.Next, "line"), messages.TaskCompleted{Task: task.Name, Attempt: task.Attempt},
 			messages.Merged{Parts: []messages.Body{messages.Progress{Task: task.Name}, lines(w.state.Log.Next, "merged")}}}[w.IntN(3)]
@@ -297,6 +299,16 @@ func long(n int) map[string]func(yield func(messages.Body)) {
 		"steps": each(
 			func(x string) messages.Body { return messages.StepStarted{Step: x} },
 			func(x string) messages.Body { return messages.StepEnded{Step: x} }),
+		"kept steps": func(yield func(messages.Body)) {
+			yield(started("t"))
+			for i := range 2 * n {
+				b := messages.StepKept{Step: fmt.Sprint("x", i%n), Task: "t", Begun: i < n}
+				if !b.Begun {
+					b.Result = json.RawMessage(`1`)
+				}
+				yield(b)
+			}
+		},
 		"children": each(
 			func(x string) messages.Body { return messages.ChildStarted{Child: child(x)} },
 			func(x string) messages.Body { return messages.ChildEnded{Child: child(x), Status: messages.Completed} }),

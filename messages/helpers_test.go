@@ -189,6 +189,7 @@ func samples() []messages.Body {
 		messages.InputRequired{Request: "q1", Task: "analyze", Prompt: "Which branch?", Schema: json.RawMessage(`{"type":"string"}`),
 			InputKind: messages.InputSelection, TimeoutMS: 60_000},
 		messages.InputReceived{Request: "q1", ID: "cmd_2", Task: "analyze", Value: json.RawMessage(`"main"`), Principal: "ada"},
+		messages.StepKept{Step: "charge", Task: "analyze", Result: json.RawMessage(`{"receipt":"r7"}`), Error: closed, Begun: true},
 		messages.ChildStarted{Child: runID + ".c1", Job: "prompt"},
 		messages.ChildEnded{Child: runID + ".c1", Status: messages.Failed, Cause: messages.CauseStalled},
 		messages.StepStarted{Step: "outline", Task: "plan"},

@@ -25,6 +25,7 @@ type judge struct {
 	used      map[string]bool   // the same keys, for ever
 	by        map[string]string // the same keys: the task that began it
 	asked     map[string]*asked // by request
+	kept      map[string]string // "task/step" -> begun, ended
 	line      uint64            // the last log line
 	recovered int               // how often
 }
@@ -44,7 +45,8 @@ type said struct {
 
 func newJudge() *judge {
 	return &judge{task: map[string]string{}, attempt: map[string]int{}, said: map[string]*said{}, known: map[string]bool{},
-		open: map[string]string{}, used: map[string]bool{}, by: map[string]string{}, asked: map[string]*asked{}}
+		open: map[string]string{}, used: map[string]bool{}, by: map[string]string{}, asked: map[string]*asked{},
+		kept: map[string]string{}}
 }
 
 // sentence returns the index of the first illegal event and the rule it breaks, or len(log).
@@ -276,10 +278,40 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 			return rule
 		}
 		return j.finish("step "+b.Step, "step", RuleStep)
+	case StepKept:
+		return j.keep(b)
 	case FaultInjected, Unknown:
 		return ""
 	}
 	return RuleBody
+}
+
+// keep: a step begins or ends; it ends for good unless its error is retryable.
+func (j *judge) keep(b StepKept) Rule {
+	key, becomes := b.Task+"/"+b.Step, "ended"
+	switch {
+	case b.Begun:
+		becomes = "begun"
+	case b.Error != nil && b.Error.Retryable:
+		becomes = ""
+	}
+	if was := j.kept[key]; b.Step == "" || b.Task == "" || was == "ended" || was == "begun" && b.Begun {
+		return RuleStep
+	}
+	said := 0
+	for _, is := range []bool{b.Begun, b.Result != nil, b.Error != nil} {
+		if is {
+			said++
+		}
+	}
+	if said != 1 {
+		return RuleBody
+	}
+	if b.Begun && j.canceling {
+		return RuleCancel
+	}
+	j.kept[key] = becomes
+	return j.speaks(b.Task)
 }
 
 func when(broken bool, rule Rule) Rule {

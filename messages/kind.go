@@ -40,6 +40,8 @@ const (
 	KindInputRequired Kind = "input.required"
 	KindInputReceived Kind = "input.received"
 
+	KindStepKept Kind = "step.kept"
+
 	KindChildStarted Kind = "child.started"
 	KindChildEnded   Kind = "child.ended"
 
@@ -98,6 +100,7 @@ var kinds = []*KindInfo{
 	toolStarted, toolProgress, toolCompleted,
 	artifactPartial, artifactWritten,
 	inputRequired, inputReceived,
+	stepKept,
 	childStarted, childEnded,
 	stepStarted, stepEnded,
 	faultInjected,

@@ -122,7 +122,7 @@ func (w *teller) act() {
 	}
 	for _, task := range slices.Sorted(maps.Keys(j.task)) {
 		if j.task[task] == "running" {
-			can = append(can, w.leave(task))
+			can = append(can, w.leave(task), w.keep(task))
 		}
 		if j.task[task] == "waiting" && !j.canceling {
 			can = append(can, func() { w.say(messages.TaskRestarted{Task: task, Attempt: j.attempt[task] + 1}) })
@@ -265,6 +265,27 @@ func (w *teller) answer(request string, q *asked) func() {
 		b := messages.InputReceived{Request: request, ID: w.name("c"), Value: json.RawMessage(`"main"`)}
 		if q.kind == "secret" {
 			b.Value = nil
+		}
+		w.say(b)
+	}
+}
+
+// keep begins or ends a step of the task.
+func (w *teller) keep(task string) func() {
+	return func() {
+		b := messages.StepKept{Step: w.pick("charge", "ship"), Task: task}
+		was := w.judge.kept[task+"/"+b.Step]
+		if was == "ended" {
+			b.Step, was = w.name("s"), ""
+		}
+		switch w.pick("begin", "result", "error") {
+		case "begin":
+			b.Begun = was == "" && !w.judge.canceling
+		case "error":
+			b.Error = &messages.Error{Code: "error", Message: "it broke", Retryable: rapid.Bool().Draw(w.t, "retryable")}
+		}
+		if !b.Begun && b.Error == nil {
+			b.Result = json.RawMessage(`{"receipt":7}`)
 		}
 		w.say(b)
 	}

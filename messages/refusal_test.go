@@ -39,6 +39,9 @@ func fullLog() []Event {
 		textDone("x", "a", "Hello"), ThoughtDone{Stream: "m", Task: "a", Text: "hm", SHA256: Digest("hm")},
 		TaskFailed{Task: "a", Attempt: 1, Cause: CauseError, Error: failure, WillRetry: true}, TaskRestarted{Task: "a", Attempt: 2},
 		TextDelta{Stream: "x", Task: "a", Text: "Hi"}, lines(3, "three"),
+		StepKept{Step: "pay", Task: "a", Begun: true}, StepKept{Step: "pay", Task: "a", Error: &Error{Code: "error", Message: "busy", Retryable: true}},
+		StepKept{Step: "pay", Task: "a", Begun: true}, StepKept{Step: "pay", Task: "a", Result: json.RawMessage(`null`)},
+		StepKept{Step: "pay", Task: "b", Error: failure},
 		StepStarted{Step: "s", Task: "a"}, StepEnded{Step: "s", Task: "a", Outcome: "ok"},
 		InputRequired{Request: "q", Task: "a", Prompt: "?"}, InputReceived{Request: "q", Value: json.RawMessage(`1`)},
 		ChildStarted{Child: runID + ".c1", Job: "prompt"}, ChildEnded{Child: runID + ".c1", Status: Completed},
@@ -108,6 +111,10 @@ func (m *mutant) find(ok func(e Event) bool) (int, bool) {
 	}
 	return at[m.pick(len(at))], true
 }
+
+// stepBegins is the beginning of a step that is kept, and stepEnded the last end of one.
+func stepBegins(e Event) bool { b, ok := e.Body.(StepKept); return ok && b.Begun }
+func stepEnded(e Event) bool  { b, ok := e.Body.(StepKept); return ok && b.Task == "b" }
 
 func ofKind(k Kind) func(Event) bool { return func(e Event) bool { return e.Kind() == k } }
 
@@ -280,6 +287,7 @@ func cancels() []mutation {
 		{"a task begins after canceling", "cancel", RuleCancel, insert(canceling, TaskStarted{Task: "b", Attempt: 1})},
 		{"a task restarts after canceling", "cancel", RuleCancel, insert(canceling, TaskRestarted{Task: "a", Attempt: 2})},
 		{"a step begins after canceling", "cancel", RuleCancel, insert(canceling, StepStarted{Step: "s"})},
+		{"a step that is once begins after canceling", "cancel", RuleCancel, insert(canceling, StepKept{Step: "pay", Task: "a", Begun: true})},
 		{"a child begins after canceling", "cancel", RuleCancel, insert(canceling, ChildStarted{Child: runID + ".c1"})},
 		{"a whole artifact after a cancel", "cancel", RuleArtifact, body(func(b *RunCanceled) { b.Artifacts = []Artifact{{Name: "f"}} })},
 		{"canceled for no known cause", "cancel", RuleTerminal, body(func(b *RunCanceled) { b.Cause = "moon" })},
@@ -423,6 +431,18 @@ func things() []mutation {
 		{"a step is skipped twice", "full", RuleStep, insert(ofKind(KindStepEnded), StepEnded{Step: "k", Outcome: "skipped"},
 			StepEnded{Step: "k", Outcome: "skipped"})},
 		{"a skipped step without a name", "full", RuleStep, insert(ofKind(KindStepEnded), StepEnded{Outcome: "skipped"})},
+		{"a result is kept twice", "full", RuleStep, insert(stepEnded, StepKept{Step: "pay", Task: "a", Result: json.RawMessage(`2`)})},
+		{"a kept step begins", "full", RuleStep, insert(stepEnded, StepKept{Step: "pay", Task: "a", Begun: true})},
+		{"a permanent error and then a result", "full", RuleStep, insert(stepEnded, StepKept{Step: "pay", Task: "b", Result: json.RawMessage(`2`)})},
+		{"a step that is once begins twice", "full", RuleStep, insert(stepBegins, StepKept{Step: "pay", Task: "a", Begun: true})},
+		{"a kept step without a name", "full", RuleStep, body(func(b *StepKept) { b.Step = "" })},
+		{"a kept step of no task", "full", RuleStep, body(func(b *StepKept) { b.Task = "" })},
+		{"a kept step of an idle task", "full", RuleTask, insert(started, StepKept{Step: "pay", Task: "a", Result: json.RawMessage(`2`)})},
+		{"a step is kept with nothing", "full", RuleBody, insert(stepEnded, StepKept{Step: "pay2", Task: "a"})},
+		{"a step is kept with a result and an error", "full", RuleBody,
+			insert(stepEnded, StepKept{Step: "pay2", Task: "a", Result: json.RawMessage(`2`), Error: failure})},
+		{"a step begins and has a result", "full", RuleBody,
+			insert(stepEnded, StepKept{Step: "pay2", Task: "a", Result: json.RawMessage(`2`), Begun: true})},
 		{"a step without a name", "full", RuleStep, body(func(b *StepStarted) { b.Step = "" })},
 	}
 }

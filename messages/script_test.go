@@ -110,6 +110,9 @@ func show(t *testing.T, out *strings.Builder, s messages.State) {
 	for _, v := range s.Steps {
 		fmt.Fprintf(out, "step     %s round %d, running %t, outcome %q\n", v.Name, v.Rounds, v.Running, v.Outcome)
 	}
+	for _, v := range s.Kept {
+		fmt.Fprintf(out, "kept     %s of %s, begun %t, result %s, error %v\n", v.Step, v.Task, v.Begun, v.Result, v.Error)
+	}
 	if s.End != nil {
 		fmt.Fprintf(out, "end      %s\n", asJSON(t, s.End))
 	}

@@ -48,6 +48,8 @@ type State struct {
 	Inputs        []Input      `json:"inputs,omitempty"`
 	Children      []ChildState `json:"children,omitempty"`
 	Steps         []StepState  `json:"steps,omitempty"`
+	// Kept are the steps of tasks whose end is kept.
+	Kept []StepKept `json:"kept,omitempty"`
 	// End is the terminal, once there is one.
 	End *End `json:"end,omitempty"`
 
