@@ -245,12 +245,14 @@ func (m *machine) nextAttempt(a *attempt) {
 	}
 }
 
-// call starts the current attempt. A task that must not run twice waits until its start is durable.
+// call starts the current attempt. A task that must not run twice waits until its start is durable, and one with kept
+// steps until they are.
 func (m *machine) call(a *attempt) {
 	if a.task.Deadline > 0 {
 		m.after(a.task.Deadline, &attemptDue{attempt: a})
 	}
-	if a.task.Once {
+	a.steps = m.keptSteps(a.task.Name)
+	if a.task.Once || len(a.steps) > 0 {
 		m.whenKept(&called{attempt: a})
 		return
 	}
@@ -296,7 +298,12 @@ func (m *machine) emitted(e *emission) {
 		m.reply(e.verdict, errSilenced)
 		return
 	}
-	m.reply(e.verdict, m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message)))
+	err := m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message))
+	if err == nil && e.durable {
+		m.kept(e.verdict)
+		return
+	}
+	m.reply(e.verdict, err)
 }
 
 var errSilenced = messages.Errorf(messages.Code(messages.CauseError), "the attempt is over: it can say nothing more")

@@ -218,6 +218,7 @@ type simWorker struct {
 
 	verdict chan error
 	said    uint64 // what a commit waits for, at least
+	keeps   string // the step whose end is on its way
 	answer  chan answer
 	asked   string
 	birth   chan childStart
@@ -284,7 +285,7 @@ func (w *simWorker) act() {
 		return
 	}
 	w.left--
-	switch w.s.dice.IntN(9) {
+	switch w.s.dice.IntN(11) {
 	case 0, 1:
 		w.emit(messages.TextDelta{Stream: w.a.task.Name, Text: "x"})
 	case 2:
@@ -299,7 +300,33 @@ func (w *simWorker) act() {
 	case 8:
 		w.verdict, w.said = make(chan error, 4), w.s.judge.Peek().Seq
 		w.s.post(&commitRequest{w.a, w.verdict})
+	case 9, 10:
+		w.keep("k" + string(rune('0'+w.s.dice.IntN(2))))
 	}
+}
+
+// keep makes a step, unless the log had it when the attempt began. Then readers have it as well.
+func (w *simWorker) keep(name string) {
+	before, again := w.a.take(name)
+	switch {
+	case again:
+	case before.Result != nil:
+		w.s.say("%s finds %s", w.name(), name)
+		w.isKept(name, string(before.Result))
+	default:
+		w.s.say("%s keeps %s", w.name(), name)
+		w.keeps, w.verdict = name, make(chan error, 4)
+		w.s.post(&emission{attempt: w.a, body: messages.StepKept{Step: name, Result: fmt.Appendf(nil, "%q", w.name())}, verdict: w.verdict, durable: true})
+	}
+}
+
+func (w *simWorker) isKept(name, result string) {
+	for _, k := range w.s.readers.Peek().Kept {
+		if k.Task == w.a.task.Name && k.Step == name && string(k.Result) == result {
+			return
+		}
+	}
+	w.s.fail("%s has the result %s of %s, and that is not durable", w.name(), result, name)
 }
 
 func (w *simWorker) emit(body messages.Body) {
@@ -351,10 +378,15 @@ func (w *simWorker) heed() {
 			w.s.names[w.wanted] = b.id
 		}
 	}
-	if len(w.verdict) == 1 && <-w.verdict == nil && w.s.durable < w.said {
-		w.s.fail("%s has committed up to %d, durable is %d", w.name(), w.said, w.s.durable)
+	if len(w.verdict) == 1 && <-w.verdict == nil {
+		if w.s.durable < w.said {
+			w.s.fail("%s has committed up to %d, durable is %d", w.name(), w.said, w.s.durable)
+		}
+		if w.keeps != "" {
+			w.isKept(w.keeps, fmt.Sprintf("%q", w.name()))
+		}
 	}
-	w.verdict, w.said, w.answer, w.birth = nil, 0, nil, nil
+	w.verdict, w.said, w.keeps, w.answer, w.birth = nil, 0, "", nil, nil
 }
 
 // check: the task sees an answer when it is durable.

@@ -35,6 +35,8 @@ type attempt struct {
 	degraded bool
 	judged   bool // the outcome was taken
 	children int  // how many it has asked for without a name
+	// steps are those that the log kept before the attempt began, and a zero one for each that it has asked for.
+	steps map[string]messages.StepKept
 }
 
 func (a *attempt) running() bool {
@@ -73,6 +75,7 @@ type emission struct {
 	body    messages.Body
 	message string
 	verdict chan error // nil if nobody waits for it
+	durable bool       // the verdict waits until the event is durable
 }
 
 // TaskContext is how a task speaks. Its methods may be called from any goroutine of the task. They block while the
@@ -113,11 +116,16 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 	if err := check(body, message); err != nil {
 		return err
 	}
-	if err := t.attempt.run.system.injectWork(t, string(body.Kind())); err != nil {
+	return t.tell(&emission{attempt: t.attempt, body: messages.Clone(body), message: message}, send, over)
+}
+
+// tell is emit for what may be said.
+func (t *TaskContext) tell(e *emission, send func(any) error, over <-chan struct{}) error {
+	kind := e.body.Kind()
+	if err := t.attempt.run.system.injectWork(t, string(kind)); err != nil {
 		return err
 	}
-	e := &emission{attempt: t.attempt, body: messages.Clone(body), message: message}
-	if body.Kind().Level() == messages.Delta {
+	if kind.Level() == messages.Delta {
 		return send(e)
 	}
 	e.verdict = make(chan error, 1)
@@ -152,7 +160,7 @@ func check(body messages.Body, message string) error {
 		return invalid("an event needs a body")
 	}
 	if k := body.Kind(); !k.TaskMaySay() {
-		return invalid("a task does not say %s: return from it, or use Ask or Start", k)
+		return invalid("a task does not say %s: return from it, or use Do, Ask or Start", k)
 	}
 	return storable(body, message)
 }

@@ -56,7 +56,7 @@ func TestATaskIsToldTheTruth(t *testing.T) {
 				messages.InputReceived{Request: "deploy", Value: json.RawMessage(`"yes"`), Principal: "boss"},
 				messages.InputRequired{Request: "deploy"}, messages.ChildStarted{Child: c.RunID() + ".c1", Job: "ghost"},
 				messages.RunCompleted{}, messages.TaskCompleted{Task: "work", Attempt: 1}, messages.FaultInjected{Fault: "x"},
-				messages.TextDelta{Stream: "a", Text: "\xff"},
+				messages.StepKept{Step: "s", Result: json.RawMessage("1")}, messages.TextDelta{Stream: "a", Text: "\xff"},
 			} {
 				if c.Emit(body, "") == nil {
 					t.Errorf("%s is taken: %+v", body.Kind(), body)

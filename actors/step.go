@@ -1,0 +1,153 @@
+package actors
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+const (
+	maxStepResult = 1 << 20 // bytes of JSON
+	maxStepName   = 256     // bytes
+)
+
+// Do makes a step of the task: it calls fn and returns when the run's log durably has what fn returned. A later attempt,
+// on this node or another, gets that from the log and does not call fn. So a run that is started again (see Job.Restart)
+// goes on after its last step.
+//
+//	receipt, err := actors.Do(ctx, t, "charge", func(ctx context.Context) (Receipt, error) { … })
+//
+// The name is unique in its task, and the same in every attempt: 1 to 256 bytes. The result is kept as JSON, of at most
+// 1 MiB, and Do returns what a later attempt would find. An error from supervision.Permanent is kept too,
+// as its code and sentence; after any other error, or after ctx has ended with an error, the next attempt calls fn again.
+// So it does if the node dies before the result is durable: use [DoOnce] if that must not be.
+//
+// fn runs in the caller's goroutine, and its panic is the task's. What it says through t belongs to its attempt: texts and
+// artifacts of an attempt that failed are taken back though the step is kept. Return what later attempts must say again.
+func Do[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error)) (T, error) {
+	return step(ctx, t, name, false, fn)
+}
+
+// DoOnce is Do for what must not be done twice. fn is called when the log durably has that the step begins, and an attempt
+// that finds it begun and not ended gets a permanent error. All errors of fn are kept, except that one that is
+// retryable (supervision.RetryAfter, or a messages.Error with Retryable) lets the next attempt call fn again.
+func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error)) (T, error) {
+	return step(ctx, t, name, true, fn)
+}
+
+func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn func(context.Context) (T, error)) (result T, err error) {
+	kept, err := t.step(ctx, name, once, func() (json.RawMessage, error) {
+		v, err := fn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return stepResult(name, v)
+	})
+	if err != nil {
+		return result, err
+	}
+	if err := json.Unmarshal(kept, &result); err != nil {
+		var none T
+		return none, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
+			name, err))
+	}
+	return result, nil
+}
+
+// stepResult returns the result as it is kept. Its errors are permanent: fn need not be called again to know them.
+func stepResult(name string, v any) (json.RawMessage, error) {
+	data, err := json.Marshal(v)
+	switch {
+	case err != nil:
+		err = invalid("the result of step %q is not JSON: %v", name, err)
+	case len(data) > maxStepResult:
+		err = messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",
+			name, len(data), maxStepResult)
+	}
+	return data, supervision.Permanent(err)
+}
+
+// step returns what the log has of the step, or what f returns once the log durably has that.
+func (t *TaskContext) step(ctx context.Context, name string, once bool, f func() (json.RawMessage, error)) (json.RawMessage, error) {
+	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
+		return nil, invalid("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
+	}
+	before, again := t.attempt.take(name)
+	switch {
+	case again:
+		return nil, invalid("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
+	case before.Result != nil:
+		return before.Result, nil
+	case before.Error != nil && !before.Error.Retryable:
+		return nil, supervision.Permanent(new(*before.Error))
+	case before.Begun && once:
+		return nil, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseError),
+			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", name))
+	}
+	if once {
+		err := t.keep(messages.StepKept{Step: name, Begun: true}, "begins", t.work.Send)
+		if Unsent(err) {
+			return nil, err
+		}
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may have it, and fn was not called
+			unmade := messages.Errorf(messages.CodeUnavailable, "the step was not made")
+			unmade.Retryable = true
+			_ = t.keep(messages.StepKept{Step: name, Error: unmade}, "was not made", t.work.Conclude)
+			return nil, err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	result, err := f()
+	if err == nil {
+		return result, t.keep(messages.StepKept{Step: name, Result: result}, "is done", t.work.Conclude)
+	}
+	if ctx.Err() != nil || !once && !supervision.IsPermanent(err) {
+		return nil, err
+	}
+	why := supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0).Error
+	why.Message = strings.ToValidUTF8(why.Message[:min(len(why.Message), maxStepResult)], "")
+	if !why.Retryable {
+		err = supervision.Permanent(why)
+	}
+	return nil, cmp.Or(t.keep(messages.StepKept{Step: name, Error: why}, "failed", t.work.Conclude), err)
+}
+
+// take returns what the log kept of the step before the attempt began, or that the attempt has asked for it before.
+func (a *attempt) take(name string) (kept messages.StepKept, again bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kept, known := a.steps[name]
+	if a.steps == nil {
+		a.steps = map[string]messages.StepKept{}
+	}
+	a.steps[name] = messages.StepKept{}
+	return kept, known && kept.Step == ""
+}
+
+// keep returns when the log durably has it, or at once after a cancel, which does not keep it from the log.
+func (t *TaskContext) keep(body messages.StepKept, what string, send func(any) error) error {
+	e := &emission{attempt: t.attempt, body: body, message: "step " + body.Step + " " + what, durable: true}
+	return t.tell(e, send, t.work.Context().Done())
+}
+
+// keptSteps are the steps of the task that the log has, by their names.
+func (m *machine) keptSteps(task string) (kept map[string]messages.StepKept) {
+	for _, k := range m.ledger.fold.Peek().Kept {
+		if k.Task == task {
+			if kept == nil {
+				kept = map[string]messages.StepKept{}
+			}
+			kept[k.Step] = k
+		}
+	}
+	return kept
+}
