@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -101,4 +102,80 @@ func Example_ownJob() {
 	// tell completed
 	// weather completed
 	// completed 21 <nil>
+}
+
+// sale is a job of three steps. A run whose node is gone goes on after the last step that is kept.
+func sale(say func(step string), third func(context.Context) error) actors.Job {
+	work := func(ctx context.Context, t *actors.TaskContext) error {
+		item, err := actors.Do(ctx, t, "reserve", func(context.Context) (string, error) {
+			say("reserve")
+			return "a lamp", nil
+		})
+		if err != nil {
+			return err
+		}
+		receipt, err := actors.DoOnce(ctx, t, "charge", func(context.Context) (int, error) { // never twice, come what may
+			say("charge for " + item)
+			return 7, nil
+		})
+		if err != nil {
+			return err
+		}
+		_, err = actors.Do(ctx, t, "ship", func(ctx context.Context) (string, error) {
+			say(fmt.Sprintf("ship %s, receipt %d", item, receipt))
+			return "by train", third(ctx)
+		})
+		return err
+	}
+	return actors.Job{Name: "order", Restart: true, Tasks: []actors.Task{{Name: "order", Run: work}}}
+}
+
+// A job of three steps loses its node in the third. The next node makes the third, and none of the others again.
+func ExampleDo() {
+	journal := actors.NewMemoryJournal() // with a journal on disk, or in a cluster, the next node is another process
+	node := func(name string, third func(context.Context) error) *actors.System {
+		job := sale(func(step string) { fmt.Println(name+":", step) }, third)
+		system, err := actors.New(context.Background(), actors.Config{Journal: journal, Node: name, HandOver: true, Drain: time.Nanosecond,
+			Jobs: map[string]actors.NewJob{"order": func(json.RawMessage) (actors.Job, error) { return job, nil }}})
+		if err != nil {
+			panic(err)
+		}
+		return system
+	}
+	reached := make(chan struct{})
+	first := node("first", func(ctx context.Context) error {
+		close(reached)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	id, err := first.Submit(context.Background(), messages.Request{Job: "order"})
+	if err != nil {
+		panic(err)
+	}
+	<-reached
+	_ = first.Close(context.Background()) // the node is gone; after a kill -9 the journal finds that out by itself
+
+	second := node("second", func(context.Context) error { return nil })
+	defer second.Close(context.Background())
+	for event, err := range second.Events(context.Background(), id, 0) {
+		if err != nil {
+			panic(err)
+		}
+		if event.IsTerminal() {
+			fmt.Println(event.Message)
+		}
+	}
+	state, err := second.State(context.Background(), id)
+	for _, step := range state.Kept {
+		fmt.Println(step.Step, string(step.Result), err)
+	}
+	// Output:
+	// first: reserve
+	// first: charge for a lamp
+	// first: ship a lamp, receipt 7
+	// second: ship a lamp, receipt 7
+	// order completed
+	// reserve "a lamp" <nil>
+	// charge 7 <nil>
+	// ship "by train" <nil>
 }

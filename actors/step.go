@@ -41,41 +41,20 @@ func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(con
 }
 
 func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn func(context.Context) (T, error)) (result T, err error) {
-	kept, err := t.step(ctx, name, once, func() (json.RawMessage, error) {
-		v, err := fn(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return stepResult(name, v)
-	})
+	kept, err := t.step(ctx, name, once, func() (any, error) { return fn(ctx) })
 	if err != nil {
 		return result, err
 	}
 	if err := json.Unmarshal(kept, &result); err != nil {
-		var none T
-		return none, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+		return *new(T), supervision.Permanent(messages.Errorf(messages.Code(messages.CauseInvalidOutput),
 			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
 			name, err))
 	}
 	return result, nil
 }
 
-// stepResult returns the result as it is kept. Its errors are permanent: fn need not be called again to know them.
-func stepResult(name string, v any) (json.RawMessage, error) {
-	data, err := json.Marshal(v)
-	switch {
-	case err != nil:
-		err = invalid("the result of step %q is not JSON: %v", name, err)
-	case len(data) > maxStepResult:
-		err = messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",
-			name, len(data), maxStepResult)
-	}
-	return data, supervision.Permanent(err)
-}
-
 // step returns what the log has of the step, or what f returns once the log durably has that.
-func (t *TaskContext) step(ctx context.Context, name string, once bool, f func() (json.RawMessage, error)) (json.RawMessage, error) {
+func (t *TaskContext) step(ctx context.Context, name string, once bool, f func() (any, error)) (json.RawMessage, error) {
 	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
 		return nil, invalid("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
 	}
@@ -90,35 +69,47 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	case before.Begun && once:
 		return nil, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseError),
 			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", name))
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	}
 	if once {
 		err := t.keep(messages.StepKept{Step: name, Begun: true}, "begins", t.work.Send)
-		if Unsent(err) {
-			return nil, err
-		}
-		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may have it, and fn was not called
-			unmade := messages.Errorf(messages.CodeUnavailable, "the step was not made")
-			unmade.Retryable = true
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may have it, and f is not called
+			unmade := &messages.Error{Code: messages.CodeUnavailable, Message: "the step was not made", Retryable: true}
 			_ = t.keep(messages.StepKept{Step: name, Error: unmade}, "was not made", t.work.Conclude)
 			return nil, err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
 	result, err := f()
+	kept := messages.StepKept{Step: name}
 	if err == nil {
-		return result, t.keep(messages.StepKept{Step: name, Result: result}, "is done", t.work.Conclude)
+		if kept.Result, err = stepResult(name, result); err == nil {
+			return kept.Result, t.keep(kept, "is done", t.work.Conclude)
+		}
 	}
 	if ctx.Err() != nil || !once && !supervision.IsPermanent(err) {
 		return nil, err
 	}
-	why := supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0).Error
-	why.Message = strings.ToValidUTF8(why.Message[:min(len(why.Message), maxStepResult)], "")
-	if !why.Retryable {
-		err = supervision.Permanent(why)
+	kept.Error = supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0).Error
+	kept.Error.Message = strings.ToValidUTF8(kept.Error.Message[:min(len(kept.Error.Message), maxStepResult)], "")
+	if !kept.Error.Retryable {
+		err = supervision.Permanent(kept.Error)
 	}
-	return nil, cmp.Or(t.keep(messages.StepKept{Step: name, Error: why}, "failed", t.work.Conclude), err)
+	return nil, cmp.Or(t.keep(kept, "failed", t.work.Conclude), err)
+}
+
+// stepResult returns the result as it is kept. Its errors are permanent: f need not be called again to know them.
+func stepResult(name string, v any) (json.RawMessage, error) {
+	data, err := json.Marshal(v)
+	switch {
+	case err != nil:
+		return nil, supervision.Permanent(invalid("the result of step %q is not JSON: %v", name, err))
+	case len(data) > maxStepResult:
+		return nil, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",
+			name, len(data), maxStepResult))
+	}
+	return data, nil
 }
 
 // take returns what the log kept of the step before the attempt began, or that the attempt has asked for it before.
@@ -126,9 +117,6 @@ func (a *attempt) take(name string) (kept messages.StepKept, again bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept, known := a.steps[name]
-	if a.steps == nil {
-		a.steps = map[string]messages.StepKept{}
-	}
 	a.steps[name] = messages.StepKept{}
 	return kept, known && kept.Step == ""
 }
@@ -140,12 +128,10 @@ func (t *TaskContext) keep(body messages.StepKept, what string, send func(any) e
 }
 
 // keptSteps are the steps of the task that the log has, by their names.
-func (m *machine) keptSteps(task string) (kept map[string]messages.StepKept) {
+func (m *machine) keptSteps(task string) map[string]messages.StepKept {
+	kept := map[string]messages.StepKept{}
 	for _, k := range m.ledger.fold.Peek().Kept {
 		if k.Task == task {
-			if kept == nil {
-				kept = map[string]messages.StepKept{}
-			}
 			kept[k.Step] = k
 		}
 	}
