@@ -274,6 +274,19 @@ export interface Payloads {
     step: string;
     task?: string;
   };
+  /** A task's step has ended, and will not be made again. */
+  "step.kept": {
+    begun?: boolean;
+    error?: {
+      code: string;
+      message: string;
+      retryable?: boolean;
+      stack?: string;
+    };
+    result?: unknown;
+    step: string;
+    task: string;
+  };
   /** A step of a plan began. */
   "step.started": {
     step: string;

@@ -37,6 +37,7 @@ export interface Input {
 }
 export interface Child { child: string; job: string; task?: string; name?: string; status: Status; waited_ms?: number }
 export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
+export type Kept = Payloads["step.kept"];
 export type Failure = Payloads["run.failed"]["error"];
 export interface End { by: string; cause?: string; task?: string; error?: Failure; result?: unknown; degraded?: boolean; at: string }
 
@@ -61,6 +62,7 @@ export interface State {
   inputs: Input[];
   children: Child[];
   steps: Step[];
+  kept: Kept[];
   end?: End;
   recoveries: number;
   milestone: number;
@@ -79,13 +81,13 @@ export const isDelta = (type: string) => deltas.has(type);
 /** Grows a State in place. */
 export class Fold {
   readonly state: State;
-  private tasks; private streams; private calls; private inputs; private children; private steps;
+  private tasks; private streams; private calls; private inputs; private children; private steps; private kept;
   private progress; private artifacts;
 
   /** Continues from a State on the wire, which leaves empty lists out. */
   constructor(from: Partial<State> = {}) {
     const s: State = { run_id: "", seq: 0, status: "pending", queued_at: "", updated_at: "", recoveries: 0, milestone: 0,
-      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [],
+      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [],
       ...from, log: { next: from.log?.next ?? 0, lines: from.log?.lines ?? [] } };
     for (const t of s.streams) t.bytes = byteLength(t.text);
     this.state = s;
@@ -95,6 +97,7 @@ export class Fold {
     this.inputs = new Table(s.inputs, (i) => i.request);
     this.children = new Table(s.children, (c) => c.child);
     this.steps = new Table(s.steps, (t) => t.step);
+    this.kept = new Table(s.kept, (k) => k.task + "\0" + k.step);
     this.progress = new Table(s.progress, (p) => p.task ?? "");
     this.artifacts = new Table(s.artifacts, (a) => a.name);
   }
@@ -208,6 +211,9 @@ export class Fold {
         this.inputs.change(e.payload.request, { closed: true, id: e.payload.id, answered_at: e.ts, value });
         break;
       }
+      case "step.kept":
+        this.kept.put(e.payload);
+        break;
       case "child.started":
         this.children.put({ ...e.payload, status: "processing" });
         break;

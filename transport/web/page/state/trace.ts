@@ -143,6 +143,13 @@ export class RunTrace {
         open(row, "completed");
         return void close(row, at);
       }
+      case "step.kept": {
+        const { step, task, begun, error } = e.payload;
+        const row = this.row("step", step, task, task + "\0" + step);
+        open(row, begun ? "running" : error ? "failed" : "completed");
+        if (!begun) close(row, at);
+        return;
+      }
       case "child.started": {
         const row: Row = { kind: "run", run: e.payload.child, name: e.payload.job, segments: [], rows: [] };
         this.parent(e.payload.task, e.payload.name).rows.push(row);
