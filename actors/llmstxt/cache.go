@@ -60,12 +60,9 @@ func (g *generation) key(ctx context.Context) string {
 	return keyOf(g.config.Version, g.material.Key, in)
 }
 
-// answerKey names everything that decides a model's answer: the program, the model and the prompt. "" is no key.
-// Folders without a commit have one as well.
+// answerKey names everything that decides a model's answer: the program, the model and the prompt. Folders without a
+// commit have one as well.
 func (g *generation) answerKey(m insight.Material) string {
-	if g.cache.folder == "" {
-		return ""
-	}
 	system, user := m.Prompt("") // without the boundary, which differs each time
 	return keyOf("answer", g.config.Version, g.model.Name, system, user)
 }

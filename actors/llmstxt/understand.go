@@ -1,6 +1,7 @@
 package llmstxt
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -79,7 +80,7 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 		if err != nil {
 			return insight.Answer{}, err
 		}
-		said, overflow, err := g.ask(ctx, t, told, material, live)
+		said, overflow, err := g.ask(ctx, t, told, material, budget, live)
 		if !overflow || budget/2 < least {
 			said, refused := said.Clean(g.index, material)
 			if len(refused) > 0 {
@@ -94,11 +95,11 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 	}
 }
 
-// ask takes the answer from the cache or the model.
-func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.Stream, m insight.Material,
+// ask takes the answer from the cache, the run's log or the model.
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.Stream, m insight.Material, budget int,
 	live *insight.Live) (said insight.Answer, overflow bool, err error) {
 	key := g.answerKey(m)
-	if json.Unmarshal(g.cache.read(key), &said) == nil && said.Problems() == nil {
+	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &said) == nil && said.Problems() == nil {
 		return said, false, nil
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -118,9 +119,19 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 	if len(live.Opened) > 0 {
 		o.Field = nil // the texts streamed before the context was full stand until they are closed
 	}
-	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
-	g.noteAnswerer(t, report.Model, err)
-	if err == nil && g.other == "" && key != "" {
+	var report structured.Report
+	type answer struct { // and who gave it
+		Answer insight.Answer `json:"answer"`
+		Model  string         `json:"model,omitempty"`
+	}
+	kept, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", key, budget), func(ctx context.Context) (a answer, err error) {
+		a.Answer, report, err = structured.Ask[insight.Answer](ctx, told, g.request(m), o)
+		a.Model = report.Model
+		return a, err
+	})
+	said = kept.Answer
+	g.noteAnswerer(t, cmp.Or(kept.Model, report.Model), err)
+	if err == nil && g.other == "" && g.cache.folder != "" {
 		data, _ := json.Marshal(said) // never fails
 		logUncached(t, "the model's answer is", g.cache.write(key, data))
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -146,6 +147,9 @@ func TestModelDescribes(t *testing.T) {
 	}
 }
 
+// asked finds what a model was asked in the name of the step.
+var asked = regexp.MustCompile(`step answer [0-9a-f]{12} [0-9]+ is`)
+
 // Contract, section 4: "started, material gathered, model configured, analysis started, each file written, done".
 func TestMilestonesWithModel(t *testing.T) {
 	run := start(t, open(t, actors.Config{}), asking(t, modeled(repository(t, nil), t.TempDir()),
@@ -156,6 +160,7 @@ func TestMilestonesWithModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !e.IsDelta() {
+			e.Message = asked.ReplaceAllString(e.Message, "step answer is")
 			words, _, _ := strings.Cut(found.ReplaceAllString(e.Message, "N links in N sections"), " written,")
 			lines = append(lines, string(e.Kind())+": "+words)
 		}
@@ -172,6 +177,7 @@ func TestMilestonesWithModel(t *testing.T) {
 		"task.started: understand started",
 		"llm.started: asking m at here",
 		"llm.completed: m answered",
+		"step.kept: step answer is done",
 		"text.done: purpose: 1 line",
 		"text.done: concepts: 2 lines",
 		"text.done: sections: 1 line",
@@ -432,6 +438,49 @@ func TestResultsOfModelsAreCached(t *testing.T) {
 	if plain, _ := r.generate(t, llmstxt.Input{Full: llmstxt.FullNone}, r.config(cache, "1")); plain.Cached ||
 		plain.Model != "" {
 		t.Errorf("%+v", plain)
+	}
+}
+
+// A run whose node is gone after the answer goes on with it: the model is not asked again, by any node.
+func TestALostRunKeepsTheAnswer(t *testing.T) {
+	o, journal := oracleOf(says(description)), actors.NewMemoryJournal()
+	in := modeled(repository(t, nil), t.TempDir())
+	node := func(inject func(actors.Point)) *actors.System {
+		s, err := actors.New(t.Context(), actors.Config{Journal: journal, HandOver: true, Drain: 1, Inject: inject,
+			Jobs: map[string]actors.NewJob{llmstxt.Name: func(json.RawMessage) (actors.Job, error) { return asking(t, in, o), nil }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	reached := make(chan struct{})
+	first := node(func(p actors.Point) {
+		if p.Actor == "write" && p.Name == actors.WorkBegins {
+			close(reached)
+			<-p.Context.Done()
+		}
+	})
+	id, err := first.Submit(t.Context(), messages.Request{Job: llmstxt.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-reached
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := node(nil)
+	defer second.Close(context.Background())
+	for _, err := range second.Events(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	state, err := second.State(t.Context(), id)
+	if err != nil || state.Status != messages.Completed || state.Recoveries != 1 || len(o.asked()) != 1 {
+		t.Errorf("asked %d times, %s after %d recoveries: %+v, %v", len(o.asked()), state.Status, state.Recoveries, state.End, err)
+	}
+	if d := documentIn(t, in.Out); d.Options.Model != "m" || d.Degraded || !strings.Contains(textIn(t, in.Out), "Garden grows things in rows") {
+		t.Errorf("the second node wrote %+v\n%s", d.Options, textIn(t, in.Out))
 	}
 }
 
