@@ -9,6 +9,9 @@
 // retryable: return supervision.RetryAfter(0, err), or a messages.Error whose Retryable is true. [Task].Policy says how
 // often. Tasks may ask people ([TaskContext.Ask]) and start sub-runs ([TaskContext.Start]).
 //
+// [Do] makes a step of a task: its result is kept in the run's log, so that the next attempt, on this node or another,
+// does not make it again. With [Job].Restart a run whose node is gone goes on after its last step.
+//
 // Readers pull by cursor ([Run.Events], [System.Events], [System.Follow]): a slow one costs the run nothing and gets
 // merged deltas. An actor subscribes instead ([System.Subscribe]). An [Archive] reads a journal beside the nodes that
 // write it.

@@ -27,9 +27,10 @@ type Job struct {
 	// begins after the one before it has returned.
 	Tasks []Task
 	// Restart lets another node, or the next start of this one, start a run again whose node is gone: every task that
-	// had begun gets another attempt, from the first on; answers and sub-runs in the log are found again, and
-	// [TaskContext.Earlier] tells what else the log holds. Without Restart such a run fails with node_lost, unless it
-	// was waiting for people. If a task that is Once had begun, the run is never started again.
+	// had begun gets another attempt, from the first on; the steps that [Do] has kept are not made again, answers and
+	// sub-runs in the log are found again, and [TaskContext.Earlier] tells what else the log holds. Without Restart
+	// such a run fails with node_lost, unless it was waiting for people. If a task that is Once had begun, the run is
+	// never started again: to go on in the middle of such work, make it a step with [DoOnce].
 	Restart bool
 }
 

@@ -23,7 +23,7 @@ const (
 //	receipt, err := actors.Do(ctx, t, "charge", func(ctx context.Context) (Receipt, error) { … })
 //
 // The name is unique in its task, and the same in every attempt: 1 to 256 bytes. The result is kept as JSON, of at most
-// 1 MiB, and Do returns what a later attempt would find. An error from supervision.Permanent is kept too,
+// 1 MiB and without secrets, and Do returns what a later attempt would find. An error from supervision.Permanent is kept too,
 // as its code and sentence; after any other error, or after ctx has ended with an error, the next attempt calls fn again.
 // So it does if the node dies before the result is durable: use [DoOnce] if that must not be.
 //
