@@ -307,9 +307,10 @@ func (w *simWorker) act() {
 
 // keep makes a step, unless the log had it when the attempt began. Then readers have it as well.
 func (w *simWorker) keep(name string) {
-	before, again := w.a.take(name)
+	before, known := w.a.steps[name]
+	w.a.steps[name] = messages.StepKept{}
 	switch {
-	case again:
+	case known && before.Step == "":
 	case before.Result != nil:
 		w.s.say("%s finds %s", w.name(), name)
 		w.isKept(name, string(before.Result))

@@ -11,10 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-const (
-	maxStepResult = 1 << 20 // bytes of JSON
-	maxStepName   = 256     // bytes
-)
+const maxStepResult, maxStepName = 1 << 20, 256 // bytes
 
 // Do makes a step of the task: it calls fn and returns when the run's log durably has what fn returned. A later attempt,
 // on this node or another, gets that from the log and does not call fn. So a run that is started again (see Job.Restart)
@@ -58,9 +55,13 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
 		return nil, invalid("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
 	}
-	before, again := t.attempt.take(name)
+	a := t.attempt
+	a.mu.Lock()
+	before, known := a.steps[name]
+	a.steps[name] = messages.StepKept{}
+	a.mu.Unlock()
 	switch {
-	case again:
+	case known && before.Step == "":
 		return nil, invalid("step %q has been asked for in this attempt: each step of a task needs a name of its own", name)
 	case before.Result != nil:
 		return before.Result, nil
@@ -110,15 +111,6 @@ func stepResult(name string, v any) (json.RawMessage, error) {
 			name, len(data), maxStepResult))
 	}
 	return data, nil
-}
-
-// take returns what the log kept of the step before the attempt began, or that the attempt has asked for it before.
-func (a *attempt) take(name string) (kept messages.StepKept, again bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	kept, known := a.steps[name]
-	a.steps[name] = messages.StepKept{}
-	return kept, known && kept.Step == ""
 }
 
 // keep returns when the log durably has it, or at once after a cancel, which does not keep it from the log.
