@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -92,7 +91,6 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 		return nil, err
 	}
 	kept.Error = supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0).Error
-	kept.Error.Message = strings.ToValidUTF8(kept.Error.Message[:min(len(kept.Error.Message), maxStepResult)], "")
 	if !kept.Error.Retryable {
 		err = supervision.Permanent(kept.Error)
 	}
