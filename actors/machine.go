@@ -251,7 +251,7 @@ func (m *machine) call(a *attempt) {
 	if a.task.Deadline > 0 {
 		m.after(a.task.Deadline, &attemptDue{attempt: a})
 	}
-	a.steps = m.keptSteps(a.task.Name)
+	m.findKept(a)
 	if a.task.Once || len(a.steps) > 0 {
 		m.whenKept(&called{attempt: a})
 		return

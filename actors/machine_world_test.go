@@ -308,6 +308,9 @@ func (w *simWorker) act() {
 // keep makes a step, unless the log had it when the attempt began. Then readers have it as well.
 func (w *simWorker) keep(name string) {
 	before, known := w.a.steps[name]
+	if w.a.steps == nil {
+		w.a.steps = map[string]messages.StepKept{}
+	}
 	w.a.steps[name] = messages.StepKept{}
 	switch {
 	case known && before.Step == "":

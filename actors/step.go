@@ -57,6 +57,9 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	a := t.attempt
 	a.mu.Lock()
 	before, known := a.steps[name]
+	if a.steps == nil {
+		a.steps = map[string]messages.StepKept{}
+	}
 	a.steps[name] = messages.StepKept{}
 	a.mu.Unlock()
 	switch {
@@ -117,13 +120,14 @@ func (t *TaskContext) keep(body messages.StepKept, what string, send func(any) e
 	return t.tell(e, send, t.work.Context().Done())
 }
 
-// keptSteps are the steps of the task that the log has, by their names.
-func (m *machine) keptSteps(task string) map[string]messages.StepKept {
-	kept := map[string]messages.StepKept{}
+// findKept gives the attempt the steps of its task that the log has, by their names.
+func (m *machine) findKept(a *attempt) {
 	for _, k := range m.ledger.fold.Peek().Kept {
-		if k.Task == task {
-			kept[k.Step] = k
+		if a.steps == nil {
+			a.steps = map[string]messages.StepKept{}
+		}
+		if k.Task == a.task.Name {
+			a.steps[k.Step] = k
 		}
 	}
-	return kept
 }
