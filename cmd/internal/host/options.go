@@ -65,7 +65,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	settings.Group(flags, "Runs", func() {
 		flags.StringVar(&h.Out, "out", "artifacts", "`folder` that runs write under; made at the first run")
 		flags.IntVar(&h.maxRuns, "max-runs", 1000, "maximum `number` of runs at the same time")
-		flags.DurationVar(&h.timeout, "timeout", 0, "maximum `time` of a run, such as 90s (default 30m)")
+		flags.DurationVar(&h.timeout, "timeout", 0, "maximum `time` of a run, such as 90s; without it callers may ask for up to 24h (default 30m)")
 		flags.DurationVar(&h.Drain, "drain", 30*time.Second, "maximum `time` to wait for runs at the end")
 		flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
 		flags.Var(&h.retentionSize, "retention-size", "maximum `bytes` of the events of ended runs (default 1GiB)")
@@ -125,5 +125,7 @@ func (h *Options) systemConfig() actors.Config {
 	config.WallClock, config.Retention, config.RetentionBytes = h.timeout, h.retention, int64(h.retentionSize)
 	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.MaxRunsEach
 	config.Drain = max(h.Drain, time.Nanosecond)
+	const day = 24 * time.Hour
+	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(h.timeout, day), Stall: day, Answer: 7 * day, Bytes: 1 << 30}
 	return config
 }
