@@ -352,18 +352,6 @@ func errFenced(run messages.RunID) error {
 	return messages.Errorf(messages.CodeUnavailable, "run %s is owned by another node; its journal has it", run)
 }
 
-// unstorable is why a run was dropped that the journal refuses for good.
-type unstorable struct{ why *messages.Error }
-
-func (u unstorable) Error() string { return u.why.Message }
-func (u unstorable) Unwrap() error { return u.why }
-
-func errUnstorable(b *Block, why error) error {
-	first, last := b.Events[0], b.Events[len(b.Events)-1]
-	return unstorable{messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
-		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
-}
-
 func errForgotten(run messages.RunID, seq uint64) error {
 	return messages.Errorf(messages.CodeUnavailable, "the journal no longer has run %s up to event %d", run, seq)
 }

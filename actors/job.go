@@ -2,7 +2,6 @@ package actors
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,12 +63,6 @@ type Options struct {
 	Key string
 }
 
-// mostName bounds the names of jobs, tasks, principals and keys, in bytes. mostLabels bounds a run's labels.
-const (
-	mostName   = 1 << 10
-	mostLabels = 16 << 10
-)
-
 func (j Job) validate() error {
 	if j.Name == "" || len(j.Name) > mostName || len(j.Tasks) == 0 {
 		return invalid("a job needs a name of at most %d bytes, and at least one task", mostName)
@@ -108,24 +101,6 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	}
 	q.Input = input
 	return q, nil
-}
-
-// queued makes the first event of a run, and checks all that a caller has given.
-func (s *System) queued(j Job, o Options) (q messages.RunQueued, err error) {
-	if err = s.guarded(func() (err error) { q, err = j.queued(o); return err }); err != nil {
-		return q, err
-	}
-	labels := 0
-	for name, value := range o.Labels {
-		labels += len(name) + len(value)
-	}
-	if labels > mostLabels {
-		return q, invalid("the labels take %d bytes: they may take %d", labels, mostLabels)
-	}
-	if len(o.Principal) > mostName || len(o.Key) > mostName || strings.ContainsRune(o.Key, 0) || !utf8.ValidString(o.Key) {
-		return q, invalid("a principal and a key have at most %d bytes, and a key is text without NUL", mostName)
-	}
-	return q, cmp.Or(s.config.Ceilings.allows(o.Limits), storable(q, ""))
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

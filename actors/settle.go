@@ -102,19 +102,6 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 	return true
 }
 
-// bury writes the log of a child that has none, and so tells the parent of its end.
-func (s *System) bury(parent *activeRun, id messages.RunID) {
-	name := "child"
-	for _, c := range parent.log.openChildren() {
-		if c.Child == id {
-			name = c.Job
-		}
-	}
-	if _, err := s.writeCanceled(parent, &childRun{id: id, job: Job{Name: name}}); err != nil {
-		parent.post(&childOver{id: id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
-	}
-}
-
 // cancelChild cancels a child, wherever it is.
 func (s *System) cancelChild(id messages.RunID) {
 	const reason = "its parent is ending"
@@ -263,33 +250,6 @@ func (s *System) giveBack() {
 			s.log.Warn("claim", zap.String("run", string(c.Run)), zap.Error(err))
 		}
 	}
-}
-
-// endRefused ends a run whose last block the journal refuses for good: what was refused is dropped, and the terminal
-// follows what is durable. If that is refused as well, nobody can end the run.
-func (s *System) endRefused(old *activeRun, why unstorable) bool {
-	if old.refused {
-		s.counts.ended.Add(1)
-		s.setAside(old.id, why)
-		return true
-	}
-	fold, head, err := s.foldAll(s.ctx, old.id)
-	switch {
-	case err != nil:
-		return s.ctx.Err() != nil
-	case head.Ended:
-		s.counts.ended.Add(1)
-		return true
-	}
-	r := s.newRun(old.id, old.job, *fold.Peek().Queued, old.parent)
-	r.claim, r.refused = old.lent(), true
-	r.log.resume(fold, head)
-	r.log.epoch = head.Epoch + 1
-	s.mu.Lock()
-	s.enlist(r)
-	s.mu.Unlock()
-	s.takeOver(r, why.why)
-	return true
 }
 
 // takeOver ends a run that its node has left. Without children, one event does it; otherwise run.recovered comes

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 
 	mathrand "math/rand/v2"
 	"strings"
@@ -158,27 +156,6 @@ func (s *System) released(r *activeRun) {
 	defer s.mu.Unlock()
 	if claim.Run != "" {
 		s.endedClaims = append(s.endedClaims, claim)
-	}
-}
-
-// lost deals with a run whose live log was dropped: another node has it, or the journal refuses for good what it said.
-func (s *System) lost(r *activeRun) {
-	refused, never := errors.AsType[unstorable](r.log.dropped())
-	if never && r.log.durable.Load() > 0 {
-		s.untilDone(func() bool { return s.endRefused(r, refused) })
-		return
-	}
-	s.counts.ended.Add(1)
-	switch {
-	case r.parent == nil:
-	case never && r.log.hasTerminal(): // nothing can be written of this child
-		s.log.Error("a sub-run has no log", zap.String("run", string(r.id)), zap.Error(refused))
-		r.parent.post(&childOver{id: r.id, status: messages.Canceled, cause: messages.CauseJournalUnavailable})
-	default:
-		if r.log.hasTerminal() { // it was to be written as cancelled, and was born after all
-			s.cancelChild(r.id)
-		}
-		s.untilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
 	}
 }
 
@@ -452,48 +429,4 @@ func (s *System) waitingChanged(r *activeRun, waits bool) {
 	if !waits {
 		s.tellRuns(&watchRun{run: r}) // its clocks run again
 	}
-}
-
-// counts are a System's counters.
-type counts struct {
-	started, ended, refused, lateFinishes, fenced, shutdown, journalRetries, lateAnswers, subscriptions atomic.Int64
-}
-
-// Stats are a System's counters since it began.
-type Stats struct {
-	// Active counts the runs and sub-runs that have not ended; those Waiting wait for people.
-	Active, Waiting int
-	Started, Ended  int64
-	// RefusedEvents were not legal. LostFinishes are terminals that came after the run's terminal.
-	RefusedEvents, LostFinishes int64
-	// AbandonedTasks and AbandonedActors did not end in time; each may hold a goroutine for good.
-	AbandonedTasks, AbandonedActors int64
-	// JournalRetries counts appends that failed or went unanswered, and were tried again. Retries of tasks are in the
-	// runs' logs. LateJournalAnswers came too late, or twice.
-	JournalRetries, LateJournalAnswers int64
-	// Fenced counts the runs that another node took over.
-	Fenced int64
-	// SetAside are the runs whose logs are broken: this node neither continues nor ends them.
-	SetAside []messages.RunID
-}
-
-// Stats returns the counters.
-func (s *System) Stats() Stats {
-	n := s.node.Counters()
-	stats := Stats{
-		Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
-		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.lateFinishes.Load(),
-		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
-		JournalRetries: s.counts.journalRetries.Load(), LateJournalAnswers: s.counts.lateAnswers.Load(), Fenced: s.counts.fenced.Load(),
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	stats.Active = len(s.live)
-	for _, r := range s.live {
-		if r.clock.waits.Load() {
-			stats.Waiting++
-		}
-	}
-	stats.SetAside = slices.Sorted(maps.Keys(s.broken))
-	return stats
 }

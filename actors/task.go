@@ -153,34 +153,6 @@ func Unsent(err error) bool {
 	return ok
 }
 
-// check returns why a task may not emit the body. Only the run reports on itself, its tasks, its children and its
-// questions.
-func check(body messages.Body, message string) error {
-	if body == nil {
-		return invalid("an event needs a body")
-	}
-	if k := body.Kind(); !k.TaskMaySay() {
-		return invalid("a task does not say %s: return from it, or use Do, Ask or Start", k)
-	}
-	return storable(body, message)
-}
-
-// storable returns why no journal could hold an event, or nil: whoever gave its body gets the error.
-func storable(body messages.Body, message string) error {
-	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
-		return errTooLarge(body.Kind(), n)
-	}
-	if !utf8.ValidString(message) {
-		return invalid("the message of a %s is not UTF-8", body.Kind())
-	}
-	return messages.Check(body)
-}
-
-func errTooLarge(kind messages.Kind, bytes int) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-		"a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
-}
-
 // Progress reports how far the task is; total is 0 if unknown.
 func (t *TaskContext) Progress(done, total int64, unit string) error {
 	unit = strings.ToValidUTF8(unit, "")

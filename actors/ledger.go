@@ -1,0 +1,108 @@
+package actors
+
+import (
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// ledger stamps a run's events, has them judged, and keeps their sum. It has no lock, no clock and no journal.
+type ledger struct {
+	id   messages.RunID
+	fold messages.Fold
+	// fresh are the events that were not published yet.
+	fresh []messages.Event
+	// faulty counts, by task, the injected faults that have had no consequence yet; "" is the run's own actor.
+	faulty map[string]int
+}
+
+// record stamps and adds an event. The error is a *messages.Refusal for an event that is not legal now, and
+// limit_exceeded for one that is too large.
+func (l *ledger) record(now time.Time, body messages.Body, message string) error {
+	seq := l.fold.Peek().Seq + 1
+	if f, ok := body.(messages.FaultInjected); ok {
+		if l.faulty == nil {
+			l.faulty = map[string]int{}
+		}
+		l.faulty[f.Task]++
+	}
+	return l.take(messages.Event{RunID: l.id, From: seq, Seq: seq, Time: now, Message: message, Body: body})
+}
+
+// emitted is record for a task's event: the event then names the task.
+func (l *ledger) emitted(now time.Time, task string, body messages.Body, message string) error {
+	return l.record(now, l.stamp(body, task), message)
+}
+
+// recover adds the first event of a new owner, which spans the reserve and carries a rewind.
+func (l *ledger) recover(now time.Time, message string, body func(rewind *messages.Rewind) messages.Body) error {
+	from, seq, rewind := l.fold.Peek().Recovery()
+	return l.take(messages.Event{RunID: l.id, From: from, Seq: seq, Time: now, Message: message, Body: body(rewind)})
+}
+
+func (l *ledger) take(e messages.Event) error {
+	if n := e.Size(); n > messages.MaxEventBytes {
+		return errTooLarge(e.Kind(), n)
+	}
+	if err := l.fold.Apply(e); err != nil {
+		return err
+	}
+	l.fresh = append(l.fresh, e)
+	return nil
+}
+
+// stamp adds what only the run knows: the task, a stream's offset and index, a log line's number. It copies a delta's
+// text once.
+func (l *ledger) stamp(b messages.Body, task string) messages.Body {
+	switch b := b.(type) {
+	case messages.TextDelta:
+		t, _ := l.fold.Stream(b.Stream)
+		b.Task, b.Index, b.Offset, b.Count = task, t.Index, t.Len(), 0
+		return b
+	case messages.ThoughtDelta:
+		t, _ := l.fold.Stream(b.Stream)
+		b.Task, b.Index, b.Offset, b.Count = task, t.Index, t.Len(), 0
+		return b
+	}
+	b = messages.Owned(b, task)
+	if b, ok := b.(messages.Log); ok {
+		for i := range b.Lines { // Owned has copied them
+			b.Lines[i].Number = l.fold.Peek().Log.Next + uint64(i)
+		}
+	}
+	return b
+}
+
+// cause returns the cause of a failure of the task or, for "", of the run's actor: injected after an injected fault.
+func (l *ledger) cause(task string, otherwise messages.Cause) messages.Cause {
+	if l.faulty[task] > 0 {
+		l.faulty[task]--
+		return messages.CauseInjected
+	}
+	return otherwise
+}
+
+// finish adds the terminal if there is none yet, and reports whether it did. After an accepted cancel the terminal is
+// run.canceled, whoever asks.
+func (l *ledger) finish(now time.Time, word messages.Body, message string) bool {
+	if l.ended() {
+		return false
+	}
+	last := l.fold.Peek().Terminal(word)
+	if last.Kind() != word.Kind() {
+		message = "canceled"
+	}
+	err := l.record(now, last, message)
+	if err == nil {
+		return true
+	}
+	// only run.completed can be refused: a task is open, or the result is too large
+	failed := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
+		Error: messages.Errorf(messages.Code(messages.CauseError), "%v", err)}
+	if messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded) {
+		failed.Cause, failed.Error.Code = messages.CauseLimitExceeded, messages.Code(messages.CauseLimitExceeded)
+	}
+	return l.record(now, l.fold.Peek().Terminal(failed), err.Error()) == nil
+}
+
+func (l *ledger) ended() bool { return l.fold.Peek().Status.IsEnded() }
