@@ -81,6 +81,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 		if _, err := s.Start(t.Context(), job(nothing), actors.Options{}); err != nil {
 			t.Error(err)
 		}
+		time.Sleep(time.Minute)
 	})
 }
 

@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
-
+	"maps"
 	mathrand "math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -246,50 +247,6 @@ func (s *System) setIdle() {
 	}
 }
 
-// State returns the sum of the run's events so far. Errors: not_found.
-func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
-	r := s.active(id)
-	if r == nil || r.log.liveDropped.Load() {
-		return s.archive.State(ctx, id)
-	}
-	live := r.log.state()
-	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.hasTerminal()) {
-		return live, nil
-	}
-	kept, err := s.archive.State(ctx, id) // a reader may have met the terminal there, before the journal answered
-	if kept.Seq < live.Seq {
-		return live, nil
-	}
-	return kept, err
-}
-
-// List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has
-// passed. They come in the order of [messages.Query.Compare], at most [messages.Query.Most].
-func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	return s.journal.List(ctx, q)
-}
-
-// Watch calls fn, in the caller's goroutine, for runs whose log has grown, on whatever node, until ctx is done. First it
-// calls fn with the empty id: from then on nothing is missed. The empty id again says that any run may have changed. fn
-// may be called too often; List tells what is there.
-func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
-	return s.journal.Watch(ctx, "", func(n Note) {
-		if n.Command == nil {
-			fn(n.Run)
-		}
-	})
-}
-
-// Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
-// conflict for a run that has not ended.
-func (s *System) Forget(ctx context.Context, id messages.RunID) error {
-	err := s.journal.Forget(ctx, id)
-	if r := s.active(id); err == nil && r != nil { // its terminal is durable, and nobody has released it yet
-		s.released(r)
-	}
-	return err
-}
-
 // Ready returns why the node takes no runs now, or nil: unavailable while it closes, journal_unavailable while the
 // journal takes no events.
 func (s *System) Ready() error {
@@ -429,4 +386,48 @@ func (s *System) waitingChanged(r *activeRun, waits bool) {
 	if !waits {
 		s.tellRuns(&watchRun{run: r}) // its clocks run again
 	}
+}
+
+// counts are a System's counters.
+type counts struct {
+	started, ended, refused, lateFinishes, fenced, shutdown, journalRetries, lateAnswers, subscriptions atomic.Int64
+}
+
+// Stats are a System's counters since it began.
+type Stats struct {
+	// Active counts the runs and sub-runs that have not ended; those Waiting wait for people.
+	Active, Waiting int
+	Started, Ended  int64
+	// RefusedEvents were not legal. LostFinishes are terminals that came after the run's terminal.
+	RefusedEvents, LostFinishes int64
+	// AbandonedTasks and AbandonedActors did not end in time; each may hold a goroutine for good.
+	AbandonedTasks, AbandonedActors int64
+	// JournalRetries counts appends that failed or went unanswered, and were tried again. Retries of tasks are in the
+	// runs' logs. LateJournalAnswers came too late, or twice.
+	JournalRetries, LateJournalAnswers int64
+	// Fenced counts the runs that another node took over.
+	Fenced int64
+	// SetAside are the runs whose logs are broken: this node neither continues nor ends them.
+	SetAside []messages.RunID
+}
+
+// Stats returns the counters.
+func (s *System) Stats() Stats {
+	n := s.node.Counters()
+	stats := Stats{
+		Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
+		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.lateFinishes.Load(),
+		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
+		JournalRetries: s.counts.journalRetries.Load(), LateJournalAnswers: s.counts.lateAnswers.Load(), Fenced: s.counts.fenced.Load(),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats.Active = len(s.live)
+	for _, r := range s.live {
+		if r.clock.waits.Load() {
+			stats.Waiting++
+		}
+	}
+	stats.SetAside = slices.Sorted(maps.Keys(s.broken))
+	return stats
 }
