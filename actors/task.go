@@ -200,6 +200,9 @@ func (t *TaskContext) Summarize(words string) {
 // counts if this attempt completes; the last task that sets a result decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)
+	if err == nil {
+		err = messages.Check(messages.RunCompleted{Result: data})
+	}
 	switch {
 	case err != nil:
 		return invalid("the result is not JSON: %v", err)

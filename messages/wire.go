@@ -286,14 +286,18 @@ func Check(b Body) error {
 	return nil
 }
 
-var rawJSON = reflect.TypeFor[json.RawMessage]()
+var (
+	rawJSON = reflect.TypeFor[json.RawMessage]()
+	// An event nests what it holds this deep: encoding/json reads 10,000 levels and no more.
+	within, closing = bytes.Repeat([]byte("["), 8), bytes.Repeat([]byte("]"), 8)
+)
 
 // unwritable returns the name of the field that cannot be written, and why not.
 func unwritable(v reflect.Value) (field, why string) {
 	switch k := v.Kind(); {
 	case v.IsValid() && v.Type() == rawJSON:
-		if v.Len() > 0 && !json.Valid(v.Bytes()) {
-			return "value", "not JSON"
+		if raw := v.Bytes(); len(raw) > 0 && (!json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
+			return "value", "not JSON, or nested too deep"
 		}
 	case k == reflect.String && !utf8.ValidString(v.String()):
 		return "value", "not UTF-8"
