@@ -99,8 +99,8 @@ TAGS =
 build: go ## Build the static binary bin/lastword; TAGS=nosqlite,nonats leaves the stores out
 	CGO_ENABLED=0 go build -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BINARY) ./cmd/lastword
 
-cover: PROFILE = -coverpkg=./messages,./supervision,./actors,./transport/... -coverprofile=coverage.out
-cover: test ## Run every test; require 90 % coverage of messages, supervision and actors, 80 % of each transport
+cover: PROFILE = -coverpkg=./messages,./supervision,./actors,./actors/journal,./transport/... -coverprofile=coverage.out
+cover: test ## Run every test; require 90 % coverage of messages, supervision, actors and its journal, 80 % of each transport
 	@awk 'NR > 1 { pkg = $$1; sub("/[^/]*$$", "", pkg); sub("^[^/]*/[^/]*/[^/]*/", "", pkg); \
 		size[$$1] = $$2; of[$$1] = pkg; if ($$3 > 0) hit[$$1] = 1 } \
 	END { for (b in size) { all[of[b]] += size[b]; if (b in hit) run[of[b]] += size[b] } \

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,11 +26,11 @@ type activeRun struct {
 	trace       string     // the traceparent of its calls, or ""
 	log         *runLog
 	clock       clock
-	claim       Claim        // set before the run's actor starts
-	liveSubRuns atomic.Int64 // at the root: how many of its sub-runs are alive
-	ending      atomic.Value // a cancelCause, once the run's work was cancelled
-	leaving     atomic.Bool  // its actor has left it for another node to continue
-	refused     bool         // it only ends: the journal refuses for good what it said before
+	claim       journal.Claim // set before the run's actor starts
+	liveSubRuns atomic.Int64  // at the root: how many of its sub-runs are alive
+	ending      atomic.Value  // a cancelCause, once the run's work was cancelled
+	leaving     atomic.Bool   // its actor has left it for another node to continue
+	refused     bool          // it only ends: the journal refuses for good what it said before
 	// unborn are the children that the log of a run that is started again names, and that have no log.
 	unborn map[messages.RunID]bool
 
@@ -67,7 +68,7 @@ func (r *activeRun) hasActor() bool {
 func (r *activeRun) launched() bool { return r.lent().Run != "" }
 
 // lent is the claim on the run, zero before the journal has lent it.
-func (r *activeRun) lent() Claim {
+func (r *activeRun) lent() journal.Claim {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.claim

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ type appender struct {
 	ctx     context.Context
 	ids     atomic.Uint64
 	salt    uint64
-	// inPlace: the journal is a MemoryJournal, which never blocks. The caller appends, so that a start waits for no
+	// inPlace: the journal is a journal.Memory, which never blocks. The caller appends, so that a start waits for no
 	// goroutine.
 	inPlace  bool
 	observer *observer
@@ -72,7 +73,7 @@ func (a *appender) failed(why error) bool {
 	if messages.CodeOf(why) != messages.Code(messages.CauseJournalUnavailable) {
 		return false
 	}
-	if errors.Is(why, ErrUnstorable) {
+	if errors.Is(why, journal.ErrUnstorable) {
 		a.damaged.Store(&why)
 		return true
 	}
@@ -86,7 +87,7 @@ func (a *appender) failed(why error) bool {
 }
 
 // newID returns a unique id: a random half of the node's, and a count.
-func (a *appender) newID() (id BlockID) {
+func (a *appender) newID() (id journal.BlockID) {
 	binary.BigEndian.PutUint64(id[:8], a.salt)
 	binary.BigEndian.PutUint64(id[8:], a.ids.Add(1))
 	return id
@@ -109,20 +110,20 @@ type entry struct {
 	log      *runLog
 
 	mu       sync.Mutex
-	block    *Block // nil while settled
+	block    *journal.Block // nil while settled
 	stage    stage
 	calling  bool   // Append has not returned
 	first    uint64 // the block's first try; answers to earlier ones are late
 	try      uint64
-	next     *Block    // came while Append had not returned
-	since    time.Time // the first failure of this block, or zero
+	next     *journal.Block // came while Append had not returned
+	since    time.Time      // the first failure of this block, or zero
 	failures int
 	timer    *time.Timer // of a wait, or of reading the log
 	seen     uint64      // the newest try at the last inspect
 }
 
 // send appends the block. It does not block.
-func (e *entry) send(b *Block) {
+func (e *entry) send(b *journal.Block) {
 	switch {
 	case !e.take(b): // Append has answered, but not returned
 	case e.appender.inPlace:
@@ -133,7 +134,7 @@ func (e *entry) send(b *Block) {
 }
 
 // take makes the block the current one, or the next. It reports whether it is due now.
-func (e *entry) take(b *Block) bool {
+func (e *entry) take(b *journal.Block) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.calling {
@@ -145,7 +146,7 @@ func (e *entry) take(b *Block) bool {
 }
 
 // begin makes the block the current one. Under mu.
-func (e *entry) begin(b *Block) {
+func (e *entry) begin(b *journal.Block) {
 	b.ID, b.Writer = e.appender.newID(), e.appender.writer
 	e.block, e.stage, e.first, e.since, e.failures = b, due, e.try+1, time.Time{}, 0
 }
@@ -169,7 +170,7 @@ func (e *entry) Work() {
 }
 
 // turn returns the block that is to be appended, and the number of the try; 0 is to look for it; nil is nothing.
-func (e *entry) turn() (try uint64, b *Block) {
+func (e *entry) turn() (try uint64, b *journal.Block) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -222,11 +223,11 @@ func (e *entry) arm(d time.Duration) {
 // verdict is what follows from what was learned of the block, to be done without the entry's lock.
 type verdict struct {
 	do     uint8
-	head   Head  // of the log, for hasLanded
-	why    error // for all others
-	lost   bool  // dropRun: another node has a run that was this node's
-	events int   // complain: of the block
-	over   bool  // complain: the run waits no longer
+	head   journal.Head // of the log, for hasLanded
+	why    error        // for all others
+	lost   bool         // dropRun: another node has a run that was this node's
+	events int          // complain: of the block
+	over   bool         // complain: the run waits no longer
 	waited time.Duration
 }
 
@@ -289,10 +290,10 @@ func (e *entry) answered(try uint64, err error) {
 			return verdict{do: isLate}
 		case err == nil:
 			return e.settle()
-		case errors.Is(err, ErrUnstorable):
+		case errors.Is(err, journal.ErrUnstorable):
 			e.appender.failed(err)
 			return verdict{do: dropRun, why: errUnstorable(e.block, err)}
-		case errors.Is(err, ErrRefused):
+		case errors.Is(err, journal.ErrRefused):
 			return e.again(err)
 		}
 		return e.doubt(err)
@@ -326,7 +327,7 @@ func timeOrNow(t time.Time) time.Time {
 }
 
 // find looks for the block in the log, and settles it or sends it again.
-func (e *entry) find(b *Block) {
+func (e *entry) find(b *journal.Block) {
 	ctx, cancel := context.WithTimeout(e.appender.ctx, readTimeout)
 	defer cancel()
 	page, err := e.appender.journal.Read(ctx, b.Run, b.After.Seq)
@@ -342,7 +343,7 @@ func (e *entry) find(b *Block) {
 		case (err == nil || unknown) && b.After.Seq > page.Head.Seq:
 			return verdict{do: dropRun, why: errForgotten(b.Run, b.After.Seq), lost: true}
 		case err == nil || unknown:
-			return e.again(ErrUnknown)
+			return e.again(journal.ErrUnknown)
 		}
 		return e.again(err)
 	}))
@@ -378,7 +379,7 @@ func (e *entry) again(why error) verdict {
 // warn judges a failure: the run ends after too many. Under mu.
 func (e *entry) warn(why error) verdict {
 	patience := e.appender.timeout
-	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && parentOf(b.Run) == "" && errors.Is(why, ErrRefused) {
+	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && parentOf(b.Run) == "" && errors.Is(why, journal.ErrRefused) {
 		patience = min(patience, startPatience) // nothing of the run exists yet
 	}
 	return verdict{do: complain, why: why, events: len(cmp.Or(e.block, e.next).Events), waited: patience,

@@ -72,16 +72,16 @@ func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
 		t.Fatal(err)
 	}
 	var state messages.State
-	state = foldOnto(t, state, first.events)
+	state = foldOnto(t, state, first.Events)
 	<-said
 	time.Sleep(time.Second) // what waited for the journal is there
 	reads := 0
 	for want := log.state(); state.Seq < want.Seq; reads++ {
 		b, err := log.read(state.Seq)
-		if err != nil || len(b.events) == 0 || len(b.events) > readBatch {
-			t.Fatalf("a read at %d of %d gave %d events: %v", state.Seq, want.Seq, len(b.events), err)
+		if err != nil || len(b.Events) == 0 || len(b.Events) > readBatch {
+			t.Fatalf("a read at %d of %d gave %d events: %v", state.Seq, want.Seq, len(b.Events), err)
 		}
-		state = foldOnto(t, state, b.events)
+		state = foldOnto(t, state, b.Events)
 	}
 	if got, want := fmt.Sprintf("%+v", texts(state)), fmt.Sprintf("%+v", texts(log.state())); got != want {
 		t.Errorf("the reader's texts are not the run's:\n%.200s\n%.200s", got, want)

@@ -2,11 +2,12 @@ package actors
 
 import (
 	"context"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/seed889630bf/lastword/actors/lease"
+	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
@@ -18,7 +19,7 @@ func (s *System) recover(ctx context.Context) {
 	ready, cancel := context.WithCancel(ctx)
 	cancel() // claim what is ready, and wait for nothing
 	for lent := map[messages.RunID]bool{}; ctx.Err() == nil; {
-		var c Claim
+		var c journal.Claim
 		if s.guarded(func() (err error) { c, err = s.journal.Claim(ready, s.writer); return err }) != nil {
 			break // the loops will see whether the journal crashes again
 		}
@@ -78,7 +79,7 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // claimed starts a run that this node has opened, and adopts any other.
-func (s *System) claimed(ctx context.Context, c Claim) {
+func (s *System) claimed(ctx context.Context, c journal.Claim) {
 	r := s.active(c.Run)
 	if r == nil {
 		s.adopt(ctx, c)
@@ -92,7 +93,7 @@ func (s *System) claimed(ctx context.Context, c Claim) {
 }
 
 // launch starts the run's actor, once, under its parent's actor or the supervisor of runs.
-func (s *System) launch(r *activeRun, c Claim) {
+func (s *System) launch(r *activeRun, c journal.Claim) {
 	r.mu.Lock()
 	again := r.claim.Run != ""
 	r.claim = c
@@ -108,7 +109,7 @@ func (s *System) launch(r *activeRun, c Claim) {
 
 // adopt takes a run that this node did not open: it starts a run that had no owner, and starts again or ends
 // one whose owner has left it. It returns the run that it ends.
-func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
+func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	s.mu.Lock()
 	closing := s.closed != nil
 	s.mu.Unlock()
@@ -117,7 +118,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 		return nil
 	}
 	var fold *messages.Fold
-	var head Head
+	var head journal.Head
 	err := s.guarded(func() (err error) { fold, head, err = s.foldAll(ctx, c.Run); return err })
 	switch {
 	case err != nil:
@@ -230,30 +231,30 @@ func (s *System) unborn(ctx context.Context, f *messages.Fold) (map[messages.Run
 }
 
 // foldAll reads the run's whole log.
-func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, Head, error) {
+func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, journal.Head, error) {
 	fold := &messages.Fold{}
 	for {
 		page, err := s.readSoon(ctx, id, fold.Peek().Seq)
 		if err != nil {
-			return nil, Head{}, err
+			return nil, journal.Head{}, err
 		}
 		for _, e := range page.Events {
 			if err := fold.Apply(e); err != nil {
-				return nil, Head{}, err
+				return nil, journal.Head{}, err
 			}
 		}
 		if fold.Peek().Seq >= page.Head.Seq && page.Head.Seq > 0 {
 			return fold, page.Head, nil
 		}
 		if len(page.Events) == 0 {
-			return nil, Head{}, messages.Errorf(messages.CodeUnavailable, "the log ends at %d before its head %d",
+			return nil, journal.Head{}, messages.Errorf(messages.CodeUnavailable, "the log ends at %d before its head %d",
 				fold.Peek().Seq, page.Head.Seq)
 		}
 	}
 }
 
 // readSoon is Read with a timeout.
-func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) (Page, error) {
+func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return s.journal.Read(ctx, id, after)
@@ -297,7 +298,7 @@ func (s *System) close(ctx context.Context) {
 	s.endedClaims = nil
 	s.mu.Unlock()
 	for _, c := range done {
-		if err := s.journal.Keep(ctx, c, Ended); err != nil {
+		if err := s.journal.Keep(ctx, c, journal.Ended); err != nil {
 			s.log.Warn("claim", zap.String("run", string(c.Run)), zap.Error(err))
 		}
 	}
@@ -335,7 +336,7 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 	case claim.Run == "": // the run was not lent yet
 		return nil
 	}
-	return s.journal.Keep(ctx, claim, Held)
+	return s.journal.Keep(ctx, claim, journal.Held)
 }
 
 // journalActor keeps four loops alive that work for the journal: claims, beats, notes and retention. A loop whose
@@ -398,7 +399,7 @@ func (a *journalActor) loop(c actor.Context, name string) {
 
 // watch handles the journal's notes.
 func (s *System) watch(ctx context.Context) error {
-	return s.journal.Watch(ctx, s.writer, func(n Note) {
+	return s.journal.Watch(ctx, s.writer, func(n journal.Note) {
 		if n.Command != nil {
 			s.obey(*n.Command)
 			return

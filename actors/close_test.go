@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // "Close under load gives every memory run its terminal, and blames what is to blame."
 func TestCloseUnderLoad(t *testing.T) {
-	j := actors.NewMemoryJournal()
+	j := journal.NewMemory()
 	s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: 10 * time.Millisecond, MaxRuns: 1 << 20,
 		CancelSoft: 100 * time.Millisecond, CancelHard: 200 * time.Millisecond})
 	if err != nil {
@@ -50,7 +51,7 @@ func TestCloseUnderLoad(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	n, open := 0, 0
-	archive := actors.NewArchive(j)
+	archive := journal.NewArchive(j)
 	started.Range(func(id, _ any) bool {
 		n++
 		state, err := archive.State(context.Background(), id.(messages.RunID))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 // obey passes another node's command to a run that this node owns.
-func (s *System) obey(c Command) {
+func (s *System) obey(c journal.Command) {
 	r := s.active(c.Run)
 	switch {
 	case r == nil:
@@ -24,14 +25,14 @@ func (s *System) obey(c Command) {
 		r.attachElsewhere()
 	case c.Cancel != nil:
 		s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
-	case c.Answer != nil && storable(c.received(), "") == nil:
+	case c.Answer != nil && storable(received(c), "") == nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
 	}
 }
 
 // command sends a command to the owner of a run, again and again, until the run's log shows that it was done.
-func (s *System) command(ctx context.Context, c Command) error {
+func (s *System) command(ctx context.Context, c journal.Command) error {
 	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
 	wake := make(chan struct{}, 1)
 	s.relay.listen(c.Run, wake)
@@ -41,7 +42,7 @@ func (s *System) command(ctx context.Context, c Command) error {
 	defer again.Stop()
 	for ask := true; ; {
 		state, err := s.State(ctx, c.Run)
-		if done, err := c.done(state, err); done {
+		if over, err := obeyed(c, state, err); over {
 			return err
 		}
 		if r := s.active(c.Run); r != nil && ask { // this node has claimed it meanwhile
@@ -68,12 +69,12 @@ func (s *System) command(ctx context.Context, c Command) error {
 }
 
 // received is the event of an answer, as far as its giver knows it.
-func (c Command) received() messages.InputReceived {
+func received(c journal.Command) messages.InputReceived {
 	return messages.InputReceived{Request: c.Answer.Request, Value: c.Answer.Value, Principal: c.Answer.Principal, ID: c.ID}
 }
 
-// done reports whether the log shows that the command is over, and its error.
-func (c Command) done(state messages.State, err error) (bool, error) {
+// obeyed reports whether the log shows that the command is over, and its error.
+func obeyed(c journal.Command, state messages.State, err error) (bool, error) {
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound:
 		return true, err
@@ -110,7 +111,7 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 	by, reason = messages.Clip(by, mostName), messages.Clip(reason, mostMessage)
 	r := s.active(id)
 	if r == nil {
-		return s.command(ctx, Command{Run: id, Cancel: &CancelCommand{By: by, Reason: reason}})
+		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: by, Reason: reason}})
 	}
 	reply := make(chan error, 1)
 	s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: by, reason: reason, reply: reply}})
@@ -121,11 +122,11 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 // has not asked, has ended or is another principal's, conflict if there is an answer already, unavailable,
 // journal_unavailable, invalid_input for a value that is not JSON. No value is null.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
-	c := Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &AnswerCommand{request, bytes.Clone(value), principal}}
+	c := journal.Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &journal.AnswerCommand{Request: request, Value: bytes.Clone(value), Principal: principal}}
 	if len(value) == 0 {
 		c.Answer.Value = []byte("null")
 	}
-	if err := storable(c.received(), ""); err != nil {
+	if err := storable(received(c), ""); err != nil {
 		return err
 	}
 	r := s.active(id)
@@ -139,7 +140,8 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	r.post(&answerInput{id: c.ID, request: request, value: c.Answer.Value, principal: principal, reply: reply})
 	err := s.replied(ctx, r, reply, errOver(id))
 	if messages.CodeOf(err) == messages.CodeNotFound { // the log of an ended run knows more
-		if done, outcome := c.done(s.State(ctx, id)); done {
+		state, unknown := s.State(ctx, id)
+		if over, outcome := obeyed(c, state, unknown); over {
 			err = outcome
 		}
 	}
@@ -242,7 +244,7 @@ func (w *remoteCaller) Work() {
 	if state, err := s.State(w.ctx, w.run); err == nil && state.Status.IsEnded() {
 		return
 	}
-	if err := s.journal.Send(w.ctx, Command{Run: w.run, Attach: true}); err != nil {
+	if err := s.journal.Send(w.ctx, journal.Command{Run: w.run, Attach: true}); err != nil {
 		s.log.Warn("a command was not sent", zap.String("run", string(w.run)), zap.Error(err))
 	}
 	w.again()

@@ -3,12 +3,17 @@ package actors
 import (
 	"cmp"
 	"context"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/seed889630bf/lastword/messages"
 	"go.uber.org/zap"
 )
+
+// Journal keeps the events of runs. Packages transport/sqlite and transport/nats have durable ones, [journal.Memory] is
+// the default.
+type Journal = journal.Journal
 
 // Config configures a System. The zero value is a node with a memory journal, the default limits, no named jobs, and no
 // log.
@@ -65,7 +70,7 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	def(&c.Log, zap.NewNop())
 	if c.Journal == nil {
-		c.Journal = NewMemoryJournal()
+		c.Journal = journal.NewMemory()
 	}
 	def(&c.WallClock, 30*time.Minute)
 	def(&c.Stall, 5*time.Minute)

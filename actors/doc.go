@@ -13,8 +13,8 @@
 // does not make it again. With [Job].Restart a run whose node is gone goes on after its last step.
 //
 // Readers pull by cursor ([Run.Events], [System.Events], [System.Follow]): a slow one costs the run nothing and gets
-// merged deltas. An actor subscribes instead ([System.Subscribe]). An [Archive] reads a journal beside the nodes that
-// write it.
+// merged deltas. An actor subscribes instead ([System.Subscribe]). A journal.Archive reads a journal beside the nodes
+// that write it.
 //
 // End a node with [System.Close] and a fresh context: the context that ended the program is done already. To offer jobs
 // as MCP tools over stdio or HTTP, give the System to package transport/mcp: its Server.Serve serves os.Stdin and

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -132,7 +133,7 @@ func sale(say func(step string), third func(context.Context) error) actors.Job {
 
 // A job of three steps loses its node in the third. The next node makes the third, and none of the others again.
 func ExampleDo() {
-	journal := actors.NewMemoryJournal() // with a journal on disk, or in a cluster, the next node is another process
+	journal := journal.NewMemory() // with a journal on disk, or in a cluster, the next node is another process
 	node := func(name string, third func(context.Context) error) *actors.System {
 		job := sale(func(step string) { fmt.Println(name+":", step) }, third)
 		system, err := actors.New(context.Background(), actors.Config{Journal: journal, Node: name, HandOver: true, Drain: time.Nanosecond,

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -171,18 +172,18 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	events, cut := f.childrenFirst(c, got.events)
-	c.over = got.over && !cut
+	events, cut := f.childrenFirst(c, got.Events)
+	c.over = got.Over && !cut
 	f.deliver(c, events)
 	if c.over {
 		if c.after > 0 && c.silent > c.after {
-			return false, errReset(c.id, c.silent)
+			return false, journal.ErrReset(c.id, c.silent)
 		}
 		f.release()
 		f.unhook(c)
 		return true, nil // a parent may have waited for it
 	}
-	return got.more || got.dropped, nil
+	return got.More || got.dropped, nil
 }
 
 // fetch reads past the cursor: from the view of a run that is active here, or from the journal.
@@ -202,12 +203,12 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 		}
 	}
 	if c.run == nil {
-		got, err := f.system.archive.page(ctx, c.id, c.after)
+		kept, err := f.system.archive.Next(ctx, c.id, c.after)
 		if c != f.runs[0] && messages.CodeOf(err) == messages.CodeNotFound { // a child that has not started, or was forgotten
-			return batch{over: c.ended}, nil
+			return batch{Batch: journal.Batch{Over: c.ended}}, nil
 		}
-		got.more = got.more || r != nil && len(got.events) > 0 // the view may have the rest
-		return got, err
+		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
+		return batch{Batch: kept}, err
 	}
 	got, err := c.run.log.read(c.after)
 	if got.dropped {
@@ -246,7 +247,7 @@ func (f *follower) deliver(c *cursor, events []messages.Event) {
 		return
 	}
 	c.after = events[len(events)-1].Seq
-	events = events[firstAfter(events, c.silent):]
+	events = events[journal.FirstAfter(events, c.silent):]
 	if len(events) == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -168,16 +169,16 @@ func TestFollowersLeave(t *testing.T) {
 // endingReads ends a read with its context, as a database does.
 type endingReads struct{ actors.Journal }
 
-func (j endingReads) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j endingReads) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if ctx.Err() != nil {
-		return actors.Page{}, context.Cause(ctx)
+		return journal.Page{}, context.Cause(ctx)
 	}
 	return j.Journal.Read(ctx, run, after)
 }
 
 // A reader that cannot wait gets what there is, also of a run that only the journal knows.
 func TestFollowWithoutWaiting(t *testing.T) {
-	journal := endingReads{actors.NewMemoryJournal()}
+	journal := endingReads{journal.NewMemory()}
 	var id messages.RunID
 	testkit.System(t, actors.Config{Journal: journal}, func(t *testing.T, s *testkit.Stage) {
 		run := s.Run(murmur(10))
@@ -207,10 +208,10 @@ type blockedReads struct {
 	blocked atomic.Bool
 }
 
-func (j *blockedReads) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *blockedReads) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if j.blocked.Load() {
 		<-ctx.Done()
-		return actors.Page{}, context.Cause(ctx)
+		return journal.Page{}, context.Cause(ctx)
 	}
 	return j.Journal.Read(ctx, run, after)
 }
@@ -218,7 +219,7 @@ func (j *blockedReads) Read(ctx context.Context, run messages.RunID, after uint6
 // A journal that blocks does not hold a caller who has left: Wait asks it nothing, Follow waits a bounded time.
 func TestCancelledReadersOfABlockedJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := &blockedReads{Journal: actors.NewMemoryJournal()}
+		journal := &blockedReads{Journal: journal.NewMemory()}
 		wait(t, start(t, open(t, actors.Config{Journal: journal.Journal}), job(nothing), actors.Options{Key: "k"}))
 		s := open(t, actors.Config{Journal: journal})
 		run := start(t, s, job(nothing), actors.Options{Key: "k"}) // the same

@@ -11,23 +11,24 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // forgetful does not know the claims that have ended.
-type forgetful struct{ *actors.MemoryJournal }
+type forgetful struct{ *journal.Memory }
 
-func (j forgetful) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
-	if k == actors.Ended {
+func (j forgetful) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
+	if k == journal.Ended {
 		return errors.New("there is no such claim")
 	}
-	return j.MemoryJournal.Keep(ctx, c, k)
+	return j.Memory.Keep(ctx, c, k)
 }
 
 // A claim that the journal does not close costs the other runs nothing: their claims are held, and no other node ends them.
 func TestUnclosedClaimsHarmNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := forgetful{actors.NewMemoryJournal()}
+		j := forgetful{journal.NewMemory()}
 		s := open(t, actors.Config{Journal: j})
 		wait(t, start(t, s, job(nothing), actors.Options{}))
 		run := start(t, s, job(heed), actors.Options{})
@@ -45,13 +46,13 @@ func TestUnclosedClaimsHarmNobody(t *testing.T) {
 
 // clinging answers its second append, and does not return from it.
 type clinging struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	appends int
 	free    chan struct{}
 }
 
-func (j *clinging) Append(b actors.Block, done func(error)) {
-	j.MemoryJournal.Append(b, done)
+func (j *clinging) Append(b journal.Block, done func(error)) {
+	j.Memory.Append(b, done)
 	if j.appends++; j.appends == 2 {
 		<-j.free
 	}
@@ -60,7 +61,7 @@ func (j *clinging) Append(b actors.Block, done func(error)) {
 // An Append that answers and does not return is in the way of the next block: the run is told as of any other refusal.
 func TestAppendThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &clinging{MemoryJournal: actors.NewMemoryJournal(), free: make(chan struct{})}
+		j := &clinging{Memory: journal.NewMemory(), free: make(chan struct{})}
 		run := start(t, open(t, actors.Config{Journal: j}), job(nothing), actors.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -77,27 +78,27 @@ func TestAppendThatDoesNotReturn(t *testing.T) {
 
 // slow answers an append half a second after everybody can read the block. The second read of p.c1 takes 12.8 s.
 type slow struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	reads atomic.Int32
 }
 
-func (j *slow) Append(b actors.Block, done func(error)) {
-	j.MemoryJournal.Append(b, func(err error) { time.AfterFunc(500*time.Millisecond, func() { done(err) }) })
+func (j *slow) Append(b journal.Block, done func(error)) {
+	j.Memory.Append(b, func(err error) { time.AfterFunc(500*time.Millisecond, func() { done(err) }) })
 }
 
-func (j *slow) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *slow) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if run == "p.c1" && j.reads.Add(1) == 2 {
 		time.Sleep(12800 * time.Millisecond)
 	}
-	return j.MemoryJournal.Read(ctx, run, after)
+	return j.Memory.Read(ctx, run, after)
 }
 
 // Who has read the terminal gets it from State as well, though the journal has not answered yet.
 func TestStateAfterTheTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &slow{MemoryJournal: actors.NewMemoryJournal()}
+		j := &slow{Memory: journal.NewMemory()}
 		s := open(t, actors.Config{Journal: j})
-		leave(t, j.MemoryJournal, "r", messages.RunQueued{Job: "test", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
+		leave(t, j.Memory, "r", messages.RunQueued{Job: "test", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
 		time.Sleep(100 * time.Millisecond)
 		for _, err := range s.Events(t.Context(), "r", 0) {
 			if err != nil {
@@ -114,11 +115,11 @@ func TestStateAfterTheTerminal(t *testing.T) {
 // for ever.
 func TestChildEndsBeforeTheJournalAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &slow{MemoryJournal: actors.NewMemoryJournal()}
+		j := &slow{Memory: journal.NewMemory()}
 		child := left("p.c1", messages.RunQueued{Job: "gone", Mode: messages.Detached, Parent: "p"}, messages.RunStarted{Node: "gone", Epoch: 1})
 		child.Writer = "gone" // for 10 s
-		j.MemoryJournal.Append(child, func(error) {})
-		leaveParent(t, j.MemoryJournal)
+		j.Memory.Append(child, func(error) {})
+		leaveParent(t, j.Memory)
 		again := job(nothing)
 		again.Restart = true
 		known := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return again, nil }}
@@ -129,8 +130,8 @@ func TestChildEndsBeforeTheJournalAnswers(t *testing.T) {
 }
 
 // left is the beginning of a log.
-func left(run messages.RunID, bodies ...messages.Body) actors.Block {
-	b := actors.Block{Run: run, ID: actors.BlockID([]byte(run + "0123456789abcdef")[:16])}
+func left(run messages.RunID, bodies ...messages.Body) journal.Block {
+	b := journal.Block{Run: run, ID: journal.BlockID([]byte(run + "0123456789abcdef")[:16])}
 	for i, body := range bodies {
 		seq := uint64(i) + 1
 		b.Events = append(b.Events, messages.Event{RunID: run, From: seq, Seq: seq, Time: time.Now().UTC(), Body: body})
@@ -169,7 +170,7 @@ func settled(t *testing.T, s *actors.System, runs ...messages.RunID) {
 // A child that was queued when its node was lost, and whose job the next one knows, ends with its parent.
 func TestRecoveryEndsQueuedChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		leaveParent(t, j)
 		leave(t, j, "p.c1", messages.RunQueued{Job: "test", Mode: messages.Detached, Parent: "p"})
 		known := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return job(heed), nil }}
@@ -179,22 +180,22 @@ func TestRecoveryEndsQueuedChildren(t *testing.T) {
 
 // stumbling panics once, when the run is read.
 type stumbling struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	over messages.RunID
 }
 
-func (j *stumbling) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *stumbling) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if run == j.over {
 		j.over = ""
 		panic("the journal stumbles")
 	}
-	return j.MemoryJournal.Read(ctx, run, after)
+	return j.Memory.Read(ctx, run, after)
 }
 
 // A journal that crashes while a run's children are ended is asked again: the run gets its terminal.
 func TestRecoveryGoesOnAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &stumbling{MemoryJournal: actors.NewMemoryJournal(), over: "p.c1"}
+		j := &stumbling{Memory: journal.NewMemory(), over: "p.c1"}
 		leaveParent(t, j)
 		settled(t, open(t, actors.Config{Journal: j}), "p", "p.c1")
 	})
@@ -203,7 +204,7 @@ func TestRecoveryGoesOnAfterACrash(t *testing.T) {
 // A job that panics at its input ends its run alone.
 func TestRecoveryOfJobsThatPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		leave(t, j, "r", messages.RunQueued{Job: "test", Mode: messages.Detached})
 		bad := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { panic("bad input") }}
 		s := open(t, actors.Config{Journal: j, Jobs: bad})
@@ -214,35 +215,35 @@ func TestRecoveryOfJobsThatPanic(t *testing.T) {
 
 // unreadable lends a run that cannot be read.
 type unreadable struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	lends atomic.Int64 // how often it still does
-	read  func(context.Context) (actors.Page, error)
+	read  func(context.Context) (journal.Page, error)
 }
 
-func (j *unreadable) Claim(ctx context.Context, node string) (actors.Claim, error) {
+func (j *unreadable) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	if j.lends.Add(-1) >= 0 {
-		return actors.Claim{Run: "r"}, nil
+		return journal.Claim{Run: "r"}, nil
 	}
-	return j.MemoryJournal.Claim(ctx, node)
+	return j.Memory.Claim(ctx, node)
 }
 
-func (j *unreadable) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *unreadable) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if run == "r" {
 		return j.read(ctx)
 	}
-	return j.MemoryJournal.Read(ctx, run, after)
+	return j.Memory.Read(ctx, run, after)
 }
 
 // A run whose log cannot be read, however that fails, keeps neither the node nor another run from starting.
 func TestUnreadableLogs(t *testing.T) {
-	for name, read := range map[string]func(context.Context) (actors.Page, error){
-		"panics": func(context.Context) (actors.Page, error) { panic("unreadable") },
-		"blocks": func(ctx context.Context) (actors.Page, error) { <-ctx.Done(); return actors.Page{}, ctx.Err() },
-		"empty":  func(context.Context) (actors.Page, error) { return actors.Page{}, nil },
+	for name, read := range map[string]func(context.Context) (journal.Page, error){
+		"panics": func(context.Context) (journal.Page, error) { panic("unreadable") },
+		"blocks": func(ctx context.Context) (journal.Page, error) { <-ctx.Done(); return journal.Page{}, ctx.Err() },
+		"empty":  func(context.Context) (journal.Page, error) { return journal.Page{}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				j := &unreadable{MemoryJournal: actors.NewMemoryJournal(), read: read}
+				j := &unreadable{Memory: journal.NewMemory(), read: read}
 				j.lends.Store(2)
 				s := open(t, actors.Config{Journal: j})
 				wait(t, start(t, s, job(nothing), actors.Options{}))
@@ -254,8 +255,8 @@ func TestUnreadableLogs(t *testing.T) {
 	}
 	t.Run("lent for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			empty := func(context.Context) (actors.Page, error) { return actors.Page{}, nil }
-			j := &unreadable{MemoryJournal: actors.NewMemoryJournal(), read: empty}
+			empty := func(context.Context) (journal.Page, error) { return journal.Page{}, nil }
+			j := &unreadable{Memory: journal.NewMemory(), read: empty}
 			j.lends.Store(1 << 40)
 			open(t, actors.Config{Journal: j})
 			time.Sleep(time.Minute)
@@ -268,24 +269,24 @@ func TestUnreadableLogs(t *testing.T) {
 
 // tardy takes two blocks, and keeps the third back.
 type tardy struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	appends int
 	late    func()
 }
 
-func (j *tardy) Append(b actors.Block, done func(error)) {
+func (j *tardy) Append(b journal.Block, done func(error)) {
 	switch j.appends++; {
 	case j.appends < 3:
-		j.MemoryJournal.Append(b, done)
+		j.Memory.Append(b, done)
 	case j.appends == 3:
-		j.late = func() { j.MemoryJournal.Append(b, done) }
+		j.late = func() { j.Memory.Append(b, done) }
 	}
 }
 
 // A slow reader of a run that the System was closed on is told so, also where the journal has taken something since.
 func TestReaderOutlivesItsSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &tardy{MemoryJournal: actors.NewMemoryJournal()}
+		j := &tardy{Memory: journal.NewMemory()}
 		s, err := actors.New(t.Context(), actors.Config{Journal: j})
 		if err != nil {
 			t.Fatal(err)

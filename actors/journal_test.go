@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
 // disturbed is a memory journal whose appends go through d.
-func disturbed(d func(actors.Block) testkit.Disturbance) (*testkit.Journal, *actors.MemoryJournal) {
-	kept := actors.NewMemoryJournal()
+func disturbed(d func(journal.Block) testkit.Disturbance) (*testkit.Journal, *journal.Memory) {
+	kept := journal.NewMemory()
 	return &testkit.Journal{Journal: kept, Disturb: d}, kept
 }
 
@@ -52,7 +53,7 @@ func chatter(_ context.Context, task *actors.TaskContext) error {
 // milestones before them are durable."
 func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, kept := disturbed(func(actors.Block) testkit.Disturbance {
+		j, kept := disturbed(func(journal.Block) testkit.Disturbance {
 			return testkit.Disturbance{Delay: 30 * time.Millisecond}
 		})
 		s := open(t, actors.Config{Journal: j})
@@ -84,7 +85,7 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 func TestDeltasAreJournaledInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var blocks atomic.Int64
-		j, kept := disturbed(func(actors.Block) testkit.Disturbance { blocks.Add(1); return testkit.Disturbance{} })
+		j, kept := disturbed(func(journal.Block) testkit.Disturbance { blocks.Add(1); return testkit.Disturbance{} })
 		s := open(t, actors.Config{Journal: j})
 		run := start(t, s, talk(1000), actors.Options{}) // one a millisecond
 		time.Sleep(500*time.Millisecond + time.Microsecond)
@@ -106,7 +107,7 @@ func TestTroubledJournal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := 0
-				j, kept := disturbed(func(actors.Block) testkit.Disturbance {
+				j, kept := disturbed(func(journal.Block) testkit.Disturbance {
 					if n++; n%3 != 0 {
 						return trouble
 					}
@@ -134,7 +135,7 @@ func TestJournalStandsStill(t *testing.T) {
 		gate := make(chan struct{})
 		var shut atomic.Bool
 		var said atomic.Int64
-		j, _ := disturbed(func(actors.Block) testkit.Disturbance {
+		j, _ := disturbed(func(journal.Block) testkit.Disturbance {
 			if shut.Load() {
 				return testkit.Disturbance{Gate: gate}
 			}
@@ -174,7 +175,7 @@ func TestJournalStandsStill(t *testing.T) {
 // "A fenced owner drops its live log and its readers go on from the journal."
 func TestFencedOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		s := open(t, actors.Config{Journal: j})
 		run := start(t, s, talk(100_000), actors.Options{})
 		time.Sleep(time.Second)
@@ -202,11 +203,11 @@ func TestFencedOwner(t *testing.T) {
 }
 
 // usurp writes the terminal as another node would.
-func usurp(t *testing.T, j *actors.MemoryJournal, id messages.RunID) {
+func usurp(t *testing.T, j *journal.Memory, id messages.RunID) {
 	t.Helper()
 	state := stored(t, j, id)
 	from, seq, rewind := state.Recovery()
-	b := actors.Block{Run: id, After: actors.Head{Seq: state.Seq, Epoch: 1}, ID: actors.BlockID{1}, Epoch: 2, Events: []messages.Event{{RunID: id, From: from, Seq: seq, Time: time.Now(),
+	b := journal.Block{Run: id, After: journal.Head{Seq: state.Seq, Epoch: 1}, ID: journal.BlockID{1}, Epoch: 2, Events: []messages.Event{{RunID: id, From: from, Seq: seq, Time: time.Now(),
 		Body: messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Rewind: rewind,
 			Artifacts: []messages.Artifact{}, Error: messages.Errorf("node_lost", "taken over")}}}}
 	j.Append(b, func(err error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -413,7 +414,7 @@ func TestRetention(t *testing.T) {
 // run.canceling is durable, else run.failed, node_lost".
 func TestRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := actors.NewMemoryJournal()
+		store := journal.NewMemory()
 		dead := []messages.Event{
 			{Body: messages.RunQueued{Job: "j", Mode: messages.Detached}},
 			{Body: messages.RunStarted{}},
@@ -427,14 +428,14 @@ func TestRecovery(t *testing.T) {
 		for i := range dead {
 			dead[i].RunID = "r_a"
 		}
-		for _, b := range []actors.Block{{Run: "r_a", Events: dead[:3]}, {Run: "r_b", Events: canceling}} {
-			journal.Append(b, func(err error) {
+		for _, b := range []journal.Block{{Run: "r_a", Events: dead[:3]}, {Run: "r_b", Events: canceling}} {
+			store.Append(b, func(err error) {
 				if err != nil {
 					t.Fatal(err)
 				}
 			})
 		}
-		s := open(t, actors.Config{Journal: journal})
+		s := open(t, actors.Config{Journal: store})
 		for id, want := range map[messages.RunID]messages.Status{"r_a": messages.Failed, "r_b": messages.Canceled} {
 			state, err := s.State(t.Context(), id)
 			if err != nil || state.Status != want || state.End.By != messages.ByRecovery {

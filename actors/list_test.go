@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -57,12 +58,12 @@ func TestRunsAreListedUntilTheyAreForgotten(t *testing.T) {
 
 // BenchmarkList lists the newest of the runs that a node keeps.
 func BenchmarkList(b *testing.B) {
-	j := actors.NewMemoryJournal()
+	j := journal.NewMemory()
 	for i := range 100_000 {
 		id := messages.RunID(fmt.Sprintf("r_%06d", i))
 		at := time.Unix(int64(i*7919%100_000), 0)
 		e := messages.Event{RunID: id, Seq: 1, From: 1, Time: at, Body: messages.RunQueued{Job: "test", Mode: messages.Detached}}
-		j.Append(actors.Block{Run: id, Events: []messages.Event{e}}, func(err error) {
+		j.Append(journal.Block{Run: id, Events: []messages.Event{e}}, func(err error) {
 			if err != nil {
 				b.Fatal(err)
 			}

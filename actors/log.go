@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,8 +38,6 @@ const (
 type runLog struct {
 	view
 	maxBytes int64
-	counts   *counts
-	observer *observer
 	updated  atomic.Int64 // time of the newest event
 
 	mu       sync.Mutex
@@ -50,7 +49,7 @@ type runLog struct {
 	bytes    int64
 	// squeezeAt is the size at which a log over its limit is merged again.
 	squeezeAt int64
-	head      Head // of the journal, as far as known
+	head      journal.Head // of the journal, as far as known
 	sending   bool
 	epoch     uint64      // of this node's ownership; 0 before its owning event
 	flushAt   *time.Timer // runs while deltas wait for the journal
@@ -66,8 +65,8 @@ type waiter struct {
 	f   func(error)
 }
 
-func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
-	l := &runLog{view: view{id: id}, maxBytes: maxBytes, counts: c, observer: a.observer, ledger: ledger{id: id}}
+func newLog(id messages.RunID, a *appender, maxBytes int64) *runLog {
+	l := &runLog{view: view{id: id}, maxBytes: maxBytes, ledger: ledger{id: id}}
 	l.entry = entry{appender: a, log: l}
 	l.table, l.wires = newTable(firstEvents)
 	l.shown.Store(l.table)
@@ -75,7 +74,7 @@ func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
 }
 
 // resume continues a run whose log is in the journal, folded up to the head.
-func (l *runLog) resume(f *messages.Fold, head Head) {
+func (l *runLog) resume(f *messages.Fold, head journal.Head) {
 	l.reading, l.base = messages.NewFold(f.State()), head.Seq
 	l.ledger.fold, l.head = *f, head
 	l.sent.Store(head.Seq)
@@ -88,7 +87,7 @@ type todo struct {
 	over  bool // no reader gets more
 	ready []waiter
 	why   error // for the ready ones; nil: their events are durable
-	block *Block
+	block *journal.Block
 	tell  bool // rouse the observer
 	alarm func(messages.Cause)
 	cause messages.Cause
@@ -105,7 +104,7 @@ func (l *runLog) do(t todo) {
 		l.notify()
 	}
 	if t.tell {
-		l.entry.appender.node.Call(l.observer)
+		l.entry.appender.node.Call(l.entry.appender.observer)
 	}
 	if t.block != nil {
 		l.entry.send(t.block)
@@ -139,7 +138,7 @@ func (l *runLog) record(now time.Time, body messages.Body, message string) (err 
 func (l *runLog) finish(now time.Time, word messages.Body, message string) (did bool) {
 	l.with(now, func(g *ledger) { did = l.lost == nil && g.finish(now, word, message) })
 	if !did {
-		l.counts.lateFinishes.Add(1)
+		l.entry.appender.counts.lateFinishes.Add(1)
 	}
 	return did
 }
@@ -206,7 +205,7 @@ func (l *runLog) flush() todo {
 }
 
 // nextBlock takes the events that were not sent, with their deltas merged. Under mu.
-func (l *runLog) nextBlock() *Block {
+func (l *runLog) nextBlock() *journal.Block {
 	if l.sending || l.lost != nil {
 		return nil
 	}
@@ -215,7 +214,7 @@ func (l *runLog) nextBlock() *Block {
 		l.flushAt = nil
 	}
 	events := l.table.events[:l.recorded:l.recorded]
-	waiting := events[firstAfter(events, l.sent.Load()):]
+	waiting := events[journal.FirstAfter(events, l.sent.Load()):]
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -224,13 +223,13 @@ func (l *runLog) nextBlock() *Block {
 	}
 	l.sending = true
 	l.sent.Store(waiting[len(waiting)-1].Seq)
-	return &Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}
+	return &journal.Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}
 }
 
 // landed is called when the block on its way is in the journal.
-func (l *runLog) landed(head Head) { l.do(l.land(head)) }
+func (l *runLog) landed(head journal.Head) { l.do(l.land(head)) }
 
-func (l *runLog) land(head Head) todo {
+func (l *runLog) land(head journal.Head) todo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost != nil {
@@ -263,13 +262,14 @@ func (l *runLog) land(head Head) todo {
 
 // observe leaves the milestones past after, up to seq, to the observer. Under mu, so that they come in their order.
 func (l *runLog) observe(after, seq uint64) (rouse bool) {
-	if l.observer == nil {
+	observer := l.entry.appender.observer
+	if observer == nil {
 		return false
 	}
 	events := l.table.events[:l.recorded]
-	for _, e := range events[firstAfter(events, after):] {
+	for _, e := range events[journal.FirstAfter(events, after):] {
 		if e.Seq <= seq && !e.IsDelta() {
-			rouse = l.observer.add(e) || rouse
+			rouse = observer.add(e) || rouse
 		}
 	}
 	return rouse
@@ -388,7 +388,7 @@ func (l *runLog) nextEpoch() uint64 {
 // mu.
 func (l *runLog) compact() {
 	events := l.table.events[:l.recorded]
-	end := firstAfter(events, l.head.Seq)
+	end := journal.FirstAfter(events, l.head.Seq)
 	open := end
 	for open > l.tidy && events[open-1].IsDelta() {
 		open--
@@ -435,9 +435,9 @@ func (l *runLog) merge(start, end int) int {
 // mu.
 func (l *runLog) overLimit() (over, pressed bool) {
 	if l.bytes > max(l.maxBytes, l.squeezeAt) {
-		l.merge(0, firstAfter(l.table.events[:l.recorded], l.head.Seq))
+		l.merge(0, journal.FirstAfter(l.table.events[:l.recorded], l.head.Seq))
 		events := l.table.events[:l.recorded]
-		waiting := events[firstAfter(events, l.head.Seq):]
+		waiting := events[journal.FirstAfter(events, l.head.Seq):]
 		over = l.bytes-size(waiting)+size(messages.MergeDeltas(waiting)) > l.maxBytes
 		// after merging everything, merge again only when the log has grown by a sixteenth
 		l.squeezeAt = l.bytes + l.maxBytes/16

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit"
@@ -84,7 +85,7 @@ func TestBytesOfWaitingDeltas(t *testing.T) {
 // Close gives every run its last word, also one whose first event is late in the journal.
 func TestCloseLeavesNoRunWithoutTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, kept := disturbed(func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 300 * time.Millisecond} })
+		j, kept := disturbed(func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 300 * time.Millisecond} })
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: 50 * time.Millisecond, CancelHard: 50 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
@@ -117,10 +118,10 @@ type blind struct {
 	reads int
 }
 
-func (b *blind) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (b *blind) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if b.reads > 0 {
 		b.reads--
-		return actors.Page{}, errors.New("the journal cannot be read")
+		return journal.Page{}, errors.New("the journal cannot be read")
 	}
 	return b.Journal.Read(ctx, run, after)
 }
@@ -129,7 +130,7 @@ func (b *blind) Read(ctx context.Context, run messages.RunID, after uint64) (act
 func TestUnknownOutcomeIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		j, _ := disturbed(func(actors.Block) testkit.Disturbance {
+		j, _ := disturbed(func(journal.Block) testkit.Disturbance {
 			n++
 			return testkit.Disturbance{Unknown: n == 3}
 		})
@@ -143,7 +144,7 @@ func TestUnknownOutcomeIsAwaited(t *testing.T) {
 func TestFencedRunLeavesItsUnbornChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		j, kept := disturbed(func(b actors.Block) testkit.Disturbance {
+		j, kept := disturbed(func(b journal.Block) testkit.Disturbance {
 			if b.Events[len(b.Events)-1].Kind() == messages.KindChildStarted {
 				return testkit.Disturbance{Gate: gate}
 			}
@@ -161,7 +162,7 @@ func TestFencedRunLeavesItsUnbornChild(t *testing.T) {
 		}
 		at := page.Head.Seq + 1
 		usurper := messages.Event{RunID: run.ID(), From: at, Seq: at, Time: time.Now(), Body: messages.RunCanceling{}}
-		kept.Append(actors.Block{Run: run.ID(), After: page.Head, ID: actors.BlockID{1}, Writer: "other", Epoch: 2,
+		kept.Append(journal.Block{Run: run.ID(), After: page.Head, ID: journal.BlockID{1}, Writer: "other", Epoch: 2,
 			Events: []messages.Event{usurper}}, func(err error) {
 			if err != nil {
 				t.Error(err)
@@ -179,7 +180,7 @@ func TestFencedRunLeavesItsUnbornChild(t *testing.T) {
 func TestTroubledRunSettlesItsUnbornChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		j, _ := disturbed(func(b actors.Block) testkit.Disturbance {
+		j, _ := disturbed(func(b journal.Block) testkit.Disturbance {
 			named := b.Events[len(b.Events)-1].Kind() == messages.KindChildStarted
 			return testkit.Disturbance{Refuse: named && time.Since(began) < time.Minute}
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -35,7 +36,7 @@ func TestRefusedForGood(t *testing.T) {
 		for _, canceled := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				n := 0
-				j := &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: func(actors.Block) testkit.Disturbance {
+				j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(journal.Block) testkit.Disturbance {
 					n++
 					return testkit.Disturbance{Never: n == at, Delay: 200 * time.Millisecond}
 				}}
@@ -69,7 +70,7 @@ func TestRefusedForGood(t *testing.T) {
 // A store that refuses everything but the first block for good: nobody can end the run, and nobody waits for it.
 func TestRefusedToTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: func(b actors.Block) testkit.Disturbance {
+		j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(b journal.Block) testkit.Disturbance {
 			return testkit.Disturbance{Never: b.After.Seq > 0}
 		}}
 		s := open(t, actors.Config{Journal: j, MaxRuns: 1})
@@ -88,7 +89,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 // A first block that is refused for good is the error of whoever starts the run.
 func TestFirstBlockRefusedForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: func(actors.Block) testkit.Disturbance {
+		j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(journal.Block) testkit.Disturbance {
 			return testkit.Disturbance{Never: true}
 		}}
 		s := open(t, actors.Config{Journal: j})
@@ -113,7 +114,7 @@ func TestChildThatTheStoreDidNotTake(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var full atomic.Bool
 				full.Store(true)
-				j := &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: func(b actors.Block) testkit.Disturbance {
+				j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(b journal.Block) testkit.Disturbance {
 					if full.Load() && strings.Contains(string(b.Run), ".c") {
 						return d
 					}
@@ -208,7 +209,7 @@ func TestTerminalsAlwaysFit(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		j, said := actors.NewMemoryJournal(), make(chan struct{})
+		j, said := journal.NewMemory(), make(chan struct{})
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: time.Millisecond, HandOver: true})
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -109,7 +110,7 @@ func (st *stage) lastWord(trial *testkit.Trial, ended messages.State, working in
 		st.errorf(trial.Plan, "%d functions go on after the last word", working)
 	}
 	blocked := func(f testkit.Fault) bool { return f.Failure == testkit.TurnBlock && f.Actor == testkit.RunActor }
-	if ended.End.By == messages.BySupervisor && slices.ContainsFunc(trial.Plan.Faults, blocked) {
+	if ended.End.By != messages.ByRun && slices.ContainsFunc(trial.Plan.Faults, blocked) {
 		return // the tasks' actors were told to stop when the run's own was given up, and are about to
 	}
 	for _, task := range testkit.Tasks() {
@@ -309,7 +310,7 @@ func TestScenarioLate(t *testing.T) {
 func TestScenarioClose(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond, 3 * time.Second, 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			faults, journal := testkit.NewFaults(), actors.NewMemoryJournal()
+			faults, journal := testkit.NewFaults(), journal.NewMemory()
 			s, err := actors.New(t.Context(), faults.Config(actors.Config{
 				Journal: journal, MaxRuns: 1 << 20, Stall: stall, Drain: time.Second}))
 			if err != nil {

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"time"
 
@@ -231,7 +232,7 @@ func (s *System) handOver(r *activeRun) {
 }
 
 // leaveClaim has Close give the claim back: before the node has stopped to claim, it would be lent the run again.
-func (s *System) leaveClaim(c Claim) {
+func (s *System) leaveClaim(c journal.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leftClaims = append(s.leftClaims, c)
@@ -245,7 +246,7 @@ func (s *System) giveBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	for _, c := range claims {
-		if err := s.guarded(func() error { return s.journal.Keep(ctx, c, Released) }); err != nil {
+		if err := s.guarded(func() error { return s.journal.Keep(ctx, c, journal.Released) }); err != nil {
 			s.log.Warn("claim", zap.String("run", string(c.Run)), zap.Error(err))
 		}
 	}
@@ -287,7 +288,7 @@ type unstorable struct{ why *messages.Error }
 func (u unstorable) Error() string { return u.why.Message }
 func (u unstorable) Unwrap() error { return u.why }
 
-func errUnstorable(b *Block, why error) error {
+func errUnstorable(b *journal.Block, why error) error {
 	first, last := b.Events[0], b.Events[len(b.Events)-1]
 	return unstorable{messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
 		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}

@@ -109,7 +109,7 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 	if r.trace = messages.RunTraceparent(id, queued.Labels); r.trace == "" && parent != nil {
 		r.trace = parent.trace
 	}
-	r.log = newLog(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes), &s.counts)
+	r.log = newLog(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes))
 	return r
 }
 

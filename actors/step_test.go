@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit"
@@ -99,11 +100,11 @@ func TestStepsOfNothing(t *testing.T) {
 // "The result is in the log, durable, before Do returns."
 func TestAResultIsDurableBeforeDoReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := actors.NewMemoryJournal()
-		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: journal,
-			Disturb: func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 3 * time.Second} }}})
+		store := journal.NewMemory()
+		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: store,
+			Disturb: func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 3 * time.Second} }}})
 		kept := func(c *actors.TaskContext) (kept []messages.StepKept) {
-			page, _ := journal.Read(t.Context(), c.RunID(), 0)
+			page, _ := store.Read(t.Context(), c.RunID(), 0)
 			for _, e := range page.Events {
 				if b, ok := e.Body.(messages.StepKept); ok {
 					kept = append(kept, b)
@@ -322,13 +323,13 @@ func TestDoOnce(t *testing.T) {
 // A step that a shutdown finds at work is kept if it ends well, and one that had not begun is free for the next node.
 func TestStepsAtAShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := actors.NewMemoryJournal()
+		store := journal.NewMemory()
 		var slow atomic.Bool
 		node := func(name string, task func(context.Context, *actors.TaskContext) error) *actors.System {
 			j := job(task)
 			j.Restart = true
 			s, err := actors.New(t.Context(), actors.Config{Node: name, HandOver: true, Drain: time.Second,
-				Journal: &testkit.Journal{Journal: journal, Disturb: func(actors.Block) (d testkit.Disturbance) {
+				Journal: &testkit.Journal{Journal: store, Disturb: func(journal.Block) (d testkit.Disturbance) {
 					if slow.Load() {
 						d.Delay = 3 * time.Second
 					}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit"
@@ -32,7 +33,7 @@ func (e lazy) Error() string {
 
 func TestErrorThatBlocksLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		a := open(t, actors.Config{Journal: j, Node: "a"})
 		open(t, actors.Config{Journal: j, Node: "b"})
 		var asked atomic.Int64
@@ -49,7 +50,7 @@ func TestErrorThatBlocksLater(t *testing.T) {
 // An error whose text blocks at once costs its run alone: no other waits, and no node takes a healthy one.
 func TestErrorThatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		a := open(t, actors.Config{Journal: j, Node: "a"})
 		open(t, actors.Config{Journal: j, Node: "b"})
 		var asked atomic.Int64
@@ -137,7 +138,7 @@ func TestLimitsAreBounded(t *testing.T) {
 // "A job factory's panic is the caller's error at Submit, as it is at recovery." One that blocks keeps no claim waiting.
 func TestFactoriesThatPanicOrBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, free := actors.NewMemoryJournal(), make(chan struct{})
+		j, free := journal.NewMemory(), make(chan struct{})
 		leave(t, j, "blocks", messages.RunQueued{Job: "blocks", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
 		leave(t, j, "other", messages.RunQueued{Job: "other", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
 		s := open(t, actors.Config{Journal: j, Jobs: map[string]actors.NewJob{
@@ -169,7 +170,7 @@ func TestTasksCannotClaimALostNode(t *testing.T) {
 func TestLimitsSurviveNodes(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			j := actors.NewMemoryJournal()
+			j := journal.NewMemory()
 			long := job(func(ctx context.Context, task *actors.TaskContext) error {
 				if asks {
 					if _, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?", TimeoutMS: 9000}); err != nil {
@@ -202,7 +203,7 @@ func TestLimitsSurviveNodes(t *testing.T) {
 				time.Sleep(2*time.Second + time.Duration(i/3)*2*time.Second)
 				_ = s.Close(context.Background())
 			}
-			state, err := actors.NewArchive(j).State(t.Context(), id)
+			state, err := journal.NewArchive(j).State(t.Context(), id)
 			if err != nil || state.End == nil || state.End.Cause != messages.CauseDeadline {
 				t.Fatalf("asks %t: %s, %+v, %v", asks, state.Status, state.End, err)
 			}
@@ -220,7 +221,7 @@ func TestLimitsSurviveNodes(t *testing.T) {
 // The timeout of a question counts from when it was asked, whichever node asks again.
 func TestQuestionsSurviveNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		asks := job(func(ctx context.Context, task *actors.TaskContext) error {
 			_, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?", TimeoutMS: 5000})
 			return err
@@ -249,10 +250,10 @@ func TestQuestionsSurviveNodes(t *testing.T) {
 }
 
 // deafWatch loses every wake-up.
-type deafWatch struct{ *actors.MemoryJournal }
+type deafWatch struct{ *journal.Memory }
 
-func (deafWatch) Watch(ctx context.Context, _ string, fn func(actors.Note)) error {
-	fn(actors.Note{})
+func (deafWatch) Watch(ctx context.Context, _ string, fn func(journal.Note)) error {
+	fn(journal.Note{})
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
@@ -260,7 +261,7 @@ func (deafWatch) Watch(ctx context.Context, _ string, fn func(actors.Note)) erro
 // "A follower looks at the head at every heartbeat, so that a lost wake-up costs one."
 func TestLostWakeUpCostsAHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		a, b := open(t, actors.Config{Journal: j}), open(t, actors.Config{Journal: deafWatch{j}})
 		run := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(time.Second); return nil }), actors.Options{})
 		begun := time.Now()
@@ -303,7 +304,7 @@ func TestTopActorIsStopped(t *testing.T) {
 // A replay of a key is no run that was lost.
 func TestReplaysAreNotFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := actors.NewMemoryJournal()
+		j := journal.NewMemory()
 		a, b := open(t, actors.Config{Journal: j}), open(t, actors.Config{Journal: j})
 		first := start(t, a, job(heed), actors.Options{Key: "k"})
 		if again := start(t, b, job(heed), actors.Options{Key: "k"}); again.ID() != first.ID() || b.Stats().Fenced != 0 {
@@ -320,8 +321,8 @@ type released struct {
 	runs []messages.RunID
 }
 
-func (j *released) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
-	if k == actors.Released {
+func (j *released) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
+	if k == journal.Released {
 		j.runs = append(j.runs, c.Run)
 	}
 	return j.Journal.Keep(ctx, c, k)
@@ -332,8 +333,8 @@ func TestClaimIsGivenBackAfterTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		held := false
-		j := &released{Journal: &testkit.Journal{Journal: actors.NewMemoryJournal()}}
-		j.Disturb = func(b actors.Block) testkit.Disturbance {
+		j := &released{Journal: &testkit.Journal{Journal: journal.NewMemory()}}
+		j.Disturb = func(b journal.Block) testkit.Disturbance {
 			if held = held || b.Events[0].Kind() == messages.KindLLMStarted; held {
 				return testkit.Disturbance{Gate: gate}
 			}
@@ -362,21 +363,21 @@ func TestClaimIsGivenBackAfterTheLog(t *testing.T) {
 
 // hiding does not show what follows the head of p.c1 for some seconds.
 type hiding struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	until time.Time
 }
 
-func (j *hiding) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *hiding) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if run == "p.c1" && after == 3 && time.Now().Before(j.until) {
-		return actors.Page{}, messages.Errorf(messages.CodeUnavailable, "the log cannot be read now")
+		return journal.Page{}, messages.Errorf(messages.CodeUnavailable, "the log cannot be read now")
 	}
-	return j.MemoryJournal.Read(ctx, run, after)
+	return j.Memory.Read(ctx, run, after)
 }
 
 // A parent is ended when the ends of its children are known, once, and not before.
 func TestParentWaitsForWhatIsKnownOfItsChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := &hiding{actors.NewMemoryJournal(), time.Now().Add(5 * time.Second)}
+		j := &hiding{journal.NewMemory(), time.Now().Add(5 * time.Second)}
 		leaveParent(t, j)
 		child := left("p.c1", messages.RunQueued{Job: "gone", Mode: messages.Detached, Parent: "p"},
 			messages.RunStarted{Node: "gone", Epoch: 1}, messages.RunCanceling{})

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"log/slog"
 	"maps"
 	mathrand "math/rand/v2"
@@ -24,7 +25,7 @@ import (
 // System is one node: it accepts runs, supervises them, and lets readers follow them. Several Systems can live in one
 // process, and on one journal.
 type System struct {
-	archive  *Archive
+	archive  *journal.Archive
 	relay    *relay
 	config   Config
 	log      *zap.Logger
@@ -55,8 +56,8 @@ type System struct {
 	idle         chan struct{}            // closed after the last run, once closed is set
 	started      chan struct{}            // a send for each static actor that has started
 	stopped      chan struct{}            // closed when the top actor has ended
-	endedClaims  []Claim                  // which the journal hears of at the next beat
-	leftClaims   []Claim                  // of runs that were handed over, which the journal hears of at the end
+	endedClaims  []journal.Claim          // which the journal hears of at the next beat
+	leftClaims   []journal.Claim          // of runs that were handed over, which the journal hears of at the end
 	appendTimer  *time.Timer              // inspects appends while runs are active
 }
 
@@ -79,8 +80,8 @@ func New(ctx context.Context, config Config) (*System, error) {
 	}
 	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observer: s.observer,
 		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
-	_, s.appender.inPlace = s.journal.(*MemoryJournal)
-	s.archive, s.relay = NewArchive(s.journal), newRelay()
+	_, s.appender.inPlace = s.journal.(*journal.Memory)
+	s.archive, s.relay = journal.NewArchive(s.journal), newRelay()
 	s.spawnTree()
 	s.recover(ctx)
 	return s, nil

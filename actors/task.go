@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"iter"
 	"slices"
 	"strconv"
@@ -237,7 +238,7 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 		if a.number == 1 {
 			return
 		}
-		page, err := Page{}, t.Commit(ctx) // the journal has the attempt's own start
+		page, err := journal.Page{}, t.Commit(ctx) // the journal has the attempt's own start
 		for after := uint64(0); ; {
 			if err == nil {
 				page, err = a.run.system.readSoon(ctx, a.run.id, after)

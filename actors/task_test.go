@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit"
@@ -123,8 +124,8 @@ func TestAnswersAreDurableFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate = make(chan struct{})
 		held := false
-		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: actors.NewMemoryJournal(),
-			Disturb: func(b actors.Block) (d testkit.Disturbance) {
+		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: journal.NewMemory(),
+			Disturb: func(b journal.Block) (d testkit.Disturbance) {
 				if _, answer := b.Events[0].Body.(messages.InputReceived); answer && !held {
 					held, d.Gate = true, gate
 				}
@@ -267,14 +268,14 @@ func TestCloseDoesNotWaitForPeople(t *testing.T) {
 // "Commit returns when what was said is durable"
 func TestCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		journal := actors.NewMemoryJournal()
-		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: journal,
-			Disturb: func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
+		store := journal.NewMemory()
+		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: store,
+			Disturb: func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
 		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
 			if err := errors.Join(c.Say("a", "words"), c.Commit(ctx)); err != nil {
 				return err
 			}
-			page, err := journal.Read(ctx, c.RunID(), 0)
+			page, err := store.Read(ctx, c.RunID(), 0)
 			if n := len(page.Events); err != nil || page.Events[n-1].Kind() != messages.KindTextDelta {
 				t.Errorf("after Commit the journal has %v (%v)", page.Events, err)
 			}
@@ -288,12 +289,12 @@ func TestCommit(t *testing.T) {
 func TestOnceWaitsForTheJournal(t *testing.T) {
 	for _, once := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			journal := actors.NewMemoryJournal()
-			s := open(t, actors.Config{Journal: &testkit.Journal{Journal: journal,
-				Disturb: func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
+			store := journal.NewMemory()
+			s := open(t, actors.Config{Journal: &testkit.Journal{Journal: store,
+				Disturb: func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
 			twice := job(nothing)
 			twice.Tasks = append(twice.Tasks, actors.Task{Name: "pay", Once: once, Run: func(ctx context.Context, c *actors.TaskContext) error {
-				page, err := journal.Read(ctx, c.RunID(), 0)
+				page, err := store.Read(ctx, c.RunID(), 0)
 				last, ok := page.Events[len(page.Events)-1].Body.(messages.TaskStarted)
 				if durable := ok && last.Task == "pay"; err != nil || durable != once {
 					t.Errorf("once %t: the start of the task is durable when it is called: %t (%v)", once, durable, err)

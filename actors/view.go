@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
@@ -70,10 +71,8 @@ func (b *view) visible() []messages.Event {
 
 // batch is the result of one read.
 type batch struct {
-	events []messages.Event
-	// more: there is more already. over: there will be no more. dropped: the live log was dropped.
-	more, over bool
-	dropped    bool
+	journal.Batch
+	dropped bool // the live log was dropped
 }
 
 // readBatch is how many events one read returns at most. A reader that is further behind gets merged deltas.
@@ -88,26 +87,22 @@ func (b *view) read(after uint64) (batch, error) {
 	trouble := b.trouble.Load()
 	durable := b.durable.Load()
 	shown := b.visible()
-	got := batch{events: shown[firstAfter(shown, after):]}
+	got := batch{Batch: journal.Batch{Events: shown[journal.FirstAfter(shown, after):]}}
 	if n := len(shown); n > 0 && shown[n-1].IsTerminal() {
 		if after > shown[n-1].Seq {
-			return batch{}, errReset(b.id, after)
+			return batch{}, journal.ErrReset(b.id, after)
 		}
-		got.over = true
+		got.Over = true
 	} else if after > max(durable, b.sent.Load())+messages.Reserve {
-		return batch{}, errReset(b.id, after)
+		return batch{}, journal.ErrReset(b.id, after)
 	}
 	switch {
-	case len(got.events) > readBatch:
+	case len(got.Events) > readBatch:
 		return catchUp(got), nil
-	case len(got.events) == 0 && !got.over && trouble != nil:
+	case len(got.Events) == 0 && !got.Over && trouble != nil:
 		return got, trouble
 	}
 	return got, nil
-}
-
-func errReset(id messages.RunID, after uint64) error {
-	return messages.Errorf(messages.CodeReset, "run %s has no event %d: drop the state and begin at 0", id, after)
 }
 
 // state returns the State of the visible events. Only readers pay for it, and each event is folded once for all of
@@ -122,7 +117,7 @@ func (b *view) state() messages.State {
 		b.reading = &messages.Fold{}
 	}
 	shown := b.visible()
-	for _, e := range shown[firstAfter(shown, b.reading.Peek().Seq):] {
+	for _, e := range shown[journal.FirstAfter(shown, b.reading.Peek().Seq):] {
 		_ = b.reading.Apply(e) // the ledger has judged it
 	}
 	return b.reading.State()
@@ -310,31 +305,13 @@ func (o *observer) drain(d time.Duration) {
 // catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.
 func catchUp(b batch) batch {
 	var out []messages.Event
-	rest := b.events
+	rest := b.Events
 	for len(rest) > 0 && len(out) < readBatch {
 		n := messages.Stretch(rest)
 		out = append(out, messages.Merge(rest[:n]))
 		rest = rest[n:]
 	}
-	return batch{events: out, more: len(rest) > 0, over: b.over && len(rest) == 0}
-}
-
-// firstAfter returns the index of the first event past the number, which is mostly near the end.
-func firstAfter(events []messages.Event, after uint64) int {
-	n := len(events)
-	switch {
-	case n == 0 || events[n-1].Seq <= after:
-		return n
-	case n == 1 || events[n-2].Seq <= after:
-		return n - 1
-	}
-	i, _ := slices.BinarySearchFunc(events, after+1, func(e messages.Event, seq uint64) int {
-		if e.Seq < seq {
-			return -1
-		}
-		return 1
-	})
-	return i
+	return batch{Batch: journal.Batch{Events: out, More: len(rest) > 0, Over: b.Over && len(rest) == 0}}
 }
 
 func size(events []messages.Event) int64 {

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"testing"
 	"time"
 
@@ -17,8 +18,8 @@ func TestReaderIsAheadOfANewOwner(t *testing.T) {
 	if err := old.record(now, messages.RunQueued{Job: "test", Mode: messages.Detached}, ""); err != nil {
 		t.Fatal(err)
 	}
-	l := newLog("r", &appender{node: supervision.NewNode(nil, nil), ctx: context.Background()}, 1<<20, &counts{})
-	l.resume(messages.NewFold(old.fold.State()), Head{Seq: 1})
+	l := newLog("r", &appender{node: supervision.NewNode(nil, nil), ctx: context.Background(), counts: &counts{}}, 1<<20)
+	l.resume(messages.NewFold(old.fold.State()), journal.Head{Seq: 1})
 	l.mu.Lock()
 	err := l.ledger.recover(now, "", func(rewind *messages.Rewind) messages.Body {
 		return messages.RunRecovered{Node: "new", Epoch: 2, Rewind: rewind}
@@ -35,7 +36,7 @@ func TestReaderIsAheadOfANewOwner(t *testing.T) {
 		t.Fatal("nothing is sent")
 	}
 	for after, want := range map[uint64]messages.Code{block.Head().Seq: "", block.Head().Seq + messages.Reserve + 1: messages.CodeReset} {
-		if got, err := l.read(after); messages.CodeOf(err) != want || len(got.events) > 0 {
+		if got, err := l.read(after); messages.CodeOf(err) != want || len(got.Events) > 0 {
 			t.Errorf("after %d: %+v, %v, want %q", after, got, err, want)
 		}
 	}

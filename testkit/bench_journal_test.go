@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
@@ -57,14 +58,14 @@ func journalFigures() []figure {
 	}
 	return append(figures, figure{name: load + "CPU of a core beyond that in memory, SQLite", unit: "%", goal: 30,
 		ours: func(t *testing.T) float64 {
-			base := underLoad(t, actors.NewMemoryJournal()).cpu
+			base := underLoad(t, journal.NewMemory()).cpu
 			j, stop := openFolder(t)
 			defer stop()
 			return underLoad(t, j).cpu - base
 		}})
 }
 
-func inMemory(*testing.T) (actors.Journal, func()) { return actors.NewMemoryJournal(), func() {} }
+func inMemory(*testing.T) (actors.Journal, func()) { return journal.NewMemory(), func() {} }
 
 func openFolder(t *testing.T) (actors.Journal, func()) {
 	j := openSQLite(t, t.TempDir())
@@ -114,7 +115,7 @@ type timed struct {
 	blocks []arrival
 }
 
-func (j *timed) Append(b actors.Block, done func(error)) {
+func (j *timed) Append(b journal.Block, done func(error)) {
 	begin := time.Now()
 	j.Journal.Append(b, func(err error) {
 		took := time.Since(begin)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -31,7 +32,7 @@ func openSQLite(t *testing.T, dir string) *sqlite.Journal {
 }
 
 // longLog returns the blocks of a log of n events that cannot be merged, a hundred in each.
-func longLog(run messages.RunID, n int, ends bool) (blocks []actors.Block) {
+func longLog(run messages.RunID, n int, ends bool) (blocks []journal.Block) {
 	bodies := []messages.Body{messages.RunQueued{Job: "long", Mode: messages.Detached}, messages.RunStarted{Node: "bench", Epoch: 1},
 		messages.TaskStarted{Task: "work", Attempt: 1}}
 	for i := 0; len(bodies) < n-2; i++ {
@@ -43,7 +44,7 @@ func longLog(run messages.RunID, n int, ends bool) (blocks []actors.Block) {
 		bodies = append(bodies, messages.TaskCompleted{Task: "work", Attempt: 1},
 			messages.RunCompleted{By: messages.ByRun, Artifacts: []messages.Artifact{}})
 	}
-	b := actors.Block{Run: run, Writer: "bench"}
+	b := journal.Block{Run: run, Writer: "bench"}
 	for i, body := range bodies {
 		seq := uint64(i + 1)
 		b.Events = append(b.Events, messages.Event{RunID: run, Seq: seq, From: seq, Time: time.Now().UTC(), Body: body})

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -25,7 +26,7 @@ import (
 // for again, and no result. Of a payment that had begun nobody knows the end, and nobody pays again.
 func TestChatLost(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) actors.Journal{
-		"memory": func(*testing.T) actors.Journal { return actors.NewMemoryJournal() },
+		"memory": func(*testing.T) actors.Journal { return journal.NewMemory() },
 		"sqlite": func(t *testing.T) actors.Journal {
 			j, err := sqlite.Open(t.TempDir())
 			if err != nil {
@@ -117,7 +118,7 @@ func TestStagesLost(t *testing.T) {
 	for _, form := range []string{"", `,"tokens":"off"`, `,"tokens":"debug"`, `,"output":"structured"`} {
 		input := `{"message":"Buy.","tools":["pay","look"],"stages":true` + form + `}`
 		var log []messages.Event
-		synctest.Test(t, func(t *testing.T) { log, _ = (&shop{input: input}).visit(t, actors.NewMemoryJournal(), nil) })
+		synctest.Test(t, func(t *testing.T) { log, _ = (&shop{input: input}).visit(t, journal.NewMemory(), nil) })
 		for i := range len(log) - 1 {
 			synctest.Test(t, func(t *testing.T) { lostInStages(t, input, log[:i+1]) })
 		}
@@ -139,7 +140,7 @@ func lostInStages(t *testing.T, input string, before []messages.Event) {
 		}
 	}
 	what := fmt.Sprintf("%s after %d, %s", input, len(before), before[len(before)-1].Kind())
-	_, state := s.visit(t, actors.NewMemoryJournal(), before)
+	_, state := s.visit(t, journal.NewMemory(), before)
 	for _, c := range state.Calls {
 		if !c.Ended {
 			t.Errorf("%s: nobody knows how %s ended", what, c.ID)
@@ -165,7 +166,7 @@ type shop struct {
 }
 
 // visit runs the turn, or continues the run that the node "gone" has left with the events.
-func (s *shop) visit(t *testing.T, journal actors.Journal, before []messages.Event) (events []messages.Event, state messages.State) {
+func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event) (events []messages.Event, state messages.State) {
 	type what struct {
 		Number int `json:"number"`
 	}
@@ -188,7 +189,7 @@ func (s *shop) visit(t *testing.T, journal actors.Journal, before []messages.Eve
 		return chat.Job(in, chat.Config{Stream: s.answer, Tools: set})
 	}
 	if len(before) > 0 {
-		b := actors.Block{Run: before[0].RunID, ID: actors.BlockID{1}, Writer: "gone", Events: before}
+		b := journal.Block{Run: before[0].RunID, ID: journal.BlockID{1}, Writer: "gone", Events: before}
 		for _, e := range before {
 			switch e.Kind() {
 			case messages.KindRunStarted, messages.KindRunRecovered:
@@ -196,12 +197,12 @@ func (s *shop) visit(t *testing.T, journal actors.Journal, before []messages.Eve
 			}
 		}
 		landed := make(chan error, 1)
-		journal.Append(b, func(err error) { landed <- err })
+		store.Append(b, func(err error) { landed <- err })
 		if err := <-landed; err != nil {
 			t.Fatal(err)
 		}
 	}
-	node, err := actors.New(t.Context(), actors.Config{Journal: journal, Jobs: map[string]actors.NewJob{chat.Name: job}})
+	node, err := actors.New(t.Context(), actors.Config{Journal: store, Jobs: map[string]actors.NewJob{chat.Name: job}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
@@ -36,14 +36,14 @@ func (c *cluster) writers() {
 		}
 	}
 	run := messages.RunID("r_race")
-	add := func(j *nats.Journal, after uint64, id actors.BlockID, body messages.Body) error {
+	add := func(j *nats.Journal, after uint64, id journal.BlockID, body messages.Body) error {
 		end := make(chan error, 1)
-		j.Append(actors.Block{Run: run, After: actors.Head{Seq: after}, ID: id, Writer: "a", Events: []messages.Event{
+		j.Append(journal.Block{Run: run, After: journal.Head{Seq: after}, ID: id, Writer: "a", Events: []messages.Event{
 			{RunID: run, From: after + 1, Seq: after + 1, Time: time.Now().UTC(), Body: body}}}, func(err error) { end <- err })
 		return <-end
 	}
 	queued := messages.RunQueued{Job: "race", Principal: "race", Mode: messages.Detached}
-	if err := add(journals[0], 0, actors.BlockID{1}, queued); err != nil {
+	if err := add(journals[0], 0, journal.BlockID{1}, queued); err != nil {
 		c.Fatal(err)
 	}
 	const rounds = 200
@@ -52,7 +52,7 @@ func (c *cluster) writers() {
 		var all sync.WaitGroup
 		for i, j := range journals {
 			all.Go(func() {
-				ends[i] = add(j, 1+round, actors.BlockID{byte(i), byte(round), 1}, messages.FaultInjected{Fault: fmt.Sprint(i)})
+				ends[i] = add(j, 1+round, journal.BlockID{byte(i), byte(round), 1}, messages.FaultInjected{Fault: fmt.Sprint(i)})
 			})
 		}
 		all.Wait()
@@ -60,7 +60,7 @@ func (c *cluster) writers() {
 		for _, err := range ends {
 			if err == nil {
 				landed++
-			} else if !errors.Is(err, actors.ErrFenced) {
+			} else if !errors.Is(err, journal.ErrFenced) {
 				c.Errorf("a loser got %v", err)
 			}
 		}
@@ -70,7 +70,7 @@ func (c *cluster) writers() {
 	}
 	end := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
 		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
-	if err := add(journals[0], 1+rounds, actors.BlockID{9, 9}, end); err != nil {
+	if err := add(journals[0], 1+rounds, journal.BlockID{9, 9}, end); err != nil {
 		c.Error(err)
 	}
 }

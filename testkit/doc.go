@@ -4,7 +4,7 @@
 // [Model] is a server of language models with scripted answers, down to each byte. [Journal] wraps a journal and
 // makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
-// Contract suites: [TestJournal] tests that a journal keeps the promises of [actors.Journal]. [TestRuntime] tests the
+// Contract suites: [TestJournal] tests that a journal keeps the promises of [journal.Journal]. [TestRuntime] tests the
 // runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [Check] and [CheckTail]
 // judge any sequence of events.
 //

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -39,7 +40,7 @@ func NewFaults() *Faults {
 // journal, with [Faults.Disturb].
 func (f *Faults) Config(c actors.Config) actors.Config {
 	if c.Journal == nil {
-		c.Journal = actors.NewMemoryJournal()
+		c.Journal = journal.NewMemory()
 	}
 	c.Journal = &Journal{Journal: c.Journal, Disturb: f.Disturb}
 	c.Inject = f.Inject
@@ -125,7 +126,7 @@ func (f *Faults) Inject(p actors.Point) {
 }
 
 // Disturb is the Disturb of the same System's Journal.
-func (f *Faults) Disturb(b actors.Block) Disturbance {
+func (f *Faults) Disturb(b journal.Block) Disturbance {
 	f.mu.Lock()
 	t := f.trials[b.Run]
 	if queued, ok := b.Events[0].Body.(messages.RunQueued); ok && t == nil {

@@ -21,7 +21,7 @@ const module = "github.com/seed889630bf/lastword"
 
 // rule says what the packages that its pattern names may import besides the standard library. Ours are patterns of
 // this module's packages. A library is an import path or, ending in "/...", a path and everything below it. Tests may
-// import what their package may, the package itself, testkit, testLibraries, and what is in tests by its import path.
+// import what their package may, the package itself, actors/journal, testkit, testLibraries, and what is in tests by its import path.
 type rule struct {
 	pkgs  string
 	ours  []string
@@ -59,12 +59,16 @@ var rules = []rule{{
 	ours:   []string{"actors/filelock"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/lease",
+	pkgs:   "actors/journal/lease",
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
+	pkgs:   "actors/journal",
+	ours:   []string{"messages", "actors/journal/lease"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors",
-	ours:   []string{"messages", "supervision", "actors/lease"},
+	ours:   []string{"messages", "supervision", "actors/journal", "actors/journal/lease"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -218,14 +222,15 @@ var rules = []rule{{
 	pkgs: "transport/llm/*",
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
-	pkgs: "transport/sqlite",
-	ours: []string{"actors/filelock", "messages", "actors", "actors/lease"},
-	libs: []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
+	pkgs:  "transport/sqlite",
+	ours:  []string{"actors/filelock", "messages", "actors/journal", "actors/journal/lease"},
+	libs:  []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
+	tests: []string{module + "/actors"},
 }, {
 	pkgs:  "transport/nats",
-	ours:  []string{"messages", "actors", "actors/lease"},
+	ours:  []string{"messages", "actors/journal", "actors/journal/lease"},
 	libs:  []string{"github.com/nats-io/nats.go/...", "go.uber.org/zap"},
-	tests: []string{"github.com/nats-io/nats-server/v2/..."},
+	tests: []string{module + "/actors", "github.com/nats-io/nats-server/v2/..."},
 }, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
@@ -302,7 +307,7 @@ var rules = []rule{{
 	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/store",
-	ours: []string{"messages", "messages/redact", "actors", "transport/sqlite", "transport/nats", "cmd/internal/environment",
+	ours: []string{"messages", "messages/redact", "actors/journal", "transport/sqlite", "transport/nats", "cmd/internal/environment",
 		"cmd/internal/settings"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"},
 }, {
@@ -357,7 +362,7 @@ var rules = []rule{{
 	libs: []string{"golang.org/x/tools/txtar"},
 }, {
 	pkgs: "testkit",
-	ours: []string{"messages", "supervision", "actors", "testkit/stories"},
+	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/stories"},
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
@@ -592,7 +597,7 @@ func ruleFor(pkg string) *rule {
 func (r *rule) allows(src source, imp string) bool {
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
 		mine := slices.ContainsFunc(r.ours, func(p string) bool { return matches(p, rel) })
-		return mine || src.test && (rel == src.pkg || rel == "testkit" || matches("testkit/*", rel) ||
+		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || matches("testkit/*", rel) ||
 			src.pkg == "testkit" || covers(r.tests, imp))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {

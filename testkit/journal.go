@@ -4,17 +4,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 )
 
 // Journal wraps a journal and disturbs its appends. Other methods go to the wrapped journal.
 type Journal struct {
-	actors.Journal
+	journal.Journal
 	// Disturb says what to do with each append; nil disturbs nothing. Any goroutine may call it.
-	Disturb func(actors.Block) Disturbance
+	Disturb func(journal.Block) Disturbance
 
 	mu   sync.Mutex
-	late map[actors.BlockID][]func() // appends that wait for the block to be appended again
+	late map[journal.BlockID][]func() // appends that wait for the block to be appended again
 }
 
 // Disturbance is what happens to one append. The zero value is nothing.
@@ -38,8 +38,8 @@ type Disturbance struct {
 	Twice bool
 }
 
-// Append implements [actors.Journal].
-func (j *Journal) Append(b actors.Block, done func(error)) {
+// Append implements [journal.Journal].
+func (j *Journal) Append(b journal.Block, done func(error)) {
 	var d Disturbance
 	if j.Disturb != nil {
 		d = j.Disturb(b)
@@ -51,7 +51,7 @@ func (j *Journal) Append(b actors.Block, done func(error)) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		if j.late == nil {
-			j.late = map[actors.BlockID][]func(){}
+			j.late = map[journal.BlockID][]func(){}
 		}
 		j.late[b.ID] = append(j.late[b.ID], func() { j.append(b, d, done) })
 		return
@@ -79,7 +79,7 @@ func (j *Journal) Append(b actors.Block, done func(error)) {
 	}
 }
 
-func (j *Journal) takeLate(id actors.BlockID) []func() {
+func (j *Journal) takeLate(id journal.BlockID) []func() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	late := j.late[id]
@@ -87,22 +87,22 @@ func (j *Journal) takeLate(id actors.BlockID) []func() {
 	return late
 }
 
-func (j *Journal) append(b actors.Block, d Disturbance, done func(error)) {
+func (j *Journal) append(b journal.Block, d Disturbance, done func(error)) {
 	answer := done
 	if d.Twice {
 		answer = func(err error) { done(err); done(err) }
 	}
 	switch {
 	case d.Refuse:
-		answer(actors.ErrRefused)
+		answer(journal.ErrRefused)
 	case d.Never:
-		answer(actors.ErrUnstorable)
+		answer(journal.ErrUnstorable)
 	case d.Lose && d.Unknown:
-		answer(actors.ErrUnknown)
+		answer(journal.ErrUnknown)
 	case d.Lose:
 		answer(nil)
 	case d.Unknown:
-		j.Journal.Append(b, func(error) { answer(actors.ErrUnknown) })
+		j.Journal.Append(b, func(error) { answer(journal.ErrUnknown) })
 	default:
 		j.Journal.Append(b, answer)
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/stories"
 )
@@ -31,14 +31,14 @@ func (s *journalSuite) order() {
 
 func (s *journalSuite) fenced() {
 	events := story("r_fenced")
-	s.refuses(actors.ErrFenced, events[1:3])
+	s.refuses(journal.ErrFenced, events[1:3])
 	s.mustAppend(events[:3])
-	s.refuses(actors.ErrFenced, events[4:6])
-	s.refuses(actors.ErrFenced, events[2:6])
-	s.refuses(actors.ErrFenced, events[:3])
+	s.refuses(journal.ErrFenced, events[4:6])
+	s.refuses(journal.ErrFenced, events[2:6])
+	s.refuses(journal.ErrFenced, events[:3])
 	s.mustAppend(numbered("r_fenced", 4, messages.FaultInjected{Fault: "the new owner"}))
-	s.refuses(actors.ErrFenced, events[3:5])
-	s.refuses(actors.ErrFenced, events[3:4])
+	s.refuses(journal.ErrFenced, events[3:5])
+	s.refuses(journal.ErrFenced, events[3:4])
 	got := s.read("r_fenced", 3)
 	if len(got) != 1 || got[0].Body != messages.Body(messages.FaultInjected{Fault: "the new owner"}) {
 		s.t.Errorf("past 3 the log is %v", got)
@@ -51,7 +51,7 @@ func (s *journalSuite) predicted() {
 	s.mustAppend(events[:3])
 	first, second := s.block(events[3:5]), s.block(events[5:])
 	second.After = first.Head()
-	if err := s.append(second); !errors.Is(err, actors.ErrFenced) {
+	if err := s.append(second); !errors.Is(err, journal.ErrFenced) {
 		s.t.Errorf("the second block without the first: %v", err)
 	}
 	s.must(first)
@@ -63,13 +63,13 @@ func (s *journalSuite) sealed() {
 	events := story("r_sealed")
 	s.mustAppend(events)
 	next := uint64(len(events) + 1)
-	s.refuses(actors.ErrSealed, numbered("r_sealed", next, failed(messages.BySupervisor)))
-	s.refuses(actors.ErrSealed, numbered("r_sealed", next, messages.FaultInjected{Fault: "late"}))
+	s.refuses(journal.ErrSealed, numbered("r_sealed", next, failed(messages.BySupervisor)))
+	s.refuses(journal.ErrSealed, numbered("r_sealed", next, messages.FaultInjected{Fault: "late"}))
 	s.equals("r_sealed", events)
 }
 
 // compete appends the blocks at once, and returns the one that landed.
-func (s *journalSuite) compete(blocks []actors.Block) actors.Block {
+func (s *journalSuite) compete(blocks []journal.Block) journal.Block {
 	s.t.Helper()
 	ends := make([]error, len(blocks))
 	var all sync.WaitGroup
@@ -82,12 +82,12 @@ func (s *journalSuite) compete(blocks []actors.Block) actors.Block {
 	}
 	close(begin)
 	all.Wait()
-	var landed []actors.Block
+	var landed []journal.Block
 	for i, err := range ends {
 		switch {
 		case err == nil:
 			landed = append(landed, blocks[i])
-		case !errors.Is(err, actors.ErrSealed) && !errors.Is(err, actors.ErrFenced):
+		case !errors.Is(err, journal.ErrSealed) && !errors.Is(err, journal.ErrFenced):
 			s.t.Errorf("a loser got %v", err)
 		}
 	}
@@ -101,7 +101,7 @@ func (s *journalSuite) writers() {
 	events := numbered("r_writers", 1, queued, started)
 	s.mustAppend(events)
 	for round := range 500 {
-		var blocks []actors.Block
+		var blocks []journal.Block
 		for i := range 4 {
 			b := s.block(numbered("r_writers", uint64(3+round), messages.FaultInjected{Fault: fmt.Sprint(round, " ", i)}))
 			b.Writer = fmt.Sprint(i)
@@ -116,7 +116,7 @@ func (s *journalSuite) race() {
 	for round := range 20 {
 		run := messages.RunID(fmt.Sprintf("r_race%d", round))
 		s.mustAppend(numbered(run, 1, queued, started))
-		var blocks []actors.Block
+		var blocks []journal.Block
 		for i := range 8 {
 			word := failed([]messages.Author{messages.ByRun, messages.BySupervisor}[i%2])
 			blocks = append(blocks, s.block(numbered(run, 3, word)))
@@ -131,7 +131,7 @@ func (s *journalSuite) race() {
 func (s *journalSuite) whole() {
 	events := story("r_whole")
 	s.mustAppend(events[:2])
-	s.refuses(actors.ErrFenced, events[3:])
+	s.refuses(journal.ErrFenced, events[3:])
 	if head := s.head("r_whole"); head.Seq != 2 {
 		s.t.Errorf("something of a refused block landed: the head is %+v", head)
 	}
@@ -142,7 +142,7 @@ func (s *journalSuite) whole() {
 // twice appends every block again: at once, and, while the run lives, after later blocks.
 func (s *journalSuite) twice() {
 	events := story("r_twice")
-	var sent []actors.Block
+	var sent []journal.Block
 	for _, part := range [][]messages.Event{events[:3], events[3:9], events[9:24], events[24:]} {
 		b := s.block(part)
 		s.must(b)
@@ -178,7 +178,7 @@ func (s *journalSuite) atOnce() {
 // found checks that Read returns the ids of exactly the blocks that it read.
 func (s *journalSuite) found() {
 	events := story("r_found")
-	var blocks []actors.Block
+	var blocks []journal.Block
 	for _, part := range [][]messages.Event{events[:3], events[3:5], events[5:9]} {
 		b := s.block(part)
 		if s.has(b) {
@@ -206,7 +206,7 @@ func (s *journalSuite) found() {
 // late lets a block that was not found land while it is sent again.
 func (s *journalSuite) late() {
 	gate := make(chan struct{})
-	j := &Journal{Journal: s.j, Disturb: func(actors.Block) Disturbance { return Disturbance{Gate: gate} }}
+	j := &Journal{Journal: s.j, Disturb: func(journal.Block) Disturbance { return Disturbance{Gate: gate} }}
 	events := story("r_late")
 	s.mustAppend(events[:3])
 	b := s.block(events[3:])
@@ -236,7 +236,7 @@ func (s *journalSuite) durable() {
 		if err := s.ends(b, end); err != nil {
 			s.t.Fatal(err)
 		}
-		for name, r := range map[string]actors.Reader{"the journal": s.j, "another reader": s.other} {
+		for name, r := range map[string]journal.Reader{"the journal": s.j, "another reader": s.other} {
 			if page, err := r.Read(context.Background(), b.Run, b.After.Seq); err != nil || page.Head.Seq != b.Head().Seq {
 				s.t.Fatalf("event %d is durable, but %s is at %d (%v)", i+1, name, page.Head.Seq, err)
 			}
@@ -306,7 +306,7 @@ func (s *journalSuite) recovery() {
 	if got := s.read("r_recovery", seq-1); len(got) != 1 || got[0].Seq != seq {
 		s.t.Errorf("past a number that recovery skipped: %v", got)
 	}
-	s.refuses(actors.ErrSealed, numbered("r_recovery", seq+1, failed(messages.ByRun)))
+	s.refuses(journal.ErrSealed, numbered("r_recovery", seq+1, failed(messages.ByRun)))
 }
 
 // unstorable appends a block that has no JSON. A journal that keeps no JSON may take it.
@@ -317,8 +317,8 @@ func (s *journalSuite) unstorable() {
 	if err == nil {
 		return
 	}
-	if !errors.Is(err, actors.ErrUnstorable) {
-		s.t.Errorf("a block that has no JSON: %v, want %v", err, actors.ErrUnstorable)
+	if !errors.Is(err, journal.ErrUnstorable) {
+		s.t.Errorf("a block that has no JSON: %v, want %v", err, journal.ErrUnstorable)
 	}
 	s.mustAppend(events[3:])
 	s.equals("r_unstorable", events)
@@ -327,7 +327,7 @@ func (s *journalSuite) unstorable() {
 // chained checks that the blocks prove the log, for every reader, live and ended, and that no byte can change.
 func (s *journalSuite) chained() {
 	events := story("r_chained")
-	whole := actors.StoredBlock{}
+	whole := journal.StoredBlock{}
 	for _, e := range events {
 		line, _ := e.JSON()
 		whole.Lines = append(whole.Lines, line)
@@ -335,8 +335,8 @@ func (s *journalSuite) chained() {
 	for i, cut := range []int{1, 3, 9, len(events)} {
 		from := []int{0, 1, 3, 9}[i]
 		s.mustAppend(events[from:cut])
-		want := actors.Chain{Seq: uint64(cut), Hash: whole.Seal(actors.Hash{}, events[:cut])}
-		for name, r := range map[string]actors.Reader{"the journal": s.j, "another reader": s.other} {
+		want := journal.Chain{Seq: uint64(cut), Hash: whole.Seal(journal.Hash{}, events[:cut])}
+		for name, r := range map[string]journal.Reader{"the journal": s.j, "another reader": s.other} {
 			if got := s.chain(r, "r_chained"); got != want {
 				s.t.Errorf("by %s the log stands at %v, want %v", name, got, want)
 			}
@@ -350,7 +350,7 @@ func (s *journalSuite) chained() {
 }
 
 // chain checks the blocks of a run, and that each fails its check when a byte of it is another.
-func (s *journalSuite) chain(r actors.Reader, run messages.RunID) (at actors.Chain) {
+func (s *journalSuite) chain(r journal.Reader, run messages.RunID) (at journal.Chain) {
 	s.t.Helper()
 	for b, err := range r.Blocks(context.Background(), run) {
 		if err != nil {

@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // offer appends the first block of a run.
-func (s *journalSuite) offer(run messages.RunID, writer string) actors.Block {
+func (s *journalSuite) offer(run messages.RunID, writer string) journal.Block {
 	s.t.Helper()
 	b := s.block(numbered(run, 1, queued))
 	b.Writer = writer
@@ -24,7 +24,7 @@ func (s *journalSuite) offer(run messages.RunID, writer string) actors.Block {
 }
 
 // claim waits for a claim; ok is false if none comes within the time.
-func (s *journalSuite) claim(node string, within time.Duration) (c actors.Claim, ok bool) {
+func (s *journalSuite) claim(node string, within time.Duration) (c journal.Claim, ok bool) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -39,7 +39,7 @@ func (s *journalSuite) claim(node string, within time.Duration) (c actors.Claim,
 }
 
 // lends checks that the node gets a claim for the run within the time.
-func (s *journalSuite) lends(node string, within time.Duration, run messages.RunID) actors.Claim {
+func (s *journalSuite) lends(node string, within time.Duration, run messages.RunID) journal.Claim {
 	s.t.Helper()
 	c, ok := s.claim(node, within)
 	if !ok || c.Run != run {
@@ -55,7 +55,7 @@ func (s *journalSuite) lendsNothing(node string, within time.Duration) {
 	}
 }
 
-func (s *journalSuite) keep(c actors.Claim, k actors.Keeping) {
+func (s *journalSuite) keep(c journal.Claim, k journal.ClaimState) {
 	s.t.Helper()
 	if err := s.j.Keep(context.Background(), c, k); err != nil {
 		s.t.Fatalf("keep %d: %v", k, err)
@@ -90,7 +90,7 @@ func (s *journalSuite) held() {
 	c := s.lends("a", longest, "r_held")
 	for range 10 {
 		s.lendsNothing("b", c.Every)
-		s.keep(c, actors.Held)
+		s.keep(c, journal.Held)
 	}
 	s.lendsNothing("b", 3*c.Every)
 	s.lends("b", 5*c.Every, "r_held")
@@ -100,9 +100,9 @@ func (s *journalSuite) held() {
 func (s *journalSuite) released() {
 	s.offer("r_released", "a")
 	first := s.lends("a", longest, "r_released")
-	time.AfterFunc(first.Every/2, func() { s.keep(first, actors.Released) })
+	time.AfterFunc(first.Every/2, func() { s.keep(first, journal.Released) })
 	second := s.lends("b", first.Every, "r_released")
-	s.keep(second, actors.Released)
+	s.keep(second, journal.Released)
 	s.lends("a", second.Every, "r_released")
 }
 
@@ -110,7 +110,7 @@ func (s *journalSuite) ended() {
 	s.offer("r_over", "a")
 	c := s.lends("a", longest, "r_over")
 	s.mustAppend(numbered("r_over", 2, failed(messages.ByRun)))
-	s.keep(c, actors.Ended)
+	s.keep(c, journal.Ended)
 	s.lendsNothing("a", 10*c.Every)
 	s.lendsNothing("b", 10*c.Every)
 }
@@ -135,7 +135,7 @@ func (s *journalSuite) claimers() {
 				mu.Lock()
 				lent = append(lent, c.Run)
 				mu.Unlock()
-				if err := s.j.Keep(ctx, c, actors.Held); err != nil {
+				if err := s.j.Keep(ctx, c, journal.Held); err != nil {
 					s.t.Error(err)
 				}
 			}
@@ -151,7 +151,7 @@ func (s *journalSuite) claimers() {
 // owners simulates two nodes that both believe to own a run, as after a missed lease.
 func (s *journalSuite) owners() {
 	s.offer("r_owners", "a")
-	var blocks []actors.Block
+	var blocks []journal.Block
 	for _, node := range []string{"a", "b"} {
 		b := s.block(numbered("r_owners", 2, messages.RunStarted{Node: node, Epoch: 1}))
 		b.Writer, b.Epoch = node, 1
@@ -177,14 +177,14 @@ func (s *journalSuite) ready() {
 }
 
 // watching calls fn with the notes for the node, until the end of the test.
-func (s *journalSuite) watching(r actors.Reader, self string, fn func(actors.Note)) (leave func()) {
+func (s *journalSuite) watching(r journal.Reader, self string, fn func(journal.Note)) (leave func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	first, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		told := 0
-		err := r.Watch(ctx, self, func(n actors.Note) {
+		err := r.Watch(ctx, self, func(n journal.Note) {
 			if told++; told == 1 {
 				if n.Run != "" || n.Command != nil {
 					s.t.Errorf("the first note is %+v", n)
@@ -211,10 +211,10 @@ func (s *journalSuite) watch() {
 	events := story("r_watched")
 	s.mustAppend(events[:1])
 	want, _ := stories.Fold(events)
-	for _, r := range []actors.Reader{s.j, s.other} {
+	for _, r := range []journal.Reader{s.j, s.other} {
 		var mu sync.Mutex
 		seen := map[messages.RunID][]messages.Event{}
-		defer s.watching(r, "reader", func(n actors.Note) {
+		defer s.watching(r, "reader", func(n journal.Note) {
 			if n.Command != nil {
 				return
 			}
@@ -257,21 +257,21 @@ func (s *journalSuite) watch() {
 }
 
 // skipping is a reader whose notes come late, one for several, and then twice.
-type skipping struct{ actors.Reader }
+type skipping struct{ journal.Reader }
 
-func (r skipping) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+func (r skipping) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	var mu sync.Mutex
-	var last []actors.Note
+	var last []journal.Note
 	bell := time.NewTicker(100 * time.Millisecond)
 	defer bell.Stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		cancel(r.Reader.Watch(ctx, self, func(n actors.Note) {
+		cancel(r.Reader.Watch(ctx, self, func(n journal.Note) {
 			mu.Lock()
 			defer mu.Unlock()
-			last = []actors.Note{n, n}
+			last = []journal.Note{n, n}
 		}))
 	}()
 	defer func() { <-over }()
@@ -299,7 +299,7 @@ func (s *journalSuite) skip() {
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	all.Go(func() {
-		for e, err := range actors.NewArchive(skipping{s.other}).Events(ctx, "r_skip", 0) {
+		for e, err := range journal.NewArchive(skipping{s.other}).Events(ctx, "r_skip", 0) {
 			if err != nil {
 				s.t.Error(err)
 				return
@@ -322,18 +322,18 @@ func (s *journalSuite) commands() {
 	s.offer("r_held", "a")
 	s.lends("a", longest, "r_held")
 	var mu sync.Mutex
-	got := map[string]actors.Command{}
-	defer s.watching(s.j, "a", func(n actors.Note) {
+	got := map[string]journal.Command{}
+	defer s.watching(s.j, "a", func(n journal.Note) {
 		if n.Command != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			got[n.Command.ID] = *n.Command
 		}
 	})()
-	sent := []actors.Command{
-		{Run: "r_held", ID: "1", Cancel: &actors.CancelCommand{By: "ann", Reason: "enough"}},
+	sent := []journal.Command{
+		{Run: "r_held", ID: "1", Cancel: &journal.CancelCommand{By: "ann", Reason: "enough"}},
 		{Run: "r_held", ID: "2",
-			Answer: &actors.AnswerCommand{Request: "color", Value: []byte(`"r<>d"`), Principal: "bob"}},
+			Answer: &journal.AnswerCommand{Request: "color", Value: []byte(`"r<>d"`), Principal: "bob"}},
 	}
 	for range 10 { // one may be lost
 		for _, c := range sent {

@@ -12,15 +12,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// TestJournal tests that a journal keeps the contract of [actors.Journal]. It calls open once per subtest, in a
+// TestJournal tests that a journal keeps the contract of [journal.Journal]. It calls open once per subtest, in a
 // bubble of virtual time. open returns an empty journal and another Reader of the same store, with its own connection
 // if the store has connections, and closes them in t.Cleanup. TestJournal notices an Append that waits, because
 // virtual time passes.
-func TestJournal(t *testing.T, open func(t *testing.T) (actors.Journal, actors.Reader)) {
+func TestJournal(t *testing.T, open func(t *testing.T) (journal.Journal, journal.Reader)) {
 	for _, c := range journalTests {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,8 +81,8 @@ var journalTests = []struct {
 
 type journalSuite struct {
 	t     *testing.T
-	j     actors.Journal
-	other actors.Reader
+	j     journal.Journal
+	other journal.Reader
 
 	mu      sync.Mutex
 	ids     uint64
@@ -90,17 +90,17 @@ type journalSuite struct {
 }
 
 // block makes a block of events that continue the log, with an id of its own.
-func (s *journalSuite) block(events []messages.Event) actors.Block {
+func (s *journalSuite) block(events []messages.Event) journal.Block {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ids++
-	b := actors.Block{Run: events[0].RunID, After: actors.Head{Seq: events[0].From - 1}, Writer: "suite", Events: events}
+	b := journal.Block{Run: events[0].RunID, After: journal.Head{Seq: events[0].From - 1}, Writer: "suite", Events: events}
 	binary.BigEndian.PutUint64(b.ID[8:], s.ids)
 	return b
 }
 
 // send appends and does not wait. An append that blocks passes virtual time.
-func (s *journalSuite) send(b actors.Block) (answer <-chan error) {
+func (s *journalSuite) send(b journal.Block) (answer <-chan error) {
 	s.t.Helper()
 	s.mu.Lock()
 	n := len(s.answers)
@@ -111,7 +111,7 @@ func (s *journalSuite) send(b actors.Block) (answer <-chan error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.t.Errorf("Append panicked: %v", r)
-			s.answer(n, end, actors.ErrUnknown)
+			s.answer(n, end, journal.ErrUnknown)
 		}
 	}()
 	begin := time.Now()
@@ -147,12 +147,12 @@ func (s *journalSuite) answered() {
 }
 
 // append waits for the answer, and checks that a block that was refused did not land.
-func (s *journalSuite) append(b actors.Block) error {
+func (s *journalSuite) append(b journal.Block) error {
 	s.t.Helper()
 	return s.ends(b, s.send(b))
 }
 
-func (s *journalSuite) ends(b actors.Block, end <-chan error) error {
+func (s *journalSuite) ends(b journal.Block, end <-chan error) error {
 	s.t.Helper()
 	var err error
 	select {
@@ -160,8 +160,8 @@ func (s *journalSuite) ends(b actors.Block, end <-chan error) error {
 	case <-time.After(longest):
 		return fmt.Errorf("the append did not end within %s", longest)
 	}
-	if errors.Is(err, actors.ErrRefused) || errors.Is(err, actors.ErrFenced) || errors.Is(err, actors.ErrSealed) ||
-		errors.Is(err, actors.ErrUnstorable) {
+	if errors.Is(err, journal.ErrRefused) || errors.Is(err, journal.ErrFenced) || errors.Is(err, journal.ErrSealed) ||
+		errors.Is(err, journal.ErrUnstorable) {
 		if time.Sleep(time.Second); s.has(b) {
 			s.t.Errorf("the append of %d..%d ended with %v, and landed", b.After.Seq+1, b.Head().Seq, err)
 		}
@@ -170,7 +170,7 @@ func (s *journalSuite) ends(b actors.Block, end <-chan error) error {
 }
 
 // has reports whether the log holds the block.
-func (s *journalSuite) has(b actors.Block) bool {
+func (s *journalSuite) has(b journal.Block) bool {
 	s.t.Helper()
 	page, err := s.j.Read(context.Background(), b.Run, b.After.Seq)
 	if err != nil && messages.CodeOf(err) != messages.CodeNotFound {
@@ -184,7 +184,7 @@ func (s *journalSuite) mustAppend(events []messages.Event) {
 	s.must(s.block(events))
 }
 
-func (s *journalSuite) must(b actors.Block) {
+func (s *journalSuite) must(b journal.Block) {
 	s.t.Helper()
 	if err := s.append(b); err != nil {
 		s.t.Fatalf("append of %d..%d: %v", b.After.Seq+1, b.Head().Seq, err)
@@ -204,7 +204,7 @@ func (s *journalSuite) read(run messages.RunID, after uint64) []messages.Event {
 	return s.readFrom(s.j, run, after)
 }
 
-func (s *journalSuite) readFrom(r actors.Reader, run messages.RunID, after uint64) []messages.Event {
+func (s *journalSuite) readFrom(r journal.Reader, run messages.RunID, after uint64) []messages.Event {
 	s.t.Helper()
 	var all []messages.Event
 	for {
@@ -227,7 +227,7 @@ func (s *journalSuite) readFrom(r actors.Reader, run messages.RunID, after uint6
 }
 
 // head returns the end of a run's log, or the zero Head if there is none.
-func (s *journalSuite) head(run messages.RunID) actors.Head {
+func (s *journalSuite) head(run messages.RunID) journal.Head {
 	s.t.Helper()
 	page, err := s.j.Read(context.Background(), run, 0)
 	if err != nil && messages.CodeOf(err) != messages.CodeNotFound {

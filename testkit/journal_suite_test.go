@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -20,7 +20,7 @@ import (
 // are sound.
 var brokenJournals = map[string]struct {
 	caught string
-	open   func(*testing.T) (actors.Journal, actors.Reader)
+	open   func(*testing.T) (journal.Journal, journal.Reader)
 }{
 	"is sound": {"", disturb(testkit.Disturbance{})},
 	"is slow":  {"", disturb(testkit.Disturbance{Delay: 50 * time.Millisecond})},
@@ -31,29 +31,29 @@ var brokenJournals = map[string]struct {
 	"never answers": {"blocks are read", disturb(testkit.Disturbance{Late: true})},
 	"lies":          {"blocks are read", disturb(testkit.Disturbance{Lose: true})},
 
-	"refuses what lands":         {"blocks are read", says(nil, actors.ErrRefused)},
-	"says that all landed":       {"of four writers", says(actors.ErrFenced, nil)},
-	"says fenced for sealed":     {"nothing follows a terminal", says(actors.ErrSealed, actors.ErrFenced)},
-	"does not know":              {"blocks are read", says(nil, actors.ErrUnknown)},
+	"refuses what lands":         {"blocks are read", says(nil, journal.ErrRefused)},
+	"says that all landed":       {"of four writers", says(journal.ErrFenced, nil)},
+	"says fenced for sealed":     {"nothing follows a terminal", says(journal.ErrSealed, journal.ErrFenced)},
+	"does not know":              {"blocks are read", says(nil, journal.ErrUnknown)},
 	"loses messages":             {"blocks are read", events(func(e *messages.Event) { e.Message = "" })},
 	"truncates times":            {"blocks are read", events(truncate)},
 	"takes any head":             {"a block at another head", alter(&altered{append: anyHead})},
 	"forgets ids":                {"the same block lands once", alter(&altered{append: forgetIDs})},
 	"acknowledges early":         {"what is read is durable", alter(&altered{append: early})},
-	"finds no ids":               {"a block that landed unheard", pages(func(p *actors.Page) { p.Blocks = nil })},
-	"changes its blocks":         {"the blocks of a log prove it", alter(&altered{block: func(b *actors.StoredBlock) { b.Epoch++ }})},
+	"finds no ids":               {"a block that landed unheard", pages(func(p *journal.Page) { p.Blocks = nil })},
+	"changes its blocks":         {"the blocks of a log prove it", alter(&altered{block: func(b *journal.StoredBlock) { b.Epoch++ }})},
 	"refuses what it might take": {"a block that has no JSON", alter(&altered{append: tryAgain})},
 	"has no head past the end":   {"a head says", pages(headOfBatch)},
 	"shows what is not durable":  {"what is read is durable", openEager},
 
 	"lends twice":           {"of two claimers", alter(&altered{claim: twice})},
-	"lends what is held":    {"a claim that is held", ignores(actors.Held)},
-	"takes nothing back":    {"a claim that was released", ignores(actors.Released)},
+	"lends what is held":    {"a claim that is held", ignores(journal.Held)},
+	"takes nothing back":    {"a claim that was released", ignores(journal.Released)},
 	"lends once":            {"a claim that is held", alter(&altered{claim: once})},
 	"lends what ended":      {"a run that ended", alter(&altered{claim: revived, keep: remember})},
-	"tells nothing":         {"a watch tells", tells(func(n actors.Note) bool { return n.Run == "" })},
-	"tells no commands":     {"a command reaches", tells(func(n actors.Note) bool { return n.Command == nil })},
-	"has no first note":     {"a watch tells", tells(func(n actors.Note) bool { return n.Run != "" })},
+	"tells nothing":         {"a watch tells", tells(func(n journal.Note) bool { return n.Run == "" })},
+	"tells no commands":     {"a command reaches", tells(func(n journal.Note) bool { return n.Command == nil })},
+	"has no first note":     {"a watch tells", tells(func(n journal.Note) bool { return n.Run != "" })},
 	"expires parts of logs": {"logs expire by age", openForgetful},
 }
 
@@ -86,35 +86,35 @@ func TestBrokenJournals(t *testing.T) {
 	}
 }
 
-func disturb(d testkit.Disturbance) func(*testing.T) (actors.Journal, actors.Reader) {
-	return func(*testing.T) (actors.Journal, actors.Reader) {
-		kept := actors.NewMemoryJournal()
-		return &testkit.Journal{Journal: kept, Disturb: func(actors.Block) testkit.Disturbance { return d }}, kept
+func disturb(d testkit.Disturbance) func(*testing.T) (journal.Journal, journal.Reader) {
+	return func(*testing.T) (journal.Journal, journal.Reader) {
+		kept := journal.NewMemory()
+		return &testkit.Journal{Journal: kept, Disturb: func(journal.Block) testkit.Disturbance { return d }}, kept
 	}
 }
 
 // altered is a memory journal that does some things otherwise.
 type altered struct {
-	actors.Journal
-	append func(j actors.Journal, b actors.Block, done func(error))
-	claim  func(j *altered, ctx context.Context, node string) (actors.Claim, error)
-	keep   func(j *altered, ctx context.Context, c actors.Claim, k actors.Keeping) error
-	page   func(*actors.Page)
-	tells  func(actors.Note) bool
-	block  func(*actors.StoredBlock)
+	journal.Journal
+	append func(j journal.Journal, b journal.Block, done func(error))
+	claim  func(j *altered, ctx context.Context, node string) (journal.Claim, error)
+	keep   func(j *altered, ctx context.Context, c journal.Claim, k journal.ClaimState) error
+	page   func(*journal.Page)
+	tells  func(journal.Note) bool
+	block  func(*journal.StoredBlock)
 
 	mu    sync.Mutex
-	known []actors.Claim
+	known []journal.Claim
 }
 
-func alter(a *altered) func(*testing.T) (actors.Journal, actors.Reader) {
-	return func(*testing.T) (actors.Journal, actors.Reader) {
-		kept := actors.NewMemoryJournal()
+func alter(a *altered) func(*testing.T) (journal.Journal, journal.Reader) {
+	return func(*testing.T) (journal.Journal, journal.Reader) {
+		kept := journal.NewMemory()
 		return &altered{Journal: kept, append: a.append, claim: a.claim, keep: a.keep, page: a.page, tells: a.tells, block: a.block}, kept
 	}
 }
 
-func (j *altered) Append(b actors.Block, done func(error)) {
+func (j *altered) Append(b journal.Block, done func(error)) {
 	if j.append == nil {
 		j.Journal.Append(b, done)
 		return
@@ -122,7 +122,7 @@ func (j *altered) Append(b actors.Block, done func(error)) {
 	j.append(j.Journal, b, done)
 }
 
-func (j *altered) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *altered) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	page, err := j.Journal.Read(ctx, run, after)
 	if err == nil && j.page != nil {
 		j.page(&page)
@@ -130,8 +130,8 @@ func (j *altered) Read(ctx context.Context, run messages.RunID, after uint64) (a
 	return page, err
 }
 
-func (j *altered) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[actors.StoredBlock, error] {
-	return func(yield func(actors.StoredBlock, error) bool) {
+func (j *altered) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[journal.StoredBlock, error] {
+	return func(yield func(journal.StoredBlock, error) bool) {
 		for b, err := range j.Journal.Blocks(ctx, run) {
 			if j.block != nil {
 				j.block(&b)
@@ -143,22 +143,22 @@ func (j *altered) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[acto
 	}
 }
 
-func (j *altered) Claim(ctx context.Context, node string) (actors.Claim, error) {
+func (j *altered) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	if j.claim == nil {
 		return j.Journal.Claim(ctx, node)
 	}
 	return j.claim(j, ctx, node)
 }
 
-func (j *altered) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+func (j *altered) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
 	if j.keep == nil {
 		return j.Journal.Keep(ctx, c, k)
 	}
 	return j.keep(j, ctx, c, k)
 }
 
-func (j *altered) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
-	return j.Journal.Watch(ctx, self, func(n actors.Note) {
+func (j *altered) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
+	return j.Journal.Watch(ctx, self, func(n journal.Note) {
 		if j.tells == nil || j.tells(n) {
 			fn(n)
 		}
@@ -166,8 +166,8 @@ func (j *altered) Watch(ctx context.Context, self string, fn func(actors.Note)) 
 }
 
 // says answers otherwise where the answer is the given one.
-func says(instead, err error) func(*testing.T) (actors.Journal, actors.Reader) {
-	return alter(&altered{append: func(j actors.Journal, b actors.Block, done func(error)) {
+func says(instead, err error) func(*testing.T) (journal.Journal, journal.Reader) {
+	return alter(&altered{append: func(j journal.Journal, b journal.Block, done func(error)) {
 		j.Append(b, func(got error) {
 			if got == instead {
 				got = err
@@ -177,8 +177,8 @@ func says(instead, err error) func(*testing.T) (actors.Journal, actors.Reader) {
 	}})
 }
 
-func events(change func(*messages.Event)) func(*testing.T) (actors.Journal, actors.Reader) {
-	return alter(&altered{append: func(j actors.Journal, b actors.Block, done func(error)) {
+func events(change func(*messages.Event)) func(*testing.T) (journal.Journal, journal.Reader) {
+	return alter(&altered{append: func(j journal.Journal, b journal.Block, done func(error)) {
 		b.Events = slices.Clone(b.Events)
 		for i := range b.Events {
 			change(&b.Events[i])
@@ -189,16 +189,16 @@ func events(change func(*messages.Event)) func(*testing.T) (actors.Journal, acto
 
 func truncate(e *messages.Event) { e.Time = e.Time.Truncate(time.Microsecond) }
 
-func pages(change func(*actors.Page)) func(*testing.T) (actors.Journal, actors.Reader) {
+func pages(change func(*journal.Page)) func(*testing.T) (journal.Journal, journal.Reader) {
 	return alter(&altered{page: change})
 }
 
-func tells(which func(actors.Note) bool) func(*testing.T) (actors.Journal, actors.Reader) {
+func tells(which func(journal.Note) bool) func(*testing.T) (journal.Journal, journal.Reader) {
 	return alter(&altered{tells: which})
 }
 
-func ignores(which actors.Keeping) func(*testing.T) (actors.Journal, actors.Reader) {
-	return alter(&altered{keep: func(j *altered, ctx context.Context, c actors.Claim, k actors.Keeping) error {
+func ignores(which journal.ClaimState) func(*testing.T) (journal.Journal, journal.Reader) {
+	return alter(&altered{keep: func(j *altered, ctx context.Context, c journal.Claim, k journal.ClaimState) error {
 		if k == which {
 			return nil
 		}
@@ -207,7 +207,7 @@ func ignores(which actors.Keeping) func(*testing.T) (actors.Journal, actors.Read
 }
 
 // anyHead appends at whatever head there is.
-func anyHead(j actors.Journal, b actors.Block, done func(error)) {
+func anyHead(j journal.Journal, b journal.Block, done func(error)) {
 	if page, err := j.Read(context.Background(), b.Run, 0); err == nil && !page.Head.Ended {
 		b.After.Seq = page.Head.Seq
 		b.Events = slices.Clone(b.Events)
@@ -219,61 +219,61 @@ func anyHead(j actors.Journal, b actors.Block, done func(error)) {
 }
 
 // tryAgain says of a block that has no JSON that a later try may land.
-func tryAgain(j actors.Journal, b actors.Block, done func(error)) {
+func tryAgain(j journal.Journal, b journal.Block, done func(error)) {
 	for _, e := range b.Events {
 		if _, err := e.JSON(); err != nil {
-			done(actors.ErrRefused)
+			done(journal.ErrRefused)
 			return
 		}
 	}
 	j.Append(b, done)
 }
 
-func forgetIDs(j actors.Journal, b actors.Block, done func(error)) {
+func forgetIDs(j journal.Journal, b journal.Block, done func(error)) {
 	copy(b.ID[:], messages.NewRunID()[2:])
 	j.Append(b, done)
 }
 
-func early(j actors.Journal, b actors.Block, done func(error)) {
+func early(j journal.Journal, b journal.Block, done func(error)) {
 	done(nil)
 	time.AfterFunc(10*time.Millisecond, func() { j.Append(b, func(error) {}) })
 }
 
-func headOfBatch(p *actors.Page) {
+func headOfBatch(p *journal.Page) {
 	if len(p.Events) == 0 {
-		p.Head = actors.Head{}
+		p.Head = journal.Head{}
 	}
 }
 
 // eager reads from what was sent, and appends later.
 type eager struct {
-	actors.Journal
-	sent *actors.MemoryJournal
+	journal.Journal
+	sent *journal.Memory
 }
 
-func openEager(*testing.T) (actors.Journal, actors.Reader) {
-	kept := actors.NewMemoryJournal()
-	late := func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 10 * time.Millisecond} }
-	return eager{&testkit.Journal{Journal: kept, Disturb: late}, actors.NewMemoryJournal()}, kept
+func openEager(*testing.T) (journal.Journal, journal.Reader) {
+	kept := journal.NewMemory()
+	late := func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 10 * time.Millisecond} }
+	return eager{&testkit.Journal{Journal: kept, Disturb: late}, journal.NewMemory()}, kept
 }
 
-func (j eager) Append(b actors.Block, done func(error)) {
+func (j eager) Append(b journal.Block, done func(error)) {
 	j.sent.Append(b, func(error) {})
 	j.Journal.Append(b, done)
 }
 
-func (j eager) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j eager) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	return j.sent.Read(ctx, run, after)
 }
 
 // forgetful forgets the beginnings of logs.
 type forgetful struct {
-	actors.Journal
+	journal.Journal
 	forgot bool
 }
 
-func openForgetful(*testing.T) (actors.Journal, actors.Reader) {
-	j := &forgetful{Journal: actors.NewMemoryJournal()}
+func openForgetful(*testing.T) (journal.Journal, journal.Reader) {
+	j := &forgetful{Journal: journal.NewMemory()}
 	return j, j
 }
 
@@ -282,7 +282,7 @@ func (j *forgetful) Expire(ctx context.Context, before time.Time, bytes int64) (
 	return j.Journal.Expire(ctx, before, bytes)
 }
 
-func (j *forgetful) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (j *forgetful) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if j.forgot {
 		after = max(after, 1)
 	}
@@ -290,7 +290,7 @@ func (j *forgetful) Read(ctx context.Context, run messages.RunID, after uint64) 
 }
 
 // twice lends every claim again, at once.
-func twice(j *altered, ctx context.Context, node string) (actors.Claim, error) {
+func twice(j *altered, ctx context.Context, node string) (journal.Claim, error) {
 	if c, ok := j.pop(); ok {
 		return c, nil
 	}
@@ -302,7 +302,7 @@ func twice(j *altered, ctx context.Context, node string) (actors.Claim, error) {
 }
 
 // once lends no run twice.
-func once(j *altered, ctx context.Context, node string) (actors.Claim, error) {
+func once(j *altered, ctx context.Context, node string) (journal.Claim, error) {
 	for {
 		c, err := j.Journal.Claim(ctx, node)
 		if err != nil || j.push(c) {
@@ -312,32 +312,32 @@ func once(j *altered, ctx context.Context, node string) (actors.Claim, error) {
 }
 
 // revived lends what ended.
-func revived(j *altered, ctx context.Context, node string) (actors.Claim, error) {
+func revived(j *altered, ctx context.Context, node string) (journal.Claim, error) {
 	if c, ok := j.pop(); ok {
 		return c, nil
 	}
 	return j.Journal.Claim(ctx, node)
 }
 
-func remember(j *altered, ctx context.Context, c actors.Claim, k actors.Keeping) error {
-	if k == actors.Ended {
+func remember(j *altered, ctx context.Context, c journal.Claim, k journal.ClaimState) error {
+	if k == journal.Ended {
 		j.push(c)
 	}
 	return j.Journal.Keep(ctx, c, k)
 }
 
 // push reports whether the claim was not there.
-func (j *altered) push(c actors.Claim) bool {
+func (j *altered) push(c journal.Claim) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if slices.ContainsFunc(j.known, func(k actors.Claim) bool { return k.Run == c.Run }) {
+	if slices.ContainsFunc(j.known, func(k journal.Claim) bool { return k.Run == c.Run }) {
 		return false
 	}
 	j.known = append(j.known, c)
 	return true
 }
 
-func (j *altered) pop() (c actors.Claim, ok bool) {
+func (j *altered) pop() (c journal.Claim, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.known) == 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -24,15 +25,15 @@ func TestMemoryRuntime(t *testing.T) {
 	testkit.TestRuntime(t, openMemory)
 }
 
-func openMemory(*testing.T) (actors.Journal, actors.Reader) {
-	j := actors.NewMemoryJournal()
+func openMemory(*testing.T) (actors.Journal, journal.Reader) {
+	j := journal.NewMemory()
 	return j, j
 }
 
 func TestJournalWrapper(t *testing.T) {
-	testkit.TestJournal(t, func(*testing.T) (actors.Journal, actors.Reader) {
-		kept := actors.NewMemoryJournal()
-		slow := func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Microsecond} }
+	testkit.TestJournal(t, func(*testing.T) (actors.Journal, journal.Reader) {
+		kept := journal.NewMemory()
+		slow := func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Microsecond} }
 		return &testkit.Journal{Journal: kept, Disturb: slow}, kept
 	})
 }
@@ -171,9 +172,9 @@ func TestJournalDisturbs(t *testing.T) {
 		"slow": {answers: 1, disturb: testkit.Disturbance{Delay: time.Second}, landed: true, takes: time.Second},
 		"blocked": {answers: 1, disturb: testkit.Disturbance{Delay: time.Second, Block: true}, landed: true,
 			takes: time.Second, blocks: time.Second},
-		"refused": {answers: 1, disturb: testkit.Disturbance{Refuse: true}, want: actors.ErrRefused},
-		"unknown": {answers: 1, disturb: testkit.Disturbance{Unknown: true}, want: actors.ErrUnknown, landed: true},
-		"lost":    {answers: 1, disturb: testkit.Disturbance{Unknown: true, Lose: true}, want: actors.ErrUnknown},
+		"refused": {answers: 1, disturb: testkit.Disturbance{Refuse: true}, want: journal.ErrRefused},
+		"unknown": {answers: 1, disturb: testkit.Disturbance{Unknown: true}, want: journal.ErrUnknown, landed: true},
+		"lost":    {answers: 1, disturb: testkit.Disturbance{Unknown: true, Lose: true}, want: journal.ErrUnknown},
 		"lied":    {answers: 1, disturb: testkit.Disturbance{Lose: true}},
 		"twice":   {disturb: testkit.Disturbance{Twice: true}, answers: 2, landed: true},
 		"late":    {disturb: testkit.Disturbance{Late: true}},
@@ -189,14 +190,14 @@ func TestJournalDisturbs(t *testing.T) {
 				time.AfterFunc(30*time.Second, func() { close(gate) })
 			}
 			first := true
-			j := &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: func(actors.Block) (d testkit.Disturbance) {
+			j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(journal.Block) (d testkit.Disturbance) {
 				if first {
 					first, d = false, c.disturb
 				}
 				return d
 			}}
 			event := messages.Event{RunID: "r_x", From: 1, Seq: 1, Body: messages.RunQueued{Job: "x", Mode: messages.Detached}}
-			b := actors.Block{Run: "r_x", ID: actors.BlockID{1}, Events: []messages.Event{event}}
+			b := journal.Block{Run: "r_x", ID: journal.BlockID{1}, Events: []messages.Event{event}}
 			begin := time.Now()
 			answers := make(chan error, 2)
 			took := make(chan time.Duration, 1)

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
 // TestRuntime tests that the runtime keeps its promises on a journal, with two Systems as two nodes. open is that of
 // [TestJournal].
-func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.Reader)) {
+func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, journal.Reader)) {
 	for _, c := range []struct {
 		name string
 		test func(runtimeSuite)
@@ -54,7 +55,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.R
 
 type runtimeSuite struct {
 	t    *testing.T
-	open func(t *testing.T) (actors.Journal, actors.Reader)
+	open func(t *testing.T) (actors.Journal, journal.Reader)
 }
 
 // in runs f in its own bubble, with an empty journal. Errors begin with what.
@@ -76,7 +77,7 @@ type world struct {
 	*testing.T
 	what    string
 	journal *ordered
-	reader  actors.Reader
+	reader  journal.Reader
 }
 
 func (w *world) complain(format string, args ...any) {
@@ -242,7 +243,7 @@ type ordered struct {
 	complain func(format string, args ...any)
 }
 
-func (o *ordered) Append(b actors.Block, done func(error)) {
+func (o *ordered) Append(b journal.Block, done func(error)) {
 	for _, e := range b.Events {
 		switch body := e.Body.(type) {
 		case messages.RunQueued:
@@ -298,7 +299,7 @@ type mortal struct {
 
 	mu    sync.Mutex
 	n     int
-	keeps []actors.Keeping // what the node said of its claims after it woke
+	keeps []journal.ClaimState // what the node said of its claims after it woke
 }
 
 func (w *world) mortal(f fate, at int) *mortal {
@@ -333,8 +334,8 @@ func (m *mortal) wait(ctx context.Context) error {
 	}
 }
 
-// Append implements [actors.Journal].
-func (m *mortal) Append(b actors.Block, done func(error)) {
+// Append implements [journal.Journal].
+func (m *mortal) Append(b journal.Block, done func(error)) {
 	m.mu.Lock()
 	m.n++
 	now := m.n == m.at
@@ -366,16 +367,16 @@ func (m *mortal) asleep() context.Context {
 	return m.life
 }
 
-// Read implements [actors.Reader].
-func (m *mortal) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+// Read implements [journal.Reader].
+func (m *mortal) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if err := m.wait(ctx); err != nil {
-		return actors.Page{}, err
+		return journal.Page{}, err
 	}
 	return m.Journal.Read(ctx, run, after)
 }
 
-// Claim implements [actors.Journal].
-func (m *mortal) Claim(ctx context.Context, node string) (c actors.Claim, err error) {
+// Claim implements [journal.Journal].
+func (m *mortal) Claim(ctx context.Context, node string) (c journal.Claim, err error) {
 	err = m.long(ctx, func(ctx context.Context) error {
 		c, err = m.Journal.Claim(ctx, node)
 		return err
@@ -383,8 +384,8 @@ func (m *mortal) Claim(ctx context.Context, node string) (c actors.Claim, err er
 	return c, err
 }
 
-// Watch implements [actors.Reader].
-func (m *mortal) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+// Watch implements [journal.Reader].
+func (m *mortal) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	return m.long(ctx, func(ctx context.Context) error { return m.Journal.Watch(ctx, self, fn) })
 }
 
@@ -405,8 +406,8 @@ func (m *mortal) long(ctx context.Context, call func(context.Context) error) err
 	}
 }
 
-// Keep implements [actors.Journal].
-func (m *mortal) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+// Keep implements [journal.Journal].
+func (m *mortal) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
 	select {
 	case <-m.awake:
 		m.mu.Lock()
@@ -420,15 +421,15 @@ func (m *mortal) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) err
 	return m.Journal.Keep(ctx, c, k)
 }
 
-// Send implements [actors.Journal].
-func (m *mortal) Send(ctx context.Context, c actors.Command) error {
+// Send implements [journal.Journal].
+func (m *mortal) Send(ctx context.Context, c journal.Command) error {
 	if err := m.wait(ctx); err != nil {
 		return err
 	}
 	return m.Journal.Send(ctx, c)
 }
 
-// Expire implements [actors.Journal].
+// Expire implements [journal.Journal].
 func (m *mortal) Expire(ctx context.Context, before time.Time, bytes int64) (int, error) {
 	if err := m.wait(ctx); err != nil {
 		return 0, err

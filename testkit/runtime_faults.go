@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -31,7 +32,7 @@ func (w *world) victim(from int, trouble func() Disturbance) *victim {
 	return v
 }
 
-func (v *victim) disturb(b actors.Block) (d Disturbance) {
+func (v *victim) disturb(b journal.Block) (d Disturbance) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if q, ok := b.Events[0].Body.(messages.RunQueued); ok && q.Job == "victim" {
@@ -126,10 +127,10 @@ type fullStore struct {
 	full atomic.Bool
 }
 
-func (j *fullStore) Append(b actors.Block, done func(error)) {
+func (j *fullStore) Append(b journal.Block, done func(error)) {
 	if j.full.Load() {
 		full := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the disk is full; free some space")
-		done(fmt.Errorf("%w: %w", actors.ErrRefused, full))
+		done(fmt.Errorf("%w: %w", journal.ErrRefused, full))
 		return
 	}
 	j.Journal.Append(b, done)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -49,7 +50,7 @@ func (s runtimeSuite) troubled() {
 		for offset := range 3 {
 			s.in(fmt.Sprintf("%s, from %d", name, offset), func(w *world) {
 				var n, calls atomic.Int64
-				j := &Journal{Journal: w.journal, Disturb: func(b actors.Block) (d Disturbance) {
+				j := &Journal{Journal: w.journal, Disturb: func(b journal.Block) (d Disturbance) {
 					if n.Add(1)%3 == int64(offset) {
 						d = trouble
 					}
@@ -284,7 +285,7 @@ func (w *world) cancels(s *actors.System, id messages.RunID) {
 		w.complain("cancel: %v", err)
 		return
 	}
-	state, err := actors.NewArchive(w.reader).State(context.Background(), id)
+	state, err := journal.NewArchive(w.reader).State(context.Background(), id)
 	if err != nil || !state.Canceling && !state.Status.IsEnded() {
 		w.complain("a cancel was accepted that the log does not have, at %d %s (%v)", state.Seq, state.Status, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"github.com/seed889630bf/lastword/testkit/stories"
@@ -21,7 +22,7 @@ func (s runtimeSuite) cancelRace() {
 	for ms := -6; ms <= 6; ms++ {
 		for _, elsewhere := range []bool{false, true} {
 			s.in(fmt.Sprintf("%d ms after the end, elsewhere %t", ms, elsewhere), func(w *world) {
-				slow := &Journal{Journal: w.journal, Disturb: func(actors.Block) Disturbance {
+				slow := &Journal{Journal: w.journal, Disturb: func(journal.Block) Disturbance {
 					return Disturbance{Delay: time.Millisecond}
 				}}
 				a := w.node("a", slow)
@@ -50,7 +51,7 @@ func (s runtimeSuite) cancelUnstarted() {
 		"a job that it does not know": nil,
 	} {
 		s.in(name, func(w *world) {
-			first := actors.Block{Run: "r_unstarted", ID: actors.BlockID{1}, Writer: "gone",
+			first := journal.Block{Run: "r_unstarted", ID: journal.BlockID{1}, Writer: "gone",
 				Events: numbered("r_unstarted", 1, queued)}
 			ends := make(chan error, 1)
 			w.journal.Append(first, func(err error) { ends <- err })
@@ -248,9 +249,9 @@ func (s runtimeSuite) heldChild() {
 		gate := make(chan struct{})
 		letGo := sync.OnceFunc(func() { close(gate) })
 		defer letGo()
-		var held actors.BlockID
-		a := w.node("a", &Journal{Journal: m, Disturb: func(b actors.Block) (d Disturbance) {
-			if b.After.Seq == 0 && parentOf(b.Run) != "" && held == (actors.BlockID{}) {
+		var held journal.BlockID
+		a := w.node("a", &Journal{Journal: m, Disturb: func(b journal.Block) (d Disturbance) {
+			if b.After.Seq == 0 && parentOf(b.Run) != "" && held == (journal.BlockID{}) {
 				held = b.ID
 				go func() { // as it was sent before the node died
 					<-gate
@@ -270,7 +271,7 @@ func (s runtimeSuite) heldChild() {
 			w.Fatal(err)
 		}
 		w.follow(b, run.ID(), 0).all(w, time.Minute)
-		if held == (actors.BlockID{}) {
+		if held == (journal.BlockID{}) {
 			w.Fatal("no child's first block was held")
 		}
 		letGo()
@@ -375,7 +376,7 @@ func (s runtimeSuite) usurped() {
 		word.Cause, word.Rewind = messages.CauseNodeLost, rewind
 		last := messages.Event{RunID: child, From: from, Seq: seq, Time: time.Now().UTC(), Body: state.Terminal(word)}
 		ends := make(chan error, 1)
-		w.journal.Append(actors.Block{Run: child, After: page.Head, ID: actors.BlockID{1}, Writer: "b",
+		w.journal.Append(journal.Block{Run: child, After: page.Head, ID: journal.BlockID{1}, Writer: "b",
 			Epoch: page.Head.Epoch + 1, Events: []messages.Event{last}}, func(err error) { ends <- err })
 		if err := <-ends; err != nil {
 			w.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -97,8 +98,8 @@ func TestTokensArriveAtOnce(t *testing.T) {
 
 // No tool begins before the journal has its start and the answer that calls it.
 func TestDurableBeforeTools(t *testing.T) {
-	memory := actors.NewMemoryJournal()
-	journal := &testkit.Journal{Journal: memory, Disturb: func(actors.Block) testkit.Disturbance {
+	memory := journal.NewMemory()
+	journal := &testkit.Journal{Journal: memory, Disturb: func(journal.Block) testkit.Disturbance {
 		return testkit.Disturbance{Delay: time.Second}
 	}}
 	var id atomic.Value

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/testkit"
@@ -129,7 +130,7 @@ func TestTimeToAnswer(t *testing.T) {
 		config := chat.Config{Stream: m.stream, Tools: bank(t, tool.Tool{})}
 		var asked, ended time.Time
 		synctest.Test(t, func(t *testing.T) {
-			s := node(t, actors.NewMemoryJournal(), config)
+			s := node(t, journal.NewMemory(), config)
 			defer s.Close(context.Background())
 			id, err := s.Submit(t.Context(), messages.Request{Job: chat.Name, Input: json.RawMessage(`{"message":"Go."}`)})
 			if err != nil {
@@ -334,7 +335,7 @@ func TestAnswerAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &script{answers: []said{{text: "I pay.", calls: calls(`pay {"sum":7}`)},
 			{calls: calls(`ask_user {"question":"For whom?"}`)}, {text: "Paid."}}}
-		journal, config := actors.NewMemoryJournal(), chat.Config{Stream: m.stream, Tools: bank(t, tool.Tool{})}
+		journal, config := journal.NewMemory(), chat.Config{Stream: m.stream, Tools: bank(t, tool.Tool{})}
 		s := node(t, journal, config)
 		id, err := s.Submit(t.Context(), messages.Request{Job: chat.Name, Input: json.RawMessage(`{"message":"Pay."}`)})
 		if err != nil {
@@ -366,7 +367,7 @@ func TestAnswerAfterRestart(t *testing.T) {
 func killed(t *testing.T, kind messages.Kind, answers []said, tools *tool.Set) (log []messages.Event, m *script) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		first := node(t, actors.NewMemoryJournal(), chat.Config{Stream: (&script{answers: answers}).stream, Tools: tools})
+		first := node(t, journal.NewMemory(), chat.Config{Stream: (&script{answers: answers}).stream, Tools: tools})
 		id, err := first.Submit(t.Context(),
 			messages.Request{Job: chat.Name, Input: json.RawMessage(`{"message":"Pay.","tools":["pay"]}`)})
 		if err != nil {
@@ -377,14 +378,14 @@ func killed(t *testing.T, kind messages.Kind, answers []said, tools *tool.Set) (
 			before = before[:len(before)-1]
 		}
 		first.Close(context.Background())
-		journal := actors.NewMemoryJournal()
-		journal.Append(actors.Block{Run: id, Epoch: 1, ID: actors.BlockID{1}, Writer: "gone", Events: before}, func(err error) {
+		store := journal.NewMemory()
+		store.Append(journal.Block{Run: id, Epoch: 1, ID: journal.BlockID{1}, Writer: "gone", Events: before}, func(err error) {
 			if err != nil {
 				t.Error(err)
 			}
 		})
 		m = &script{answers: answers[1:]}
-		second := node(t, journal, chat.Config{Stream: m.stream, Tools: tools})
+		second := node(t, store, chat.Config{Stream: m.stream, Tools: tools})
 		defer second.Close(context.Background())
 		log = whole(t, second, id)
 	})
@@ -445,7 +446,7 @@ func TestCancelAtEachEvent(t *testing.T) {
 func canceled(t *testing.T, answers []said, at uint64) (events []messages.Event, state messages.State) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := node(t, actors.NewMemoryJournal(), chat.Config{Stream: (&script{answers: answers}).stream,
+		s := node(t, journal.NewMemory(), chat.Config{Stream: (&script{answers: answers}).stream,
 			Tools: bank(t, tool.Tool{}), Bounds: chat.Bounds{Parallel: 1}})
 		defer s.Close(context.Background())
 		id, err := s.Submit(t.Context(), messages.Request{Job: chat.Name, Input: json.RawMessage(`{"message":"Hello!"}`)})

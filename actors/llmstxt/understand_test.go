@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/structured"
@@ -443,7 +444,7 @@ func TestResultsOfModelsAreCached(t *testing.T) {
 
 // A run whose node is gone after the answer goes on with it: the model is not asked again, by any node.
 func TestALostRunKeepsTheAnswer(t *testing.T) {
-	o, journal := oracleOf(says(description)), actors.NewMemoryJournal()
+	o, journal := oracleOf(says(description)), journal.NewMemory()
 	in := modeled(repository(t, nil), t.TempDir())
 	node := func(inject func(actors.Point)) *actors.System {
 		s, err := actors.New(t.Context(), actors.Config{Journal: journal, HandOver: true, Drain: 1, Inject: inject,

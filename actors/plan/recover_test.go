@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -36,7 +37,7 @@ func newMortal(j actors.Journal, appends int64) *mortal {
 
 var errDead = messages.Errorf(messages.CodeUnavailable, "the node is dead")
 
-func (m *mortal) Append(b actors.Block, done func(error)) {
+func (m *mortal) Append(b journal.Block, done func(error)) {
 	if m.left.Add(-1) <= 0 {
 		m.die()
 	}
@@ -45,26 +46,26 @@ func (m *mortal) Append(b actors.Block, done func(error)) {
 	}
 }
 
-func (m *mortal) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+func (m *mortal) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	if m.dead.Err() != nil {
-		return actors.Page{}, errDead
+		return journal.Page{}, errDead
 	}
 	return m.Journal.Read(ctx, run, after)
 }
 
-func (m *mortal) Claim(ctx context.Context, node string) (actors.Claim, error) {
+func (m *mortal) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	both, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(m.dead, stop)()
 	c, err := m.Journal.Claim(both, node)
 	if m.dead.Err() != nil {
 		<-ctx.Done()
-		return actors.Claim{}, ctx.Err()
+		return journal.Claim{}, ctx.Err()
 	}
 	return c, err
 }
 
-func (m *mortal) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+func (m *mortal) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
 	if m.dead.Err() != nil {
 		return errDead
 	}
@@ -139,7 +140,7 @@ func TestProcessDies(t *testing.T) {
 		open func(t *testing.T) actors.Journal
 		step int64 // from one append to the next
 	}{
-		{"memory", func(*testing.T) actors.Journal { return actors.NewMemoryJournal() }, 1},
+		{"memory", func(*testing.T) actors.Journal { return journal.NewMemory() }, 1},
 		{"sqlite", onSQLite, 7},
 	} {
 		for _, idempotent := range []bool{false, true} {

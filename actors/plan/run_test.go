@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/artifact"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -268,9 +269,9 @@ type noReads struct {
 	denied atomic.Int64
 }
 
-func (j *noReads) Read(context.Context, messages.RunID, uint64) (actors.Page, error) {
+func (j *noReads) Read(context.Context, messages.RunID, uint64) (journal.Page, error) {
 	j.denied.Add(1)
-	return actors.Page{}, messages.Errorf(messages.CodeUnavailable, "nobody reads while a plan runs")
+	return journal.Page{}, messages.Errorf(messages.CodeUnavailable, "nobody reads while a plan runs")
 }
 
 func (j *noReads) List(context.Context, messages.Query) ([]messages.Summary, error) {
@@ -280,7 +281,7 @@ func (j *noReads) List(context.Context, messages.Query) ([]messages.Summary, err
 
 // Nothing polls: while a plan of 300 steps runs, the journal is neither read nor listed.
 func TestNothingPolls(t *testing.T) {
-	journal := &noReads{Journal: actors.NewMemoryJournal()}
+	journal := &noReads{Journal: journal.NewMemory()}
 	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
 	if err != nil {
 		t.Fatal(err)

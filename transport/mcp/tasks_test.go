@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -430,17 +431,17 @@ func TestTaskOfAClientThatCannotAsk(t *testing.T) {
 }
 
 // slowJournal takes its time for every block, as a disk does.
-type slowJournal struct{ *actors.MemoryJournal }
+type slowJournal struct{ *journal.Memory }
 
-func (j slowJournal) Append(b actors.Block, done func(error)) {
-	time.AfterFunc(2*time.Millisecond, func() { j.MemoryJournal.Append(b, done) })
+func (j slowJournal) Append(b journal.Block, done func(error)) {
+	time.AfterFunc(2*time.Millisecond, func() { j.Memory.Append(b, done) })
 }
 
 // Who was told that an answer is taken does not find the question again: the answer is in the journal before the
 // reply, as the task itself is.
 func TestRepliesAreDurable(t *testing.T) {
 	system, err := actors.New(t.Context(),
-		actors.Config{Jobs: testJobs(), Journal: slowJournal{actors.NewMemoryJournal()}})
+		actors.Config{Jobs: testJobs(), Journal: slowJournal{journal.NewMemory()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -468,25 +469,25 @@ func TestRepliesAreDurable(t *testing.T) {
 
 // heldJournal takes no answer before it is told to, and says when one has come.
 type heldJournal struct {
-	*actors.MemoryJournal
+	*journal.Memory
 	came, take chan struct{}
 }
 
-func (j heldJournal) Append(b actors.Block, done func(error)) {
+func (j heldJournal) Append(b journal.Block, done func(error)) {
 	if !slices.ContainsFunc(b.Events, func(e messages.Event) bool { return e.Kind() == messages.KindInputReceived }) {
-		j.MemoryJournal.Append(b, done)
+		j.Memory.Append(b, done)
 		return
 	}
 	close(j.came)
 	go func() {
 		<-j.take
-		j.MemoryJournal.Append(b, done)
+		j.Memory.Append(b, done)
 	}()
 }
 
 // A key that was answered already is passed over, also where the first answer is only on its way into the journal.
 func TestSecondAnswerIsPassedOver(t *testing.T) {
-	held := heldJournal{actors.NewMemoryJournal(), make(chan struct{}), make(chan struct{})}
+	held := heldJournal{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
 	system, err := actors.New(t.Context(), actors.Config{Jobs: testJobs(), Journal: held})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -21,8 +21,8 @@ const appendTimeout = 5 * time.Second
 // largestHeader is the most of a mark: the server takes 64 kB of headers, of which it adds some, and the run's id is one.
 const largestHeader = 40 << 10
 
-// Append implements [actors.Journal].
-func (j *Journal) Append(b actors.Block, done func(error)) {
+// Append implements [journal.Journal].
+func (j *Journal) Append(b journal.Block, done func(error)) {
 	go func() {
 		ctx, cancel := context.WithTimeout(j.ctx, appendTimeout)
 		defer cancel()
@@ -30,14 +30,14 @@ func (j *Journal) Append(b actors.Block, done func(error)) {
 	}()
 }
 
-func (j *Journal) append(ctx context.Context, b actors.Block) error {
+func (j *Journal) append(ctx context.Context, b journal.Block) error {
 	name, ok := token(b.Run)
 	lines, err := encode(b.Events)
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: %.200q cannot be the id of a run", actors.ErrUnstorable, b.Run)
+		return fmt.Errorf("%w: %.200q cannot be the id of a run", journal.ErrUnstorable, b.Run)
 	case err != nil:
-		return fmt.Errorf("%w: %w", actors.ErrUnstorable, err)
+		return fmt.Errorf("%w: %w", journal.ErrUnstorable, err)
 	}
 	before, known := j.index.before(b)
 	for {
@@ -56,49 +56,49 @@ func (j *Journal) append(ctx context.Context, b actors.Block) error {
 			known = false
 		case errors.Is(err, errTooLarge), errors.Is(err, nats.ErrMaxPayload), codeOf(err) == errHeaderExceeds,
 			codeOf(err) == jetstream.JSErrCodeStreamMessageExceedsMaximum:
-			return fmt.Errorf("%w: %w", actors.ErrUnstorable, err)
+			return fmt.Errorf("%w: %w", journal.ErrUnstorable, err)
 		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded):
-			return fmt.Errorf("%w: %w", actors.ErrRefused, explained(err)) // the stream, or not even a server, has it
+			return fmt.Errorf("%w: %w", journal.ErrRefused, explained(err)) // the stream, or not even a server, has it
 		default:
-			return fmt.Errorf("%w: %w", actors.ErrUnknown, explained(err))
+			return fmt.Errorf("%w: %w", journal.ErrUnknown, explained(err))
 		}
 	}
 }
 
 // judge reads where the log ends. It returns the head if the block may follow it, or says that the block is in the log,
 // or why it never will be.
-func (j *Journal) judge(ctx context.Context, b actors.Block) (head stored, landed bool, err error) {
+func (j *Journal) judge(ctx context.Context, b journal.Block) (head stored, landed bool, err error) {
 	head, err = j.last(ctx, b.Run)
 	unknown := messages.CodeOf(err) == messages.CodeNotFound
 	switch {
 	case unknown && b.After.Seq == 0:
 		return stored{}, false, nil
 	case unknown:
-		return head, false, actors.ErrFenced
+		return head, false, journal.ErrFenced
 	case err != nil:
-		return head, false, fmt.Errorf("%w: %w", actors.ErrUnknown, err)
+		return head, false, fmt.Errorf("%w: %w", journal.ErrUnknown, err)
 	case head.Last == b.After.Seq && !head.ended() && b.Events[0].From == head.Last+1:
 		return head, false, nil
 	case head.Last > b.After.Seq:
 		page, err := j.Read(ctx, b.Run, b.After.Seq)
 		if err != nil {
-			return head, false, fmt.Errorf("%w: %w", actors.ErrUnknown, err)
+			return head, false, fmt.Errorf("%w: %w", journal.ErrUnknown, err)
 		}
 		if slices.Contains(page.Blocks, b.ID) {
 			return head, true, nil
 		}
 	}
 	if head.ended() {
-		return head, false, actors.ErrSealed
+		return head, false, journal.ErrSealed
 	}
-	return head, false, actors.ErrFenced
+	return head, false, journal.ErrFenced
 }
 
 var errTooLarge = errors.New("the labels or open requests of the run are larger than a message of NATS may be")
 
 // publish sends the block, which lands if the log still ends at the sequence, and returns its own. An error without a
 // code of JetStream leaves its fate unknown.
-func (j *Journal) publish(ctx context.Context, name string, b actors.Block, s *stored, after uint64) (uint64, error) {
+func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *stored, after uint64) (uint64, error) {
 	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // for the other headers
 	head, data, err := s.header()
 	if err == nil && len(head)+len(data)+len(s.data) > room {

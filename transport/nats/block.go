@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -73,7 +73,7 @@ type mark struct {
 	Parts int `json:"parts,omitempty"`
 	// Aside is how many bytes of the message's data, its first, hold what the header has no room for.
 	Aside int `json:"aside,omitempty"`
-	// Chain is the hash of actors.Chain after the block, and Digest that of actors.StoredBlock. A log that an older
+	// Chain is the hash of journal.Chain after the block, and Digest that of journal.StoredBlock. A log that an older
 	// version has written to has none from there on.
 	Chain  []byte `json:"chain,omitempty"`
 	Digest []byte `json:"digest,omitempty"`
@@ -147,7 +147,7 @@ func (m *mark) whole(data []byte) (rest []byte, err error) {
 }
 
 // newMark returns the mark of a block with these lines, after the mark of the block before it.
-func newMark(b actors.Block, before mark, lines [][]byte) mark {
+func newMark(b journal.Block, before mark, lines [][]byte) mark {
 	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests}
 	for _, e := range b.Events {
 		s.Add(e)
@@ -160,7 +160,7 @@ func newMark(b actors.Block, before mark, lines [][]byte) mark {
 	}
 	if b.After.Seq == 0 || len(before.Chain) > 0 {
 		k := m.kept(b.ID, lines)
-		var hash actors.Hash
+		var hash journal.Hash
 		copy(hash[:], before.Chain)
 		hash = k.Seal(hash, b.Events)
 		m.Chain, m.Digest = hash[:], k.Digest[:]
@@ -169,8 +169,8 @@ func newMark(b actors.Block, before mark, lines [][]byte) mark {
 }
 
 // kept returns the block of the mark, without its seal.
-func (m mark) kept(id actors.BlockID, lines [][]byte) actors.StoredBlock {
-	return actors.StoredBlock{First: m.First, Last: m.Last, ID: id, Writer: m.Writer, Epoch: m.Epoch, Terminal: m.ended(), Lines: lines}
+func (m mark) kept(id journal.BlockID, lines [][]byte) journal.StoredBlock {
+	return journal.StoredBlock{First: m.First, Last: m.Last, ID: id, Writer: m.Writer, Epoch: m.Epoch, Terminal: m.ended(), Lines: lines}
 }
 
 func (m mark) ended() bool { return m.Status.IsEnded() }
@@ -189,8 +189,8 @@ type stored struct {
 	data []byte
 }
 
-func (s stored) head() actors.Head {
-	return actors.Head{Seq: s.Last, Epoch: s.Epoch, At: s.at, Ended: s.ended()}
+func (s stored) head() journal.Head {
+	return journal.Head{Seq: s.Last, Epoch: s.Epoch, At: s.at, Ended: s.ended()}
 }
 
 // encode returns the events' wire forms.

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -42,13 +42,13 @@ type claims struct {
 // claimer is a call of Claim.
 type claimer struct {
 	node string
-	got  chan actors.Claim
+	got  chan journal.Claim
 }
 
 // item is a claim that was handed to its writer.
 type item struct {
 	node  string
-	claim actors.Claim
+	claim journal.Claim
 	until time.Time
 }
 
@@ -60,12 +60,12 @@ func (j *Journal) openClaims(ctx context.Context) (err error) {
 	return err
 }
 
-// Claim implements [actors.Journal].
-func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) {
+// Claim implements [journal.Journal].
+func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	if err := j.present(node); err != nil {
-		return actors.Claim{}, err
+		return journal.Claim{}, err
 	}
-	w := &claimer{node: node, got: make(chan actors.Claim, 1)}
+	w := &claimer{node: node, got: make(chan journal.Claim, 1)}
 	if ctx.Err() != nil {
 		return j.claimReady(ctx, w)
 	}
@@ -80,13 +80,13 @@ func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) 
 		return c, nil
 	}
 	if j.ctx.Err() != nil {
-		return actors.Claim{}, errClosed
+		return journal.Claim{}, errClosed
 	}
-	return actors.Claim{}, context.Cause(ctx)
+	return journal.Claim{}, context.Cause(ctx)
 }
 
 // claimReady returns what can be claimed at once.
-func (j *Journal) claimReady(ctx context.Context, w *claimer) (actors.Claim, error) {
+func (j *Journal) claimReady(ctx context.Context, w *claimer) (journal.Claim, error) {
 	j.await(w, false)
 	var err error
 	for more := true; more && err == nil && len(w.got) == 0; { // what is pulled may be another's
@@ -150,8 +150,8 @@ type handed struct {
 	Token string         `json:"token"`
 }
 
-func claimOf(run messages.RunID, token string) actors.Claim {
-	return actors.Claim{Run: run, Every: beatEvery, Token: token}
+func claimOf(run messages.RunID, token string) journal.Claim {
+	return journal.Claim{Run: run, Every: beatEvery, Token: token}
 }
 
 // await has the claimer wait, or gives it what was kept for its node.
@@ -174,7 +174,7 @@ func (j *Journal) await(w *claimer, pull bool) {
 }
 
 // leave ends the wait. The claimer may have got something meanwhile.
-func (j *Journal) leave(w *claimer) (c actors.Claim, ok bool) {
+func (j *Journal) leave(w *claimer) (c journal.Claim, ok bool) {
 	j.claims.mu.Lock()
 	defer j.claims.mu.Unlock()
 	j.claims.waiting = slices.DeleteFunc(j.claims.waiting, func(x *claimer) bool { return x == w })
@@ -187,7 +187,7 @@ func (j *Journal) leave(w *claimer) (c actors.Claim, ok bool) {
 }
 
 // give lends a claim to the node, or to any that waits if node is "".
-func (j *Journal) give(node string, claim actors.Claim) bool {
+func (j *Journal) give(node string, claim journal.Claim) bool {
 	c := &j.claims
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -269,7 +269,7 @@ func (j *Journal) lend(m jetstream.Msg) {
 }
 
 // hand gives a work item to its writer, here or at another journal. It reports false if that node is gone.
-func (j *Journal) hand(writer string, claim actors.Claim) bool {
+func (j *Journal) hand(writer string, claim journal.Claim) bool {
 	if j.give(writer, claim) {
 		return true
 	}
@@ -282,16 +282,16 @@ func (j *Journal) hand(writer string, claim actors.Claim) bool {
 	return !errors.Is(err, nats.ErrNoResponders) // one that does not answer leaves it to be lent again
 }
 
-// Keep implements [actors.Journal].
-func (j *Journal) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+// Keep implements [journal.Journal].
+func (j *Journal) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
 	token, ok := c.Token.(string)
 	if !ok {
 		return messages.Errorf(messages.CodeUnavailable, "the claim of run %s is not this journal's", c.Run)
 	}
 	switch k {
-	case actors.Held:
+	case journal.Held:
 		return j.nc.Publish(token, []byte("+WPI"))
-	case actors.Released:
+	case journal.Released:
 		return j.nc.Publish(token, []byte("-NAK"))
 	default:
 		return j.finish(ctx, c.Run, token)

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -47,7 +47,7 @@ func (r *row) summary(run messages.RunID) messages.Summary {
 }
 
 // before returns the head that the block expects, if the log is known to have ended there.
-func (x *index) before(b actors.Block) (head stored, known bool) {
+func (x *index) before(b journal.Block) (head stored, known bool) {
 	if b.After.Seq == 0 {
 		return stored{}, true
 	}
@@ -236,7 +236,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 // saw takes news of a log, from whatever source.
 func (j *Journal) saw(run messages.RunID, at uint64, m mark) {
 	if j.index.put(run, at, m) {
-		j.notes.Tell(m.Writer, actors.Note{Run: run})
+		j.notes.Tell(m.Writer, journal.Note{Run: run})
 	}
 }
 

@@ -12,15 +12,15 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	natsgo "github.com/nats-io/nats.go"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
 // proven checks the run's blocks, and returns how many there are.
-func proven(t *testing.T, r actors.Reader, run messages.RunID) (n int) {
+func proven(t *testing.T, r journal.Reader, run messages.RunID) (n int) {
 	t.Helper()
-	var at actors.Chain
+	var at journal.Chain
 	for b, err := range r.Blocks(t.Context(), run) {
 		if err == nil {
 			at, _, err = b.Check(at)
@@ -49,11 +49,11 @@ func TestDeepRun(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
 		a, b := open(t, s), open(t, s)
 		run := messages.RunID("r_4kqxv2m5zj7ay3hd6tnwbfeu2c" + strings.Repeat(".c1234", 1000))
-		told := make(chan actors.Note, 100)
+		told := make(chan journal.Note, 100)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		go func() { _ = b.Watch(ctx, "b", func(n actors.Note) { told <- n }) }()
-		hears := func(what string, is func(actors.Note) bool) {
+		go func() { _ = b.Watch(ctx, "b", func(n journal.Note) { told <- n }) }()
+		hears := func(what string, is func(journal.Note) bool) {
 			t.Helper()
 			for {
 				select {
@@ -66,13 +66,13 @@ func TestDeepRun(t *testing.T) {
 				}
 			}
 		}
-		hears("the beginning", func(n actors.Note) bool { return n == actors.Note{} })
+		hears("the beginning", func(n journal.Note) bool { return n == journal.Note{} })
 		must(t, a, block(run, 0, 1, queued))
-		hears("the run", func(n actors.Note) bool { return n.Run == run })
-		if err := a.Send(ctx, actors.Command{Run: run, ID: "1", Attach: true}); err != nil {
+		hears("the run", func(n journal.Note) bool { return n.Run == run })
+		if err := a.Send(ctx, journal.Command{Run: run, ID: "1", Attach: true}); err != nil {
 			t.Error(err)
 		}
-		hears("the command", func(n actors.Note) bool { return n.Run == run && n.Command != nil })
+		hears("the command", func(n journal.Note) bool { return n.Run == run && n.Command != nil })
 		if c, err := b.Claim(ctx, "b"); err != nil || c.Run != run {
 			t.Errorf("claimed a run with an id of %d bytes (%v)", len(c.Run), err)
 		}
@@ -92,9 +92,9 @@ func TestDeepRun(t *testing.T) {
 		if err := a.Forget(ctx, run); err != nil || stored(t, s) != 0 {
 			t.Errorf("%d messages are left (%v)", stored(t, s), err)
 		}
-		hears("the removal", func(n actors.Note) bool { return n.Run == run })
+		hears("the removal", func(n journal.Note) bool { return n.Run == run })
 		for _, id := range []messages.RunID{"", "r 1", messages.RunID(strings.Repeat("x", 20<<10))} {
-			if err := add(a, block(id, 0, 4, queued)); !errors.Is(err, actors.ErrUnstorable) {
+			if err := add(a, block(id, 0, 4, queued)); !errors.Is(err, journal.ErrUnstorable) {
 				t.Errorf("an id of %d bytes: %v", len(id), err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestLargeMark(t *testing.T) {
 		}
 		huge := queued
 		huge.Labels = map[string]string{"topic": strings.Repeat("parks ", 500_000)}
-		if err := add(a, block("r_2", 0, 4, huge)); !errors.Is(err, actors.ErrUnstorable) {
+		if err := add(a, block("r_2", 0, 4, huge)); !errors.Is(err, journal.ErrUnstorable) {
 			t.Errorf("3 MB of labels: %v", err)
 		}
 	})
@@ -158,7 +158,7 @@ func TestOldMessages(t *testing.T) {
 			t.Errorf("read %+v (%v)", page, err)
 		}
 		for b, err := range j.Blocks(t.Context(), "r_old") {
-			if err != nil || b.Digest != (actors.Hash{}) || len(b.Lines) != 1 {
+			if err != nil || b.Digest != (journal.Hash{}) || len(b.Lines) != 1 {
 				t.Errorf("block %d has the digest %s, %d lines (%v)", b.First, b.Digest, len(b.Lines), err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// List implements [actors.Reader]. What another node has appended shows when its copy has come here.
+// List implements [journal.Reader]. What another node has appended shows when its copy has come here.
 func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	if err := j.indexed(ctx); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (j *Journal) endedRuns() (all []old, bytes int64) {
 	return all, bytes
 }
 
-// Expire implements [actors.Journal]. Of several nodes that expire the same logs, each leaves to the others what they
+// Expire implements [journal.Journal]. Of several nodes that expire the same logs, each leaves to the others what they
 // have removed already.
 func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (int, error) {
 	if err := j.indexed(ctx); err != nil {
@@ -104,7 +104,7 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (in
 	return 0, nil
 }
 
-// Forget implements [actors.Journal].
+// Forget implements [journal.Journal].
 func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	last, err := j.last(ctx, run)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/nats"
@@ -81,7 +81,7 @@ func open(t *testing.T, s *server.Server) *nats.Journal {
 
 func TestJournal(t *testing.T) {
 	now := time.Now()
-	testkit.TestJournal(t, func(t *testing.T) (actors.Journal, actors.Reader) {
+	testkit.TestJournal(t, func(t *testing.T) (journal.Journal, journal.Reader) {
 		time.Sleep(time.Until(now))
 		s := serve(t, &server.Options{JetStream: true})
 		return open(t, s), open(t, s)
@@ -90,7 +90,7 @@ func TestJournal(t *testing.T) {
 
 func TestRuntime(t *testing.T) {
 	now := time.Now()
-	testkit.TestRuntime(t, func(t *testing.T) (actors.Journal, actors.Reader) {
+	testkit.TestRuntime(t, func(t *testing.T) (journal.Journal, journal.Reader) {
 		time.Sleep(time.Until(now))
 		s := serve(t, &server.Options{JetStream: true})
 		return &each{Journal: open(t, s), t: t, server: s, nodes: map[string]*nats.Journal{}}, open(t, s)
@@ -116,19 +116,19 @@ func (e *each) of(node string) *nats.Journal {
 	return e.nodes[node]
 }
 
-func (e *each) Append(b actors.Block, done func(error)) { e.of(b.Writer).Append(b, done) }
+func (e *each) Append(b journal.Block, done func(error)) { e.of(b.Writer).Append(b, done) }
 
-func (e *each) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+func (e *each) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	return e.of(self).Watch(ctx, self, fn)
 }
 
-func (e *each) Claim(ctx context.Context, node string) (actors.Claim, error) {
+func (e *each) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	return e.of(node).Claim(ctx, node)
 }
 
 // block makes a block of events after the number.
-func block(run messages.RunID, after uint64, id byte, bodies ...messages.Body) actors.Block {
-	b := actors.Block{Run: run, After: actors.Head{Seq: after}, ID: actors.BlockID{id}, Writer: "a"}
+func block(run messages.RunID, after uint64, id byte, bodies ...messages.Body) journal.Block {
+	b := journal.Block{Run: run, After: journal.Head{Seq: after}, ID: journal.BlockID{id}, Writer: "a"}
 	for _, body := range bodies {
 		after++
 		b.Events = append(b.Events, messages.Event{RunID: run, From: after, Seq: after, Time: time.Now().UTC(), Body: body})
@@ -136,13 +136,13 @@ func block(run messages.RunID, after uint64, id byte, bodies ...messages.Body) a
 	return b
 }
 
-func add(j actors.Journal, b actors.Block) error {
+func add(j journal.Journal, b journal.Block) error {
 	end := make(chan error, 1)
 	j.Append(b, func(err error) { end <- err })
 	return <-end
 }
 
-func must(t *testing.T, j actors.Journal, b actors.Block) {
+func must(t *testing.T, j journal.Journal, b journal.Block) {
 	t.Helper()
 	if err := add(j, b); err != nil {
 		t.Fatalf("append to %s after %d: %v", b.Run, b.After.Seq, err)
@@ -228,7 +228,7 @@ func TestFullStream(t *testing.T) {
 				next = block("r_full", at, byte(at+1), messages.FaultInjected{Fault: strings.Repeat("a", 500)})
 				continue
 			}
-			if !errors.Is(err, actors.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) ||
+			if !errors.Is(err, journal.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) ||
 				!strings.Contains(err.Error(), "make room") {
 				t.Errorf("the full stream says %v", err)
 			}
@@ -274,7 +274,7 @@ func TestServerRestarts(t *testing.T) {
 		t.Errorf("an append without a server: %v", err)
 	}
 	grown := make(chan messages.RunID, 100)
-	go func() { _ = b.Watch(t.Context(), "b", func(n actors.Note) { grown <- n.Run }) }()
+	go func() { _ = b.Watch(t.Context(), "b", func(n journal.Note) { grown <- n.Run }) }()
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "nats://"))
 	at, _ := strconv.Atoi(port)
 	again, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: at, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir})
@@ -342,7 +342,7 @@ func TestLostNotes(t *testing.T) {
 		told := make(chan messages.RunID, 100)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		go func() { _ = b.Watch(ctx, "b", func(n actors.Note) { told <- n.Run }) }()
+		go func() { _ = b.Watch(ctx, "b", func(n journal.Note) { told <- n.Run }) }()
 		for _, want := range []messages.RunID{"", "r_1", "r_2"} {
 			if want != "" {
 				must(t, a, block(want, 0, 1, queued))

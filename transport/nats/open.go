@@ -16,12 +16,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/lease"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Journal is an [actors.Journal] in NATS JetStream. Make one with [Open].
+// Journal is an [journal.Journal] in NATS JetStream. Make one with [Open].
 type Journal struct {
 	nc       *nats.Conn
 	js       jetstream.JetStream
@@ -36,10 +36,10 @@ type Journal struct {
 
 	claims claims
 	index  index
-	notes  lease.Notes[actors.Note]
+	notes  lease.Notes[journal.Note]
 }
 
-var _ actors.Journal = (*Journal)(nil)
+var _ journal.Journal = (*Journal)(nil)
 
 // Option changes what [Open] does.
 type Option func(*options)
@@ -146,13 +146,13 @@ func (j *Journal) Close() error {
 // Warnings says how the servers could lose what they have acknowledged, as far as they tell their clients.
 func (j *Journal) Warnings() []string { return j.warnings }
 
-// Salt implements [actors.Journal].
+// Salt implements [journal.Journal].
 func (j *Journal) Salt() [32]byte { return j.salt }
 
 func (j *Journal) connect(at string, o options) (err error) {
 	reconnected := func(*nats.Conn) {
 		j.log.Info("connected to NATS again")
-		j.notes.Tell("", actors.Note{}) // notes may have been lost
+		j.notes.Tell("", journal.Note{}) // notes may have been lost
 	}
 	cut := func(_ *nats.Conn, err error) {
 		if err != nil {
@@ -162,7 +162,7 @@ func (j *Journal) connect(at string, o options) (err error) {
 	trouble := func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		j.log.Warn("NATS", zap.Error(err))
 		if errors.Is(err, nats.ErrSlowConsumer) {
-			j.notes.Tell("", actors.Note{})
+			j.notes.Tell("", journal.Note{})
 		}
 	}
 	j.nc, err = nats.Connect(at, append(o.connect, nats.Name("lastword"), nats.MaxReconnects(-1),

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -31,25 +31,25 @@ const (
 	batchBytes  = 1 << 20
 )
 
-// Read implements [actors.Reader].
-func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+// Read implements [journal.Reader].
+func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	last, err := j.last(ctx, run)
 	if err != nil {
-		return actors.Page{}, err
+		return journal.Page{}, err
 	}
-	page := actors.Page{Head: last.head()}
+	page := journal.Page{Head: last.head()}
 	if after >= last.Last {
 		return page, nil
 	}
 	blocks := []stored{last}
 	if last.First > after+1 {
 		if blocks, err = j.blocks(ctx, run, after, last.at); err != nil {
-			return actors.Page{}, err
+			return journal.Page{}, err
 		}
 	}
 	for _, b := range blocks {
 		if err := j.unpack(ctx, run, b, after, &page); err != nil {
-			return actors.Page{}, err
+			return journal.Page{}, err
 		}
 	}
 	end := blocks[len(blocks)-1]
@@ -58,7 +58,7 @@ func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (a
 }
 
 // unpack adds the events of a block to the page.
-func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, after uint64, page *actors.Page) error {
+func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, after uint64, page *journal.Page) error {
 	id, err := j.load(ctx, run, &b)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, afte
 }
 
 // load reads the parts of a block's data, and its id.
-func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id actors.BlockID, err error) {
+func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id journal.BlockID, err error) {
 	name, _ := token(run)
 	for n := range b.Parts {
 		part, err := j.get(ctx, getRequest{LastFor: partOf(name, b.ID, n)})
@@ -91,9 +91,9 @@ func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id a
 	return id, nil
 }
 
-// Blocks implements [actors.Reader]. A block that an older version wrote, or that follows one, has no digest.
-func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[actors.StoredBlock, error] {
-	return func(yield func(actors.StoredBlock, error) bool) {
+// Blocks implements [journal.Reader]. A block that an older version wrote, or that follows one, has no digest.
+func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[journal.StoredBlock, error] {
+	return func(yield func(journal.StoredBlock, error) bool) {
 		last, err := j.last(ctx, run)
 		var chain []byte
 		for at := uint64(0); at < last.Last && err == nil; {
@@ -102,7 +102,7 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[acto
 				break
 			}
 			for _, s := range found {
-				var b actors.StoredBlock
+				var b journal.StoredBlock
 				if b, err = j.kept(ctx, run, s); err != nil {
 					break
 				}
@@ -114,13 +114,13 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[acto
 			}
 		}
 		if err != nil {
-			yield(actors.StoredBlock{}, err)
+			yield(journal.StoredBlock{}, err)
 		}
 	}
 }
 
 // kept returns a block as it is kept, but for what is in the block before it.
-func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b actors.StoredBlock, err error) {
+func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b journal.StoredBlock, err error) {
 	id, err := j.load(ctx, run, &s)
 	if err != nil {
 		return b, err

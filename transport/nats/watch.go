@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -32,7 +32,7 @@ func (j *Journal) heard(m *nats.Msg) {
 	case err != nil:
 	case what == "gone":
 		j.index.drop(run, at)
-		j.notes.Tell("", actors.Note{Run: run})
+		j.notes.Tell("", journal.Note{Run: run})
 	case !j.index.knows(run, at):
 		if mark, err := markOf(m.Header); err == nil {
 			j.saw(run, at, mark)
@@ -41,14 +41,14 @@ func (j *Journal) heard(m *nats.Msg) {
 }
 
 func (j *Journal) commanded(m *nats.Msg) {
-	var c actors.Command
+	var c journal.Command
 	if json.Unmarshal(m.Data, &c) == nil {
-		j.notes.Tell("", actors.Note{Run: c.Run, Command: &c})
+		j.notes.Tell("", journal.Note{Run: c.Run, Command: &c})
 	}
 }
 
-// Send implements [actors.Journal].
-func (j *Journal) Send(_ context.Context, c actors.Command) error {
+// Send implements [journal.Journal].
+func (j *Journal) Send(_ context.Context, c journal.Command) error {
 	name, ok := token(c.Run)
 	if !ok {
 		return errNotFound(c.Run)
@@ -60,8 +60,8 @@ func (j *Journal) Send(_ context.Context, c actors.Command) error {
 	return j.nc.Publish("cmd."+name, data)
 }
 
-// Watch implements [actors.Reader].
-func (j *Journal) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+// Watch implements [journal.Reader].
+func (j *Journal) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(j.ctx, func() { cancel(errClosed) })()

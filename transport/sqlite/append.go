@@ -6,24 +6,24 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // head is what the writer knows of a run.
 type head struct {
-	actors.Head
+	journal.Head
 	number  int64 // of the run in the database
 	summary messages.Summary
 	bytes   int64
-	chain   actors.Hash
+	chain   journal.Hash
 	broken  error // why the log cannot go on
 	// The database has a row of the run, and the row does not have what changed in this transaction.
 	inserted, changed bool
 }
 
-// Append implements [actors.Journal]. It encodes the block and leaves it to the writer.
-func (j *Journal) Append(b actors.Block, done func(error)) {
+// Append implements [journal.Journal]. It encodes the block and leaves it to the writer.
+func (j *Journal) Append(b journal.Block, done func(error)) {
 	if len(b.Events) == 0 {
 		done(unstorable(messages.InvalidInput("a block has no events")))
 		return
@@ -35,7 +35,7 @@ func (j *Journal) Append(b actors.Block, done func(error)) {
 	}
 	all, _ := lines(body) // that encode has written
 	last := b.Events[len(b.Events)-1]
-	stored := actors.StoredBlock{First: b.Events[0].From, Last: last.Seq, ID: b.ID, Writer: b.Writer, Epoch: b.Epoch,
+	stored := journal.StoredBlock{First: b.Events[0].From, Last: last.Seq, ID: b.ID, Writer: b.Writer, Epoch: b.Epoch,
 		Terminal: last.IsTerminal(), Lines: all}
 	if err := j.writer.put(&pending{Block: b, stored: stored, body: body, done: done}); err != nil {
 		done(err)
@@ -57,7 +57,7 @@ func (w *writer) commit(group []*pending) {
 		case err == nil && p.written:
 			w.landed(p)
 		case unknown:
-			p.err = fmt.Errorf("%w: %w", actors.ErrUnknown, explained(w.journal.dir, err))
+			p.err = fmt.Errorf("%w: %w", journal.ErrUnknown, explained(w.journal.dir, err))
 		case err != nil:
 			p.err = declined(w.journal.dir, err, p.After.Seq == 0)
 		}
@@ -76,7 +76,7 @@ func (w *writer) landed(p *pending) {
 		delete(w.heads, p.Run)
 		j.merger.rouse()
 	}
-	j.notes.Tell(p.Writer, actors.Note{Run: p.Run})
+	j.notes.Tell(p.Writer, journal.Note{Run: p.Run})
 }
 
 // appendAll writes the blocks that fit their logs, and the changed runs.
@@ -117,7 +117,7 @@ func (w *writer) append(p *pending) error {
 	if err := insert(w.exec, h.number, w.opening, &p.stored, p.body); err != nil {
 		return err
 	}
-	h.Head = actors.Head{Seq: p.stored.Last, Epoch: max(h.Epoch, p.Epoch), Ended: p.stored.Terminal}
+	h.Head = journal.Head{Seq: p.stored.Last, Epoch: max(h.Epoch, p.Epoch), Ended: p.stored.Terminal}
 	for _, e := range p.Events {
 		h.summary.Add(e)
 	}
@@ -138,9 +138,9 @@ func (w *writer) misfit(h *head, p *pending) (answer, err error) {
 	case string(id) == string(p.ID[:]):
 		return nil, nil
 	case h.Ended:
-		return actors.ErrSealed, nil
+		return journal.ErrSealed, nil
 	}
-	return actors.ErrFenced, nil
+	return journal.ErrFenced, nil
 }
 
 // head returns what the writer knows of the run, after reading it if need be.
@@ -159,7 +159,7 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 		if _, damaged := codeOf(err); damaged != 0 {
 			return nil, err
 		}
-		at, _, bad := last.Check(actors.Chain{Seq: last.First - 1, Hash: last.Before})
+		at, _, bad := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before})
 		h.chain, h.broken = at.Hash, cmp.Or(err, bad)
 	}
 	return h, nil

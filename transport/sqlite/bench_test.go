@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -71,7 +71,7 @@ func expireWhileAppending(b *testing.B, writers int, long time.Duration) {
 			var mine []time.Duration
 			for open := true; open; {
 				run := messages.NewRunID()
-				for _, next := range []actors.Block{block(run, 0, queued, started, begun), block(run, 3, said(0, "word ")),
+				for _, next := range []journal.Block{block(run, 0, queued, started, begun), block(run, 3, said(0, "word ")),
 					block(run, 4, said(1, "word "), done, success)} {
 					began := time.Now()
 					if err := appended(j, next); err != nil {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -21,9 +21,9 @@ const (
 )
 
 // insert adds a block, whose Lines are those of the body, to a log.
-func insert(exec exec, number, opening int64, b *actors.StoredBlock, body []byte) error {
+func insert(exec exec, number, opening int64, b *journal.StoredBlock, body []byte) error {
 	id := b.ID[:]
-	if b.ID == (actors.BlockID{}) {
+	if b.ID == (journal.BlockID{}) {
 		id = id[:0]
 	}
 	_, err := exec(insertBlock, number, opening, int64(b.First), int64(b.Last), id, int64(b.Epoch), b.Writer, b.Terminal,
@@ -32,7 +32,7 @@ func insert(exec exec, number, opening int64, b *actors.StoredBlock, body []byte
 }
 
 // scanBlock reads the blockColumns.
-func scanBlock(row interface{ Scan(...any) error }) (b actors.StoredBlock, err error) {
+func scanBlock(row interface{ Scan(...any) error }) (b journal.StoredBlock, err error) {
 	var id, before, digest, body []byte
 	if err = row.Scan(&b.First, &b.Last, &id, &b.Epoch, &b.Writer, &b.Terminal, &before, &digest, &body); err != nil {
 		return b, err
@@ -44,30 +44,30 @@ func scanBlock(row interface{ Scan(...any) error }) (b actors.StoredBlock, err e
 	return b, err
 }
 
-// Blocks implements [actors.Reader].
-func (s *store) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[actors.StoredBlock, error] {
-	return func(yield func(actors.StoredBlock, error) bool) {
+// Blocks implements [journal.Reader].
+func (s *store) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[journal.StoredBlock, error] {
+	return func(yield func(journal.StoredBlock, error) bool) {
 		var number int64
 		err := s.db.QueryRowContext(ctx, "SELECT id FROM runs WHERE run = ?", string(run)).Scan(&number)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = errNotFound(run)
 		}
 		if err != nil {
-			yield(actors.StoredBlock{}, explained(s.dir, err))
+			yield(journal.StoredBlock{}, explained(s.dir, err))
 			return
 		}
-		blocksOf(ctx, s.db, number)(func(b actors.StoredBlock, err error) bool { return yield(b, explained(s.dir, err)) })
+		blocksOf(ctx, s.db, number)(func(b journal.StoredBlock, err error) bool { return yield(b, explained(s.dir, err)) })
 	}
 }
 
 // blocksOf yields the blocks of a run by its number.
 func blocksOf(ctx context.Context, db interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
-}, number int64) iter.Seq2[actors.StoredBlock, error] {
-	return func(yield func(actors.StoredBlock, error) bool) {
+}, number int64) iter.Seq2[journal.StoredBlock, error] {
+	return func(yield func(journal.StoredBlock, error) bool) {
 		rows, err := db.QueryContext(ctx, selectBlocks, number)
 		if err != nil {
-			yield(actors.StoredBlock{}, err)
+			yield(journal.StoredBlock{}, err)
 			return
 		}
 		defer rows.Close()
@@ -81,7 +81,7 @@ func blocksOf(ctx context.Context, db interface {
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(actors.StoredBlock{}, err)
+			yield(journal.StoredBlock{}, err)
 		}
 	}
 }

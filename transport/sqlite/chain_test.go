@@ -12,13 +12,13 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
 // chained checks the run's blocks one after the other, and returns where the log stands and how many there are.
-func chained(t *testing.T, r actors.Reader, run messages.RunID) (at actors.Chain, n int) {
+func chained(t *testing.T, r journal.Reader, run messages.RunID) (at journal.Chain, n int) {
 	t.Helper()
 	for b, err := range r.Blocks(t.Context(), run) {
 		if err == nil {
@@ -42,13 +42,13 @@ func TestMergeKeepsChain(t *testing.T) {
 			mustAppend(t, j, block("r_a", uint64(3+i), said(i, "word ")))
 		}
 		last := block("r_a", 53, done, success)
-		b := actors.StoredBlock{}
+		b := journal.StoredBlock{}
 		live, n := chained(t, j, "r_a")
 		for _, e := range last.Events {
 			line, _ := e.JSON()
 			b.Lines = append(b.Lines, line)
 		}
-		want := actors.Chain{Seq: 55, Hash: b.Seal(live.Hash, last.Events)}
+		want := journal.Chain{Seq: 55, Hash: b.Seal(live.Hash, last.Events)}
 		mustAppend(t, j, last)
 		synctest.Wait()
 		if got, merged := chained(t, j, "r_a"); got != want || n != 52 || merged != 1 {

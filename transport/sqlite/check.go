@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -124,7 +124,7 @@ func (c *checker) runs() error {
 // log reads a run's log and compares it with what the runs' table says of it.
 func (c *checker) log(want *head) error {
 	var fold messages.Fold
-	var at actors.Chain
+	var at journal.Chain
 	got := head{number: want.number}
 	for b, err := range blocksOf(c.ctx, c.tx, want.number) {
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -51,12 +52,12 @@ func TestUnstorable(t *testing.T) {
 	change(t, dir, "INSERT INTO blocks SELECT 99, first, last, id, opening, epoch, writer, terminal, body, before, digest FROM blocks",
 		"INSERT INTO runs SELECT 99, 'r_b', principal, job, labels, status, canceling, cause, 2, epoch, ended, merged, bytes, queued_at, updated_at, input, requests FROM runs")
 	j, _ := open(t, dir)
-	for name, b := range map[string]actors.Block{
+	for name, b := range map[string]journal.Block{
 		"no JSON":                      block("r_a", 3, messages.Unknown{Type: "moon.rose", Payload: json.RawMessage("{")}),
-		"no events":                    {Run: "r_a", After: actors.Head{Seq: 3}},
+		"no events":                    {Run: "r_a", After: journal.Head{Seq: 3}},
 		"a list that is not its log's": block("r_b", 2, begun),
 	} {
-		if err := appended(j, b); !errors.Is(err, actors.ErrUnstorable) || messages.CodeOf(err) == messages.Code(messages.CauseJournalUnavailable) {
+		if err := appended(j, b); !errors.Is(err, journal.ErrUnstorable) || messages.CodeOf(err) == messages.Code(messages.CauseJournalUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

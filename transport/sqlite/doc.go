@@ -10,7 +10,7 @@
 // their turns at the writer by time, so that both keep up with appends. The file shrinks by incremental vacuum; one of an
 // older schema is written anew for that when it is opened, once, which takes about a second for each 100 MB.
 //
-// Each block carries its digest and the chain before it ([actors.StoredBlock]); what the other columns say follows from
+// Each block carries its digest and the chain before it ([journal.StoredBlock]); what the other columns say follows from
 // the events. [Check] compares all of it.
 //
 // The file lock is locked for as long as the owner lives, and tells others who that is. It is never removed. All nodes

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -72,8 +72,8 @@ func inDoubt(err error) bool {
 }
 
 // refused wraps why a block did not land, and unstorable why it never will.
-func refused(why error) error    { return fmt.Errorf("%w: %w", actors.ErrRefused, why) }
-func unstorable(why error) error { return fmt.Errorf("%w: %w", actors.ErrUnstorable, why) }
+func refused(why error) error    { return fmt.Errorf("%w: %w", journal.ErrRefused, why) }
+func unstorable(why error) error { return fmt.Errorf("%w: %w", journal.ErrUnstorable, why) }
 
 // declined says why a block did not land, after the error of its transaction. Damage costs a run that is there its own
 // log; that a run cannot begin is so for every other.

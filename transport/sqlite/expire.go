@@ -32,7 +32,7 @@ func paced(most int, step func(n int) (more bool, took time.Duration, err error)
 	}
 }
 
-// Expire implements [actors.Journal]. The bytes are those of the events as the database holds them. What the logs leave
+// Expire implements [journal.Journal]. The bytes are those of the events as the database holds them. What the logs leave
 // free is given back to the disk, but for a few megabytes.
 func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (left int, err error) {
 	expired, left, err := j.expired(ctx, before, bytes)
@@ -122,7 +122,7 @@ func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, e
 	})
 }
 
-// Forget implements [actors.Journal].
+// Forget implements [journal.Journal].
 func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	var number int64
 	var ended bool

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -38,11 +38,11 @@ var ids struct {
 }
 
 // block makes a block of the bodies after the number.
-func block(run messages.RunID, after uint64, bodies ...messages.Body) actors.Block {
+func block(run messages.RunID, after uint64, bodies ...messages.Body) journal.Block {
 	ids.Lock()
 	defer ids.Unlock()
 	ids.n++
-	b := actors.Block{Run: run, After: actors.Head{Seq: after}, Writer: "test"}
+	b := journal.Block{Run: run, After: journal.Head{Seq: after}, Writer: "test"}
 	binary.BigEndian.PutUint64(b.ID[:], uint64(os.Getpid()))
 	binary.BigEndian.PutUint64(b.ID[8:], ids.n)
 	for i, body := range bodies {
@@ -52,13 +52,13 @@ func block(run messages.RunID, after uint64, bodies ...messages.Body) actors.Blo
 	return b
 }
 
-func appended(j actors.Journal, b actors.Block) error {
+func appended(j journal.Journal, b journal.Block) error {
 	answer := make(chan error, 1)
 	j.Append(b, func(err error) { answer <- err })
 	return <-answer
 }
 
-func mustAppend(t *testing.T, j actors.Journal, blocks ...actors.Block) {
+func mustAppend(t *testing.T, j journal.Journal, blocks ...journal.Block) {
 	t.Helper()
 	for _, b := range blocks {
 		if err := appended(j, b); err != nil {
@@ -80,7 +80,7 @@ func said(n int, text string) messages.Body {
 }
 
 // talk appends a run that says a text so many times, in a block each, and ends.
-func talk(t *testing.T, j actors.Journal, run messages.RunID, n int, text string) {
+func talk(t *testing.T, j journal.Journal, run messages.RunID, n int, text string) {
 	t.Helper()
 	mustAppend(t, j, block(run, 0, queued), block(run, 1, started, begun))
 	for i := range n {
@@ -96,6 +96,8 @@ func appendForEver(dir string) {
 		panic(err)
 	}
 	var out sync.Mutex
+	var all sync.WaitGroup
+	all.Add(8)
 	for i := range 8 {
 		go func() {
 			run := messages.RunID(fmt.Sprintf("r_%d_%d", os.Getpid(), i))
@@ -112,6 +114,10 @@ func appendForEver(dir string) {
 				out.Lock()
 				fmt.Println(run, after)
 				out.Unlock()
+				if len(bodies) > 1 { // every run is acknowledged once, before any goes on
+					all.Done()
+					all.Wait()
+				}
 			}
 		}()
 	}
@@ -176,10 +182,10 @@ func sound(t *testing.T, dir string, runs int) {
 }
 
 // refuses checks that an append is refused, with a text that says why.
-func refuses(t *testing.T, j actors.Journal, b actors.Block, why string) {
+func refuses(t *testing.T, j journal.Journal, b journal.Block, why string) {
 	t.Helper()
 	err := appended(j, b)
-	if !errors.Is(err, actors.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || !strings.Contains(err.Error(), why) {
+	if !errors.Is(err, journal.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || !strings.Contains(err.Error(), why) {
 		t.Errorf("the append ended with %v, want a refusal that says %q", err, why)
 	}
 }
@@ -201,7 +207,7 @@ func TestFullDisk(t *testing.T) {
 	large := queued
 	large.Labels = map[string]string{"topic": big}
 	refuses(t, j, block("r_new", 0, large), "is full")
-	for name, reader := range map[string]actors.Reader{"the journal": j, "another reader": r} {
+	for name, reader := range map[string]journal.Reader{"the journal": j, "another reader": r} {
 		if page, err := reader.Read(t.Context(), "r_a", after-1); err != nil || page.Head.Seq != after {
 			t.Errorf("%s reads up to %d, want %d (%v)", name, page.Head.Seq, after, err)
 		}
@@ -416,7 +422,7 @@ func TestDamagedPage(t *testing.T) {
 		}
 	}
 	j, r := open(t, dir)
-	for name, reader := range map[string]actors.Reader{"the journal": j, "another reader": r} {
+	for name, reader := range map[string]journal.Reader{"the journal": j, "another reader": r} {
 		_, err := reader.Read(t.Context(), "r_damaged", 0)
 		if messages.CodeOf(err) != messages.CodeUnavailable || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s reads the damaged log with %v", name, err)

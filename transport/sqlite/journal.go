@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/lease"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 	"modernc.org/sqlite"
 )
 
-// Journal is the journal of the node that owns a directory. It implements [actors.Journal].
+// Journal is the journal of the node that owns a directory. It implements [journal.Journal].
 type Journal struct {
 	store
 	lock   *lock
@@ -25,7 +25,7 @@ type Journal struct {
 	merger *aside
 	copier *aside
 	leases lease.Runs
-	notes  lease.Notes[actors.Note]
+	notes  lease.Notes[journal.Note]
 }
 
 // databaseFile is the database in the directory.
@@ -108,31 +108,31 @@ func (j *Journal) Announce(url string) error { return j.lock.announce(url) }
 
 func (j *Journal) Salt() [32]byte { return j.salt }
 
-func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) {
+func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	run, err := j.leases.Claim(ctx, node)
 	if err != nil {
-		return actors.Claim{}, err
+		return journal.Claim{}, err
 	}
-	return actors.Claim{Run: run, Every: lease.Every}, nil
+	return journal.Claim{Run: run, Every: lease.Every}, nil
 }
 
-func (j *Journal) Keep(_ context.Context, c actors.Claim, k actors.Keeping) error {
+func (j *Journal) Keep(_ context.Context, c journal.Claim, k journal.ClaimState) error {
 	switch k {
-	case actors.Held:
+	case journal.Held:
 		j.leases.Hold(c.Run)
-	case actors.Released:
+	case journal.Released:
 		j.leases.Release(c.Run)
-	case actors.Ended: // the writer has seen it
+	case journal.Ended: // the writer has seen it
 	}
 	return nil
 }
 
-func (j *Journal) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+func (j *Journal) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	return j.notes.Watch(ctx, self, fn)
 }
 
-func (j *Journal) Send(_ context.Context, c actors.Command) error {
-	j.notes.Tell("", actors.Note{Run: c.Run, Command: &c})
+func (j *Journal) Send(_ context.Context, c journal.Command) error {
+	j.notes.Tell("", journal.Note{Run: c.Run, Command: &c})
 	return nil
 }
 

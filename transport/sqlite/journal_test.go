@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -34,7 +34,7 @@ func open(t *testing.T, dir string) (*sqlite.Journal, *sqlite.Reader) {
 	return j, r
 }
 
-func openNew(t *testing.T) (actors.Journal, actors.Reader) { return open(t, t.TempDir()) }
+func openNew(t *testing.T) (journal.Journal, journal.Reader) { return open(t, t.TempDir()) }
 
 func TestJournal(t *testing.T) { testkit.TestJournal(t, openNew) }
 

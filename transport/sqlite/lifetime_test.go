@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -33,7 +33,7 @@ func TestOpenAgain(t *testing.T) {
 		if c, err := j.Claim(over, "another"); err == nil {
 			t.Errorf("lent %+v", c)
 		}
-		for name, reader := range map[string]actors.Reader{"the journal": j, "another reader": r} {
+		for name, reader := range map[string]journal.Reader{"the journal": j, "another reader": r} {
 			list, err := reader.List(t.Context(), messages.Query{ByQueued: true})
 			if err != nil || len(list) != 2 || list[0].RunID != "r_live" || list[1].Status != messages.Completed ||
 				list[1].Labels["topic"] != "parks" {
@@ -41,7 +41,7 @@ func TestOpenAgain(t *testing.T) {
 			}
 		}
 		mustAppend(t, j, block("r_live", 3, done, success))
-		if err := appended(j, block("r_ended", 8, begun)); !errors.Is(err, actors.ErrSealed) {
+		if err := appended(j, block("r_ended", 8, begun)); !errors.Is(err, journal.ErrSealed) {
 			t.Errorf("an append after the end: %v", err)
 		}
 		sound(t, dir, 2)
@@ -125,7 +125,7 @@ func TestSlowDisk(t *testing.T) {
 		j.Append(block("r_a", 3, said(i, "word ")), func(err error) { answers <- err })
 	}
 	for range 1000 {
-		if err := <-answers; !errors.Is(err, actors.ErrRefused) || !strings.Contains(err.Error(), "is too slow") {
+		if err := <-answers; !errors.Is(err, journal.ErrRefused) || !strings.Contains(err.Error(), "is too slow") {
 			t.Fatalf("a block too many: %v", err)
 		}
 	}

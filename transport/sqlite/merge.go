@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -70,13 +70,13 @@ type mergedRun struct {
 	number int64
 	events []messages.Event // empty if the log stays as it is
 	// last has the id and the writer of the last block, and the greatest epoch: so that the block lands once.
-	last actors.StoredBlock
+	last journal.StoredBlock
 }
 
 // read reads a log, and merges its deltas if it is whole: what is damaged must not get a new digest.
 func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 	r := &mergedRun{number: number}
-	var at actors.Chain
+	var at journal.Chain
 	for b, err := range blocksOf(ctx, m.journal.db, number) {
 		var events []messages.Event
 		if err == nil {
@@ -105,7 +105,7 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 		return err
 	}
 	bytes := 0
-	var chain actors.Hash
+	var chain journal.Hash
 	for rest := r.events; len(rest) > 0; {
 		n, size := 1, rest[0].Size()
 		for n < len(rest) && size+rest[n].Size() <= mergedBytes {
@@ -116,7 +116,7 @@ func (r *mergedRun) write(exec exec, opening int64) error {
 		if err != nil {
 			return err
 		}
-		b := actors.StoredBlock{First: rest[0].From, Last: rest[n-1].Seq, Terminal: rest[n-1].IsTerminal()}
+		b := journal.StoredBlock{First: rest[0].From, Last: rest[n-1].Seq, Terminal: rest[n-1].IsTerminal()}
 		if n == len(rest) {
 			b.ID, b.Writer, b.Epoch = r.last.ID, r.last.Writer, r.last.Epoch
 		}

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	lib "modernc.org/sqlite/lib"
 )
@@ -35,9 +35,9 @@ func (w *writer) seal() error {
 }
 
 func (w *writer) sealLog(number int64) error {
-	var all []actors.StoredBlock
+	var all []journal.StoredBlock
 	var s messages.Summary
-	var chain actors.Hash
+	var chain journal.Hash
 	for b, err := range blocksOf(ctx, w.conn, number) {
 		if primary, _ := codeOf(err); primary != 0 {
 			return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -29,8 +29,8 @@ const readSQL = `SELECT r.seq, r.epoch, r.ended, b.id, b.body FROM runs r LEFT J
 	AND b.first >= coalesce((SELECT max(first) FROM blocks WHERE run = r.id AND first <= ?2 + 1), 0)
 	WHERE r.run = ?1 ORDER BY b.first`
 
-// Read implements [actors.Reader].
-func (s *store) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+// Read implements [journal.Reader].
+func (s *store) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
 	page, err := s.read(ctx, run, after)
 	if err != nil && ctx.Err() == nil {
 		err = explained(s.dir, err)
@@ -38,7 +38,7 @@ func (s *store) Read(ctx context.Context, run messages.RunID, after uint64) (act
 	return page, err
 }
 
-func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (page actors.Page, err error) {
+func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (page journal.Page, err error) {
 	rows, err := s.db.QueryContext(ctx, readSQL, string(run), int64(min(after, maxSeq)))
 	if err != nil {
 		return page, err
@@ -71,13 +71,13 @@ func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (pag
 const maxSeq = 1 << 62
 
 // add adds a block's events past the cursor to the page.
-func add(page *actors.Page, run messages.RunID, after uint64, id, body []byte) error {
+func add(page *journal.Page, run messages.RunID, after uint64, id, body []byte) error {
 	events, err := decode(page.Events, slices.Clone(body), after) // the driver uses the body's memory again
 	if err != nil {
 		return errDamaged(run, err)
 	}
-	if len(events) > len(page.Events) && len(id) == len(actors.BlockID{}) {
-		page.Blocks = append(page.Blocks, actors.BlockID(id))
+	if len(events) > len(page.Events) && len(id) == len(journal.BlockID{}) {
+		page.Blocks = append(page.Blocks, journal.BlockID(id))
 	}
 	page.Events = events
 	return nil
@@ -114,7 +114,7 @@ func unpack(text string, v any) error {
 	return json.Unmarshal([]byte(text), v)
 }
 
-// List implements [actors.Reader].
+// List implements [journal.Reader].
 func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	query, args := listSQL(q)
 	rows, err := s.db.QueryContext(ctx, query, args...)

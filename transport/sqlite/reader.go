@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	lib "modernc.org/sqlite/lib"
 )
 
-// Reader reads a journal that another process may write to. It implements [actors.Reader].
+// Reader reads a journal that another process may write to. It implements [journal.Reader].
 type Reader struct {
 	store
 	how string
@@ -53,8 +53,8 @@ func (r *Reader) Close() error { return r.db.Close() }
 // pollEvery is how often a Watch looks whether another process has written.
 const pollEvery = 50 * time.Millisecond
 
-// Watch implements [actors.Reader]. Its notes are of every run, and never commands.
-func (r *Reader) Watch(ctx context.Context, _ string, fn func(actors.Note)) error {
+// Watch implements [journal.Reader]. Its notes are of every run, and never commands.
+func (r *Reader) Watch(ctx context.Context, _ string, fn func(journal.Note)) error {
 	db, err := openReading(r.dir, r.how) // reads must not wait until a Watch ends
 	if err != nil {
 		return explained(r.dir, err)
@@ -77,7 +77,7 @@ func (r *Reader) Watch(ctx context.Context, _ string, fn func(actors.Note)) erro
 		}
 		if now != last {
 			last = now
-			fn(actors.Note{})
+			fn(journal.Note{})
 		}
 		select {
 		case <-tick.C:

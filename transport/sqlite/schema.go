@@ -61,7 +61,7 @@ ALTER TABLE runs ADD COLUMN input TEXT NOT NULL DEFAULT ''; -- '' for the runs b
 `, `
 ALTER TABLE runs ADD COLUMN requests TEXT NOT NULL DEFAULT ''; -- the open ones as JSON, or ''
 `, `
--- Those of actors.StoredBlock. No run's row has the chain: it follows from the last block.
+-- Those of journal.StoredBlock. No run's row has the chain: it follows from the last block.
 ALTER TABLE blocks ADD COLUMN before BLOB NOT NULL DEFAULT x'';
 ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
 `}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -24,8 +24,8 @@ const (
 
 // pending is a block that waits for the writer.
 type pending struct {
-	actors.Block
-	stored actors.StoredBlock // without its seal
+	journal.Block
+	stored journal.StoredBlock // without its seal
 	body   []byte
 	done   func(error)
 

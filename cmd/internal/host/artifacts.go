@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 )
@@ -99,7 +100,7 @@ func (h *Options) shared(job actors.Job) actors.Job {
 		if err := t.Commit(ctx); err != nil {
 			return err
 		}
-		run, err := actors.NewArchive(h.kept.Journal).State(ctx, t.RunID())
+		run, err := journal.NewArchive(h.kept.Journal).State(ctx, t.RunID())
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -15,7 +15,7 @@ var errNoSQLite = errors.New("this lastword was built without SQLite; give --eph
 func openSQLite(string) (*Store, error) { return nil, errNoSQLite }
 
 // read fails: this build has no SQLite.
-func read(string) (actors.Reader, func() error, error) { return nil, nil, errNoSQLite }
+func read(string) (journal.Reader, func() error, error) { return nil, nil, errNoSQLite }
 
 // forget fails: this build has no SQLite.
 func forget(context.Context, string, messages.RunID) error { return errNoSQLite }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -25,7 +25,7 @@ func openSQLite(dir string) (*Store, error) {
 }
 
 // read opens the journal in the folder for reading, beside its owner or after it has stopped.
-func read(dir string) (actors.Reader, func() error, error) {
+func read(dir string) (journal.Reader, func() error, error) {
 	r, err := sqlite.OpenReader(dir)
 	if err != nil {
 		return nil, nil, err

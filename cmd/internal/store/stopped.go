@@ -4,25 +4,25 @@ import (
 	"context"
 	"iter"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // Stopped reads the folder of a server that has stopped. It shows the runs of everybody.
 type Stopped struct {
 	dir     string
-	journal actors.Reader
-	archive *actors.Archive
+	journal journal.Reader
+	archive *journal.Archive
 	close   func() error
 }
 
 // OpenStopped opens the folder for reading.
 func OpenStopped(dir string) (*Stopped, error) {
-	journal, close, err := read(dir)
+	store, close, err := read(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Stopped{dir, journal, actors.NewArchive(journal), close}, nil
+	return &Stopped{dir, store, journal.NewArchive(store), close}, nil
 }
 
 // Close closes the folder.

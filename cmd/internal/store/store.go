@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -90,7 +90,7 @@ type Fault struct {
 // Store is an open journal.
 type Store struct {
 	// Journal is nil for a journal in memory.
-	Journal actors.Journal
+	Journal journal.Journal
 	// Warnings say how the store could lose what it has acknowledged.
 	Warnings []string
 	// Save keeps a file for all nodes of the journal, and Load writes it to w or finds none (not_found). They are nil

@@ -1,4 +1,4 @@
-package actors
+package journal
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const (
 )
 
 // NewArchive returns an Archive of the journal.
-func NewArchive(journal Reader) *Archive { return &Archive{journal: journal} }
+func NewArchive(store Reader) *Archive { return &Archive{journal: store} }
 
 // State returns the sum of the run's log in the journal. It continues from where it was last asked for. Errors:
 // not_found.
@@ -111,10 +111,10 @@ func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) i
 		over := false
 		err := a.journal.Watch(watch, "", func(n Note) {
 			for more := !over && n.Command == nil && (n.Run == "" || n.Run == id); more; {
-				var got batch
-				got, failed = a.page(ctx, id, after)
-				over, more = failed != nil || got.over, got.more
-				for _, e := range got.events {
+				var got Batch
+				got, failed = a.Next(ctx, id, after)
+				over, more = failed != nil || got.Over, got.More
+				for _, e := range got.Events {
 					if after = e.Seq; !yield(e, nil) {
 						over, more = true, false
 						break
@@ -134,64 +134,32 @@ func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) i
 	}
 }
 
-// page reads past the cursor, and checks it.
-func (a *Archive) page(ctx context.Context, id messages.RunID, after uint64) (batch, error) {
+// Batch is what a reader gets at one time. Its events are shared: do not change them.
+type Batch struct {
+	Events []messages.Event
+	// More: there is more already. Over: there will be no more.
+	More, Over bool
+}
+
+// Next reads past the cursor, at most a batch. Errors: not_found, events_gone, reset.
+func (a *Archive) Next(ctx context.Context, id messages.RunID, after uint64) (Batch, error) {
 	page, err := a.journal.Read(ctx, id, after)
 	head := page.Head
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound && after > 0:
-		return batch{}, messages.Errorf(messages.CodeEventsGone, "the events of run %s are no longer kept", id)
+		return Batch{}, messages.Errorf(messages.CodeEventsGone, "the events of run %s are no longer kept", id)
 	case err != nil:
-		return batch{}, err
+		return Batch{}, err
 	case head.Ended && after > head.Seq, after > head.Seq+messages.Reserve:
-		return batch{}, errReset(id, after)
+		return Batch{}, ErrReset(id, after)
 	}
 	if n := len(page.Events); n > 0 {
 		after = page.Events[n-1].Seq
 	}
-	return batch{events: page.Events, more: after < head.Seq && len(page.Events) > 0, over: head.Ended && after >= head.Seq}, nil
+	return Batch{Events: page.Events, More: after < head.Seq && len(page.Events) > 0, Over: head.Ended && after >= head.Seq}, nil
 }
 
-// State returns the sum of the run's events so far. Errors: not_found.
-func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
-	r := s.active(id)
-	if r == nil || r.log.liveDropped.Load() {
-		return s.archive.State(ctx, id)
-	}
-	live := r.log.state()
-	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.hasTerminal()) {
-		return live, nil
-	}
-	kept, err := s.archive.State(ctx, id) // a reader may have met the terminal there, before the journal answered
-	if kept.Seq < live.Seq {
-		return live, nil
-	}
-	return kept, err
-}
-
-// List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has
-// passed. They come in the order of [messages.Query.Compare], at most [messages.Query.Most].
-func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	return s.journal.List(ctx, q)
-}
-
-// Watch calls fn, in the caller's goroutine, for runs whose log has grown, on whatever node, until ctx is done. First it
-// calls fn with the empty id: from then on nothing is missed. The empty id again says that any run may have changed. fn
-// may be called too often; List tells what is there.
-func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
-	return s.journal.Watch(ctx, "", func(n Note) {
-		if n.Command == nil {
-			fn(n.Run)
-		}
-	})
-}
-
-// Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
-// conflict for a run that has not ended.
-func (s *System) Forget(ctx context.Context, id messages.RunID) error {
-	err := s.journal.Forget(ctx, id)
-	if r := s.active(id); err == nil && r != nil { // its terminal is durable, and nobody has released it yet
-		s.released(r)
-	}
-	return err
+// ErrReset says that a log has never had the event of a cursor.
+func ErrReset(id messages.RunID, after uint64) error {
+	return messages.Errorf(messages.CodeReset, "run %s has no event %d: drop the state and begin at 0", id, after)
 }

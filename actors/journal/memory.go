@@ -1,4 +1,4 @@
-package actors
+package journal
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/lease"
+	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// MemoryJournal keeps events in memory, for as long as the process lives. Make one with [NewMemoryJournal].
-type MemoryJournal struct {
+// Memory keeps events in memory, for as long as the process lives. Make one with [NewMemory].
+type Memory struct {
 	salt [32]byte
 
 	mu     sync.Mutex
@@ -41,19 +41,19 @@ type blockMark struct {
 	epoch  uint64
 }
 
-// NewMemoryJournal returns an empty journal.
-func NewMemoryJournal() *MemoryJournal {
-	j := &MemoryJournal{runs: map[messages.RunID]*record{}}
+// NewMemory returns an empty journal.
+func NewMemory() *Memory {
+	j := &Memory{runs: map[messages.RunID]*record{}}
 	_, _ = rand.Read(j.salt[:]) // it never fails
 	return j
 }
 
-func (j *MemoryJournal) Salt() [32]byte { return j.salt }
+func (j *Memory) Salt() [32]byte { return j.salt }
 
 // Append implements [Journal]; done is called before it returns.
-func (j *MemoryJournal) Append(b Block, done func(error)) { done(j.append(b)) }
+func (j *Memory) Append(b Block, done func(error)) { done(j.append(b)) }
 
-func (j *MemoryJournal) append(b Block) error {
+func (j *Memory) append(b Block) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.runs[b.Run]
@@ -79,11 +79,14 @@ func (j *MemoryJournal) append(b Block) error {
 	return nil
 }
 
-func (j *MemoryJournal) end(run messages.RunID, r *record) {
+func (j *Memory) end(run messages.RunID, r *record) {
 	r.events = messages.MergeDeltas(r.events)
 	last := r.blocks[len(r.blocks)-1]
 	r.blocks = []blockMark{{1, last.id, last.writer, r.head.Epoch}}
-	r.bytes = size(r.events)
+	r.bytes = 0
+	for _, e := range r.events {
+		r.bytes += int64(e.Size())
+	}
 	j.leases.End(run)
 	j.ended = append(j.ended, run)
 	j.bytes += r.bytes
@@ -117,14 +120,14 @@ func (r *record) has(b Block) bool {
 	return false
 }
 
-func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64) (Page, error) {
+func (j *Memory) Read(_ context.Context, run messages.RunID, after uint64) (Page, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.runs[run]
 	if r == nil {
 		return Page{}, errNotFound(run)
 	}
-	page := Page{Events: r.events[firstAfter(r.events, after):len(r.events):len(r.events)], Head: r.head}
+	page := Page{Events: r.events[FirstAfter(r.events, after):len(r.events):len(r.events)], Head: r.head}
 	for i, mark := range slices.Backward(r.blocks) {
 		if i+1 < len(r.blocks) && r.blocks[i+1].first <= after+1 || len(page.Events) == 0 {
 			break
@@ -135,7 +138,7 @@ func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64
 }
 
 // Blocks implements [Reader]. Only who asks for the chain pays for it.
-func (j *MemoryJournal) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredBlock, error] {
+func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredBlock, error] {
 	return func(yield func(StoredBlock, error) bool) {
 		j.mu.Lock()
 		r := j.runs[run]
@@ -150,7 +153,7 @@ func (j *MemoryJournal) Blocks(_ context.Context, run messages.RunID) iter.Seq2[
 		for i, mark := range blocks {
 			n := len(events)
 			if i+1 < len(blocks) {
-				n = firstAfter(events, blocks[i+1].first-1)
+				n = FirstAfter(events, blocks[i+1].first-1)
 			}
 			var b StoredBlock
 			var err error
@@ -182,7 +185,7 @@ func errNotFound(run messages.RunID) error {
 	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
 }
 
-func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
+func (j *Memory) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var first []*messages.Summary // in order, at most as many as wanted
@@ -218,7 +221,7 @@ func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*
 	return list[:min(len(list), most)]
 }
 
-func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64) (int, error) {
+func (j *Memory) Expire(_ context.Context, before time.Time, bytes int64) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := 0
@@ -242,7 +245,7 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 	return len(j.ended), nil
 }
 
-func (j *MemoryJournal) Forget(_ context.Context, run messages.RunID) error {
+func (j *Memory) Forget(_ context.Context, run messages.RunID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	i := slices.Index(j.ended, run)
@@ -263,7 +266,7 @@ func errNotEnded(run messages.RunID) error {
 	return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
 }
 
-func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
+func (j *Memory) Claim(ctx context.Context, node string) (Claim, error) {
 	run, err := j.leases.Claim(ctx, node)
 	if err != nil {
 		return Claim{}, err
@@ -271,7 +274,7 @@ func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
 	return Claim{Run: run, Every: lease.Every}, nil
 }
 
-func (j *MemoryJournal) Keep(_ context.Context, c Claim, k Keeping) error {
+func (j *Memory) Keep(_ context.Context, c Claim, k ClaimState) error {
 	switch k {
 	case Held:
 		j.leases.Hold(c.Run)
@@ -282,11 +285,29 @@ func (j *MemoryJournal) Keep(_ context.Context, c Claim, k Keeping) error {
 	return nil
 }
 
-func (j *MemoryJournal) Watch(ctx context.Context, self string, fn func(Note)) error {
+func (j *Memory) Watch(ctx context.Context, self string, fn func(Note)) error {
 	return j.notes.Watch(ctx, self, fn)
 }
 
-func (j *MemoryJournal) Send(_ context.Context, c Command) error {
+func (j *Memory) Send(_ context.Context, c Command) error {
 	j.notes.Tell("", Note{Run: c.Run, Command: &c})
 	return nil
+}
+
+// FirstAfter returns the index of the first event past the number, which is mostly near the end.
+func FirstAfter(events []messages.Event, after uint64) int {
+	n := len(events)
+	switch {
+	case n == 0 || events[n-1].Seq <= after:
+		return n
+	case n == 1 || events[n-2].Seq <= after:
+		return n - 1
+	}
+	i, _ := slices.BinarySearchFunc(events, after+1, func(e messages.Event, seq uint64) int {
+		if e.Seq < seq {
+			return -1
+		}
+		return 1
+	})
+	return i
 }

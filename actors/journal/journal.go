@@ -1,14 +1,10 @@
-package actors
+package journal
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"iter"
-	"strconv"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -49,7 +45,7 @@ type Journal interface {
 	Claim(ctx context.Context, node string) (Claim, error)
 	// Keep says what becomes of a claim. A node calls it with Held only after it has read the log and found itself
 	// the owner.
-	Keep(ctx context.Context, c Claim, k Keeping) error
+	Keep(ctx context.Context, c Claim, k ClaimState) error
 	// Send passes a command to the node that holds the run, whose Watch gets it. It may be lost, or come twice.
 	Send(ctx context.Context, c Command) error
 	// Expire removes whole logs of ended runs: those that ended before the time, and then the oldest until the rest
@@ -116,12 +112,12 @@ type Claim struct {
 	Token any
 }
 
-// Keeping is what becomes of a claim.
-type Keeping uint8
+// ClaimState is what becomes of a claim.
+type ClaimState uint8
 
 // A claim is held, given back for another node, or over because the terminal was read.
 const (
-	Held Keeping = iota
+	Held ClaimState = iota
 	Released
 	Ended
 )
@@ -163,99 +159,3 @@ var (
 	ErrUnstorable = errors.New("the journal can never hold the block")
 	ErrUnknown    = errors.New("the outcome of the append is not known")
 )
-
-// Hash is a SHA-256.
-type Hash [sha256.Size]byte
-
-// String returns the hash in hexadecimal.
-func (h Hash) String() string { return hex.EncodeToString(h[:]) }
-
-// Chain is where a log stands: the number of its last event, and a hash over its milestones. That of a milestone is the
-// SHA-256 of the hash before it, zeros at first, and the milestone's JSON. Deltas are not in it, so that merging them
-// and cutting the log into other blocks keep it.
-type Chain struct {
-	Seq  uint64
-	Hash Hash
-}
-
-// StoredBlock is a block as a journal keeps it.
-type StoredBlock struct {
-	First, Last uint64
-	// ID is zero for what merging has made of several blocks.
-	ID       BlockID
-	Writer   string
-	Epoch    uint64
-	Terminal bool
-	// Before is the chain's hash before the block. Digest is over all else that is here.
-	Before, Digest Hash
-	// Lines are the JSON of the events.
-	Lines [][]byte
-}
-
-// Seal fills Before and Digest, and returns the chain's hash after the block, whose Lines are those of the events.
-func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
-	b.Before = before
-	b.Digest = b.sum()
-	return b.after(events)
-}
-
-func (b *StoredBlock) after(events []messages.Event) Hash {
-	hash := b.Before
-	var linked []byte
-	for i, e := range events {
-		if !e.IsDelta() {
-			linked = append(append(linked[:0], hash[:]...), b.Lines[i]...)
-			hash = sha256.Sum256(linked)
-		}
-	}
-	return hash
-}
-
-func (b *StoredBlock) sum() (sum Hash) {
-	h := sha256.New()
-	head := make([]byte, 0, 128)
-	for _, n := range []uint64{b.First, b.Last, b.Epoch, uint64(len(b.Writer))} {
-		head = binary.BigEndian.AppendUint64(head, n)
-	}
-	head = append(append(append(head, b.Writer...), b.ID[:]...), b.Before[:]...)
-	head = strconv.AppendBool(head, b.Terminal)
-	h.Write(head)
-	for _, line := range b.Lines {
-		h.Write(binary.AppendUvarint(head[:0], uint64(len(line))))
-		h.Write(line)
-	}
-	h.Sum(sum[:0])
-	return sum
-}
-
-// Events decodes the Lines.
-func (b *StoredBlock) Events() ([]messages.Event, error) {
-	events := make([]messages.Event, len(b.Lines))
-	for i, line := range b.Lines {
-		if err := events[i].UnmarshalKept(line); err != nil {
-			return nil, err
-		}
-	}
-	return events, nil
-}
-
-// errDigest says that bytes of a block are not those that were written.
-var errDigest = errors.New("its digest is another one")
-
-// Check checks that the block is whole and continues a log that stands there. It returns where the log stands after it,
-// and the block's events.
-func (b *StoredBlock) Check(at Chain) (Chain, []messages.Event, error) {
-	events, err := b.Events()
-	n := len(events)
-	switch {
-	case b.sum() != b.Digest:
-		return at, nil, errDigest
-	case err != nil:
-		return at, nil, err
-	case b.Before != at.Hash:
-		return at, nil, fmt.Errorf("its chain begins at %s, the log before it ends at %s", b.Before, at.Hash)
-	case b.First != at.Seq+1 || n == 0 || events[0].From != b.First || events[n-1].Seq != b.Last || events[n-1].IsTerminal() != b.Terminal:
-		return at, nil, fmt.Errorf("it does not follow event %d, or does not hold its events", at.Seq)
-	}
-	return Chain{Seq: b.Last, Hash: b.after(events)}, events, nil
-}

@@ -1,0 +1,52 @@
+package actors
+
+import (
+	"context"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// State returns the sum of the run's events so far. Errors: not_found.
+func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+	r := s.active(id)
+	if r == nil || r.log.liveDropped.Load() {
+		return s.archive.State(ctx, id)
+	}
+	live := r.log.state()
+	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.hasTerminal()) {
+		return live, nil
+	}
+	kept, err := s.archive.State(ctx, id) // a reader may have met the terminal there, before the journal answered
+	if kept.Seq < live.Seq {
+		return live, nil
+	}
+	return kept, err
+}
+
+// List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has
+// passed. They come in the order of [messages.Query.Compare], at most [messages.Query.Most].
+func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	return s.journal.List(ctx, q)
+}
+
+// Watch calls fn, in the caller's goroutine, for runs whose log has grown, on whatever node, until ctx is done. First it
+// calls fn with the empty id: from then on nothing is missed. The empty id again says that any run may have changed. fn
+// may be called too often; List tells what is there.
+func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
+	return s.journal.Watch(ctx, "", func(n journal.Note) {
+		if n.Command == nil {
+			fn(n.Run)
+		}
+	})
+}
+
+// Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
+// conflict for a run that has not ended.
+func (s *System) Forget(ctx context.Context, id messages.RunID) error {
+	err := s.journal.Forget(ctx, id)
+	if r := s.active(id); err == nil && r != nil { // its terminal is durable, and nobody has released it yet
+		s.released(r)
+	}
+	return err
+}
