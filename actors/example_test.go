@@ -19,7 +19,7 @@ func Example() {
 	greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, name string) (string, error) {
 		return "Hello, " + name + ".", t.Say("answer", "Hello, "+name+".") // every reader gets it as it comes
 	})
-	system, err := actors.New(ctx, actors.Config{Jobs: map[string]actors.NewJob{"greet": greet}})
+	system, err := actors.New(ctx, actors.Config{Jobs: []actors.Definition{greet}})
 	if err != nil {
 		panic(err)
 	}
@@ -137,7 +137,7 @@ func ExampleDo() {
 	node := func(name string, third func(context.Context) error) *actors.System {
 		job := sale(func(step string) { fmt.Println(name+":", step) }, third)
 		system, err := actors.New(context.Background(), actors.Config{Journal: journal, Node: name, HandOver: true, Drain: time.Nanosecond,
-			Jobs: map[string]actors.NewJob{"order": func(json.RawMessage) (actors.Job, error) { return job, nil }}})
+			Jobs: []actors.Definition{{Name: "order", New: func(json.RawMessage) (actors.Job, error) { return job, nil }}}})
 		if err != nil {
 			panic(err)
 		}

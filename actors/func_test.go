@@ -18,9 +18,9 @@ type order struct {
 }
 
 // serving starts a node with the one job named job.
-func serving(t *testing.T, job actors.NewJob) *actors.System {
+func serving(t *testing.T, job actors.Definition) *actors.System {
 	t.Helper()
-	system, err := actors.New(t.Context(), actors.Config{Jobs: map[string]actors.NewJob{"job": job}})
+	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{job}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestFunctionInputIsStrict(t *testing.T) {
 		`[1]`:                       "cannot be read: json: cannot unmarshal array",
 		`{"item":`:                  "cannot be read",
 	} {
-		_, err := job(json.RawMessage(input))
+		_, err := job.New(json.RawMessage(input))
 		if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", input, err)
 		}
@@ -104,6 +104,36 @@ func TestFunctionFails(t *testing.T) {
 		}
 		if !strings.Contains(state.End.Error.Message, "as asked") {
 			t.Errorf("%s: %s", how, state.End.Error.Message)
+		}
+	}
+}
+
+// "actors.Func gives a Definition with schemas from its Go types": what is no object is the member input of one.
+func TestFunctionTakesWhatItsSchemaSays(t *testing.T) {
+	greet := actors.Func("job", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) { return "Hello, " + name, nil })
+	if got := string(greet.Input()); got != `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}` {
+		t.Errorf("the input is %s", got)
+	}
+	if got := string(greet.Output()); got != `{"type":"string"}` {
+		t.Errorf("the output is %s", got)
+	}
+	system := serving(t, greet)
+	for _, input := range []string{`"Ada"`, `{"input":"Ada"}`} {
+		if state := cancelCause(t, system, input); string(state.End.Result) != `"Hello, Ada"` || string(state.Queued.Input) != `"Ada"` {
+			t.Errorf("%s: %s of %s", input, state.End.Result, state.Queued.Input)
+		}
+	}
+	_, err := greet.New(json.RawMessage(`{"input":"Ada","more":1}`))
+	if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), `"more"`) {
+		t.Error(err)
+	}
+}
+
+func TestDefinitionsHaveNamesOfTheirOwn(t *testing.T) {
+	greet := actors.Func("greet", func(context.Context, *actors.TaskContext, any) (any, error) { return nil, nil })
+	for _, jobs := range [][]actors.Definition{{greet, greet}, {{Name: "greet"}}, {{New: greet.New}}} {
+		if _, err := actors.New(t.Context(), actors.Config{Jobs: jobs}); messages.CodeOf(err) != "invalid_input" {
+			t.Errorf("%v: %v", jobs, err)
 		}
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -50,8 +52,15 @@ type Task struct {
 	Once bool
 }
 
-// NewJob makes a job from the JSON input of a [messages.Request]. Bad input is an invalid_input error.
-type NewJob func(input json.RawMessage) (Job, error)
+// Definition is a kind of job. [Config].Jobs takes those that a node knows by name.
+type Definition struct {
+	// Name is the name of the jobs that New makes.
+	Name string
+	// About is what doors, plans and people need to know of it: title, schemas, effects.
+	messages.About
+	// New makes a job of its JSON input. Bad input is an invalid_input error.
+	New func(input json.RawMessage) (Job, error)
+}
 
 // Options are what a caller wants of a run. The zero value is a detached run without labels, with the node's limits.
 type Options struct {
@@ -114,16 +123,35 @@ func taskMessage(task, what, detail string) string {
 	return fmt.Sprintf("%s %s: %s", task, what, detail)
 }
 
-// Func makes a job of a plain function: one task, both of the name. The input is JSON for an In; an unknown field or
-// a value that does not fit is invalid_input, and no input is the zero In. What f returns is the run's result; its
-// error or panic fails the run, as any task's. f may use its TaskContext, and need not.
+// Func defines a job by a plain function: one task, both of the name. The input is JSON for an In; an unknown field or a
+// value that does not fit is invalid_input, and no input is the zero In. Where an In is no JSON object, it may also be
+// the member input of one. What f returns is the run's result; its error or panic fails the run, as any task's. f may
+// use its TaskContext, and need not. The schemas come from the types; see package form for the tags of their fields.
 //
 //	actors.Func("greet", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) {
 //		return "Hello, " + name + ".", nil
 //	})
-func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, in In) (Out, error)) NewJob {
-	return func(input json.RawMessage) (Job, error) {
-		in, err := strictly[In](input)
+func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, in In) (Out, error)) Definition {
+	type member struct {
+		Input In `json:"input"`
+	}
+	isMember := sync.OnceValue(func() bool { return !form.TakesObject[In]() })
+	d := Definition{Name: name, About: messages.About{Title: name, Output: form.Result[Out](), Input: func() json.RawMessage {
+		if isMember() {
+			return form.Input[member]()()
+		}
+		return form.Input[In]()()
+	}}}
+	d.New = func(input json.RawMessage) (Job, error) {
+		var in In
+		var err error
+		if bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) && isMember() {
+			var one member
+			one, err = strictly[member](input)
+			in = one.Input
+		} else {
+			in, err = strictly[In](input)
+		}
 		if err != nil {
 			return Job{}, err
 		}
@@ -136,6 +164,7 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 		}
 		return Job{Name: name, Input: in, Tasks: []Task{{Name: name, Run: work}}}, nil
 	}
+	return d
 }
 
 // strictly decodes JSON without unknown fields or further values.

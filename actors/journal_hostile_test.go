@@ -122,7 +122,7 @@ func TestChildEndsBeforeTheJournalAnswers(t *testing.T) {
 		leaveParent(t, j.Memory)
 		again := job(nothing)
 		again.Restart = true
-		known := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return again, nil }}
+		known := []actors.Definition{{Name: "test", New: func(json.RawMessage) (actors.Job, error) { return again, nil }}}
 		s := open(t, actors.Config{Journal: j, Jobs: known})
 		time.Sleep(20 * time.Second)
 		settled(t, s, "p.c1", "p")
@@ -173,7 +173,7 @@ func TestRecoveryEndsQueuedChildren(t *testing.T) {
 		j := journal.NewMemory()
 		leaveParent(t, j)
 		leave(t, j, "p.c1", messages.RunQueued{Job: "test", Mode: messages.Detached, Parent: "p"})
-		known := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return job(heed), nil }}
+		known := []actors.Definition{{Name: "test", New: func(json.RawMessage) (actors.Job, error) { return job(heed), nil }}}
 		settled(t, open(t, actors.Config{Journal: j, Jobs: known}), "p", "p.c1")
 	})
 }
@@ -206,7 +206,7 @@ func TestRecoveryOfJobsThatPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := journal.NewMemory()
 		leave(t, j, "r", messages.RunQueued{Job: "test", Mode: messages.Detached})
-		bad := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { panic("bad input") }}
+		bad := []actors.Definition{{Name: "test", New: func(json.RawMessage) (actors.Job, error) { panic("bad input") }}}
 		s := open(t, actors.Config{Journal: j, Jobs: bad})
 		settled(t, s, "r")
 		wait(t, start(t, s, job(nothing), actors.Options{}))

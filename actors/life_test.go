@@ -309,12 +309,12 @@ func TestAdmission(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fine := func(context.Context, *actors.TaskContext) error { return nil }
-		s := open(t, actors.Config{Jobs: map[string]actors.NewJob{"fine": func(in json.RawMessage) (actors.Job, error) {
+		s := open(t, actors.Config{Jobs: []actors.Definition{{Name: "fine", New: func(in json.RawMessage) (actors.Job, error) {
 			if string(in) != "1" {
 				return actors.Job{}, messages.Errorf("invalid_input", "not 1")
 			}
 			return job(fine), nil
-		}}})
+		}}}})
 		twice := actors.Job{Name: "j", Tasks: []actors.Task{{Name: "a", Run: fine}, {Name: "a", Run: fine}}}
 		for name, j := range map[string]actors.Job{
 			"no name": {Tasks: twice.Tasks[:1]}, "no tasks": {Name: "j"}, "no function": {Name: "j", Tasks: []actors.Task{{Name: "a"}}},

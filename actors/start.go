@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -93,12 +94,42 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 
 // makeJob calls the job's factory, whose panic is an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
-	newJob := s.config.Jobs[name]
-	if newJob == nil {
+	d := s.definition(name)
+	if d == nil {
 		return job, invalid("there is no job %q", name)
 	}
-	err = s.guarded(func() (err error) { job, err = newJob(input); return err })
+	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
 	return job, err
+}
+
+// definition returns the kind of job of the name, or nil.
+func (s *System) definition(name string) *Definition {
+	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.config.Jobs[i]
+}
+
+// Jobs returns what there is to know of the jobs that Submit can start, in the order of Config.Jobs.
+func (s *System) Jobs() []messages.JobInfo {
+	all := make([]messages.JobInfo, len(s.config.Jobs))
+	for i, d := range s.config.Jobs {
+		all[i] = messages.JobInfo{Name: d.Name, About: d.About}
+	}
+	return all
+}
+
+// checkJobs returns what is wrong with the definitions of a Config.
+func checkJobs(jobs []Definition) error {
+	seen := map[string]bool{}
+	for _, d := range jobs {
+		if d.Name == "" || d.New == nil || seen[d.Name] {
+			return invalid("a job needs a name of its own and a function New: look at %q in Config.Jobs", d.Name)
+		}
+		seen[d.Name] = true
+	}
+	return nil
 }
 
 func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {

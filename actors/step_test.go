@@ -335,7 +335,7 @@ func TestStepsAtAShutdown(t *testing.T) {
 					}
 					return d
 				}},
-				Jobs: map[string]actors.NewJob{j.Name: func(json.RawMessage) (actors.Job, error) { return j, nil }}})
+				Jobs: []actors.Definition{{Name: j.Name, New: func(json.RawMessage) (actors.Job, error) { return j, nil }}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -141,9 +141,9 @@ func TestFactoriesThatPanicOrBlock(t *testing.T) {
 		j, free := journal.NewMemory(), make(chan struct{})
 		leave(t, j, "blocks", messages.RunQueued{Job: "blocks", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
 		leave(t, j, "other", messages.RunQueued{Job: "other", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1})
-		s := open(t, actors.Config{Journal: j, Jobs: map[string]actors.NewJob{
-			"panics": func(json.RawMessage) (actors.Job, error) { panic("factory") },
-			"blocks": func(json.RawMessage) (actors.Job, error) { <-free; return actors.Job{}, nil },
+		s := open(t, actors.Config{Journal: j, Jobs: []actors.Definition{
+			{Name: "panics", New: func(json.RawMessage) (actors.Job, error) { panic("factory") }},
+			{Name: "blocks", New: func(json.RawMessage) (actors.Job, error) { <-free; return actors.Job{}, nil }},
 		}})
 		if _, err := s.Submit(t.Context(), messages.Request{Job: "panics"}); messages.CodeOf(err) != messages.Code(messages.CausePanic) {
 			t.Errorf("Submit: %v", err)
@@ -182,7 +182,7 @@ func TestLimitsSurviveNodes(t *testing.T) {
 			})
 			long.Name, long.Restart = "long", true
 			config := actors.Config{Journal: j, HandOver: true, Drain: time.Millisecond,
-				Jobs: map[string]actors.NewJob{"long": func(json.RawMessage) (actors.Job, error) { return long, nil }}}
+				Jobs: []actors.Definition{{Name: "long", New: func(json.RawMessage) (actors.Job, error) { return long, nil }}}}
 			var id messages.RunID
 			begun := time.Now()
 			for i := range 4 { // a new node every 2 s
@@ -228,7 +228,7 @@ func TestQuestionsSurviveNodes(t *testing.T) {
 		})
 		asks.Restart = true
 		config := actors.Config{Journal: j, HandOver: true, Drain: time.Millisecond,
-			Jobs: map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return asks, nil }}}
+			Jobs: []actors.Definition{{Name: "test", New: func(json.RawMessage) (actors.Job, error) { return asks, nil }}}}
 		begun := time.Now()
 		s, err := actors.New(t.Context(), config)
 		if err != nil {

@@ -63,8 +63,11 @@ type System struct {
 
 // New starts a node, within ctx, and claims the runs that the journal lends. It ends the runs that another node has
 // left; those that can be claimed at once have their terminal when New returns. A run whose log is broken is set
-// aside; see [Stats].
+// aside; see [Stats]. Errors: invalid_input for definitions that are no good.
 func New(ctx context.Context, config Config) (*System, error) {
+	if err := checkJobs(config.Jobs); err != nil {
+		return nil, err
+	}
 	config = config.withDefaults()
 	s := &System{config: config, log: config.Log, journal: config.Journal, jitter: mathrand.Float64,
 		live: map[messages.RunID]*activeRun{}, perPrincipal: map[string]int{}, broken: map[messages.RunID]error{},

@@ -89,6 +89,9 @@ type TaskContext struct {
 // RunID returns the run's id.
 func (t *TaskContext) RunID() messages.RunID { return t.attempt.run.id }
 
+// Principal returns who has started the run, or "" if nobody was named.
+func (t *TaskContext) Principal() string { return t.attempt.run.principal }
+
 // Name returns the task's name.
 func (t *TaskContext) Name() string { return t.attempt.task.Name }
 

@@ -78,7 +78,7 @@ func stamped(n int, pace time.Duration) func(context.Context, *actors.TaskContex
 // web serves the API of a System with the job say.
 func web(t *testing.T, say func(context.Context, *actors.TaskContext, int) (string, error)) (string, *actors.System, func()) {
 	t.Helper()
-	s, done := newSystem(t, actors.Config{Jobs: map[string]actors.NewJob{"say": actors.Func("say", say)}, MaxReaders: 2 * watchers})
+	s, done := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("say", say)}, MaxReaders: 2 * watchers})
 	server := httptest.NewServer(api.New(api.Config{Runs: s, Jobs: []api.Job{{Name: "say"}}}))
 	return server.URL, s, func() {
 		server.CloseClientConnections()
@@ -384,11 +384,11 @@ func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int)
 }
 
 // webJobs are those of the server that startHTTP starts.
-func webJobs() map[string]actors.NewJob {
-	return map[string]actors.NewJob{
-		"say":  actors.Func("say", stamped(webTokens, webPace)),
-		"chat": actors.Func("chat", dialectChat),
-		"wait": actors.Func("wait", func(ctx context.Context, _ *actors.TaskContext, _ any) (string, error) {
+func webJobs() []actors.Definition {
+	return []actors.Definition{
+		actors.Func("say", stamped(webTokens, webPace)),
+		actors.Func("chat", dialectChat),
+		actors.Func("wait", func(ctx context.Context, _ *actors.TaskContext, _ any) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)
 		}),

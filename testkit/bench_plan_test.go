@@ -25,8 +25,8 @@ func planFigures() []figure {
 	}
 }
 
-var planConfig = plan.Config{Jobs: map[string]plan.Kind{"work": {New: actors.Func("work",
-	func(context.Context, *actors.TaskContext, any) (any, error) { return nil, nil })}}}
+var planConfig = plan.Config{Jobs: []actors.Definition{actors.Func("work",
+	func(context.Context, *actors.TaskContext, any) (any, error) { return nil, nil })}}
 
 // planStep is how long each step of a plan takes, each after the one before, beyond what its sub-run takes alone.
 func planStep(t *testing.T, n int) float64 {
@@ -50,7 +50,7 @@ func planStep(t *testing.T, n int) float64 {
 func parentOf(n int) actors.Job {
 	start := func(ctx context.Context, t *actors.TaskContext) error {
 		for range n {
-			job, err := planConfig.Jobs["work"].New(nil)
+			job, err := planConfig.Jobs[0].New(nil)
 			if err != nil {
 				return err
 			}

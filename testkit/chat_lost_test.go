@@ -181,13 +181,7 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := func(input json.RawMessage) (actors.Job, error) {
-		var in chat.Input
-		if err := json.Unmarshal(input, &in); err != nil {
-			return actors.Job{}, err
-		}
-		return chat.Job(in, chat.Config{Stream: s.answer, Tools: set})
-	}
+	job := chat.Define(func(chat.Input) (chat.Config, error) { return chat.Config{Stream: s.answer, Tools: set}, nil })
 	if len(before) > 0 {
 		b := journal.Block{Run: before[0].RunID, ID: journal.BlockID{1}, Writer: "gone", Events: before}
 		for _, e := range before {
@@ -202,7 +196,7 @@ func (s *shop) visit(t *testing.T, store actors.Journal, before []messages.Event
 			t.Fatal(err)
 		}
 	}
-	node, err := actors.New(t.Context(), actors.Config{Journal: store, Jobs: map[string]actors.NewJob{chat.Name: job}})
+	node, err := actors.New(t.Context(), actors.Config{Journal: store, Jobs: []actors.Definition{job}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,13 +58,9 @@ func (w *counting) count(input, before, after string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	system, err := actors.New(w.Context(), actors.Config{Jobs: map[string]actors.NewJob{chat.Name: func(input json.RawMessage) (actors.Job, error) {
-		var in chat.Input
-		if err := json.Unmarshal(input, &in); err != nil {
-			return actors.Job{}, err
-		}
-		return chat.Job(in, chat.Config{Stream: client.Stream})
-	}}})
+	system, err := actors.New(w.Context(), actors.Config{Jobs: []actors.Definition{chat.Define(func(chat.Input) (chat.Config, error) {
+		return chat.Config{Stream: client.Stream}, nil
+	})}})
 	if err != nil {
 		w.Fatal(err)
 	}

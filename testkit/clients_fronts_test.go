@@ -318,7 +318,7 @@ func send(t *testing.T, url, body string) string {
 
 // A text that is not done when the run asks something is not written again, empty, after the answer.
 func TestTextsEndBeforeQuestions(t *testing.T) {
-	system, end := newSystem(t, actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", pageChat)}})
+	system, end := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("chat", pageChat)}})
 	defer end()
 	server := httptest.NewServer(frontDoors(system, 0))
 	defer server.Close()
@@ -350,7 +350,7 @@ func TestTextsEndBeforeQuestions(t *testing.T) {
 
 // A person answers a completion's questions in words, and the conversation alone tells which run asked.
 func TestCompletionsGoOnAfterQuestions(t *testing.T) {
-	system, end := newSystem(t, actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", pageChat)}})
+	system, end := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("chat", pageChat)}})
 	defer end()
 	server := httptest.NewServer(frontDoors(system, 0))
 	defer server.Close()

@@ -26,7 +26,7 @@ func TestPageClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
 	}
-	system, end := newSystem(t, actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", pageChat)}})
+	system, end := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("chat", pageChat)}})
 	defer end()
 	page, posted, mux := bundle(t, docsPage(t, "## AI SDK")), make(chan []byte, 1), frontDoors(system, 0)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {

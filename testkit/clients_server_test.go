@@ -56,27 +56,27 @@ type kitInput struct {
 	Text  string `json:"text"`     // what write writes
 }
 
-func kitJobs(folder string) map[string]actors.NewJob {
-	job := func(name string, work func(ctx context.Context, t *actors.TaskContext, in kitInput) error) actors.NewJob {
-		return func(input json.RawMessage) (actors.Job, error) {
+func kitJobs(folder string) []actors.Definition {
+	job := func(name string, work func(ctx context.Context, t *actors.TaskContext, in kitInput) error) actors.Definition {
+		return actors.Definition{Name: name, New: func(input json.RawMessage) (actors.Job, error) {
 			var in kitInput
 			if err := json.Unmarshal(input, &in); err != nil {
 				return actors.Job{}, messages.InvalidInput("%v", err)
 			}
 			return actors.Job{Name: name, Input: input, Tasks: []actors.Task{{Name: "work",
 				Run: func(ctx context.Context, t *actors.TaskContext) error { return work(ctx, t, in) }}}}, nil
-		}
+		}}
 	}
-	return map[string]actors.NewJob{
-		"count": job("count", count),
-		"sleep": job("sleep", func(ctx context.Context, _ *actors.TaskContext, _ kitInput) error {
+	return []actors.Definition{
+		job("count", count),
+		job("sleep", func(ctx context.Context, _ *actors.TaskContext, _ kitInput) error {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}),
-		"write": job("write", func(_ context.Context, t *actors.TaskContext, in kitInput) error {
+		job("write", func(_ context.Context, t *actors.TaskContext, in kitInput) error {
 			return write(t, folder, in.Text)
 		}),
-		"crash": job("crash", func(context.Context, *actors.TaskContext, kitInput) error { panic("killed by the kit") }),
+		job("crash", func(context.Context, *actors.TaskContext, kitInput) error { panic("killed by the kit") }),
 	}
 }
 

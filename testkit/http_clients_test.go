@@ -58,7 +58,7 @@ type webKit struct {
 
 func newWebKit(t *testing.T) *webKit {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"tell": actors.Func("tell",
+	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("tell",
 		func(ctx context.Context, t *actors.TaskContext, words int) (string, error) {
 			for range words {
 				if err := t.Say("answer", "word "); err != nil {

@@ -67,8 +67,13 @@ var rules = []rule{{
 	ours:   []string{"messages", "actors/journal/lease"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
+	pkgs:   "actors/form",
+	ours:   []string{"messages"},
+	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors",
-	ours:   []string{"messages", "supervision", "actors/journal", "actors/journal/lease"},
+	ours:   []string{"messages", "supervision", "actors/form", "actors/journal", "actors/journal/lease"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -82,12 +87,12 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/prompt",
-	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call"},
+	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call", "actors/form"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs: "actors/chat",
 	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/structured", "actors/chat/*",
+		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/form", "actors/structured", "actors/chat/*",
 	},
 	tests:  []string{module + "/transport/mcp/source"},
 	denied: []string{"net", "net/http", "log"},

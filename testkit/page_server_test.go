@@ -48,12 +48,12 @@ func servePage(setup string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	plays := map[string]actors.NewJob{}
+	var plays []actors.Definition
 	door := api.Config{Version: "test", Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 		return files.Open(a.Path)
 	}}
 	for _, name := range []string{"generate", "prompt", "play", "plan"} {
-		plays[name] = player(name, files)
+		plays = append(plays, player(name, files))
 		door.Jobs = append(door.Jobs, api.Job{Name: name, Description: "Plays what its input says", Schema: json.RawMessage(playSchema)})
 	}
 	system, err := actors.New(ctx, actors.Config{Journal: journal, Jobs: plays, MaxRunsPerPrincipal: 2000, MaxRuns: 2000,
@@ -132,9 +132,9 @@ type playStep struct {
 }
 
 // player makes runs of the job.
-func player(name string, files *os.Root) actors.NewJob {
-	var make actors.NewJob
-	make = func(input json.RawMessage) (actors.Job, error) {
+func player(name string, files *os.Root) actors.Definition {
+	make := actors.Definition{Name: name}
+	make.New = func(input json.RawMessage) (actors.Job, error) {
 		var in playInput
 		if err := json.Unmarshal(input, &in); err != nil {
 			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
@@ -173,7 +173,7 @@ func player(name string, files *os.Root) actors.NewJob {
 	return make
 }
 
-func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Root, make actors.NewJob) error {
+func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Root, make actors.Definition) error {
 	var err error
 	switch s.Do {
 	case "say":
@@ -234,12 +234,12 @@ func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Roo
 	return err
 }
 
-func (s playStep) child(ctx context.Context, t *actors.TaskContext, make actors.NewJob) error {
+func (s playStep) child(ctx context.Context, t *actors.TaskContext, make actors.Definition) error {
 	input, err := json.Marshal(s.Child)
 	if err != nil {
 		return err
 	}
-	job, err := make(input)
+	job, err := make.New(input)
 	if err != nil {
 		return err
 	}

@@ -88,14 +88,14 @@ func (w *world) complain(format string, args ...any) {
 // node opens a System on the world's journal, or on one that wraps it.
 func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.System {
 	w.Helper()
-	named := map[string]actors.NewJob{}
+	var named []actors.Definition
 	for _, job := range jobs {
-		named[job.Name] = func(input json.RawMessage) (actors.Job, error) {
+		named = append(named, actors.Definition{Name: job.Name, New: func(input json.RawMessage) (actors.Job, error) {
 			if len(input) > 0 {
 				job.Input = input
 			}
 			return job, nil
-		}
+		}})
 	}
 	s, err := actors.New(context.Background(),
 		actors.Config{Journal: j, Node: name, Jobs: named, Drain: time.Second, HandOver: true})

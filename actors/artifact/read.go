@@ -23,11 +23,11 @@ type Text struct {
 // mostRead bounds what is read, because it is the result of a run.
 const mostRead = messages.MaxEventBytes / 4
 
-// Read makes the job read. state finds a run that its caller may read, and open opens an artifact of it.
-func Read(state func(context.Context, messages.RunID) (messages.State, error),
-	open func(context.Context, messages.State, messages.Artifact) (io.ReadSeekCloser, error)) actors.NewJob {
-	return actors.Func("read", func(ctx context.Context, _ *actors.TaskContext, in Input) (Text, error) {
-		run, err := state(ctx, in.Run)
+// Read defines the job read. state finds a run that the principal may read, and open opens an artifact of it.
+func Read(state func(ctx context.Context, run messages.RunID, principal string) (messages.State, error),
+	open func(context.Context, messages.State, messages.Artifact) (io.ReadSeekCloser, error)) actors.Definition {
+	return actors.Func("read", func(ctx context.Context, t *actors.TaskContext, in Input) (Text, error) {
+		run, err := state(ctx, in.Run, t.Principal())
 		if err != nil {
 			return Text{}, err
 		}

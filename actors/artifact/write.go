@@ -19,9 +19,10 @@ type written struct {
 	text string
 }
 
-// Write makes the job write. It writes below the folder; spend, which may be nil, is called before with the bytes.
-func Write(folder string, spend func(bytes int) error) actors.NewJob {
-	return func(input json.RawMessage) (actors.Job, error) {
+// Write defines the job write. It writes below the folder of its principal; spend, which may be nil, is called before
+// with the bytes.
+func Write(folder func(principal string) (string, error), spend func(principal string, bytes int) error) actors.Definition {
+	return actors.Definition{Name: "write", New: func(input json.RawMessage) (actors.Job, error) {
 		var in struct{ Name, Text string }
 		if err := json.Unmarshal(input, &in); err != nil {
 			return actors.Job{}, messages.InvalidInput("write needs texts: %v", err)
@@ -34,11 +35,15 @@ func Write(folder string, spend func(bytes int) error) actors.NewJob {
 		w := written{name, in.Text}
 		work := func(_ context.Context, t *actors.TaskContext) error {
 			if spend != nil {
-				if err := spend(len(w.text)); err != nil {
+				if err := spend(t.Principal(), len(w.text)); err != nil {
 					return err
 				}
 			}
-			if err := w.save(folder); err != nil {
+			below, err := folder(t.Principal())
+			if err != nil {
+				return err
+			}
+			if err := w.save(below); err != nil {
 				return err
 			}
 			a := messages.Artifact{Name: w.Name, Path: w.Name, Bytes: int64(len(w.text)), SHA256: messages.Digest(w.text)}
@@ -48,7 +53,7 @@ func Write(folder string, spend func(bytes int) error) actors.NewJob {
 			return t.Result(map[string]any{"name": a.Name, "bytes": a.Bytes}, false)
 		}
 		return actors.Job{Name: "write", Input: w, Tasks: []actors.Task{{Name: "write", Run: work}}}, nil
-	}
+	}}
 }
 
 // save writes the file so that nobody ever sees a part of it.

@@ -34,7 +34,7 @@ func reader(t *testing.T) *tool.Set {
 // The last calls stay with their results, and the last message of the user as it is; later turns begin with the
 // summary.
 func TestCompactionAtOpenGroup(t *testing.T) {
-	config := chat.Config{Tools: reader(t), Conversations: conversation.NewMemory(10), Window: small}
+	config := chat.Config{Tools: reader(t), Conversations: kept(conversation.NewMemory(10)), Window: small}
 	answers := []said{{text: strings.Repeat("o", 2500)}, {text: "Let me look.", calls: calls(`read {"bytes":1500}`, `read {"bytes":1500}`)},
 		{text: "The user greeted, and wanted two files read."}, {text: "They have x."},
 		{text: "The user had two files read, which have x."}, {text: "Bye."}}
@@ -64,7 +64,7 @@ func TestCompaction(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &script{answers: append([]said{old}, c.answers...)}
-			config := chat.Config{Stream: m.stream, Tools: reader(t), Conversations: conversation.NewMemory(1),
+			config := chat.Config{Stream: m.stream, Tools: reader(t), Conversations: kept(conversation.NewMemory(1)),
 				Window: func(context.Context, string) int { return c.window }}
 			talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
 			events, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1"}, config, nil, nil)
@@ -90,7 +90,7 @@ func TestCompaction(t *testing.T) {
 // A server that refuses a request for its length gets another, with a summary; but not if there is nothing to leave out.
 func TestOverflow(t *testing.T) {
 	m := &script{answers: []said{{text: strings.Repeat("o", 3000)}, {}, {text: "Short."}, {text: "Done."}, {}}}
-	config := chat.Config{Conversations: conversation.NewMemory(2), Stream: narrow(m)}
+	config := chat.Config{Conversations: kept(conversation.NewMemory(2)), Stream: narrow(m)}
 	talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
 	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1"}, config, nil, nil)
 	if got := sizes(m.requests[1:]); got != "3:3012 2:2456 3:90" || state.Status != messages.Completed {

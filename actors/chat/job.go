@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -31,23 +33,23 @@ const MaxBytes = 16 << 20
 
 // Input is the job's input. It must hold no secrets: run.queued shows it.
 type Input struct {
-	Message string `json:"message"`
+	Message string `json:"message" form:"minLength=1"`
 	// Context is the id of the conversation that the turn goes on with, or begins. Without it the turn remembers nothing.
-	Context string `json:"context,omitempty"`
+	Context string `json:"context,omitempty" jsonschema:"id of the conversation, new or known"`
 	// Earlier is what the user and the assistant said before the message, the oldest first: of a conversation that the
 	// caller keeps. It takes the place of Context.
-	Earlier []model.Message `json:"earlier,omitempty"`
+	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt. If it is empty, that of the conversation stands, if any.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
-	Model string `json:"model,omitempty"`
+	Model string `json:"model,omitempty" form:"maxLength=256"`
 	// Tools names those of Config.Tools that the model may call; nil is all of them.
-	Tools []string `json:"tools,omitzero"`
+	Tools []string `json:"tools,omitzero" jsonschema:"the only ones it may call, and unasked; ask_user if you answer"`
 	// Stages are understand, think and respond, each a task. Without them the model answers at once.
 	Stages bool `json:"stages,omitempty"`
 	// Output and Tokens are those of the stage respond; [Text] and [Authoritative] if empty.
-	Output Output `json:"output,omitempty"`
-	Tokens Tokens `json:"tokens,omitempty"`
+	Output Output `json:"output,omitempty" form:"enum=text|structured,programs"`
+	Tokens Tokens `json:"tokens,omitempty" form:"enum=authoritative|debug|off,programs"`
 }
 
 func (in Input) check() error {
@@ -76,6 +78,8 @@ func (in Input) check() error {
 // Config says which model answers, and with which tools.
 type Config struct {
 	Stream model.Stream
+	// Model is the one of an input that names none: a name, or [Auto].
+	Model string
 	// Provider names the server in llm.started.
 	Provider string
 	// Choose names the model if the input names none. If Choose is nil or returns "", the server chooses.
@@ -87,8 +91,8 @@ type Config struct {
 	Unattended bool
 	// Always has the tools that write and may always be called; nil lets nobody say so.
 	Always *approval.File
-	// Conversations has those that Input.Context may name: all of them, so that each principal needs a store of its own.
-	Conversations *conversation.Store
+	// Conversations returns those of a principal, which Input.Context may name; nil where there are none.
+	Conversations func(principal string) (*conversation.Store, error)
 	// Window returns how many tokens fit into the model as it is loaded; nil, or 0, is unknown. When they are nearly used
 	// up, the model summarizes the oldest messages.
 	Window func(ctx context.Context, model string) (tokens int)
@@ -123,6 +127,25 @@ type Result struct {
 	Usage *messages.Usage `json:"usage,omitempty"`
 }
 
+// Define defines the job. config is called for each run.
+func Define(config func(in Input) (Config, error)) actors.Definition {
+	return actors.Definition{Name: Name, About: messages.About{
+		Title:       "Chat with a language model",
+		Description: "Gives the server's language model a message and gives its answer.",
+		Input:       form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "message", OpenWorld: true,
+	}, New: func(input json.RawMessage) (actors.Job, error) {
+		var in Input
+		if err := json.Unmarshal(input, &in); err != nil {
+			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
+		}
+		with, err := config(in)
+		if err != nil {
+			return actors.Job{}, err
+		}
+		return Job(in, with)
+	}}
+}
+
 // Job returns the job for the input. A run whose node is gone goes on from its last step in the log; if a call of a
 // tool was under way that is not idempotent, it fails with node_lost. Errors: invalid_input, limit_exceeded.
 func Job(in Input, config Config) (actors.Job, error) {
@@ -138,6 +161,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if err := config.Bounds.check(); err != nil {
 		return actors.Job{}, err
 	}
+	in.Model = cmp.Or(in.Model, config.Model)
 	tools, err := config.Tools.Allow(tool.All, in.Tools)
 	if err != nil {
 		return actors.Job{}, err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"iter"
 	"strings"
 	"testing"
@@ -201,4 +202,9 @@ func transcript(t *testing.T, events []messages.Event, requests []model.Request)
 		}
 	}
 	return out.String()
+}
+
+// kept has the conversations of every principal in one store.
+func kept(store *conversation.Store) func(string) (*conversation.Store, error) {
+	return func(string) (*conversation.Store, error) { return store, nil }
 }

@@ -27,7 +27,7 @@ func TestDefectsOfLooopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close(context.Background())
-			config.Tools, config.Conversations = bank(t, tool.Tool{}), conversation.NewMemory(10)
+			config.Tools, config.Conversations = bank(t, tool.Tool{}), kept(conversation.NewMemory(10))
 			f(&told{t: t, system: s, script: &script{}, config: config})
 		})
 	}

@@ -35,7 +35,11 @@ const forAnswers = 25 * time.Hour
 func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System,
 		Timeout: u.Bounds.Time + forAnswers}
-	u.memory, err = u.Conversations.Begin(in.Context, b)
+	kept, err := u.Conversations(u.task.Principal())
+	if err != nil {
+		return err
+	}
+	u.memory, err = kept.Begin(in.Context, b)
 	busy, ok := errors.AsType[*conversation.BusyError](err)
 	if !ok {
 		return err
@@ -45,7 +49,7 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 		return cmp.Or(failed, err)
 	}
 	b.Over = busy.Owner
-	u.memory, err = u.Conversations.Begin(in.Context, b)
+	u.memory, err = kept.Begin(in.Context, b)
 	return err
 }
 

@@ -97,7 +97,7 @@ func (w *told) until(run *actors.Run, meanwhile func(messages.Event)) (state mes
 }
 
 func TestTurnsRemember(t *testing.T) {
-	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10)}
+	config := chat.Config{Tools: tools(t), Conversations: kept(conversation.NewMemory(10))}
 	answers := []said{{calls: calls(`weather {"city":"Oslo"}`)}, {text: "It rains."}, {text: "You asked for Oslo."}}
 	converse(t, "second-turn-remembers", answers, config, func(w *told) {
 		w.until(w.start(chat.Input{Context: "c_1", Message: "How is it in Oslo?", System: "Be brief."}), nil)
@@ -109,7 +109,7 @@ func TestTurnsRemember(t *testing.T) {
 func TestForkGoesOn(t *testing.T) {
 	store := conversation.NewMemory(10)
 	answers := []said{{text: "Hello Ann."}, {text: "No."}, {text: "It is Ann."}, {text: "You asked once."}}
-	converse(t, "fork", answers, chat.Config{Conversations: store}, func(w *told) {
+	converse(t, "fork", answers, chat.Config{Conversations: kept(store)}, func(w *told) {
 		for _, message := range []string{"I am Ann.", "Is my name Bob?"} {
 			w.until(w.start(chat.Input{Context: "c_1", Message: message}), nil)
 		}
@@ -129,7 +129,7 @@ func TestTurnsOfACallerThatRemembers(t *testing.T) {
 		w.until(w.start(chat.Input{Earlier: earlier, Message: "What did I ask for?", System: "Be brief."}), nil)
 	})
 	_, err := chat.Job(chat.Input{Context: "c_1", Earlier: earlier, Message: "Hi"},
-		chat.Config{Stream: (&script{}).stream, Conversations: conversation.NewMemory(1)})
+		chat.Config{Stream: (&script{}).stream, Conversations: kept(conversation.NewMemory(1))})
 	if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a context and what was said before: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestTurnsOfACallerThatRemembers(t *testing.T) {
 
 // A conversation has one turn at a time; a canceled one leaves what it said, and a note.
 func TestOneTurnAtATime(t *testing.T) {
-	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10)}
+	config := chat.Config{Tools: tools(t), Conversations: kept(conversation.NewMemory(10))}
 	answers := []said{{text: "Wait.", calls: calls("hang")}, {text: "Hello again."}}
 	converse(t, "busy-then-canceled", answers, config, func(w *told) {
 		first := w.start(chat.Input{Context: "c_1", Message: "Hang."})
@@ -173,7 +173,7 @@ func cancelAnywhere(t *testing.T, in chat.Input, answers []said) {
 	t.Helper()
 	in.Context, in.Message = "c_1", "How is it in Oslo?"
 	for at, ended := uint64(2), false; !ended; at++ {
-		config := chat.Config{Conversations: conversation.NewMemory(1), Tools: tools(t)}
+		config := chat.Config{Conversations: kept(conversation.NewMemory(1)), Tools: tools(t)}
 		asked := false
 		converse(t, "", answers, config, func(w *told) {
 			first := w.start(in)
@@ -206,7 +206,7 @@ func TestTaintStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := script{answers: []said{{calls: calls("look")}, {text: "Seen."}, {text: "No."}}}
-	config := chat.Config{Stream: m.stream, Conversations: conversation.NewMemory(1), Tools: set}
+	config := chat.Config{Stream: m.stream, Conversations: kept(conversation.NewMemory(1)), Tools: set}
 	for _, message := range []string{"Look.", "Send it."} {
 		talk(t, chat.Input{Context: "c_1", Message: message}, config, nil, nil)
 	}
@@ -225,7 +225,7 @@ func TestTaintBegins(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		more = append(more, does(tool.Tool{Name: name, Network: true}, text("sent")))
 	}
-	config := chat.Config{Tools: set(t, more...), Conversations: conversation.NewMemory(1)}
+	config := chat.Config{Tools: set(t, more...), Conversations: kept(conversation.NewMemory(1))}
 	script := []said{{calls: calls("post")}, {calls: calls(`post {"to":1}`)}, {text: "No."}, {calls: calls("post")}, {text: "Yes."}, {text: "Hello."}}
 	converse(t, "", script, config, func(w *told) {
 		for _, c := range []struct{ answer, warning string }{{`"no"`, ""}, {"", ""}, {`"yes, once"`, "a, b, c and 2 more"}, {"", ""}} {
@@ -246,7 +246,7 @@ func TestTaintBegins(t *testing.T) {
 // A turn of another process has the conversation as well.
 func TestBusyElsewhere(t *testing.T) {
 	store := conversation.NewMemory(1)
-	converse(t, "", []said{{text: "Hello."}}, chat.Config{Conversations: store}, func(w *told) {
+	converse(t, "", []said{{text: "Hello."}}, chat.Config{Conversations: kept(store)}, func(w *told) {
 		other, err := store.Begin("c_1", conversation.Beginning{Owner: "r_elsewhere", Message: "Hi."})
 		if err != nil {
 			t.Fatal(err)
@@ -264,7 +264,7 @@ func TestBusyElsewhere(t *testing.T) {
 }
 
 func TestNoConversations(t *testing.T) {
-	for context, config := range map[string]chat.Config{"c_1": {}, "No good": {Conversations: conversation.NewMemory(1)}} {
+	for context, config := range map[string]chat.Config{"c_1": {}, "No good": {Conversations: kept(conversation.NewMemory(1))}} {
 		config.Stream = (&script{}).stream
 		_, err := chat.Job(chat.Input{Message: "Hi", Context: context}, config)
 		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {

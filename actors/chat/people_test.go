@@ -216,7 +216,7 @@ func TestWrongPrincipal(t *testing.T) {
 
 // A new message while a turn waits for people cancels that turn and is answered.
 func TestMessageWhileWaiting(t *testing.T) {
-	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: conversation.NewMemory(10)}
+	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: kept(conversation.NewMemory(10))}
 	script := []said{{text: "I pay.", calls: calls(`pay {"sum":7}`)}, {text: "I did not pay."}}
 	converse(t, "message-while-waiting", script, config, func(w *told) {
 		first := w.start(chat.Input{Message: "Pay.", Context: "c_1"})
@@ -237,7 +237,7 @@ func TestMessageWhileWaiting(t *testing.T) {
 func TestApprovalsLast(t *testing.T) {
 	pays := said{calls: calls(`pay {"sum":7}`)}
 	done := said{text: "Paid."}
-	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: conversation.NewMemory(10),
+	config := chat.Config{Tools: bank(t, tool.Tool{}), Conversations: kept(conversation.NewMemory(10)),
 		Always: approval.Open(filepath.Join(t.TempDir(), "allowed"))}
 	converse(t, "approvals-last", []said{pays, done, pays, done, pays, done, pays, done, pays, done, pays, done}, config, func(w *told) {
 		asked := func(context string, answers ...string) (n int) {
@@ -281,7 +281,7 @@ func TestUnattended(t *testing.T) {
 
 // The conversation after a canceled turn is one that a server accepts.
 func TestCancelThenAsk(t *testing.T) {
-	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10),
+	config := chat.Config{Tools: tools(t), Conversations: kept(conversation.NewMemory(10)),
 		Bounds: chat.Bounds{Parallel: 2}}
 	script := []said{{text: "Let me see.", calls: calls("hang", `weather {"city":"Oslo"}`)}, {text: "Hello."}}
 	converse(t, "cancel-then-ask", script, config, func(w *told) {
@@ -300,15 +300,9 @@ func TestCancelThenAsk(t *testing.T) {
 // node is a System that goes on with the chats in the journal.
 func node(t *testing.T, journal actors.Journal, config chat.Config) *actors.System {
 	t.Helper()
-	job := func(input json.RawMessage) (actors.Job, error) {
-		var in chat.Input
-		if err := json.Unmarshal(input, &in); err != nil {
-			return actors.Job{}, err
-		}
-		return chat.Job(in, config)
-	}
+	job := chat.Define(func(chat.Input) (chat.Config, error) { return config, nil })
 	s, err := actors.New(context.Background(),
-		actors.Config{Journal: journal, HandOver: true, Jobs: map[string]actors.NewJob{chat.Name: job}})
+		actors.Config{Journal: journal, HandOver: true, Jobs: []actors.Definition{job}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func TestPrompts(t *testing.T) {
 // A stage whose request is too long for the model is asked again with a shorter one.
 func TestStagesOverflow(t *testing.T) {
 	m := &script{answers: []said{{text: strings.Repeat("o", 2700)}, {}, {text: "Short."}, {text: greeting}, {text: reply}}}
-	config := chat.Config{Conversations: conversation.NewMemory(1), Stream: narrow(m), Tools: tools(t)}
+	config := chat.Config{Conversations: kept(conversation.NewMemory(1)), Stream: narrow(m), Tools: tools(t)}
 	talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
 	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1", Stages: true, Output: chat.Structured}, config, nil, nil)
 	if state.Status != messages.Completed || state.End.Degraded || len(m.requests) != 5 {
@@ -180,7 +180,7 @@ func TestStageCrashes(t *testing.T) {
 
 // A conversation keeps the answers of stages, and not the way to them; a turn that fails leaves it free.
 func TestStagesRemember(t *testing.T) {
-	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10)}
+	config := chat.Config{Tools: tools(t), Conversations: kept(conversation.NewMemory(10))}
 	answers := []said{{text: search}, {calls: calls(`weather {"city":"Oslo"}`)}, {text: rain}, {text: "It rains."},
 		{text: search}, {text: "Wait.", calls: calls("hang")}, {text: greeting}, {text: "You asked for Oslo."}}
 	converse(t, "stages-remember", answers, config, func(w *told) {

@@ -448,7 +448,7 @@ func TestALostRunKeepsTheAnswer(t *testing.T) {
 	in := modeled(repository(t, nil), t.TempDir())
 	node := func(inject func(actors.Point)) *actors.System {
 		s, err := actors.New(t.Context(), actors.Config{Journal: journal, HandOver: true, Drain: 1, Inject: inject,
-			Jobs: map[string]actors.NewJob{llmstxt.Name: func(json.RawMessage) (actors.Job, error) { return asking(t, in, o), nil }}})
+			Jobs: []actors.Definition{{Name: llmstxt.Name, New: func(json.RawMessage) (actors.Job, error) { return asking(t, in, o), nil }}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -17,8 +18,10 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // forms are jobs of a runtime.
-var forms = map[string]plan.Kind{"any": {}, "generate": {Form: json.RawMessage(`{"type":"object","required":["repository"],
-	"additionalProperties":false,"properties":{"repository":{"type":"string"},"full":{"type":"boolean"},"budget":{"type":"number"}}}`)}}
+var forms = []actors.Definition{{Name: "any"}, {Name: "generate", About: messages.About{Input: func() json.RawMessage {
+	return json.RawMessage(`{"type":"object","required":["repository"],
+	"additionalProperties":false,"properties":{"repository":{"type":"string"},"full":{"type":"boolean"},"budget":{"type":"number"}}}`)
+}}}}
 
 // All problems are said at once, each with its line and column.
 func TestCheck(t *testing.T) {

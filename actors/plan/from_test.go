@@ -24,7 +24,7 @@ func bubble(t *testing.T, config actors.Config, test func(t *testing.T, s *actor
 		}
 		defer s.Close(context.Background())
 		w := newWorld(t, "first", "each0", "each1", "last")
-		w.Runs = s
+		w.Runs = func(string) plan.Runs { return s }
 		test(t, s, w)
 	})
 }
@@ -92,7 +92,7 @@ func TestFromRefuses(t *testing.T) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
-		job, err := actors.Func("work", w.work)(nil)
+		job, err := actors.Func("work", w.work).New(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/actors/structured/document"
@@ -33,12 +33,21 @@ type node struct {
 }
 
 // Check returns all that is wrong with the plan, as [Problems], or nil. Its steps may start the jobs.
-func (p *Plan) Check(jobs map[string]Kind) error {
+func (p *Plan) Check(jobs []actors.Definition) error {
 	_, err := compile(p, jobs)
 	return err
 }
 
-func compile(p *Plan, jobs map[string]Kind) (*graph, error) {
+// jobOf returns the job of the name, or nil.
+func jobOf(jobs []actors.Definition, name string) *actors.Definition {
+	i := slices.IndexFunc(jobs, func(d actors.Definition) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &jobs[i]
+}
+
+func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 	c := &compiler{jobs: jobs, at: p.text}
 	if p.text == nil { // of a Go value, whose form nobody has checked
 		data, err := json.Marshal(p)
@@ -56,7 +65,7 @@ func compile(p *Plan, jobs map[string]Kind) (*graph, error) {
 
 // compiler turns plans into graphs.
 type compiler struct {
-	jobs     map[string]Kind
+	jobs     []actors.Definition
 	at       document.Places
 	problems Problems
 }
@@ -282,12 +291,18 @@ func (s *scope) work(i int) {
 		sub := s.compiler.compile(n.Plan, s.of(i, "plan"))
 		s.input(i, sub.plan.inputForm(), "the plan")
 	case n.Job != "":
-		job, known := s.jobs[n.Job]
-		if !known {
-			s.wrong(s.of(i, "job"), "there is no job %s; there are %s", n.Job, listed(slices.Sorted(maps.Keys(s.jobs))))
+		job := jobOf(s.jobs, n.Job)
+		if job == nil {
+			var names []string
+			for _, d := range s.jobs {
+				names = append(names, d.Name)
+			}
+			slices.Sort(names)
+			s.wrong(s.of(i, "job"), "there is no job %s; there are %s", n.Job, listed(names))
+			break
 		}
 		var in inputForm
-		if len(job.Form) > 0 && json.Unmarshal(job.Form, &in) == nil {
+		if schema := job.Input.JSON(); len(schema) > 0 && json.Unmarshal(schema, &in) == nil {
 			s.input(i, in, n.Job)
 		}
 	case n.Ask != nil:

@@ -26,28 +26,18 @@ type Input struct {
 
 // Config says what the steps of plans can do.
 type Config struct {
-	// Jobs are the jobs that steps may start, by name.
-	Jobs map[string]Kind
+	// Jobs are the jobs that steps may start. A step's input is held to the schema.
+	Jobs []actors.Definition
 	// Read and Write are the jobs of steps that read and write, as package artifact makes them.
-	Read, Write actors.NewJob
-	// Runs are the runs that the plan's caller may read. Without them a plan knows its own alone.
-	Runs Runs
-	// Shown is what the log has as a plan's input; nil is the input itself.
-	Shown func(in Input) any
+	Read, Write actors.Definition
+	// Runs returns the runs that a principal may read. Without it a plan knows its own alone.
+	Runs func(principal string) Runs
 }
 
 // Runs finds runs. Errors: not_found.
 type Runs interface {
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
 	Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error]
-}
-
-// Kind is a job that steps may start.
-type Kind struct {
-	// New makes the job.
-	New actors.NewJob
-	// Form is the JSON Schema of its input; nil is any input.
-	Form json.RawMessage
 }
 
 // Job returns the job for the input. Errors: invalid_input, which says all that is wrong with the plan.
@@ -70,21 +60,17 @@ func Job(in Input, config Config) (actors.Job, error) {
 	case (in.From == "") != (in.Run == ""):
 		return actors.Job{}, messages.InvalidInput("from is a step and run an earlier run of the plan; give both or neither")
 	}
-	shown := any(in)
-	if config.Shown != nil {
-		shown = config.Shown(in)
-	}
 	steps := func(ctx context.Context, t *actors.TaskContext) error {
 		return newRunner(config, newCore(g, params), t, earlierRun{in.Run, anew}).run(ctx)
 	}
 	// Another attempt goes on where a crash has ended the last.
-	return actors.Job{Name: Name, Input: shown, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
+	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
 		Policy: supervision.Policy{RetryCrash: true}}}}, nil
 }
 
-// New makes the job from the JSON of an [Input], as a runtime's Config.Jobs needs it. The plan in it may be a text.
-func New(config Config) actors.NewJob {
-	return func(input json.RawMessage) (actors.Job, error) {
+// Define defines the job. The plan of an [Input] may be a text.
+func Define(config Config) actors.Definition {
+	return actors.Definition{Name: Name, New: func(input json.RawMessage) (actors.Job, error) {
 		var in Input
 		if err := json.Unmarshal(input, &in); err != nil {
 			if _, ok := errors.AsType[Problems](err); ok {
@@ -93,7 +79,7 @@ func New(config Config) actors.NewJob {
 			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
 		}
 		return Job(in, config)
-	}
+	}}
 }
 
 // Result returns the result of a plan that has completed.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"github.com/seed889630bf/lastword/actors"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -223,7 +224,7 @@ func drawn(r *rand.Rand) *Plan {
 func history(t *testing.T, seed uint64) (moves int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := drawn(r)
-	g, err := compile(p, map[string]Kind{"any": {}})
+	g, err := compile(p, []actors.Definition{{Name: "any"}})
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}

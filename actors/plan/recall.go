@@ -156,7 +156,7 @@ func (r *runner) kept(m move) (ending, error) {
 	case !ok:
 		return e, nil // it failed before its run began
 	}
-	state, err := r.Runs.State(r.ctx, child)
+	state, err := r.runs.State(r.ctx, child)
 	if err != nil {
 		return e, err
 	}
@@ -166,10 +166,10 @@ func (r *runner) kept(m move) (ending, error) {
 // recallEarlier reads the run that this one goes on from, and those whose ends that one has kept.
 func (r *runner) recallEarlier() error {
 	for id := r.earlier.id; id != ""; {
-		if r.Runs == nil {
+		if r.runs == nil {
 			return messages.InvalidInput("plans cannot read earlier runs here; leave from and run out")
 		}
-		state, err := r.Runs.State(r.ctx, id)
+		state, err := r.runs.State(r.ctx, id)
 		switch {
 		case messages.CodeOf(err) == messages.CodeNotFound && id != r.earlier.id:
 			return nil
@@ -178,7 +178,7 @@ func (r *runner) recallEarlier() error {
 		case !state.Status.IsEnded():
 			return messages.InvalidInput("the run %s has not ended; wait for its end, or cancel it", id)
 		}
-		log, err := recall(r.Runs.Events(r.ctx, id, 0))
+		log, err := recall(r.runs.Events(r.ctx, id, 0))
 		if err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ type calls struct {
 	of map[string]int
 }
 
-func (c *calls) job(alive func() bool) actors.NewJob {
+func (c *calls) job(alive func() bool) actors.Definition {
 	return actors.Func("work", func(ctx context.Context, _ *actors.TaskContext, in work) (any, error) {
 		if !alive() {
 			<-ctx.Done()
@@ -170,9 +170,9 @@ func dies(t *testing.T, journal actors.Journal, at int64, idempotent bool) (end 
 	}
 	counted, m := &calls{of: map[string]int{}}, newMortal(journal, at)
 	node := func(j actors.Journal, alive func() bool) *actors.System {
-		config := plan.Config{Jobs: map[string]plan.Kind{"work": {New: counted.job(alive)}}}
+		config := plan.Config{Jobs: []actors.Definition{counted.job(alive)}}
 		s, err := actors.New(t.Context(), actors.Config{Journal: j, HandOver: true, Drain: time.Second,
-			Jobs: map[string]actors.NewJob{plan.Name: plan.New(config)}})
+			Jobs: []actors.Definition{plan.Define(config)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func crashes(t *testing.T, at int) (struck bool) {
 		t.Fatal(err)
 	}
 	defer s.Close(context.Background())
-	w := &world{Config: plan.Config{Jobs: map[string]plan.Kind{"work": {New: counted.job(func() bool { return true })}}}}
+	w := &world{Config: plan.Config{Jobs: []actors.Definition{counted.job(func() bool { return true })}}}
 	events, end := w.carry(t, s, plan.Input{Plan: read(t, survivor)}, nil)
 	if end.Status != messages.Completed || string(end.End.Result) != `"x!y!z!2"` {
 		t.Errorf("crash %d: %s %+v", at, end.Status, end.End)

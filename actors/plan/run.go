@@ -14,6 +14,7 @@ import (
 // runner carries out the moves of the core as a run's task.
 type runner struct {
 	Config
+	runs     Runs // that the plan may read, or nil
 	core     *core
 	task     *actors.TaskContext
 	ctx      context.Context // of the attempt
@@ -33,7 +34,11 @@ type arrival struct {
 }
 
 func newRunner(config Config, c *core, t *actors.TaskContext, e earlierRun) *runner {
-	return &runner{Config: config, core: c, task: t, arrivals: make(chan arrival, c.limit), earlier: earlier{earlierRun: e},
+	var runs Runs
+	if config.Runs != nil {
+		runs = config.Runs(t.Principal())
+	}
+	return &runner{Config: config, runs: runs, core: c, task: t, arrivals: make(chan arrival, c.limit), earlier: earlier{earlierRun: e},
 		stops: map[unit]context.CancelCauseFunc{}, replayed: map[pastWork]move{}}
 }
 

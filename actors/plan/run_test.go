@@ -45,10 +45,10 @@ func newWorld(t *testing.T, names ...string) *world {
 		w.calls[name] = new(atomic.Int64)
 	}
 	folder := t.TempDir()
-	w.Jobs = map[string]plan.Kind{"work": {New: actors.Func("work", w.work)}}
-	w.Write = artifact.Write(folder, nil)
-	w.Read = artifact.Read(func(ctx context.Context, id messages.RunID) (messages.State, error) {
-		return w.Runs.State(ctx, id)
+	w.Jobs = []actors.Definition{actors.Func("work", w.work)}
+	w.Write = artifact.Write(func(string) (string, error) { return folder, nil }, nil)
+	w.Read = artifact.Read(func(ctx context.Context, id messages.RunID, _ string) (messages.State, error) {
+		return w.Runs("").State(ctx, id)
 	}, func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 		return os.Open(filepath.Join(folder, a.Path))
 	})
@@ -144,7 +144,7 @@ func TestRuns(t *testing.T) {
 				}
 				defer s.Close(context.Background())
 				w := newWorld(t, "flaky")
-				w.Runs = s
+				w.Runs = func(string) plan.Runs { return s }
 				in := plan.Input{Plan: read(t, string(archive.Files[i].Data))}
 				events, state := w.carry(t, s, in, nil)
 				replay(t, s, in, w.Config, events)

@@ -80,17 +80,17 @@ func (r *runner) job(n *Step, input any) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, messages.InvalidInput("the input is not JSON: %v", err)
 	}
-	job := r.Jobs[n.Job].New
+	job := r.Read
 	switch {
-	case n.Read != nil:
-		job = r.Read
 	case n.Write != nil:
 		job = r.Write
+	case n.Read == nil:
+		job = *jobOf(r.Jobs, n.Job) // compile has found it
 	}
-	if job == nil {
+	if job.New == nil {
 		return actors.Job{}, messages.InvalidInput("plans neither read nor write here")
 	}
-	return job(data)
+	return job.New(data)
 }
 
 // schema is the JSON Schema of the answer: yes or no if there is none.

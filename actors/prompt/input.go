@@ -17,21 +17,21 @@ const Auto = "auto"
 
 // Input is the job's input. It must hold no secrets: run.queued shows it.
 type Input struct {
-	Text string `json:"text"`
+	Text string `json:"text" form:"minLength=1"`
 	// Earlier is what the user and the assistant said before the text, the oldest first.
-	Earlier []model.Message `json:"earlier,omitempty"`
+	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
-	Model string `json:"model,omitempty"`
+	Model string `json:"model,omitempty" form:"maxLength=256" jsonschema:"its name, or auto for the loaded one"`
 	// MaxTokens limits the answer, thoughts included; zero leaves the limit to the server.
-	MaxTokens   int      `json:"max_tokens,omitempty"`
-	Temperature *float64 `json:"temperature,omitempty"` // 0 to 2; nil leaves it to the server
-	TopP        *float64 `json:"top_p,omitempty"`       // above 0 to 1
-	Seed        *int64   `json:"seed,omitempty"`
-	Stop        []string `json:"stop,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1" jsonschema:"most tokens, thoughts included"`
+	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2"`
+	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of words"`
+	Seed        *int64   `json:"seed,omitempty" jsonschema:"to repeat an answer"`
+	Stop        []string `json:"stop,omitempty" form:"maxItems=16"`
 	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
-	Extra map[string]json.RawMessage `json:"extra,omitempty"`
+	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"-"`
 }
 
 func (in Input) check() error {

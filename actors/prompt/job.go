@@ -1,11 +1,14 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -20,6 +23,8 @@ const Stream = "answer"
 // Config says which model answers.
 type Config struct {
 	Stream model.Stream
+	// Model is the one of an input that names none: a name, or [Auto].
+	Model string
 	// Provider names the server in llm.started.
 	Provider string
 	// Choose names the model if the input names none. If Choose is nil or returns "", the server chooses.
@@ -39,6 +44,26 @@ type Result struct {
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
 }
 
+// Define defines the job. config is called for each run.
+func Define(config func() (Config, error)) actors.Definition {
+	return actors.Definition{Name: Name, About: messages.About{
+		Title: "Ask a language model",
+		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
+			"for work that a local model can do.",
+		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "text", OpenWorld: true,
+	}, New: func(input json.RawMessage) (actors.Job, error) {
+		var in Input
+		if err := json.Unmarshal(input, &in); err != nil {
+			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
+		}
+		with, err := config()
+		if err != nil {
+			return actors.Job{}, err
+		}
+		return Job(in, with)
+	}}
+}
+
 // Job returns the job for the input. Errors: invalid_input, limit_exceeded.
 func Job(in Input, config Config) (actors.Job, error) {
 	if err := in.check(); err != nil {
@@ -47,6 +72,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if config.Stream == nil {
 		return actors.Job{}, messages.InvalidInput("the prompt job needs Config.Stream")
 	}
+	in.Model = cmp.Or(in.Model, config.Model)
 	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in) }
 	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
 		{Name: "respond", Run: respond, Policy: supervision.Policy{Attempts: 1}},

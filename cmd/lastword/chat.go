@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"io"
 	"strings"
 
@@ -134,9 +135,11 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	}
 	config.Bounds.Time, c.in.Tools = c.timeout, c.box.Names
 	if talks || c.in.Context != "" || c.resume != "" {
-		if config.Conversations, err = c.openConversations(); err != nil {
+		kept, err := c.openConversations()
+		if err != nil {
 			return err
 		}
+		config.Conversations = func(string) (*conversation.Store, error) { return kept, nil }
 	}
 	switch {
 	case talks && c.program.Display.InPlace(false) && c.program.Env.Get("ACCESSIBLE") == "":

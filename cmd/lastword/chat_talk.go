@@ -70,7 +70,10 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 
 // talk holds a conversation on the terminal.
 func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
-	kept := config.Conversations
+	kept, err := config.Conversations("")
+	if err != nil {
+		return err
+	}
 	start, done, err := c.starter(cmd, config, box)
 	if err != nil {
 		return err

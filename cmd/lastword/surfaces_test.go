@@ -37,8 +37,8 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), end: make(chan struct{})}
 	var err error
-	s.system, err = actors.New(t.Context(), actors.Config{Jobs: map[string]actors.NewJob{
-		"tale": func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }}})
+	s.system, err = actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{
+		{Name: "tale", New: func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 	for name, end := range map[string]error{"good": nil, "bad": errors.New("the part is <broken>")} {
 		job, err := actors.Func("part", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
 			return "told", errors.Join(t.Say("part", odd), end)
-		})(nil)
+		}).New(nil)
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,6 @@ type Job struct {
 	Limits messages.Limits
 	// Prepare, which may be nil, changes the input of a caller before it is submitted. Errors: invalid_input.
 	Prepare func(ctx context.Context, input json.RawMessage) (json.RawMessage, error)
-	// PrepareTurn, which may be nil, does so with the input of a [Turn].
-	PrepareTurn func(ctx context.Context, input json.RawMessage) (json.RawMessage, error)
 }
 
 // Config is what every dialect is made of.

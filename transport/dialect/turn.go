@@ -89,7 +89,7 @@ func (d *Door) StartTurn(ctx context.Context, job Job, t Turn, labels map[string
 	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
 		return "", err
 	}
-	return d.submit(ctx, messages.Request{Job: job.Name, Input: JSON(input), Labels: labels, Key: key}, job, job.PrepareTurn)
+	return d.submit(ctx, messages.Request{Job: job.Name, Input: JSON(input), Labels: labels, Key: key}, job, nil)
 }
 
 // Said is what was said before a run, what its client said, and what the run has said.

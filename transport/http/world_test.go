@@ -68,7 +68,7 @@ func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 		}
 	}
 	if in.Child {
-		job, err := actors.Func("tell", tell)(json.RawMessage(`{"words":3}`))
+		job, err := actors.Func("tell", tell).New(json.RawMessage(`{"words":3}`))
 		if err != nil {
 			return "", err
 		}
@@ -119,7 +119,7 @@ func newWorld(t *testing.T) *world {
 func newSystem(t *testing.T) *actors.System {
 	t.Helper()
 	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000,
-		Jobs: map[string]actors.NewJob{"tell": actors.Func("tell", tell)}})
+		Jobs: []actors.Definition{actors.Func("tell", tell)}})
 	if err != nil {
 		t.Fatal(err)
 	}

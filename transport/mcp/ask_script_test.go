@@ -14,7 +14,7 @@ import (
 // as the answer to the call; the call made again with the user's answer goes on with the same run.
 func TestScriptAsksItsCaller(t *testing.T) {
 	inModern(t, func(t *testing.T, how era) {
-		s := serving(t, map[string]actors.NewJob{"script": scripted(testkit.Script{Analyze: []testkit.Step{
+		s := serving(t, []actors.Definition{scripted(testkit.Script{Analyze: []testkit.Step{
 			{Do: testkit.Ask, Body: messages.InputRequired{Request: "sure", Prompt: "Go on?",
 				Schema: json.RawMessage(`{"type":"object","properties":{"yes":{"type":"boolean"}},"required":["yes"]}`)}},
 		}})}, mcp.JobTool{Job: "script"})

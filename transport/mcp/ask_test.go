@@ -299,7 +299,7 @@ func quizzing(t *testing.T, questions int) *mcp.Server {
 		}
 		return questions, nil
 	}
-	return serving(t, map[string]actors.NewJob{"quiz": actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
+	return serving(t, []actors.Definition{actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
 }
 
 // A run that asks more often than one call can is not lost: the call says how to go on.

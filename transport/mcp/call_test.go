@@ -96,7 +96,7 @@ func quiet(t *testing.T, c *client, x *exchange) {
 
 func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script"})
+		s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script"})
 		c := dial(t, s, how)
 		x := c.callTool("script", map[string]any{}, "tok")
 		all := x.until()
@@ -113,7 +113,7 @@ func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
 
 func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script", Name: "work"})
+		s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script", Name: "work"})
 		c := dial(t, s, how)
 		x := c.callTool("work", nil, nil)
 		all := x.until()
@@ -125,7 +125,7 @@ func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
 }
 
 // gated is a job that waits for its gate.
-func gated() (actors.NewJob, chan struct{}) {
+func gated() (actors.Definition, chan struct{}) {
 	gate := make(chan struct{})
 	return scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Await, Gate: gate}}}), gate
 }
@@ -133,7 +133,7 @@ func gated() (actors.NewJob, chan struct{}) {
 func TestTheFirstEventComesAtOnce(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		job, gate := gated()
-		s := serving(t, map[string]actors.NewJob{"script": job}, mcp.JobTool{Job: "script"})
+		s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 		x := dial(t, s, how).callTool("script", nil, 7)
 		if e := x.take().progress(t).Meta.Event; e == nil || e.Kind() != messages.KindRunQueued {
 			t.Errorf("the first event is %v", e)
@@ -149,7 +149,7 @@ func TestACrashIsOneFailedResult(t *testing.T) {
 	for _, crash := range []testkit.Action{testkit.Panic, testkit.NilMap, testkit.Goexit, testkit.PanicInGo} {
 		inEachEra(t, func(t *testing.T, how era) {
 			job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: crash, Text: "oh dear"}}})
-			s := serving(t, map[string]actors.NewJob{"script": job}, mcp.JobTool{Job: "script"})
+			s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 			c := dial(t, s, how)
 			for _, token := range []any{nil, "tok"} {
 				x := c.callTool("script", nil, token)
@@ -182,7 +182,7 @@ func runOf(t *testing.T, x *exchange) messages.RunID {
 func TestCancelReachesTheRun(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		job, _ := gated()
-		s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+		s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 		add(t, s, mcp.JobTool{Job: "script"})
 		c := dial(t, s, how)
 		x := c.callTool("script", nil, "tok")
@@ -202,7 +202,7 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 	} {
 		inEachEra(t, func(t *testing.T, how era) {
 			job, gate := gated()
-			s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+			s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 			add(t, s, mcp.JobTool{Job: "script", Mode: mode})
 			c := dial(t, s, how)
 			x := c.callTool("script", nil, "tok")
@@ -224,7 +224,7 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 
 func TestHeartbeatsFillSilence(t *testing.T) {
 	job, gate := gated()
-	s, _ := doorTo(t, mcp.Config{Heartbeat: 100 * time.Microsecond}, map[string]actors.NewJob{"script": job})
+	s, _ := doorTo(t, mcp.Config{Heartbeat: 100 * time.Microsecond}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	x := dial(t, s, legacyStdio).callTool("script", nil, "tok")
 	seq, last, beats := 0.0, 0.0, 0
@@ -276,7 +276,7 @@ func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 	const words = 60000
 	job := scripted(testkit.Script{Analyze: []testkit.Step{
 		{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
-	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
 	response, id := unread(t, c)
@@ -307,7 +307,7 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 	}) (string, error) {
 		return in.Item, nil
 	})
-	s := serving(t, map[string]actors.NewJob{"order": job},
+	s := serving(t, []actors.Definition{job},
 		mcp.JobTool{Job: "order", Input: schema},
 		mcp.JobTool{Job: "order", Name: "loose"})
 	c := dial(t, s, modernHTTP)
@@ -335,7 +335,7 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 
 func TestPrepareMakesTheInput(t *testing.T) {
 	job := actors.Func("echo", func(_ context.Context, _ *actors.TaskContext, in any) (any, error) { return in, nil })
-	s := serving(t, map[string]actors.NewJob{"echo": job}, mcp.JobTool{Job: "echo",
+	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "echo",
 		Prepare: func(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 			if string(arguments) == `{"bad":true}` {
 				return nil, messages.Errorf("invalid_input", "bad is not good")
@@ -382,7 +382,7 @@ func TestWhatARunIsStartedWith(t *testing.T) {
 func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 	job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: "word ", Times: 1000},
 		{Do: testkit.Await, Gate: make(chan struct{})}}})
-	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	in, ours := io.Pipe()
 	_, full := io.Pipe() // nobody takes a byte of it
@@ -416,7 +416,7 @@ func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
 		{Do: testkit.Say, Text: strings.Repeat("word ", 20_000), Times: 300},
 		{Do: testkit.Emit, Body: messages.ArtifactWritten{Artifact: messages.Artifact{Name: "a", SHA256: messages.Digest("")}}},
 		{Do: testkit.Await, Gate: make(chan struct{})}}})
-	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
 	_, id := unread(t, c)

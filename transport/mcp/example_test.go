@@ -19,8 +19,8 @@ func Example() {
 	type text struct {
 		Text string `json:"text"`
 	}
-	system, err := actors.New(ctx, actors.Config{Jobs: map[string]actors.NewJob{
-		"count_words": actors.Func("count_words", func(_ context.Context, t *actors.TaskContext, in text) (int, error) {
+	system, err := actors.New(ctx, actors.Config{Jobs: []actors.Definition{
+		actors.Func("count_words", func(_ context.Context, t *actors.TaskContext, in text) (int, error) {
 			words := strings.Fields(in.Text)
 			return len(words), t.Progress(int64(len(words)), 0, "words")
 		}),

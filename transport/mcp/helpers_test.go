@@ -55,7 +55,7 @@ func inEachEra(t *testing.T, test func(t *testing.T, how era)) {
 }
 
 // doorTo makes a door to a runtime of the jobs. The tools are for the test to add.
-func doorTo(t testing.TB, config mcp.Config, jobs map[string]actors.NewJob) (*mcp.Server, *actors.System) {
+func doorTo(t testing.TB, config mcp.Config, jobs []actors.Definition) (*mcp.Server, *actors.System) {
 	t.Helper()
 	system, err := actors.New(context.Background(),
 		actors.Config{Jobs: jobs, CancelSoft: time.Second, CancelHard: 2 * time.Second})
@@ -74,7 +74,7 @@ func doorTo(t testing.TB, config mcp.Config, jobs map[string]actors.NewJob) (*mc
 }
 
 // serving is doorTo with a tool for each of the jobs.
-func serving(t testing.TB, jobs map[string]actors.NewJob, tools ...mcp.JobTool) *mcp.Server {
+func serving(t testing.TB, jobs []actors.Definition, tools ...mcp.JobTool) *mcp.Server {
 	t.Helper()
 	s, _ := doorTo(t, mcp.Config{}, jobs)
 	for _, tool := range tools {
@@ -93,9 +93,11 @@ func add(t testing.TB, s *mcp.Server, tool mcp.JobTool) {
 // library is the server of mcp-go behind the door.
 func library(s *mcp.Server) *server.MCPServer { return s.Library().(*server.MCPServer) }
 
-// scripted is a job that does what the script says, whatever its input.
-func scripted(s testkit.Script) actors.NewJob {
-	return func(json.RawMessage) (actors.Job, error) { return s.Job(), nil }
+// scripted is the job script, which does what the script says, whatever its input.
+func scripted(s testkit.Script) actors.Definition { return named("script", s) }
+
+func named(name string, s testkit.Script) actors.Definition {
+	return actors.Definition{Name: name, New: func(json.RawMessage) (actors.Job, error) { return s.Job(), nil }}
 }
 
 // message is a JSON-RPC message that came.

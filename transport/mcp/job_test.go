@@ -36,7 +36,7 @@ func toolsOf(t testing.TB, c *client) []listedTool {
 func nothing(context.Context, *actors.TaskContext, any) (any, error) { return nil, nil }
 
 func TestAToolIsListedAsItIs(t *testing.T) {
-	s := serving(t, map[string]actors.NewJob{"job": actors.Func("job", nothing)},
+	s := serving(t, []actors.Definition{actors.Func("job", nothing)},
 		mcp.JobTool{Job: "job", Name: "reads", Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
 			Input: json.RawMessage(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
 			Output: json.RawMessage(`{"$defs": {"item": {"type": "string"}},

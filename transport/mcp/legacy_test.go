@@ -201,8 +201,8 @@ func TestWhoSeesWhichTasks(t *testing.T) {
 		} `json:"tools"`
 	}
 	supports := map[string]string{"always": `{"taskSupport":"required"}`}
-	for job := range testJobs() {
-		supports[job] = `{"taskSupport":"optional"}`
+	for _, job := range testJobs() {
+		supports[job.Name] = `{"taskSupport":"optional"}`
 	}
 	for _, tool := range read[tools](t, dialAs(t, s, legacyHTTP, as{}).do("tools/list", nil).result(t)).Tools {
 		if string(tool.Execution) != supports[tool.Name] {

@@ -273,7 +273,7 @@ func TestListenTellsOfStatusesAlone(t *testing.T) {
 		<-release
 		return "", context.Cause(ctx)
 	}
-	s := serving(t, map[string]actors.NewJob{"deaf": actors.Func("deaf", deaf)}, mcp.JobTool{Job: "deaf"})
+	s := serving(t, []actors.Definition{actors.Func("deaf", deaf)}, mcp.JobTool{Job: "deaf"})
 	c := dialAs(t, s, modernHTTP, as{capabilities: tasks})
 	id := begin(t, c, "deaf", map[string]any{}).ID
 	l, _ := listen(t, c, map[string]any{"taskIds": []any{string(id)}, "resourceSubscriptions": []any{mcp.RunURI(id)}})

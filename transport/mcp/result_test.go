@@ -18,7 +18,7 @@ import (
 )
 
 func TestTheResultSaysWhatTheRunCameTo(t *testing.T) {
-	s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script"})
+	s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script"})
 	r := dial(t, s, modernHTTP).callTool("script", nil, nil).response().toolResult(t)
 	if len(r.Content) != 2 || r.Content[0].Text != strings.Repeat("word ", 200) {
 		t.Fatalf("the content is %+v", r.Content)
@@ -47,7 +47,7 @@ func TestAResultListsSomeArtifacts(t *testing.T) {
 			script.Write = append(script.Write, testkit.Step{Do: testkit.Emit, Body: messages.ArtifactWritten{
 				Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
 		}
-		s := serving(t, map[string]actors.NewJob{"script": scripted(script)}, mcp.JobTool{Job: "script"})
+		s := serving(t, []actors.Definition{scripted(script)}, mcp.JobTool{Job: "script"})
 		r := dial(t, s, modernHTTP).callTool("script", nil, nil).response().toolResult(t)
 		var got []string
 		for _, a := range r.Structured.Artifacts {
@@ -79,7 +79,7 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in terms) (map[string]int, error) {
 		return map[string]int{"sum": in.A + in.B}, nil
 	})
-	s := serving(t, map[string]actors.NewJob{"add": job}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "add", Name: "own",
+	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "add", Name: "own",
 		Say: func(ended messages.State) string {
 			return "in my words: " + string(ended.End.Result)
 		}})
@@ -140,22 +140,23 @@ func outputOf(t *testing.T, c *client, tool string) *jsonschema.Schema {
 func TestEveryResultFitsTheOutputSchema(t *testing.T) {
 	gate := make(chan struct{})
 	defer close(gate)
-	jobs := map[string]actors.NewJob{
-		"completed": scripted(busy()),
-		"failed":    scripted(testkit.Script{Fetch: []testkit.Step{{Do: testkit.Panic}}}),
-		"canceled":  scripted(testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
-		"working":   scripted(testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
-		"waiting": actors.Func("ask", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
+	jobs := []actors.Definition{
+		named("completed", busy()),
+		named("failed", testkit.Script{Fetch: []testkit.Step{{Do: testkit.Panic}}}),
+		named("canceled", testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
+		named("working", testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
+		actors.Func("waiting", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
 			return t.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?",
 				Schema: json.RawMessage(`{"type":"boolean"}`)})
 		}),
 	}
 	s, system := doorTo(t, mcp.Config{}, jobs)
-	for job := range jobs {
-		add(t, s, mcp.JobTool{Job: job})
+	for _, job := range jobs {
+		add(t, s, mcp.JobTool{Job: job.Name})
 	}
 	c := dial(t, s, legacyHTTP)
-	for job := range jobs {
+	for _, d := range jobs {
+		job := d.Name
 		state := until(t, s, system, job)
 		raw, err := json.Marshal(s.Result(t.Context(), state).Structured)
 		if err != nil {

@@ -70,7 +70,7 @@ func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(),
 		return result, nil
 	}
 	config := mcp.Config{Open: opening(files)}
-	s, system = doorTo(t, config, map[string]actors.NewJob{"work": actors.Func("work", do)})
+	s, system = doorTo(t, config, []actors.Definition{actors.Func("work", do)})
 	add(t, s, mcp.JobTool{Job: "work"})
 	return s, func() { close(gate) }, system
 }
@@ -275,7 +275,7 @@ func TestPagesHaveEachTextOnce(t *testing.T) {
 			}
 			return nil, task.Said("answer", all.String())
 		})
-		s := serving(t, map[string]actors.NewJob{"talk": answer}, mcp.JobTool{Job: "talk"})
+		s := serving(t, []actors.Definition{answer}, mcp.JobTool{Job: "talk"})
 		c := dial(t, s, modernStdio)
 		id := c.call("run_start", map[string]any{"job": "talk"}).Structured.RunID
 		var got, want strings.Builder
@@ -786,7 +786,7 @@ func TestRunsOfOthersInGo(t *testing.T) {
 
 // What a list has where the call does not say, and that a job is named by its tool.
 func TestDefaultsOfLists(t *testing.T) {
-	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"talk": actors.Func("talk",
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{actors.Func("talk",
 		func(_ context.Context, t *actors.TaskContext, n int) (any, error) {
 			for i := range n {
 				a := messages.Artifact{Name: fmt.Sprint(i), SHA256: messages.Digest("")}

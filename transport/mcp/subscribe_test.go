@@ -40,7 +40,7 @@ func openStream(t *testing.T, c *client) {
 }
 
 // stepwise is a job that does a step each time it is told to: a milestone, an artifact, a delta, or its end.
-func stepwise() (job actors.NewJob, steps chan messages.Body) {
+func stepwise() (job actors.Definition, steps chan messages.Body) {
 	steps = make(chan messages.Body)
 	return actors.Func("stepwise", func(ctx context.Context, k *actors.TaskContext, _ noInput) (string, error) {
 		for {
@@ -70,7 +70,7 @@ func artifact(name string) messages.Body {
 func stepDoor(t *testing.T) (*mcp.Server, *actors.System, chan messages.Body) {
 	t.Helper()
 	job, steps := stepwise()
-	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"stepwise": job})
+	s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
 	add(t, s, mcp.JobTool{Job: "stepwise"})
 	return s, system, steps
 }

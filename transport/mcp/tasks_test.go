@@ -78,11 +78,11 @@ func twoQuestions(ctx context.Context, t *actors.TaskContext, _ noInput) (map[st
 	}
 }
 
-func testJobs() map[string]actors.NewJob {
-	return map[string]actors.NewJob{
-		"greet": actors.Func("greet", greet), "waits": actors.Func("waits", waits),
-		"fails": actors.Func("fails", fails), "panics": actors.Func("panics", panics),
-		"confirm": actors.Func("confirm", confirm), "two": actors.Func("two", twoQuestions),
+func testJobs() []actors.Definition {
+	return []actors.Definition{
+		actors.Func("greet", greet), actors.Func("waits", waits),
+		actors.Func("fails", fails), actors.Func("panics", panics),
+		actors.Func("confirm", confirm), actors.Func("two", twoQuestions),
 	}
 }
 

@@ -40,7 +40,7 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		return value, t.Say("answer", "After.")
 	})
 	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, map[string]actors.NewJob{"ask": job}, mcp.JobTool{Job: "ask", Mode: messages.Detached})
+		s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "ask", Mode: messages.Detached})
 		c := dial(t, s, how)
 		all := c.callTool("ask", nil, "tok").until()
 		r := all[len(all)-1].toolResult(t)
@@ -62,7 +62,7 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 // Of calls side by side each is told its own run's events alone.
 func TestCallsSideBySide(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script"})
+		s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script"})
 		c := dial(t, s, how)
 		calls := map[string]*exchange{}
 		for i := range 8 {
@@ -92,7 +92,7 @@ func TestProgressIsShort(t *testing.T) {
 		{Do: testkit.Report, Done: 4}, {Do: testkit.Emit, Text: "end", Body: messages.ToolStarted{Call: "d", Tool: "t"}},
 		{Do: testkit.Log, Text: "a line"},
 	}})
-	s := serving(t, map[string]actors.NewJob{"script": job}, mcp.JobTool{Job: "script"})
+	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "script"})
 	var said []string
 	all := dial(t, s, modernStdio).callTool("script", nil, "tok").until()
 	for _, m := range all[:len(all)-1] {

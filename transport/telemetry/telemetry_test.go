@@ -74,7 +74,7 @@ func TestMetricsAndTraces(t *testing.T) {
 	observer := telemetry.New(telemetry.Config{Collector: at.URL, Service: "test",
 		Gauges: map[string]telemetry.Gauge{"readers": {Help: "Readers.", Read: func() float64 { return 3 }}}})
 	system, err := actors.New(context.Background(), actors.Config{Observe: observer.Observe,
-		Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", chat)}})
+		Jobs: []actors.Definition{actors.Func("chat", chat)}})
 	if err != nil {
 		t.Fatal(err)
 	}

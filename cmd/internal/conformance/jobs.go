@@ -12,17 +12,17 @@ import (
 )
 
 // Jobs are the fixtures that the runtime runs, by name.
-func Jobs() map[string]actors.NewJob {
-	return map[string]actors.NewJob{
-		"greet":              actors.Func("greet", greet),
-		"slow_compute":       actors.Func("slow_compute", compute),
-		"failing_job":        actors.Func("failing_job", fail),
-		"protocol_error_job": actors.Func("protocol_error_job", crash),
-		"confirm_delete":     actors.Func("confirm_delete", confirm),
-		"multi_input":        actors.Func("multi_input", fan),
-		requestState:         actors.Func(requestState, acknowledge),
-		tamperedState:        actors.Func(tamperedState, acknowledge),
-		multiRound:           actors.Func(multiRound, rounds),
+func Jobs() []actors.Definition {
+	return []actors.Definition{
+		actors.Func("greet", greet),
+		actors.Func("slow_compute", compute),
+		actors.Func("failing_job", fail),
+		actors.Func("protocol_error_job", crash),
+		actors.Func("confirm_delete", confirm),
+		actors.Func("multi_input", fan),
+		actors.Func(requestState, acknowledge),
+		actors.Func(tamperedState, acknowledge),
+		actors.Func(multiRound, rounds),
 	}
 }
 

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,10 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
-	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// Each caller has conversations of its own, in memory and in a folder, whatever the call says of a home.
+// Each caller has conversations of its own, in memory and in a folder.
 func TestConversationsOfCallers(t *testing.T) {
 	kept := &Options{program: new(Program)}
 	dir, cmd := t.TempDir(), &cobra.Command{}
@@ -22,16 +20,7 @@ func TestConversationsOfCallers(t *testing.T) {
 	}
 	for form, h := range map[string]*Options{"memory": {program: new(Program)}, "folder": kept} {
 		for _, who := range []string{"", "mia", "Mia"} {
-			data, err := h.prepareChat(gate.With(t.Context(), gate.Principal{Name: who}),
-				json.RawMessage(`{"message":"Hi","context":"c_1","home":"mia"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var in chatInput
-			if err := json.Unmarshal(data, &in); err != nil || in.Context != "c_1" || in.Home != homeOf(who) {
-				t.Fatalf("%s: %q has the input %s: %v", form, who, data, err)
-			}
-			store, err := h.talks.of(h, in.Home)
+			store, err := h.talks.of(h, homeOf(who))
 			if err != nil {
 				t.Fatal(err)
 			}

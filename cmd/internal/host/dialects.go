@@ -78,9 +78,9 @@ func (i *Server) newDialects(c api.Config) {
 			Prepare: job.Prepare}
 		switch job.Name {
 		case prompt.Name:
-			one.Text, one.PrepareTurn = "text", h.preparePrompt
+			one.Text = "text"
 		case chat.Name:
-			one.Text, one.PrepareTurn = "message", h.prepareChat
+			one.Text = "message"
 		}
 		config.Jobs = append(config.Jobs, one)
 	}

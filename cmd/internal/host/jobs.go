@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,11 +13,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/plan"
-	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
@@ -30,11 +27,10 @@ import (
 )
 
 // jobs are the jobs that callers can start.
-func (h *Options) jobs() map[string]actors.NewJob {
-	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt, chat.Name: h.chat,
-		plan.Name: h.plan}
+func (h *Options) jobs() []actors.Definition {
+	jobs := []actors.Definition{{Name: llmstxt.Name, New: h.generate}, h.prompt(), h.chat(), {Name: plan.Name, New: h.plan}}
 	if h.conformance {
-		maps.Copy(jobs, conformance.Jobs())
+		jobs = append(jobs, conformance.Jobs()...)
 	}
 	return jobs
 }

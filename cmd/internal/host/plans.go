@@ -37,7 +37,9 @@ func (h *Options) plan(input json.RawMessage) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, err
 	}
-	return plan.Job(in.Input, config)
+	job, err := plan.Job(in.Input, config)
+	job.Input = in
+	return job, err
 }
 
 // preparePlan makes the job's input from a call's arguments, after it has checked the plan.
@@ -70,12 +72,21 @@ func readPlan(arguments json.RawMessage, in *plan.Input) error {
 
 // jobTools are the jobs that callers start, as tools: of models, or of programs, which may say more.
 func (h *Options) jobTools(programs bool) []mcp.JobTool {
-	var generate, chat []string
+	var generate []string
 	if programs {
-		generate, chat = lmstxt.ForPrograms, chatForms
+		generate = lmstxt.ForPrograms
 	}
-	return []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate, generate...), promptTool(h.preparePrompt),
-		chatTool(h.prepareChat, !h.box.Empty(), chat...)}
+	return []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate, generate...), toolOf(h.prompt(), programs), toolOf(h.chat(), programs)}
+}
+
+// toolOf is the job as a tool of models, or of programs.
+func toolOf(d actors.Definition, programs bool) mcp.JobTool {
+	input := d.Models
+	if programs {
+		input = d.Input
+	}
+	return mcp.JobTool{Job: d.Name, Title: d.Title, Description: d.Description, Input: input.JSON(), Output: d.Output.JSON(),
+		OpenWorld: d.OpenWorld}
 }
 
 // callable are the tools of jobTools and the one for plans, with the limits of the server.
@@ -89,36 +100,37 @@ func (h *Options) callable(programs bool) []mcp.JobTool {
 
 // planConfig says what the steps of a caller's plans can do: what the caller can.
 func (h *Options) planConfig(caller string) (plan.Config, error) {
-	home := homeOf(caller)
-	folder, err := h.place(home, "")
-	if err != nil {
+	folder := func(principal string) (string, error) { return h.place(homeOf(principal), "") }
+	spend := func(principal string, bytes int) error { return h.quota.take(homeOf(principal), int64(bytes)) }
+	runs := func(principal string) plan.Runs { return ownRuns{h.program, principal} }
+	write := artifact.Write(folder, spend)
+	save := write.New
+	write.New = func(input json.RawMessage) (actors.Job, error) {
+		job, err := save(input)
+		if err != nil {
+			return job, err
+		}
+		return h.shared(job), nil
+	}
+	generate := lmstxt.GenerateTool(h.prepareGenerate, lmstxt.ForPrograms...)
+	if err := generate.Compile(); err != nil {
 		return plan.Config{}, err
 	}
 	ctx := gate.With(context.Background(), gate.Principal{Name: caller})
-	runs, write := ownRuns{h.program, caller}, artifact.Write(folder, h.quota.of(home))
-	config := plan.Config{Jobs: map[string]plan.Kind{}, Runs: runs, Read: artifact.Read(runs.State, h.artifact),
-		Write: func(input json.RawMessage) (actors.Job, error) {
-			job, err := write(input)
-			if err != nil {
-				return job, err
-			}
-			return h.shared(job), nil
-		},
-		Shown: func(in plan.Input) any { return planInput{in, caller} }}
-	jobs := map[string]actors.NewJob{"generate": h.generate, "prompt": h.prompt, "chat": h.chat}
-	for _, tool := range h.jobTools(true) {
-		config.Jobs[tool.Job] = plan.Kind{Form: tool.Input, New: func(arguments json.RawMessage) (actors.Job, error) {
-			err := tool.Compile()
-			if err == nil {
-				arguments, err = tool.JobInput(ctx, arguments)
-			}
-			if err != nil {
-				return actors.Job{}, err
-			}
-			return jobs[tool.Job](arguments)
-		}}
-	}
-	return config, nil
+	return plan.Config{Runs: runs, Write: write,
+		Read: artifact.Read(func(ctx context.Context, id messages.RunID, principal string) (messages.State, error) {
+			return runs(principal).State(ctx, id)
+		}, h.artifact),
+		Jobs: []actors.Definition{h.prompt(), h.chat(), {Name: generate.Job,
+			About: messages.About{Input: func() json.RawMessage { return generate.Input }},
+			New: func(arguments json.RawMessage) (actors.Job, error) {
+				arguments, err := generate.JobInput(ctx, arguments)
+				if err != nil {
+					return actors.Job{}, err
+				}
+				return h.generate(arguments)
+			}}},
+	}, nil
 }
 
 // ownRuns are the runs of a caller.
@@ -156,7 +168,7 @@ func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint
 }
 
 // planTool is the job plan as a tool.
-func planTool(prepare prepareInput) mcp.JobTool {
+func planTool(prepare func(context.Context, json.RawMessage) (json.RawMessage, error)) mcp.JobTool {
 	return mcp.JobTool{
 		Job: plan.Name, Name: "plan_run", Title: "Run a plan",
 		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
@@ -197,7 +209,7 @@ func (i *Server) registerPlans(run mcp.JobTool) error {
 	})
 }
 
-func checkPlan(arguments json.RawMessage, jobs map[string]plan.Kind) (*mcp.Result, error) {
+func checkPlan(arguments json.RawMessage, jobs []actors.Definition) (*mcp.Result, error) {
 	var in plan.Input
 	err := json.Unmarshal(arguments, &in)
 	if err == nil {

@@ -89,7 +89,7 @@ func TestServers(t *testing.T) {
 	defer system.Close(context.Background())
 	job, err := actors.Func("call", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
 		return set.Call(ctx, "mcp__vault__show", tool.Call{ID: "c", Task: c}).Text, nil
-	})(nil)
+	}).New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

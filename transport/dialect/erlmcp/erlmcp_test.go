@@ -223,7 +223,7 @@ func TestModesAndErrors(t *testing.T) {
 // A job whose result is a list gives its elements as chunks, not faster than the caller asked for.
 func TestListsAndDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat",
+		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat",
 			func(context.Context, *actors.TaskContext, struct{}) (any, error) {
 				return map[string]any{"chunks": []any{"one", 2, map[string]int{"three": 3}}}, nil
 			})}})
@@ -251,7 +251,7 @@ func TestListsAndDelays(t *testing.T) {
 // A result that is a list gives its elements, null nothing, and any other result itself.
 func TestResultsAsChunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat",
+		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat",
 			func(_ context.Context, _ *actors.TaskContext, in struct{ Result any }) (any, error) {
 				return in.Result, nil
 			})}})

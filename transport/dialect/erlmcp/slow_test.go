@@ -45,7 +45,7 @@ func (s slowly) FlushError() error { return nil }
 // A subscriber that reads slowly, or asks for few chunks, gets merged ones: nothing is lost, and it delays nobody.
 func TestSlowSubscribersGetMergedChunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", talk)}})
+		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat", talk)}})
 		if err != nil {
 			t.Fatal(err)
 		}

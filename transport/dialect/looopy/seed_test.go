@@ -187,7 +187,7 @@ func TestCanceledTurnsDoNotWait(t *testing.T) {
 func inside(t *testing.T, test func(t *testing.T, s http.Handler)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", turn)}})
+		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat", turn)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func turn(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 	what, below := strings.CutSuffix(in.Message, "below")
 	switch {
 	case below:
-		job, err := actors.Func("chat", turn)(fmt.Appendf(nil, `{"message":%q}`, what))
+		job, err := actors.Func("chat", turn).New(fmt.Appendf(nil, `{"message":%q}`, what))
 		if err != nil {
 			return "", err
 		}

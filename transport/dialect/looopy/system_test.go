@@ -25,7 +25,7 @@ func chat(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 	if err := t.Say("answer", "from above"); err != nil {
 		return "", err
 	}
-	job, err := actors.Func("chat", chat)([]byte(`{"message":"part"}`))
+	job, err := actors.Func("chat", chat).New([]byte(`{"message":"part"}`))
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +48,7 @@ func chat(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 // for a credential, which goes on with the turn and is in no event.
 func TestSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := map[string]actors.NewJob{"chat": actors.Func("chat", chat)}
+		jobs := []actors.Definition{actors.Func("chat", chat)}
 		system, err := actors.New(context.Background(), actors.Config{Jobs: jobs})
 		if err != nil {
 			t.Fatal(err)

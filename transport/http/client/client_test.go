@@ -40,7 +40,7 @@ func tell(ctx context.Context, t *actors.TaskContext, in words) (string, error) 
 
 func serve(t *testing.T) (*actors.System, string) {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"tell": actors.Func("tell", tell)}})
+	system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("tell", tell)}})
 	if err != nil {
 		t.Fatal(err)
 	}

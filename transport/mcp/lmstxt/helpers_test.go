@@ -79,7 +79,7 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	k := &kit{t: t, root: root, source: testkit.Repository(t, []byte(garden))}
 	k.before = func(context.Context) error { return nil }
 	var err error
-	k.system, err = actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{job.Name: k.job}})
+	k.system, err = actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{{Name: job.Name, New: k.job}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,11 @@
+// Package form says in JSON Schema what a Go type takes as the input of a job, or gives as its result, so that no form
+// is written twice.
+//
+// A member is described by its tags:
+//
+//	Secrets string `json:"secrets,omitempty" jsonschema:"what happens to secrets" form:"enum=redact|fail|off,default=redact,programs"`
+//
+// jsonschema is its description. form holds what JSON Schema has no Go type for: enum (values between bars), default,
+// minimum, maximum, exclusiveMinimum, minLength, maxLength and maxItems. A member that is marked programs is not for
+// models, and one that is marked "-" for no caller. Members without omitempty are required.
+package form

@@ -1,0 +1,181 @@
+package form
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Input returns the schema of what T takes from programs. It is built when it is first asked for; it is nil for a type
+// that takes anything.
+func Input[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), input) }
+
+// ForModels is Input without the members that models must not fill.
+func ForModels[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), models) }
+
+// Result returns the schema of what T gives. A result may have more members than a reader knows, and objects within it
+// are not described: lists of tools are read by models, which need few words.
+func Result[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), result) }
+
+// TakesObject reports whether T takes a JSON object, or anything.
+func TakesObject[T any]() bool {
+	s := schemaOf(reflect.TypeFor[T](), input)
+	return s.Type == "object" || s.Type == ""
+}
+
+// use is who a schema is for.
+type use uint8
+
+const (
+	input use = iota
+	models
+	result
+)
+
+func built(t reflect.Type, of use) messages.JSONSchema {
+	return sync.OnceValue(func() json.RawMessage {
+		text, _ := json.Marshal(schemaOf(t, of)) // it is made of plain values
+		if string(text) == "true" {
+			return nil
+		}
+		return text
+	})
+}
+
+// schemaOf is the schema of anything for a type that has none, such as one that contains itself. It panics for a wrong
+// tag.
+func schemaOf(t reflect.Type, of use) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[json.Number]():     {Type: "number"},
+	}})
+	if err != nil {
+		return &jsonschema.Schema{}
+	}
+	if err := refine(s, t, of); err != nil {
+		panic(fmt.Sprintf("form: %v: %v", t, err))
+	}
+	return s
+}
+
+// refine makes the schema of a type say what its tags say. Nothing may be null: a member that is not said is left out.
+func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for _, one := range s.Types {
+		if one != "null" {
+			s.Type = one
+		}
+	}
+	s.Types = nil
+	switch {
+	case s.Items != nil:
+		return refine(s.Items, t.Elem(), of)
+	case t.Kind() == reflect.Map && s.AdditionalProperties != nil:
+		return refine(s.AdditionalProperties, t.Elem(), of)
+	case t.Kind() != reflect.Struct || s.Properties == nil:
+		return nil
+	}
+	if of == result {
+		s.AdditionalProperties = nil
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		member := s.Properties[name]
+		if member == nil {
+			continue
+		}
+		tag := field.Tag.Get("form")
+		if hidden(tag, of) {
+			delete(s.Properties, name)
+			continue
+		}
+		if err := refine(member, field.Type, of); err != nil {
+			return err
+		}
+		if of == result {
+			brief(member)
+		}
+		if err := describe(member, tag); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// brief leaves out what an object in a result holds.
+func brief(s *jsonschema.Schema) {
+	if s.Items != nil {
+		s = s.Items
+	}
+	s.Properties, s.Required = nil, nil
+}
+
+func hidden(tag string, of use) bool {
+	for mark := range strings.SplitSeq(tag, ",") {
+		if mark == "-" && of != result || mark == "programs" && of == models {
+			return true
+		}
+	}
+	return false
+}
+
+// describe adds what the tag says of a member.
+func describe(s *jsonschema.Schema, tag string) error {
+	for mark := range strings.SplitSeq(tag, ",") {
+		name, value, _ := strings.Cut(mark, "=")
+		var err error
+		switch name {
+		case "", "-", "programs":
+		case "enum":
+			at := s
+			if s.Items != nil {
+				at = s.Items
+			}
+			for one := range strings.SplitSeq(value, "|") {
+				at.Enum = append(at.Enum, one)
+			}
+		case "default":
+			s.Default, err = json.Marshal(value)
+			if s.Type != "string" {
+				s.Default = json.RawMessage(value)
+			}
+		case "minimum":
+			s.Minimum, err = number(value)
+		case "exclusiveMinimum":
+			s.ExclusiveMinimum, err = number(value)
+		case "maximum":
+			s.Maximum, err = number(value)
+		case "minLength":
+			s.MinLength, err = count(value)
+		case "maxLength":
+			s.MaxLength, err = count(value)
+		case "maxItems":
+			s.MaxItems, err = count(value)
+		default:
+			err = fmt.Errorf("the tag has no %q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func number(text string) (*float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	return &n, err
+}
+
+func count(text string) (*int, error) {
+	n, err := strconv.Atoi(text)
+	return &n, err
+}
