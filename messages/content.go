@@ -153,9 +153,9 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *violation {
 	switch {
 	case d.Offset < 0 || overlap < 0 || d.Index > t.Index:
 		return violates(RuleStream, "stream %q holds %d bytes of %d deltas, not %d of %d", d.Stream, length, t.Index, d.Offset, d.Index)
-	case count > f.at.numbers:
-		return violates(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.at.numbers)
-	case f.at.fresh && (overlap > 0 || d.Index != t.Index):
+	case count > f.numbers:
+		return violates(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.numbers)
+	case f.fresh && (overlap > 0 || d.Index != t.Index):
 		return violates(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
 	case len(d.Text) < overlap || d.Index+count < t.Index:
 		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)

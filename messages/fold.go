@@ -3,7 +3,6 @@ package messages
 import (
 	"slices"
 	"sync"
-	"time"
 )
 
 // MaxEventBytes is the largest Size of an event.
@@ -12,31 +11,24 @@ const MaxEventBytes = 16 << 20
 // Fold grows a State in place, event by event, at a cost that does not depend on the length of the log. The zero Fold
 // is that of a run not yet begun. A Fold is not safe for concurrent use; its States are.
 type Fold struct {
-	s  State
-	at moment
+	s State
 
-	tasks            indexed[TaskState]
-	streams          indexed[Stream]
-	progress         indexed[Progress]
-	calls            indexed[Call]
-	artifacts        indexed[Artifact]
-	inputs           indexed[Input]
-	children         indexed[ChildState]
-	steps            indexed[StepState]
-	kept             indexed[StepKept]
+	tasks     indexed[TaskState]
+	streams   indexed[Stream]
+	progress  indexed[Progress]
+	calls     indexed[Call]
+	artifacts indexed[Artifact]
+	inputs    indexed[Input]
+	children  indexed[ChildState]
+	steps     indexed[StepState]
+	kept      indexed[StepKept]
+
+	made    map[string]made // by task, once a task was restarted
+	numbers uint64          // how many numbers the event that is looked at stands for
+	fresh   bool            // it overlaps nothing already applied
+
 	ownArtifactTasks bool // nobody else sees the memory of ArtifactTasks
-
-	waiting int                 // how many tasks wait for another attempt
-	texts   map[string][]string // by task, the streams that hold something, once a task was restarted
-	written map[string][]string // by task, the artifacts that it wrote, once a task was restarted
-	single  bool                // used for one event: without counts and indexes
-}
-
-// moment is what a body needs to know of its event.
-type moment struct {
-	time    time.Time
-	fresh   bool   // the event overlaps nothing already applied
-	numbers uint64 // how many numbers it stands for
+	single           bool // used for one event: without counts and indexes
 }
 
 // NewFold continues from s, which it does not change.
@@ -46,11 +38,6 @@ func NewFold(s State) *Fold {
 	f.tasks, f.streams, f.progress, f.calls = newIndexed(s.Tasks), newIndexed(s.Streams), newIndexed(s.Progress), newIndexed(s.Calls)
 	f.artifacts, f.inputs, f.children, f.steps = newIndexed(s.Artifacts), newIndexed(s.Inputs), newIndexed(s.Children), newIndexed(s.Steps)
 	f.kept = newIndexed(s.Kept)
-	for _, t := range s.Tasks {
-		if t.Status == TaskWaiting {
-			f.waiting++
-		}
-	}
 	return f
 }
 
@@ -71,13 +58,13 @@ func (f *Fold) Apply(e Event) error {
 	if bad := f.legal(e); bad != nil {
 		return &Refusal{RunID: e.RunID, Seq: e.Seq, Kind: e.Kind(), Rule: bad.rule, Reason: bad.reason}
 	}
-	row := e.Body.info()
-	if row.apply != nil {
-		row.apply(e.Body, f)
-	}
 	f.s.RunID, f.s.Seq, f.s.UpdatedAt = e.RunID, e.Seq, e.Time
+	row := e.Body.info()
 	if row.Level != Delta {
 		f.s.Milestone = e.Seq
+	}
+	if row.apply != nil {
+		row.apply(e.Body, f)
 	}
 	return nil
 }
@@ -170,7 +157,7 @@ func (f *Fold) legal(e Event) *violation {
 	if bad := f.s.legalPhase(row); bad != nil || row.legal == nil {
 		return bad
 	}
-	f.at = moment{time: e.Time, fresh: e.From == f.s.Seq+1, numbers: e.Seq - e.From + 1}
+	f.numbers, f.fresh = e.Seq-e.From+1, e.From == f.s.Seq+1
 	return row.legal(e.Body, f)
 }
 

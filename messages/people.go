@@ -90,7 +90,7 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
 		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
-			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, AskedAt: f.at.time, Attempt: f.attempt(b.Task)})
+			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, AskedAt: f.s.UpdatedAt, Attempt: f.attempt(b.Task)})
 	}),
 	list: to(func(b InputRequired, s *Summary) {
 		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); !open {
@@ -141,7 +141,7 @@ var inputReceived = row[InputReceived]("people", "The answer came.", traits{
 	apply: to(func(b InputReceived, f *Fold) {
 		i := f.input(b.Request)
 		in := f.s.Inputs[i]
-		in.Closed, in.ID, in.AnsweredAt = true, b.ID, f.at.time
+		in.Closed, in.ID, in.AnsweredAt = true, b.ID, f.s.UpdatedAt
 		if in.Kind != InputSecret {
 			in.Value = b.Value
 		}

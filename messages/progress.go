@@ -94,7 +94,7 @@ func (f *Fold) legalLog(lines []LogLine) *violation {
 	switch {
 	case first > f.s.Log.Next && n < LogTail:
 		return violates(RuleLog, "log line %d leaves a gap after %d", first, f.s.Log.Next-1)
-	case f.at.fresh && first < f.s.Log.Next, last+1 < f.s.Log.Next:
+	case f.fresh && first < f.s.Log.Next, last+1 < f.s.Log.Next:
 		return violates(RuleLog, "log line %d was said before", first)
 	}
 	return nil

@@ -58,7 +58,7 @@ var runQueued = row[RunQueued]("run", "The run exists: its job, input without se
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
 	apply: to(func(b RunQueued, f *Fold) {
-		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next = Pending, &b, f.at.time, 1
+		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next = Pending, &b, f.s.UpdatedAt, 1
 	}),
 	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt

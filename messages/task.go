@@ -85,11 +85,10 @@ var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task
 	legal: with(func(b TaskRestarted, f *Fold) *violation { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
 	apply: to(func(b TaskRestarted, f *Fold) {
 		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})
-		f.reopen(b.Task)
 		if i := f.progressOf(b.Task); i >= 0 {
 			f.progress.drop(&f.s.Progress, i)
 		}
-		f.dropArtifacts(b.Task)
+		f.takeBack(b.Task)
 	}),
 })
 
@@ -106,24 +105,11 @@ func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *violation
 }
 
 func (f *Fold) setTask(t TaskState) {
-	i := f.tasks.find(f.s.Tasks, t.Name, f.single)
-	if i < 0 {
-		i = len(f.s.Tasks)
-	} else if f.s.Tasks[i].Status == TaskWaiting {
-		f.waiting--
-	}
-	if t.Status == TaskWaiting {
-		f.waiting++
-	}
-	f.tasks.put(&f.s.Tasks, i, t)
+	f.tasks.set(&f.s.Tasks, f.tasks.find(f.s.Tasks, t.Name, f.single), t)
 }
 
 // unfinished returns how many tasks are running or waiting.
-func (f *Fold) unfinished() int {
-	if !f.single {
-		return int(f.tasks.live) + f.waiting
-	}
-	n := 0
+func (f *Fold) unfinished() (n int) {
 	for _, t := range f.s.Tasks {
 		if t.Status == TaskRunning || t.Status == TaskWaiting {
 			n++
@@ -149,44 +135,33 @@ func (f *Fold) attempt(task string) int {
 	return now.Attempt
 }
 
-// reopen takes back the texts of an earlier attempt. It visits only streams that hold something.
-func (f *Fold) reopen(task string) {
-	if f.texts == nil {
-		f.texts = map[string][]string{}
+// made is what an attempt of a task has made: the streams that hold something, and the artifacts.
+type made struct{ texts, artifacts []string }
+
+// takeBack takes back what an earlier attempt made: its streams are open and empty again, its artifacts are dropped from
+// the end. It visits nothing else.
+func (f *Fold) takeBack(task string) {
+	if f.made == nil {
+		f.made = map[string]made{}
 		for _, t := range f.s.Streams {
 			f.noteText(t)
 		}
-	}
-	for _, name := range f.texts[task] {
-		if i := f.stream(name); i >= 0 && f.s.Streams[i].Task == task {
-			f.streams.put(&f.s.Streams, i, Stream{Name: name, Task: task, Thought: f.s.Streams[i].Thought})
-		}
-	}
-	delete(f.texts, task)
-}
-
-// noteText remembers that the stream holds something, once a restart needed that.
-func (f *Fold) noteText(t Stream) {
-	if f.texts != nil && t.Task != "" && !t.empty() {
-		f.texts[t.Task] = append(f.texts[t.Task], t.Name)
-	}
-}
-
-// dropArtifacts removes the artifacts that the task wrote, from the end.
-func (f *Fold) dropArtifacts(task string) {
-	if f.written == nil {
-		f.written = map[string][]string{}
 		for i, writer := range f.s.ArtifactTasks {
 			f.noteArtifact(writer, f.s.Artifacts[i].Name)
 		}
 	}
+	for _, name := range f.made[task].texts {
+		if i := f.stream(name); i >= 0 && f.s.Streams[i].Task == task {
+			f.streams.put(&f.s.Streams, i, Stream{Name: name, Task: task, Thought: f.s.Streams[i].Thought})
+		}
+	}
 	var at []int
-	for _, name := range f.written[task] {
+	for _, name := range f.made[task].artifacts {
 		if i := f.artifact(name); i >= 0 && f.s.ArtifactTasks[i] == task {
 			at = append(at, i)
 		}
 	}
-	delete(f.written, task)
+	delete(f.made, task)
 	slices.Sort(at)
 	for _, i := range slices.Backward(slices.Compact(at)) {
 		last := len(f.s.Artifacts) - 1
@@ -196,8 +171,20 @@ func (f *Fold) dropArtifacts(task string) {
 	}
 }
 
+// noteText remembers that the stream holds something, once a restart needed that.
+func (f *Fold) noteText(t Stream) {
+	if f.made != nil && t.Task != "" && !t.empty() {
+		m := f.made[t.Task]
+		m.texts = append(m.texts, t.Name)
+		f.made[t.Task] = m
+	}
+}
+
+// noteArtifact remembers that the task wrote the artifact, once a restart needed that.
 func (f *Fold) noteArtifact(task, name string) {
-	if f.written != nil && task != "" {
-		f.written[task] = append(f.written[task], name)
+	if f.made != nil && task != "" {
+		m := f.made[task]
+		m.artifacts = append(m.artifacts, name)
+		f.made[task] = m
 	}
 }

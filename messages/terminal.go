@@ -172,7 +172,7 @@ func (f *Fold) end(w ending) {
 	if w.rewind != nil {
 		f.rewind(w.rewind)
 	}
-	w.end.At = f.at.time
+	w.end.At = f.s.UpdatedAt
 	f.s.Status, f.s.End = w.status, &w.end
 	switch {
 	case w.count == 0:
