@@ -14,8 +14,6 @@ type Artifact struct {
 	Partial bool `json:"partial"`
 }
 
-func (a Artifact) size() int { return len(a.Name) + len(a.Path) + len(a.SHA256) }
-
 // ArtifactPartial says that a readable first part of an artifact exists.
 type ArtifactPartial struct {
 	Artifact
@@ -44,8 +42,6 @@ func artifactRow[B interface {
 }](first bool, says string) *KindInfo {
 	return row[B]("artifacts", says, traits{
 		taskSays: true,
-		size:     of(func(b B) int { return len(ArtifactWritten(b).Task) + ArtifactWritten(b).size() }),
-		own:      with(func(b B, task string) Body { return B(ArtifactWritten{ArtifactWritten(b).Artifact, task}) }),
 		legal: with(func(b B, _ *Fold) *violation {
 			if a := ArtifactWritten(b); a.Name == "" || a.Bytes < 0 || first && !a.Partial {
 				return violates(RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)

@@ -18,8 +18,6 @@ func (LLMStarted) info() *KindInfo { return llmStarted }
 
 var llmStarted = row[LLMStarted]("model", "A call to a language model began.", traits{
 	taskSays: true,
-	size:     of(func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) }),
-	own:      with(func(b LLMStarted, task string) Body { b.Task = task; return b }),
 	legal:    with(func(b LLMStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
@@ -64,11 +62,6 @@ func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
 var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended, with the verdict on its end.", traits{
 	taskSays: true,
-	size: of(func(b LLMCompleted) int {
-		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) +
-			b.Error.size() + callsSize(b.Calls)
-	}),
-	own: with(func(b LLMCompleted, task string) Body { b.Task = task; return b }),
 	clone: of(func(b LLMCompleted) Body {
 		b.Usage, b.Error, b.Calls = cloned(b.Usage), cloned(b.Error), slices.Clone(b.Calls)
 		return b
@@ -76,13 +69,6 @@ var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended,
 	legal: with(func(b LLMCompleted, f *Fold) *violation { return f.legalCallEnd(b.Call, b.Task, true) }),
 	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
 })
-
-func callsSize(calls []ToolCall) (n int) {
-	for _, c := range calls {
-		n += itemOverhead + len(c.Call) + len(c.Tool) + len(c.Arguments)
-	}
-	return n
-}
 
 // ToolStarted says that a tool call began. Call is unique in its run.
 type ToolStarted struct {
@@ -97,8 +83,6 @@ func (ToolStarted) info() *KindInfo { return toolStarted }
 
 var toolStarted = row[ToolStarted]("tools", "A tool call began.", traits{
 	taskSays: true,
-	size:     of(func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) }),
-	own:      with(func(b ToolStarted, task string) Body { b.Task = task; return b }),
 	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
 	legal:    with(func(b ToolStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
@@ -119,8 +103,7 @@ func (ToolProgress) info() *KindInfo { return toolProgress }
 
 var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the latest counts.", traits{
 	delta: true, taskSays: true,
-	size: of(ToolProgress.size),
-	key:  of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
+	key: of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
 	legal: with(func(b ToolProgress, f *Fold) *violation {
 		if f.openCall(b.Call, false) < 0 {
 			return violates(RuleCall, "tool call %q is not open", b.Call)
@@ -129,8 +112,6 @@ var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the lates
 	}),
 	apply: to(func(b ToolProgress, f *Fold) { f.setToolProgress(f.call(b.Call), b) }),
 })
-
-func (b ToolProgress) size() int { return len(b.Call) + len(b.Unit) }
 
 // ToolCompleted says how a tool call ended: with a result, or with an error.
 type ToolCompleted struct {
@@ -145,8 +126,6 @@ func (ToolCompleted) info() *KindInfo { return toolCompleted }
 
 var toolCompleted = row[ToolCompleted]("tools", "A tool call ended, with its result or its error.", traits{
 	taskSays: true,
-	size:     of(func(b ToolCompleted) int { return len(b.Call) + len(b.Task) + len(b.Result) + b.Error.size() }),
-	own:      with(func(b ToolCompleted, task string) Body { b.Task = task; return b }),
 	clone: of(func(b ToolCompleted) Body {
 		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
 		return b

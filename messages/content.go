@@ -40,15 +40,6 @@ func deltaRow[B interface {
 }](thought bool, says string) *KindInfo {
 	return row[B]("content", says, traits{
 		delta: true, taskSays: true,
-		size: of(func(b B) int {
-			d := TextDelta(b)
-			return len(d.Stream) + len(d.Task) + len(d.Text)
-		}),
-		own: with(func(b B, task string) Body {
-			d := TextDelta(b)
-			d.Task = task
-			return B(d)
-		}),
 		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
 		stream: of(func(b B) string { return TextDelta(b).Stream }),
 		legal:  with(func(b B, f *Fold) *violation { return f.legalDelta(TextDelta(b), thought) }),
@@ -70,8 +61,6 @@ func (TextDone) info() *KindInfo { return textDone }
 
 var textDone = row[TextDone]("content", "The whole text, authoritative; closes its stream.", traits{
 	taskSays: true,
-	size:     of(func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) }),
-	own:      with(func(b TextDone, task string) Body { b.Task = task; return b }),
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
 	legal: with(func(b TextDone, f *Fold) *violation {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
@@ -98,12 +87,8 @@ func (ThoughtDone) info() *KindInfo { return thoughtDone }
 
 var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative; closes its stream.", traits{
 	taskSays: true,
-	size: of(func(b ThoughtDone) int {
-		return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) + len(b.ThoughtType) + len(b.Source)
-	}),
-	own:    with(func(b ThoughtDone, task string) Body { b.Task = task; return b }),
-	clone:  of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
-	stream: of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
+	clone:    of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
+	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
 	legal: with(func(b ThoughtDone, f *Fold) *violation {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)
 	}),

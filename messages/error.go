@@ -79,13 +79,6 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Message == ""
 }
 
-func (e *Error) size() int {
-	if e == nil {
-		return 0
-	}
-	return len(e.Code) + len(e.Message) + len(e.Stack)
-}
-
 // Clip returns valid UTF-8 of at most so many bytes; of a longer text the beginning, and how long it is.
 func Clip(text string, most int) string {
 	if len(text) > most {

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"crypto/rand"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -50,18 +51,47 @@ func (e Event) IsDelta() bool { return e.Body != nil && e.Body.info().Level == D
 // IsTerminal reports whether the event ends its run.
 func (e Event) IsTerminal() bool { return e.Body != nil && e.Body.info().ending != nil }
 
-// itemOverhead is the size of a list element besides its texts.
+// itemOverhead is the size of an element of a list or a map besides its texts.
 const itemOverhead = 64
 
 // eventOverhead is the size of an event besides its texts: the struct, its body and its place in a slice.
 const eventOverhead = 192
 
 // Size estimates the event's memory in bytes, for the limits of a log.
-func (e Event) Size() int { return eventOverhead + len(e.RunID) + len(e.Message) + sizeOf(e.Body) }
-
-func sizeOf(b Body) int {
-	if size := rowOf(b).size; size != nil {
-		return size(b)
+func (e Event) Size() int {
+	n := eventOverhead + len(e.RunID) + len(e.Message)
+	switch b := e.Body.(type) { // most events are one of these
+	case TextDelta:
+		return n + len(b.Stream) + len(b.Task) + len(b.Text)
+	case ThoughtDelta:
+		return n + len(b.Stream) + len(b.Task) + len(b.Text)
 	}
-	return 0
+	return n + sizeOf(reflect.ValueOf(e.Body))
+}
+
+// sizeOf counts the bytes of a value besides its own struct: of texts, of raw JSON and of the elements of lists.
+func sizeOf(v reflect.Value) (n int) {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len()
+	case reflect.Pointer, reflect.Interface:
+		return sizeOf(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += sizeOf(v.Field(i))
+		}
+	case reflect.Slice:
+		switch element := v.Type().Elem(); element.Kind() {
+		case reflect.Uint8, reflect.Int:
+			return v.Len() * int(element.Size())
+		}
+		for i := range v.Len() {
+			n += itemOverhead + sizeOf(v.Index(i))
+		}
+	case reflect.Map:
+		for i := v.MapRange(); i.Next(); {
+			n += itemOverhead + sizeOf(i.Key()) + sizeOf(i.Value())
+		}
+	}
+	return n
 }

@@ -87,10 +87,6 @@ func (InputRequired) Kind() Kind      { return KindInputRequired }
 func (InputRequired) info() *KindInfo { return inputRequired }
 
 var inputRequired = row[InputRequired]("people", "The run waits for an answer.", traits{
-	size: of(func(b InputRequired) int {
-		return len(b.Request) + len(b.Task) + len(b.Prompt) + len(b.Schema) + len(b.InputKind)
-	}),
-	own:   with(func(b InputRequired, task string) Body { b.Task = task; return b }),
 	clone: of(func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b }),
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
@@ -137,10 +133,6 @@ func (InputReceived) Kind() Kind      { return KindInputReceived }
 func (InputReceived) info() *KindInfo { return inputReceived }
 
 var inputReceived = row[InputReceived]("people", "The answer came.", traits{
-	size: of(func(b InputReceived) int {
-		return len(b.Request) + len(b.ID) + len(b.Task) + len(b.Value) + len(b.Principal)
-	}),
-	own:   with(func(b InputReceived, task string) Body { b.Task = task; return b }),
 	clone: of(func(b InputReceived) Body { b.Value = slices.Clone(b.Value); return b }),
 	legal: with(InputReceived.legal),
 	apply: to(func(b InputReceived, f *Fold) {

@@ -20,8 +20,6 @@ func (ChildStarted) info() *KindInfo { return childStarted }
 
 var childStarted = row[ChildStarted]("children", "A sub-run began; its own log is under its own id.", traits{
 	begins: true,
-	own:    with(func(b ChildStarted, task string) Body { b.Task = task; return b }),
-	size:   of(func(b ChildStarted) int { return len(b.Child) + len(b.Job) + len(b.Task) + len(b.Name) }),
 	legal: with(func(b ChildStarted, f *Fold) *violation {
 		if !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0 {
 			return violates(RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
@@ -46,7 +44,6 @@ func (ChildEnded) Kind() Kind      { return KindChildEnded }
 func (ChildEnded) info() *KindInfo { return childEnded }
 
 var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", traits{
-	size: of(func(b ChildEnded) int { return len(b.Child) + len(b.Status) + len(b.Cause) }),
 	legal: with(func(b ChildEnded, f *Fold) *violation {
 		if i := f.child(b.Child); i < 0 || f.s.Children[i].Status.IsEnded() || !b.Status.IsEnded() {
 			return violates(RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
@@ -72,8 +69,6 @@ func (StepStarted) info() *KindInfo { return stepStarted }
 
 var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
 	begins: true, taskSays: true,
-	size: of(func(b StepStarted) int { return len(b.Step) + len(b.Task) }),
-	own:  with(func(b StepStarted, task string) Body { b.Task = task; return b }),
 	legal: with(func(b StepStarted, f *Fold) *violation {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
 			return violates(RuleStep, "step %q has no name, or is running", b.Step)
@@ -106,8 +101,6 @@ func (StepEnded) info() *KindInfo { return stepEnded }
 
 var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follows and why.", traits{
 	taskSays: true,
-	size:     of(func(b StepEnded) int { return len(b.Step) + len(b.Task) + len(b.Outcome) + len(b.Next) + len(b.Reason) }),
-	own:      with(func(b StepEnded, task string) Body { b.Task = task; return b }),
 	legal: with(func(b StepEnded, f *Fold) *violation {
 		i := f.step(b.Step)
 		switch running := i >= 0 && f.s.Steps[i].Running; {
@@ -140,10 +133,7 @@ type FaultInjected struct {
 func (FaultInjected) Kind() Kind      { return KindFaultInjected }
 func (FaultInjected) info() *KindInfo { return faultInjected }
 
-var faultInjected = row[FaultInjected]("faults", "A test injected a fault here.", traits{
-	size: of(func(b FaultInjected) int { return len(b.Fault) + len(b.Task) + len(b.Point) }),
-	own:  with(func(b FaultInjected, task string) Body { b.Task = task; return b }),
-})
+var faultInjected = row[FaultInjected]("faults", "A test injected a fault here.", traits{})
 
 // Unknown carries an event of a kind that this version does not know, unchanged.
 type Unknown struct {
@@ -157,7 +147,6 @@ func (Unknown) info() *KindInfo { return unknown }
 // unknown is the row of unknown kinds: milestones that change nothing.
 var unknown = row[Unknown]("", "", traits{
 	early: true,
-	size:  of(func(b Unknown) int { return len(b.Type) + len(b.Payload) }),
 	clone: of(func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b }),
 })
 
@@ -176,8 +165,6 @@ func (StepKept) Kind() Kind      { return KindStepKept }
 func (StepKept) info() *KindInfo { return stepKept }
 
 var stepKept = row[StepKept]("steps", "A task's step has ended, and will not be made again.", traits{
-	size:  of(func(b StepKept) int { return len(b.Step) + len(b.Task) + len(b.Result) + b.Error.size() }),
-	own:   with(func(b StepKept, task string) Body { b.Task = task; return b }),
 	clone: of(func(b StepKept) Body { b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error); return b }),
 	legal: with(StepKept.legal),
 	apply: to(func(b StepKept, f *Fold) { f.kept.set(&f.s.Kept, f.keptStep(b), b) }),

@@ -15,14 +15,10 @@ func (Progress) info() *KindInfo { return progress }
 
 var progress = row[Progress]("progress", "How far a task is; the latest counts.", traits{
 	delta: true, taskSays: true,
-	size:  of(Progress.size),
-	own:   with(func(b Progress, task string) Body { b.Task = task; return b }),
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
 	legal: with(func(b Progress, f *Fold) *violation { return f.legalSpeaker(b.Task) }),
 	apply: to(func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.progressOf(b.Task), b) }),
 })
-
-func (b Progress) size() int { return len(b.Task) + len(b.Unit) }
 
 // LogTail is how many log lines merging and State keep: the newest.
 const LogTail = 64
@@ -60,7 +56,6 @@ func (Log) info() *KindInfo { return logged }
 
 var logged = row[Log]("progress", "Log lines for a closer look, numbered per run.", traits{
 	delta: true, taskSays: true,
-	size: of(Log.size),
 	own: with(func(b Log, task string) Body {
 		b.Lines = slices.Clone(b.Lines)
 		for i := range b.Lines {
@@ -73,14 +68,6 @@ var logged = row[Log]("progress", "Log lines for a closer look, numbered per run
 	legal: with(func(b Log, f *Fold) *violation { return f.legalLog(b.Lines) }),
 	apply: to(func(b Log, f *Fold) { f.log(b.Lines) }),
 })
-
-func (b Log) size() int {
-	n := 0
-	for _, line := range b.Lines {
-		n += itemOverhead + len(line.Level) + len(line.Task) + len(line.Text)
-	}
-	return n
-}
 
 func (f *Fold) legalLog(lines []LogLine) *violation {
 	n := len(lines)
@@ -136,13 +123,6 @@ func (Merged) info() *KindInfo { return merged }
 
 var merged = row[Merged]("progress", "Several deltas of several streams as one event.", traits{
 	delta: true,
-	size: of(func(b Merged) int {
-		n := 0
-		for _, p := range b.Parts {
-			n += itemOverhead + sizeOf(p)
-		}
-		return n
-	}),
 	own:   with(func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) }),
 	clone: of(func(b Merged) Body { return b.each(Clone) }),
 	legal: with(Merged.legal),

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -24,23 +25,6 @@ type StreamMark struct {
 	Bytes int `json:"bytes"`
 	// Index is how many deltas make it up.
 	Index uint64 `json:"index"`
-}
-
-func (r *Rewind) size() int {
-	if r == nil {
-		return 0
-	}
-	n := itemOverhead*(len(r.Streams)+len(r.Progress)+len(r.Tools)) + 8*len(r.Open) + Log{Lines: r.Log}.size()
-	for _, m := range r.Streams {
-		n += len(m.Stream)
-	}
-	for _, p := range r.Progress {
-		n += p.size()
-	}
-	for _, p := range r.Tools {
-		n += p.size()
-	}
-	return n
 }
 
 func (r *Rewind) clone() *Rewind {
@@ -84,7 +68,7 @@ func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 			rewind.Tools = append(rewind.Tools, c.Progress)
 		}
 	}
-	if rewind.size() > mostRepeated { // the progress of tools may be lost, but no text
+	if sizeOf(reflect.ValueOf(rewind)) > mostRepeated { // the progress of tools may be lost, but no text
 		for _, m := range rewind.Streams {
 			rewind.Open = append(rewind.Open, m.Bytes, int(m.Index))
 		}

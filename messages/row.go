@@ -1,6 +1,9 @@
 package messages
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // traits are all that the package knows of a kind. A nil function does nothing.
 type traits struct {
@@ -10,8 +13,7 @@ type traits struct {
 	taskSays  bool // a task may emit it
 	takesBack bool // takes texts back: readers of a text's deltas must see it
 
-	size  func(Body) int          // the bytes of its texts
-	own   func(Body, string) Body // the body as emitted by the task
+	own   func(Body, string) Body // the body as emitted by the task; the field Task, if there is one, needs none
 	clone func(Body) Body         // the body in its own memory
 	wire  func(Body) Body         // the body as it is written
 
@@ -38,6 +40,13 @@ func row[B Body](group, says string, t traits) *KindInfo {
 	info := &KindInfo{Kind: zero.Kind(), Group: group, Says: says, Zero: zero, traits: t}
 	if t.delta {
 		info.Level = Delta
+	}
+	if task, ok := reflect.TypeFor[B]().FieldByName("Task"); ok {
+		info.own = func(b Body, name string) Body {
+			owned := b.(B)
+			reflect.ValueOf(&owned).Elem().FieldByIndex(task.Index).SetString(name)
+			return owned
+		}
 	}
 	return info
 }

@@ -43,13 +43,6 @@ func (RunQueued) Kind() Kind      { return KindRunQueued }
 func (RunQueued) info() *KindInfo { return runQueued }
 
 var runQueued = row[RunQueued]("run", "The run exists: its job, input without secrets, owner and limits.", traits{
-	size: of(func(b RunQueued) int {
-		n := len(b.Job) + len(b.Input) + len(b.Principal) + len(b.Mode) + len(b.Parent)
-		for k, v := range b.Labels {
-			n += itemOverhead + len(k) + len(v)
-		}
-		return n
-	}),
 	clone: of(func(b RunQueued) Body {
 		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
 		return b
@@ -78,7 +71,6 @@ func (RunStarted) info() *KindInfo { return runStarted }
 
 var runStarted = row[RunStarted]("run", "The run's actor has begun.", traits{
 	early: true, begins: true,
-	size: of(func(b RunStarted) int { return len(b.Node) }),
 	legal: with(func(_ RunStarted, f *Fold) *violation {
 		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
 	}),
@@ -102,7 +94,6 @@ func (RunRecovered) info() *KindInfo { return runRecovered }
 
 var runRecovered = row[RunRecovered]("run", "The run goes on after its process died; carries a rewind.", traits{
 	early: true, takesBack: true,
-	size:   of(func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() }),
 	clone:  of(func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b }),
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
 	legal: with(func(b RunRecovered, f *Fold) *violation {
@@ -141,7 +132,6 @@ func (RunCanceling) info() *KindInfo { return runCanceling }
 
 var runCanceling = row[RunCanceling]("run", "Cancel is accepted; the run will end as run.canceled.", traits{
 	early: true, begins: true,
-	size:  of(func(b RunCanceling) int { return len(b.ID) + len(b.By) + len(b.Reason) }),
 	apply: to(func(_ RunCanceling, f *Fold) { f.s.Canceling = true }),
 	list:  to(func(_ RunCanceling, s *Summary) { s.Canceling = true }),
 })

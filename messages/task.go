@@ -13,8 +13,6 @@ func (TaskStarted) info() *KindInfo { return taskStarted }
 
 var taskStarted = row[TaskStarted]("task", "A task began its first attempt.", traits{
 	begins: true,
-	size:   of(func(b TaskStarted) int { return len(b.Task) }),
-	own:    with(func(b TaskStarted, task string) Body { b.Task = task; return b }),
 	legal:  with(func(b TaskStarted, f *Fold) *violation { return f.legalTask(b.Task, "", b.Attempt-1) }),
 	apply:  to(func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) }),
 })
@@ -29,8 +27,6 @@ func (TaskCompleted) Kind() Kind      { return KindTaskCompleted }
 func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
 var taskCompleted = row[TaskCompleted]("task", "A task returned without an error.", traits{
-	size:  of(func(b TaskCompleted) int { return len(b.Task) }),
-	own:   with(func(b TaskCompleted, task string) Body { b.Task = task; return b }),
 	legal: with(func(b TaskCompleted, f *Fold) *violation { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
 	apply: to(func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) }),
 })
@@ -50,8 +46,6 @@ func (TaskFailed) Kind() Kind      { return KindTaskFailed }
 func (TaskFailed) info() *KindInfo { return taskFailed }
 
 var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether another follows, and when.", traits{
-	size:  of(func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() }),
-	own:   with(func(b TaskFailed, task string) Body { b.Task = task; return b }),
 	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
 	legal: with(func(b TaskFailed, f *Fold) *violation {
 		if b.Error == nil || !b.Cause.known() {
@@ -80,8 +74,6 @@ func (TaskRestarted) info() *KindInfo { return taskRestarted }
 
 var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task's streams start again from nothing.", traits{
 	begins: true, takesBack: true,
-	size:  of(func(b TaskRestarted) int { return len(b.Task) }),
-	own:   with(func(b TaskRestarted, task string) Body { b.Task = task; return b }),
 	legal: with(func(b TaskRestarted, f *Fold) *violation { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
 	apply: to(func(b TaskRestarted, f *Fold) {
 		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})

@@ -3,6 +3,7 @@ package messages
 import (
 	"cmp"
 	"encoding/json"
+	"reflect"
 	"slices"
 )
 
@@ -87,7 +88,6 @@ func (RunFailed) info() *KindInfo { return runFailed }
 
 var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", traits{
 	early: true, begins: true,
-	own: with(func(b RunFailed, task string) Body { b.Task = task; return b }),
 	clone: of(func(b RunFailed) Body {
 		b.Error, b.Artifacts, b.Rewind = cloned(b.Error), slices.Clone(b.Artifacts), b.Rewind.clone()
 		return b
@@ -133,20 +133,11 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 // terminal returns the row of a terminal: all of them end the run alike.
 func terminal[B Body](says string, t traits) *KindInfo {
 	last, own := t.ending, t.legal
-	t.size = func(b Body) int { return last(b).size() }
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
 	t.legal = func(b Body, f *Fold) *violation { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
 	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
 	t.list = func(b Body, s *Summary) { s.Status, s.Cause, s.OpenRequests = last(b).status, last(b).end.Cause, nil }
 	return row[B]("run", says, t)
-}
-
-func (w ending) size() int {
-	n := len(w.end.By) + len(w.end.Cause) + len(w.end.Task) + w.end.Error.size() + len(w.end.Result) + w.rewind.size()
-	for _, a := range w.artifacts {
-		n += itemOverhead + a.size()
-	}
-	return n
 }
 
 func (f *Fold) legalEnd(w ending) *violation {
@@ -188,7 +179,7 @@ func (f *Fold) end(w ending) {
 // other terminal becomes run.canceled. Artifacts are those of the State.
 func (s State) Terminal(wanted Body) Body {
 	list, count := s.Artifacts, 0
-	if bytes := (ending{artifacts: list}).size(); bytes > mostRepeated {
+	if sizeOf(reflect.ValueOf(list)) > mostRepeated {
 		list, count = nil, len(list)
 	}
 	last := rowOf(wanted).ending
