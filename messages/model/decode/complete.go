@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // complete closes an object that is cut: a string ends at its last whole rune, a number at its last digit, and a key
@@ -30,15 +29,7 @@ func (o *object) cutString() []byte {
 	if o.str.high != 0 {
 		return doc[:len(doc)-len(o.str.raw)]
 	}
-	for n := 1; n < utf8.UTFMax; n++ {
-		if tail := doc[len(doc)-n:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				return doc[:len(doc)-n]
-			}
-			break
-		}
-	}
-	return doc
+	return doc[:len(doc)-begun(doc)]
 }
 
 // wholeWord completes a word, or cuts a number back to one.

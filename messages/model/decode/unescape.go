@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -84,6 +85,7 @@ func (q *quoted) escape(out []byte, b byte) (_ []byte, literal int) {
 	return appendText(&q.units, out, q.raw[:literal]), literal
 }
 
+// code is the unit of a whole escape \uXXXX.
 func (q *quoted) code() (r rune) {
 	for _, b := range q.raw[2:] {
 		r = r<<4 | hex(b)
@@ -93,31 +95,16 @@ func (q *quoted) code() (r rune) {
 
 // simple decodes an escape of one letter; 0 if it is none.
 func simple(b byte) byte {
-	switch b {
-	case '"', '\\', '/':
-		return b
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
+	if i := strings.IndexByte(`"\/bfnrt`, b); i >= 0 {
+		return "\"\\/\b\f\n\r\t"[i]
 	}
 	return 0
 }
 
+// hex is the value of a digit, or -1.
 func hex(b byte) rune {
-	switch {
-	case b >= '0' && b <= '9':
-		return rune(b - '0')
-	case b >= 'a' && b <= 'f':
-		return rune(b-'a') + 10
-	case b >= 'A' && b <= 'F':
-		return rune(b-'A') + 10
+	if b >= 'A' {
+		b |= 'a' - 'A'
 	}
-	return -1
+	return rune(strings.IndexByte("0123456789abcdef", b))
 }

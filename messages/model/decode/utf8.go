@@ -69,77 +69,30 @@ func appendText[T string | []byte](u *units, out []byte, p T) []byte {
 	if u.high != 0 {
 		out = u.flush(out)
 	}
-	for u.n > 0 && len(p) > 0 {
-		out = u.continued(out, p[0])
-		p = p[1:]
-	}
-	for start := 0; start < len(p); {
-		size, state := next(p[start:])
-		switch state {
-		case whole:
-			out = append(out, p[start:start+size]...)
-		case broken:
-			out = utf8.AppendRune(out, utf8.RuneError)
-		case begun:
-			u.n = copy(u.held[:], p[start:])
-		}
-		start += size
-	}
-	return out
-}
-
-type runeState int
-
-const (
-	whole runeState = iota
-	broken
-	begun // all that is left may be the beginning of a rune
-)
-
-// next examines the beginning of p: a run of valid text, one invalid byte, or the rest.
-func next[T string | []byte](p T) (size int, state runeState) {
-	for size < len(p) {
-		if p[size] < utf8.RuneSelf {
-			size++
-			continue
-		}
-		var b [utf8.UTFMax]byte
-		head := b[:copy(b[:], p[size:])]
-		r, n := utf8.DecodeRune(head)
-		if r == utf8.RuneError && n == 1 {
-			break
-		}
-		size += n
-	}
-	if size > 0 {
-		return size, whole
-	}
-	var b [utf8.UTFMax]byte
-	if !utf8.FullRune(b[:copy(b[:], p)]) {
-		return len(p), begun
-	}
-	return 1, broken
-}
-
-// continued adds one byte to the beginning of a rune.
-func (u *units) continued(out []byte, b byte) []byte {
-	var head [utf8.UTFMax]byte
-	n := copy(head[:], u.held[:u.n])
-	head[n] = b
-	u.n = 0
-	p := head[:n+1]
-	if !utf8.FullRune(p) {
-		u.n = copy(u.held[:], p)
+	start := len(out)
+	out = append(append(out, u.held[:u.n]...), p...)
+	end := len(out) - begun(out[start:])
+	u.n = copy(u.held[:], out[end:])
+	if out = out[:end]; utf8.Valid(out[start:]) {
 		return out
 	}
-	for len(p) > 0 {
-		if !utf8.FullRune(p) {
-			u.n = copy(u.held[:], p)
-			return out
-		}
-		r, size := utf8.DecodeRune(p)
+	text := string(out[start:])
+	out = out[:start]
+	for _, r := range text { // U+FFFD for each invalid byte
 		out = utf8.AppendRune(out, r)
-		p = p[size:]
 	}
 	return out
+}
+
+// begun returns how many bytes at the end of p begin a rune that is not complete.
+func begun(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
 }
