@@ -160,29 +160,20 @@ func (p *pass) decide(i int) {
 
 // literal takes what was held back as it is.
 func (p *pass) literal(to int) {
-	p.match.n = 0
+	held := string(p.held)
+	text := held + p.text[p.at:to]
+	p.match.n, p.held = 0, p.held[:0]
 	if p.in {
-		p.remember(string(p.held))
-		p.remember(p.text[p.at:to])
-	} else {
-		p.blank = false
-		p.step(string(p.held))
-		p.step(p.text[p.at:to])
-	}
-	if len(p.held) == 0 {
+		p.remember(text)
+		p.muse(held, p.emit)
 		return
 	}
-	if held := string(p.held); p.in {
-		p.muse(held, p.emit)
-	} else {
-		p.say(held, p.emit)
-	}
-	p.held = p.held[:0]
-}
-
-func (p *pass) step(text string) {
+	p.blank = false
 	for i := range len(text) {
 		p.code.Step(text[i])
+	}
+	if held != "" {
+		p.say(held, p.emit)
 	}
 }
 
