@@ -54,11 +54,11 @@ func artifactRow[B interface {
 
 func (f *Fold) write(a Artifact, task string) {
 	i := f.artifact(a.Name)
+	f.artifacts.put(&f.s.Artifacts, i, a)
 	if i < 0 {
-		i = len(f.s.Artifacts)
+		i = len(f.s.ArtifactTasks)
 		f.s.ArtifactTasks = append(f.s.ArtifactTasks, "")
 	}
-	f.artifacts.put(&f.s.Artifacts, i, a)
 	if f.s.ArtifactTasks[i] != task {
 		f.artifactTasks()[i] = task
 		f.noteArtifact(task, a.Name)

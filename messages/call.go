@@ -20,7 +20,7 @@ var llmStarted = row[LLMStarted]("model", "A call to a language model began.", t
 	taskSays: true,
 	legal:    with(func(b LLMStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
-		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
+		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
 	}),
 })
 
@@ -86,7 +86,7 @@ var toolStarted = row[ToolStarted]("tools", "A tool call began.", traits{
 	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
 	legal:    with(func(b ToolStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
-		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
+		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
 	}),
 })
 

@@ -101,12 +101,12 @@ func Digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open returns the delta's stream and its index; a new stream's index is past the end.
+// open returns the delta's stream and its index; a new stream's index is -1.
 func (f *Fold) open(d TextDelta, thought bool) (int, Stream) {
 	if i := f.stream(d.Stream); i >= 0 {
 		return i, f.s.Streams[i]
 	}
-	return len(f.s.Streams), Stream{Name: d.Stream, Task: d.Task, Thought: thought}
+	return -1, Stream{Name: d.Stream, Task: d.Task, Thought: thought}
 }
 
 func (f *Fold) legalStream(d TextDelta, t Stream, thought bool) *violation {

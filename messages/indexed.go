@@ -65,25 +65,17 @@ func (h *indexed[T]) long(list []T) *index {
 	return h.index
 }
 
-// set puts v at the index, or at the end for -1.
-func (h *indexed[T]) set(list *[]T, i int, v T) {
-	if i < 0 {
-		i = len(*list)
-	}
-	h.put(list, i, v)
-}
-
-// put puts v at the index. At the end it appends in place: others see their list end before.
+// put puts v at the index, or at the end for -1: it appends in place, since others see their list end before.
 func (h *indexed[T]) put(list *[]T, i int, v T) {
 	was := false
-	if i < len(*list) {
+	if i >= 0 {
 		h.own = unshared(list, h.own)
 		was = (*list)[i].live()
 		(*list)[i] = v
 	} else {
 		*list = append(*list, v)
 		if h.index != nil {
-			h.at[v.key()] = i
+			h.at[v.key()] = len(*list) - 1
 		}
 	}
 	if v.live() != was {

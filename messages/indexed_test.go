@@ -30,7 +30,7 @@ func TestShelfLooksAtFewElements(t *testing.T) {
 		var list []spied
 		name := func(i int) string { return fmt.Sprint("x", i*7919%size) }
 		for i := range size {
-			h.set(&list, h.find(list, name(i), false), spied{name(i), true, &n})
+			h.put(&list, h.find(list, name(i), false), spied{name(i), true, &n})
 		}
 		for i := range size {
 			at := h.find(list, name(size-1-i), false)
@@ -43,7 +43,7 @@ func TestShelfLooksAtFewElements(t *testing.T) {
 			}
 			at := h.find(list, name(5), false)
 			h.drop(&list, at)
-			h.set(&list, h.find(list, name(5), false), spied{name(5), false, &n})
+			h.put(&list, h.find(list, name(5), false), spied{name(5), false, &n})
 			if h.find(list, "nobody", false) >= 0 {
 				t.Fatal("found nobody")
 			}

@@ -90,7 +90,7 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 	clone: of(func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b }),
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
-		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
+		f.inputs.put(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
 			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, AskedAt: f.s.UpdatedAt, Attempt: f.attempt(b.Task)})
 	}),
 	list: to(func(b InputRequired, s *Summary) {

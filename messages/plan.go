@@ -27,7 +27,7 @@ var childStarted = row[ChildStarted]("children", "A sub-run began; its own log i
 		return nil
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
-		f.children.set(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
+		f.children.put(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
 	}),
 })
 
@@ -80,7 +80,7 @@ var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
 		if i >= 0 {
 			next.Rounds += f.s.Steps[i].Rounds
 		}
-		f.steps.set(&f.s.Steps, i, next)
+		f.steps.put(&f.s.Steps, i, next)
 	}),
 })
 
@@ -119,7 +119,7 @@ var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follow
 			step = f.s.Steps[i]
 		}
 		step.Running, step.Outcome = false, b.Outcome
-		f.steps.set(&f.s.Steps, i, step)
+		f.steps.put(&f.s.Steps, i, step)
 	}),
 })
 
@@ -167,7 +167,7 @@ func (StepKept) info() *KindInfo { return stepKept }
 var stepKept = row[StepKept]("steps", "A task's step has ended, and will not be made again.", traits{
 	clone: of(func(b StepKept) Body { b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error); return b }),
 	legal: with(StepKept.legal),
-	apply: to(func(b StepKept, f *Fold) { f.kept.set(&f.s.Kept, f.keptStep(b), b) }),
+	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),
 })
 
 func (b StepKept) legal(f *Fold) *violation {

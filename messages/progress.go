@@ -17,7 +17,7 @@ var progress = row[Progress]("progress", "How far a task is; the latest counts."
 	delta: true, taskSays: true,
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
 	legal: with(func(b Progress, f *Fold) *violation { return f.legalSpeaker(b.Task) }),
-	apply: to(func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.progressOf(b.Task), b) }),
+	apply: to(func(b Progress, f *Fold) { f.progress.put(&f.s.Progress, f.progressOf(b.Task), b) }),
 })
 
 // LogTail is how many log lines merging and State keep: the newest.

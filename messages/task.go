@@ -97,7 +97,7 @@ func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *violation
 }
 
 func (f *Fold) setTask(t TaskState) {
-	f.tasks.set(&f.s.Tasks, f.tasks.find(f.s.Tasks, t.Name, f.single), t)
+	f.tasks.put(&f.s.Tasks, f.tasks.find(f.s.Tasks, t.Name, f.single), t)
 }
 
 // unfinished returns how many tasks are running or waiting.
