@@ -144,7 +144,7 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *violation {
 		return violates(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
 	case len(d.Text) < overlap || d.Index+count < t.Index:
 		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
-	case overlap > 0 && t.text.slice(d.Offset) != d.Text[:overlap]:
+	case overlap > 0 && string(t.text.bytes()[d.Offset:]) != d.Text[:overlap]:
 		return violates(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *violation {
 func (f *Fold) done(d TextDelta, thought bool) {
 	i, t := f.open(d, thought)
 	first := t.empty()
-	if !t.text.is(d.Text) {
+	if string(t.text.bytes()) != d.Text {
 		t.text = newText(d.Text)
 	}
 	t.Closed = true

@@ -100,31 +100,29 @@ type Stream struct {
 }
 
 // Text returns what the stream holds so far; after its done event, the authoritative text.
-func (s Stream) Text() string { return s.text.String() }
+func (s Stream) Text() string { return string(s.text.bytes()) }
 
 // Len returns the length of Text in bytes.
-func (s Stream) Len() int { return s.text.len() }
+func (s Stream) Len() int { return s.text.n }
+
+type plainStream Stream
+
+// wireStream is a Stream with its text.
+type wireStream struct {
+	plainStream
+	Text string `json:"text"`
+}
 
 // MarshalJSON writes the stream with its text.
-func (s Stream) MarshalJSON() ([]byte, error) {
-	type plain Stream
-	return json.Marshal(struct {
-		plain
-		Text string `json:"text"`
-	}{plain(s), s.Text()})
-}
+func (s Stream) MarshalJSON() ([]byte, error) { return json.Marshal(wireStream{plainStream(s), s.Text()}) }
 
 // UnmarshalJSON reads the stream with its text, so that a State can be continued.
 func (s *Stream) UnmarshalJSON(data []byte) error {
-	type plain Stream
-	var w struct {
-		plain
-		Text string `json:"text"`
-	}
+	var w wireStream
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*s = Stream(w.plain)
+	*s = Stream(w.plainStream)
 	s.text = newText(w.Text)
 	return nil
 }

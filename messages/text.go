@@ -21,17 +21,16 @@ func (t text) append(s string) text {
 		return t
 	}
 	if t.buf == nil {
-		return text{&textBuffer{bytes: []byte(s)}, len(s)}
+		t.buf = &textBuffer{}
 	}
 	t.buf.mu.Lock()
 	defer t.buf.mu.Unlock()
+	n := t.n + len(s)
 	if len(t.buf.bytes) == t.n {
 		t.buf.bytes = append(t.buf.bytes, s...)
-		return text{t.buf, t.n + len(s)}
+		return text{t.buf, n}
 	}
-	grown := make([]byte, 0, t.n+len(s))
-	grown = append(append(grown, t.buf.bytes[:t.n]...), s...)
-	return text{&textBuffer{bytes: grown}, len(grown)}
+	return text{&textBuffer{bytes: append(append(make([]byte, 0, n), t.buf.bytes[:t.n]...), s...)}, n}
 }
 
 // cut returns the first n bytes.
@@ -42,26 +41,12 @@ func (t text) cut(n int) text {
 	return text{t.buf, n}
 }
 
-func (t text) len() int { return t.n }
-
-func (t text) String() string { return t.slice(0) }
-
-// is reports whether the text is s.
-func (t text) is(s string) bool {
+// bytes returns the text's own memory, which never changes.
+func (t text) bytes() []byte {
 	if t.buf == nil {
-		return s == ""
+		return nil
 	}
 	t.buf.mu.Lock()
 	defer t.buf.mu.Unlock()
-	return string(t.buf.bytes[:t.n]) == s
-}
-
-// slice returns the text from the offset on.
-func (t text) slice(offset int) string {
-	if t.buf == nil {
-		return ""
-	}
-	t.buf.mu.Lock()
-	defer t.buf.mu.Unlock()
-	return string(t.buf.bytes[offset:t.n])
+	return t.buf.bytes[:t.n]
 }
