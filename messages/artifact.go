@@ -42,11 +42,10 @@ func artifactRow[B interface {
 }](first bool, says string) *KindInfo {
 	return row[B]("artifacts", says, traits{
 		taskSays: true,
-		legal: with(func(b B, _ *Fold) *violation {
-			if a := ArtifactWritten(b); a.Name == "" || a.Bytes < 0 || first && !a.Partial {
-				return violates(RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)
-			}
-			return nil
+		legal: with(func(b B, _ *Fold) *Refusal {
+			a := ArtifactWritten(b)
+			bad := a.Name == "" || a.Bytes < 0 || first && !a.Partial
+			return when(bad, RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)
 		}),
 		apply: to(func(b B, f *Fold) { f.write(ArtifactWritten(b).Artifact, ArtifactWritten(b).Task) }),
 	})

@@ -18,7 +18,7 @@ func (LLMStarted) info() *KindInfo { return llmStarted }
 
 var llmStarted = row[LLMStarted]("model", "A call to a language model began.", traits{
 	taskSays: true,
-	legal:    with(func(b LLMStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
+	legal:    with(func(b LLMStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
 		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
 	}),
@@ -66,7 +66,7 @@ var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended,
 		b.Usage, b.Error, b.Calls = cloned(b.Usage), cloned(b.Error), slices.Clone(b.Calls)
 		return b
 	}),
-	legal: with(func(b LLMCompleted, f *Fold) *violation { return f.legalCallEnd(b.Call, b.Task, true) }),
+	legal: with(func(b LLMCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, true) }),
 	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
 })
 
@@ -84,7 +84,7 @@ func (ToolStarted) info() *KindInfo { return toolStarted }
 var toolStarted = row[ToolStarted]("tools", "A tool call began.", traits{
 	taskSays: true,
 	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
-	legal:    with(func(b ToolStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
+	legal:    with(func(b ToolStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
 		f.calls.put(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
 	}),
@@ -104,7 +104,7 @@ func (ToolProgress) info() *KindInfo { return toolProgress }
 var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the latest counts.", traits{
 	delta: true, taskSays: true,
 	key: of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
-	legal: with(func(b ToolProgress, f *Fold) *violation {
+	legal: with(func(b ToolProgress, f *Fold) *Refusal {
 		if f.openCall(b.Call, false) < 0 {
 			return violates(RuleCall, "tool call %q is not open", b.Call)
 		}
@@ -130,7 +130,7 @@ var toolCompleted = row[ToolCompleted]("tools", "A tool call ended, with its res
 		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
 		return b
 	}),
-	legal: with(func(b ToolCompleted, f *Fold) *violation { return f.legalCallEnd(b.Call, b.Task, false) }),
+	legal: with(func(b ToolCompleted, f *Fold) *Refusal { return f.legalCallEnd(b.Call, b.Task, false) }),
 	apply: to(func(b ToolCompleted, f *Fold) { f.endCall(b.Call) }),
 })
 
@@ -142,14 +142,14 @@ func (f *Fold) openCall(id string, model bool) int {
 	return -1
 }
 
-func (f *Fold) legalCall(id, task string) *violation {
+func (f *Fold) legalCall(id, task string) *Refusal {
 	if id == "" || f.call(id) >= 0 {
 		return violates(RuleCall, "call %q has no name of its own", id)
 	}
 	return f.legalSpeaker(task)
 }
 
-func (f *Fold) legalCallEnd(id, task string, model bool) *violation {
+func (f *Fold) legalCallEnd(id, task string, model bool) *Refusal {
 	if i := f.openCall(id, model); i < 0 || f.s.Calls[i].Task != task {
 		return violates(RuleCall, "call %q of task %q is not open", id, task)
 	}

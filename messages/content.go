@@ -42,7 +42,7 @@ func deltaRow[B interface {
 		delta: true, taskSays: true,
 		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
 		stream: of(func(b B) string { return TextDelta(b).Stream }),
-		legal:  with(func(b B, f *Fold) *violation { return f.legalDelta(TextDelta(b), thought) }),
+		legal:  with(func(b B, f *Fold) *Refusal { return f.legalDelta(TextDelta(b), thought) }),
 		apply:  to(func(b B, f *Fold) { f.appendText(TextDelta(b), thought) }),
 	})
 }
@@ -62,7 +62,7 @@ func (TextDone) info() *KindInfo { return textDone }
 var textDone = row[TextDone]("content", "The whole text, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
-	legal: with(func(b TextDone, f *Fold) *violation {
+	legal: with(func(b TextDone, f *Fold) *Refusal {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
 	}),
 	apply: to(func(b TextDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false) }),
@@ -89,7 +89,7 @@ var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative;
 	taskSays: true,
 	clone:    of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
 	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
-	legal: with(func(b ThoughtDone, f *Fold) *violation {
+	legal: with(func(b ThoughtDone, f *Fold) *Refusal {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)
 	}),
 	apply: to(func(b ThoughtDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true) }),
@@ -109,28 +109,27 @@ func (f *Fold) open(d TextDelta, thought bool) (int, Stream) {
 	return -1, Stream{Name: d.Stream, Task: d.Task, Thought: thought}
 }
 
-func (f *Fold) legalStream(d TextDelta, t Stream, thought bool) *violation {
+// legalStream checks what all events of a stream have in common, and returns the stream.
+func (f *Fold) legalStream(d TextDelta, thought bool) (Stream, *Refusal) {
+	_, t := f.open(d, thought)
+	bad := f.legalSpeaker(d.Task)
 	switch {
 	case d.Stream == "":
-		return violates(RuleStream, "the stream has no name")
+		bad = violates(RuleStream, "the stream has no name")
 	case t.Thought != thought || t.Task != d.Task:
-		return violates(RuleStream, "stream %q is of another kind or task", d.Stream)
-	}
-	if bad := f.legalSpeaker(d.Task); bad != nil {
-		return bad
-	}
-	switch {
+		bad = violates(RuleStream, "stream %q is of another kind or task", d.Stream)
+	case bad != nil:
 	case !utf8.ValidString(d.Text):
-		return violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
+		bad = violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
 	case t.Closed:
-		return violates(RuleStream, "stream %q is closed", d.Stream)
+		bad = violates(RuleStream, "stream %q is closed", d.Stream)
 	}
-	return nil
+	return t, bad
 }
 
-func (f *Fold) legalDelta(d TextDelta, thought bool) *violation {
-	_, t := f.open(d, thought)
-	if bad := f.legalStream(d, t, thought); bad != nil {
+func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
+	t, bad := f.legalStream(d, thought)
+	if bad != nil {
 		return bad
 	}
 	count, length := max(d.Count, 1), t.Len()
@@ -157,15 +156,11 @@ func (f *Fold) appendText(d TextDelta, thought bool) {
 	f.setStream(i, t, first)
 }
 
-func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *violation {
-	_, t := f.open(d, thought)
-	if bad := f.legalStream(d, t, thought); bad != nil {
+func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *Refusal {
+	if _, bad := f.legalStream(d, thought); bad != nil {
 		return bad
 	}
-	if Digest(d.Text) != digest {
-		return violates(RuleDigest, "stream %q: the text's sha256 is not %q", d.Stream, digest)
-	}
-	return nil
+	return when(Digest(d.Text) != digest, RuleDigest, "stream %q: the text's sha256 is not %q", d.Stream, digest)
 }
 
 func (f *Fold) done(d TextDelta, thought bool) {

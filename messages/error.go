@@ -131,23 +131,6 @@ const (
 	RuleBody     Rule = "body"     // the body's own fields make sense
 )
 
-// violation is a broken rule and the reason; nil if none is broken.
-type violation struct {
-	rule   Rule
-	reason string
-}
-
-func violates(rule Rule, format string, args ...any) *violation {
-	return &violation{rule, fmt.Sprintf(format, args...)}
-}
-
-func when(bad bool, rule Rule, reason string) *violation {
-	if bad {
-		return &violation{rule, reason}
-	}
-	return nil
-}
-
 // Refusal is why [State.Apply] did not take an event.
 type Refusal struct {
 	RunID RunID
@@ -161,4 +144,17 @@ type Refusal struct {
 // Error names the event, the rule and the reason.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("event %d (%s) refused: %s [%s]", r.Seq, r.Kind, r.Reason, r.Rule)
+}
+
+// violates returns a Refusal that does not name its event yet.
+func violates(rule Rule, format string, args ...any) *Refusal {
+	return &Refusal{Rule: rule, Reason: fmt.Sprintf(format, args...)}
+}
+
+// when returns the Refusal if the event is bad.
+func when(bad bool, rule Rule, format string, args ...any) *Refusal {
+	if bad {
+		return violates(rule, format, args...)
+	}
+	return nil
 }

@@ -56,7 +56,8 @@ func (s *State) clip() {
 // every event, except those whose Seq is not past its State.
 func (f *Fold) Apply(e Event) error {
 	if bad := f.legal(e); bad != nil {
-		return &Refusal{RunID: e.RunID, Seq: e.Seq, Kind: e.Kind(), Rule: bad.rule, Reason: bad.reason}
+		bad.RunID, bad.Seq, bad.Kind = e.RunID, e.Seq, e.Kind()
+		return bad
 	}
 	f.s.RunID, f.s.Seq, f.s.UpdatedAt = e.RunID, e.Seq, e.Time
 	row := e.Body.info()
@@ -143,7 +144,7 @@ func (f *Fold) child(id RunID) int         { return f.children.find(f.s.Children
 func (f *Fold) step(name string) int       { return f.steps.find(f.s.Steps, name, f.single) }
 
 // legal returns why the event is not legal now, or nil. It changes nothing.
-func (f *Fold) legal(e Event) *violation {
+func (f *Fold) legal(e Event) *Refusal {
 	if f.s.Status.IsEnded() {
 		return violates(RuleEnded, "the run has ended as %s", f.s.Status)
 	}
@@ -168,7 +169,7 @@ func misnamed(b Body) bool {
 }
 
 // legalNumbers checks the numbers.
-func (s *State) legalNumbers(e Event, row *KindInfo) *violation {
+func (s *State) legalNumbers(e Event, row *KindInfo) *Refusal {
 	recovers := row.rewind != nil && row.rewind(e.Body) != nil
 	switch {
 	case e.RunID == "" || s.RunID != "" && e.RunID != s.RunID:
@@ -190,7 +191,7 @@ func (s *State) legalNumbers(e Event, row *KindInfo) *violation {
 }
 
 // legalPhase checks what may come before run.started, and after run.canceling.
-func (s *State) legalPhase(row *KindInfo) *violation {
+func (s *State) legalPhase(row *KindInfo) *Refusal {
 	switch {
 	case (row == runQueued) != (s.Seq == 0):
 		return violates(RuleOpening, "run.queued opens the log and comes once")

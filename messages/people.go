@@ -100,7 +100,7 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 	}),
 })
 
-func (b InputRequired) legal(f *Fold) *violation {
+func (b InputRequired) legal(f *Fold) *Refusal {
 	if b.Request == "" {
 		return violates(RuleInput, "the request has no name")
 	}
@@ -151,7 +151,7 @@ var inputReceived = row[InputReceived]("people", "The answer came.", traits{
 	}),
 })
 
-func (b InputReceived) legal(f *Fold) *violation {
+func (b InputReceived) legal(f *Fold) *Refusal {
 	i := f.input(b.Request)
 	switch {
 	case i < 0 || f.s.Inputs[i].Closed:

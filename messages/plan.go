@@ -20,11 +20,9 @@ func (ChildStarted) info() *KindInfo { return childStarted }
 
 var childStarted = row[ChildStarted]("children", "A sub-run began; its own log is under its own id.", traits{
 	begins: true,
-	legal: with(func(b ChildStarted, f *Fold) *violation {
-		if !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0 {
-			return violates(RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
-		}
-		return nil
+	legal: with(func(b ChildStarted, f *Fold) *Refusal {
+		bad := !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0
+		return when(bad, RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
 		f.children.put(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
@@ -44,11 +42,10 @@ func (ChildEnded) Kind() Kind      { return KindChildEnded }
 func (ChildEnded) info() *KindInfo { return childEnded }
 
 var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", traits{
-	legal: with(func(b ChildEnded, f *Fold) *violation {
-		if i := f.child(b.Child); i < 0 || f.s.Children[i].Status.IsEnded() || !b.Status.IsEnded() {
-			return violates(RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
-		}
-		return nil
+	legal: with(func(b ChildEnded, f *Fold) *Refusal {
+		child, known := f.Child(b.Child)
+		bad := !known || child.Status.IsEnded() || !b.Status.IsEnded()
+		return when(bad, RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
 	}),
 	apply: to(func(b ChildEnded, f *Fold) {
 		i := f.child(b.Child)
@@ -69,7 +66,7 @@ func (StepStarted) info() *KindInfo { return stepStarted }
 
 var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
 	begins: true, taskSays: true,
-	legal: with(func(b StepStarted, f *Fold) *violation {
+	legal: with(func(b StepStarted, f *Fold) *Refusal {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
 			return violates(RuleStep, "step %q has no name, or is running", b.Step)
 		}
@@ -101,7 +98,7 @@ func (StepEnded) info() *KindInfo { return stepEnded }
 
 var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follows and why.", traits{
 	taskSays: true,
-	legal: with(func(b StepEnded, f *Fold) *violation {
+	legal: with(func(b StepEnded, f *Fold) *Refusal {
 		i := f.step(b.Step)
 		switch running := i >= 0 && f.s.Steps[i].Running; {
 		case b.Outcome == StepSkipped && (b.Step == "" || i >= 0):
@@ -170,7 +167,7 @@ var stepKept = row[StepKept]("steps", "A task's step has ended, and will not be 
 	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),
 })
 
-func (b StepKept) legal(f *Fold) *violation {
+func (b StepKept) legal(f *Fold) *Refusal {
 	before, known := pick(f.s.Kept, f.keptStep(b))
 	again := before.Begun && !b.Begun || before.Error != nil && before.Error.Retryable
 	switch {

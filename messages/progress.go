@@ -16,7 +16,7 @@ func (Progress) info() *KindInfo { return progress }
 var progress = row[Progress]("progress", "How far a task is; the latest counts.", traits{
 	delta: true, taskSays: true,
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
-	legal: with(func(b Progress, f *Fold) *violation { return f.legalSpeaker(b.Task) }),
+	legal: with(func(b Progress, f *Fold) *Refusal { return f.legalSpeaker(b.Task) }),
 	apply: to(func(b Progress, f *Fold) { f.progress.put(&f.s.Progress, f.progressOf(b.Task), b) }),
 })
 
@@ -65,11 +65,11 @@ var logged = row[Log]("progress", "Log lines for a closer look, numbered per run
 	}),
 	clone: of(func(b Log) Body { b.Lines = slices.Clone(b.Lines); return b }),
 	key:   of(func(Log) partKey { return partKey{group: 'l'} }),
-	legal: with(func(b Log, f *Fold) *violation { return f.legalLog(b.Lines) }),
+	legal: with(func(b Log, f *Fold) *Refusal { return f.legalLog(b.Lines) }),
 	apply: to(func(b Log, f *Fold) { f.log(b.Lines) }),
 })
 
-func (f *Fold) legalLog(lines []LogLine) *violation {
+func (f *Fold) legalLog(lines []LogLine) *Refusal {
 	n := len(lines)
 	if n == 0 {
 		return violates(RuleLog, "the log event has no lines")
@@ -87,7 +87,7 @@ func (f *Fold) legalLog(lines []LogLine) *violation {
 	return nil
 }
 
-func legalLines(lines []LogLine) *violation {
+func legalLines(lines []LogLine) *Refusal {
 	if len(lines) > LogTail {
 		return violates(RuleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))
 	}
@@ -142,7 +142,7 @@ func (b Merged) each(do func(Body) Body) Merged {
 }
 
 // legal checks each part alone: parts are of different streams, so none affects another.
-func (b Merged) legal(f *Fold) *violation {
+func (b Merged) legal(f *Fold) *Refusal {
 	if len(b.Parts) < 2 {
 		return violates(RuleMerged, "a merged event has at least two parts, not %d", len(b.Parts))
 	}

@@ -86,7 +86,7 @@ func (f *Fold) openTexts() (names []string) {
 }
 
 // legalRewind checks that a rewind only takes back: whoever sees it holds at least what the journal holds.
-func (f *Fold) legalRewind(r *Rewind) *violation {
+func (f *Fold) legalRewind(r *Rewind) *Refusal {
 	marks := r.Marks(f.openTexts())
 	if len(marks) != len(r.Streams)+len(r.Open)/2 || len(r.Open)%2 != 0 || len(r.Streams) > 0 && len(r.Open) > 0 {
 		return violates(RuleRewind, "the rewind names a text twice, or more texts than are open")

@@ -24,9 +24,9 @@ type traits struct {
 	rewind func(Body) *Rewind
 	ending func(Body) ending // the ending of a terminal
 
-	legal func(Body, *Fold) *violation // why it is not legal now; changes nothing
-	apply func(Body, *Fold)            // its change to the State
-	list  func(Body, *Summary)         // its change to a Summary
+	legal func(Body, *Fold) *Refusal // why it is not legal now; changes nothing
+	apply func(Body, *Fold)          // its change to the State
+	list  func(Body, *Summary)       // its change to a Summary
 
 	decode func([]byte) (Body, error)
 	is     func(Body) bool

@@ -47,7 +47,7 @@ var runQueued = row[RunQueued]("run", "The run exists: its job, input without se
 		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
 		return b
 	}),
-	legal: with(func(b RunQueued, _ *Fold) *violation {
+	legal: with(func(b RunQueued, _ *Fold) *Refusal {
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
 	apply: to(func(b RunQueued, f *Fold) {
@@ -71,7 +71,7 @@ func (RunStarted) info() *KindInfo { return runStarted }
 
 var runStarted = row[RunStarted]("run", "The run's actor has begun.", traits{
 	early: true, begins: true,
-	legal: with(func(_ RunStarted, f *Fold) *violation {
+	legal: with(func(_ RunStarted, f *Fold) *Refusal {
 		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
 	}),
 	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch }),
@@ -96,7 +96,7 @@ var runRecovered = row[RunRecovered]("run", "The run goes on after its process d
 	early: true, takesBack: true,
 	clone:  of(func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b }),
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
-	legal: with(func(b RunRecovered, f *Fold) *violation {
+	legal: with(func(b RunRecovered, f *Fold) *Refusal {
 		if b.Rewind == nil {
 			return violates(RuleRewind, "run.recovered carries a rewind")
 		}

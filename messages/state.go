@@ -114,7 +114,9 @@ type wireStream struct {
 }
 
 // MarshalJSON writes the stream with its text.
-func (s Stream) MarshalJSON() ([]byte, error) { return json.Marshal(wireStream{plainStream(s), s.Text()}) }
+func (s Stream) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireStream{plainStream(s), s.Text()})
+}
 
 // UnmarshalJSON reads the stream with its text, so that a State can be continued.
 func (s *Stream) UnmarshalJSON(data []byte) error {

@@ -13,7 +13,7 @@ func (TaskStarted) info() *KindInfo { return taskStarted }
 
 var taskStarted = row[TaskStarted]("task", "A task began its first attempt.", traits{
 	begins: true,
-	legal:  with(func(b TaskStarted, f *Fold) *violation { return f.legalTask(b.Task, "", b.Attempt-1) }),
+	legal:  with(func(b TaskStarted, f *Fold) *Refusal { return f.legalTask(b.Task, "", b.Attempt-1) }),
 	apply:  to(func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) }),
 })
 
@@ -27,7 +27,7 @@ func (TaskCompleted) Kind() Kind      { return KindTaskCompleted }
 func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
 var taskCompleted = row[TaskCompleted]("task", "A task returned without an error.", traits{
-	legal: with(func(b TaskCompleted, f *Fold) *violation { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
+	legal: with(func(b TaskCompleted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
 	apply: to(func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) }),
 })
 
@@ -47,7 +47,7 @@ func (TaskFailed) info() *KindInfo { return taskFailed }
 
 var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether another follows, and when.", traits{
 	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
-	legal: with(func(b TaskFailed, f *Fold) *violation {
+	legal: with(func(b TaskFailed, f *Fold) *Refusal {
 		if b.Error == nil || !b.Cause.known() {
 			return violates(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
 		}
@@ -74,7 +74,7 @@ func (TaskRestarted) info() *KindInfo { return taskRestarted }
 
 var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task's streams start again from nothing.", traits{
 	begins: true, takesBack: true,
-	legal: with(func(b TaskRestarted, f *Fold) *violation { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
+	legal: with(func(b TaskRestarted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
 	apply: to(func(b TaskRestarted, f *Fold) {
 		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})
 		if i := f.progressOf(b.Task); i >= 0 {
@@ -85,7 +85,7 @@ var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task
 })
 
 // legalTask checks the task's status and attempt; a task that never started is "" at attempt 0.
-func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *violation {
+func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *Refusal {
 	if name == "" {
 		return violates(RuleTask, "the task has no name")
 	}
@@ -111,7 +111,7 @@ func (f *Fold) unfinished() (n int) {
 }
 
 // legalSpeaker checks that a task that says something is running; "" is the run itself.
-func (f *Fold) legalSpeaker(task string) *violation {
+func (f *Fold) legalSpeaker(task string) *Refusal {
 	if now, _ := f.Task(task); task != "" && now.Status != TaskRunning {
 		return violates(RuleTask, "task %q is not running", task)
 	}

@@ -72,7 +72,7 @@ var runCompleted = terminal[RunCompleted]("Terminal: the job's work is done and 
 	ending: of(func(b RunCompleted) ending {
 		return ending{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, b.ArtifactCount, nil}
 	}),
-	legal: with(func(b RunCompleted, f *Fold) *violation {
+	legal: with(func(b RunCompleted, f *Fold) *Refusal {
 		switch {
 		case b.By != ByRun:
 			return violates(RuleTerminal, "only the run itself completes, not %q", b.By)
@@ -96,11 +96,9 @@ var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", tra
 	ending: of(func(b RunFailed) ending {
 		return ending{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.ArtifactCount, b.Rewind}
 	}),
-	legal: with(func(b RunFailed, f *Fold) *violation {
-		if b.Error == nil || !b.Cause.known() {
-			return violates(RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
-		}
-		return nil
+	legal: with(func(b RunFailed, f *Fold) *Refusal {
+		bad := b.Error == nil || !b.Cause.known()
+		return when(bad, RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
 	}),
 })
 
@@ -117,7 +115,7 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 	ending: of(func(b RunCanceled) ending {
 		return ending{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.ArtifactCount, b.Rewind}
 	}),
-	legal: with(func(b RunCanceled, f *Fold) *violation {
+	legal: with(func(b RunCanceled, f *Fold) *Refusal {
 		switch {
 		case !f.s.Canceling:
 			return violates(RuleCancel, "no cancel has been accepted")
@@ -134,13 +132,13 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 func terminal[B Body](says string, t traits) *KindInfo {
 	last, own := t.ending, t.legal
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
-	t.legal = func(b Body, f *Fold) *violation { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
+	t.legal = func(b Body, f *Fold) *Refusal { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
 	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
 	t.list = func(b Body, s *Summary) { s.Status, s.Cause, s.OpenRequests = last(b).status, last(b).end.Cause, nil }
 	return row[B]("run", says, t)
 }
 
-func (f *Fold) legalEnd(w ending) *violation {
+func (f *Fold) legalEnd(w ending) *Refusal {
 	by := w.end.By
 	switch {
 	case by != ByRun && by != BySupervisor && by != ByRecovery && by != ByNode:
