@@ -50,9 +50,7 @@ func angled(rest string) bool {
 		return false
 	case hasBar(name, strings.HasPrefix):
 		return true
-	case slices.ContainsFunc(callPrefixes, func(prefix string) bool {
-		return strings.HasPrefix(strings.TrimPrefix(name, "/"), prefix)
-	}):
+	case beginsWithAny(strings.TrimPrefix(name, "/"), callPrefixes):
 		return true
 	case strings.ContainsAny(name, " \t"):
 		return false
@@ -60,9 +58,11 @@ func angled(rest string) bool {
 		return true
 	}
 	name = strings.ToLower(strings.TrimPrefix(name, "/"))
-	return slices.Contains(tokenNames, name) || slices.ContainsFunc(tokenPrefixes, func(prefix string) bool {
-		return strings.HasPrefix(name, prefix)
-	})
+	return slices.Contains(tokenNames, name) || beginsWithAny(name, tokenPrefixes)
+}
+
+func beginsWithAny(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // squared recognizes the rest of [INST], [/INST], [AVAILABLE_TOOLS], [gMASK], [|user|] and [e~[ after "[".

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -115,9 +114,7 @@ func (f *Failure) Words() string {
 
 // Overflows recognizes the errors about a request that is longer than the model's context.
 func (e Evidence) Overflows() bool {
-	return e.Failure != nil && slices.ContainsFunc(overflowWords, func(w string) bool {
-		return strings.Contains(e.Failure.Words(), w)
-	})
+	return e.Failure != nil && holdsAny(e.Failure.Words(), overflowWords)
 }
 
 var overflowWords = []string{"n_ctx", "n_keep", "context length", "context size", "context window", "context_length",

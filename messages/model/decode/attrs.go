@@ -14,7 +14,7 @@ type attrs struct {
 
 // parseAttrs reads an opening tag; ok is false if it has anything but name=value.
 func parseAttrs(tag string) (a attrs, ok bool) {
-	_, rest, _ := cutBlank(strings.TrimSuffix(strings.TrimSuffix(tag, ">"), "/"))
+	_, rest := cutBlank(strings.TrimSuffix(strings.TrimSuffix(tag, ">"), "/"))
 	for rest = strings.TrimLeft(rest, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
 		name, value, found := strings.Cut(rest, "=")
 		name = strings.TrimRight(name, blanks)
@@ -29,25 +29,25 @@ func parseAttrs(tag string) (a attrs, ok bool) {
 
 const blanks = " \t\r\n"
 
-func cutBlank(s string) (before, after string, found bool) {
-	i := strings.IndexAny(s, blanks)
-	if i < 0 {
-		return s, "", false
+// cutBlank cuts a text before its first blank.
+func cutBlank(s string) (before, after string) {
+	if i := strings.IndexAny(s, blanks); i >= 0 {
+		return s[:i], s[i:]
 	}
-	return s[:i], s[i:], true
+	return s, ""
 }
 
 // cutValue cuts a value off, quoted or not.
 func cutValue(s string) (value, rest string) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
-		value, rest, _ = cutBlank(s)
-		return plainValue(value), rest
+		value, rest = cutBlank(s)
+		return entities.Replace(value), rest
 	}
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch {
 		case s[i] == s[0]:
-			return plainValue(b.String()), s[i+1:]
+			return entities.Replace(b.String()), s[i+1:]
 		case s[i] == '\\' && i+1 < len(s):
 			i++
 			if s[i] != '"' && s[i] != '\'' && s[i] != '\\' {
@@ -56,16 +56,11 @@ func cutValue(s string) (value, rest string) {
 		}
 		b.WriteByte(s[i])
 	}
-	return plainValue(b.String()), ""
+	return entities.Replace(b.String()), ""
 }
 
-// plainValue resolves the entities of XML.
-func plainValue(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&").Replace(s)
-}
+// entities resolves those of XML.
+var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&")
 
 func (a *attrs) set(name, value string) {
 	switch strings.ToLower(name) {

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,12 +52,7 @@ func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	number := c.find(f)
 	a := c.calls[number]
 	news := a.id == "" && f.id != "" || a.name == "" && f.name != ""
-	if a.id == "" {
-		a.id = f.id
-	}
-	if a.name == "" {
-		a.name = f.name
-	}
+	a.id, a.name = cmp.Or(a.id, f.id), cmp.Or(a.name, f.name)
 	c.remember(number, f)
 	piece := a.add(f.arguments)
 	return model.CallDelta{Number: number, ID: a.id, Name: a.name, Arguments: piece}, news || piece != ""
@@ -82,12 +78,10 @@ func (c *Calls) id(number int) string {
 		return id
 	}
 	id := fmt.Sprintf("call_%d", number)
-	for {
-		if _, taken := c.ids[id]; !taken {
-			return id
-		}
+	for _, taken := c.ids[id]; taken; _, taken = c.ids[id] {
 		id += "_"
 	}
+	return id
 }
 
 // find returns the call that a fragment belongs to.
@@ -137,10 +131,8 @@ func (a *call) takes(f fragment) bool {
 	case f.id != "" && a.id != "":
 		// Some servers make up a new id for each fragment of a call; those have no names.
 		return f.name == "" && !a.extent.closed()
-	case f.name != "" && a.name != "" && f.name != a.name:
-		return false
 	case f.name != "" && a.name != "":
-		return !a.extent.closed() || len(f.arguments) == 0
+		return f.name == a.name && (!a.extent.closed() || len(f.arguments) == 0)
 	}
 	return true
 }

@@ -62,10 +62,8 @@ func (m *matcher) step(b byte) outcome {
 			return more
 		}
 	}
-	if m.phase != dead {
-		if m.tag(b) {
-			return found
-		}
+	if m.phase != dead && m.tag(b) {
+		return found
 	}
 	if m.phase == dead && m.want.literals == 0 {
 		return none

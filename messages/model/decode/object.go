@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -185,10 +186,7 @@ func (o *object) step(l *level) {
 
 // watch decides whether to stream the string at the path. A repeated key is not streamed.
 func (o *object) watch() {
-	o.live = false
-	for _, name := range o.names {
-		o.live = o.live || below(string(o.path), name)
-	}
+	o.live = slices.ContainsFunc(o.names, func(name string) bool { return below(string(o.path), name) })
 	if _, again := o.seen[string(o.path)]; !o.live || again {
 		o.live = false
 		return

@@ -220,7 +220,7 @@ func (p *pass) message(header string) {
 	p.harmony, p.code, p.blank, p.trim = true, Code{}, true, true
 	header = strings.TrimSuffix(header, endHeader)
 	_, channel, _ := strings.Cut(header, "<|channel|>")
-	name, _, _ := cutBlank(strings.TrimSpace(channel))
+	name, _ := cutBlank(strings.TrimSpace(channel))
 	name, _, _ = strings.Cut(name, "<")
 	if name == "analysis" || strings.Contains(header, "to=") {
 		p.begin(harmony, attrs{typ: name}, p.emit)

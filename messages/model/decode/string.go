@@ -2,6 +2,7 @@ package decode
 
 import (
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -77,11 +78,8 @@ func (o *object) ended(emit func(path, piece string)) {
 	o.step(&o.levels[len(o.levels)-1])
 	o.path = append(o.path, o.out...)
 	o.state = colon
-	if len(o.levels) > 1 {
-		return
-	}
-	for _, name := range o.names {
-		o.named = o.named || below(name, string(o.path))
+	if len(o.levels) == 1 && !o.named {
+		o.named = slices.ContainsFunc(o.names, func(name string) bool { return below(name, string(o.path)) })
 	}
 }
 
