@@ -13,22 +13,17 @@ const deepest = 10000
 // If text is not an object, it returns false, after the members before the fault.
 func Object(text []byte, member func(key, value []byte)) bool {
 	i := space(text, 0)
-	if i == len(text) || text[i] != '{' {
-		return false
-	}
-	i = members(text, i, 1, member)
-	return i >= 0 && space(text, i) == len(text)
+	return i < len(text) && text[i] == '{' && isEnd(text, members(text, i, 1, member))
 }
 
 // Array does for the elements of a JSON array what Object does for members.
 func Array(text []byte, element func(value []byte)) bool {
 	i := space(text, 0)
-	if i == len(text) || text[i] != '[' {
-		return false
-	}
-	i = elements(text, i, 1, element)
-	return i >= 0 && space(text, i) == len(text)
+	return i < len(text) && text[i] == '[' && isEnd(text, elements(text, i, 1, element))
 }
+
+// isEnd reports whether the value that ends at i is the whole rest of the text.
+func isEnd(text []byte, i int) bool { return i >= 0 && space(text, i) == len(text) }
 
 // value returns where the JSON value at i ends, -1 where there is none.
 func value(b []byte, i, depth int) int {

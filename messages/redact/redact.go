@@ -69,10 +69,9 @@ func (s *Secrets) Add(kind string, values ...string) {
 func (k *known) fresh(values []string) (fresh []string) {
 	for _, value := range values {
 		value = strings.TrimSpace(value)
-		if k != nil && k.marks[value] != "" || !isSecret(value) {
-			continue
+		if isSecret(value) && (k == nil || k.marks[value] == "") {
+			fresh = append(fresh, value)
 		}
-		fresh = append(fresh, value)
 	}
 	return fresh
 }
