@@ -136,8 +136,10 @@ func (t *Thoughts) say(text string, emit func(model.Part)) {
 	if t.blank || text == "" && len(t.gap) == 0 {
 		return
 	}
-	text = string(t.gap) + text
-	t.gap = t.gap[:0]
+	if len(t.gap) > 0 {
+		text = string(t.gap) + text
+		t.gap = t.gap[:0]
+	}
 	emit(model.Text{Text: text})
 }
 
@@ -150,9 +152,11 @@ func (t *Thoughts) muse(text string, emit func(model.Part)) {
 	for n > 0 && blank(text[n-1]) {
 		n--
 	}
-	if n > 0 {
+	if n > 0 && len(t.gap) > 0 {
 		t.think(string(t.gap)+text[:n], emit)
 		t.gap = t.gap[:0]
+	} else if n > 0 {
+		t.think(text[:n], emit)
 	}
 	if n < len(text) {
 		t.keep(text[n:], emit)

@@ -103,8 +103,11 @@ func simple(b byte) byte {
 
 // hex is the value of a digit, or -1.
 func hex(b byte) rune {
-	if b >= 'A' {
-		b |= 'a' - 'A'
+	switch c := b | 0x20; {
+	case b >= '0' && b <= '9':
+		return rune(b - '0')
+	case c >= 'a' && c <= 'f':
+		return rune(c-'a') + 10
 	}
-	return rune(strings.IndexByte("0123456789abcdef", b))
+	return -1
 }
