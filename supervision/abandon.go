@@ -29,14 +29,13 @@ func (n *Node) abandon(parent, child *actor.PID, process actor.Process) {
 		if !exists || registered != any(process) {
 			return false
 		}
-		n.anyAbandoned.Store(true)
 		n.abandoned.Store(child.Id, nil)
+		n.abandonedActors.Add(1)
 		return true
 	})
 	if !taken {
 		return
 	}
-	n.abandonedActors.Add(1)
 	process.Stop(child) // also makes PIDs forget the process
 	if parent != nil {
 		n.tell(parent, &actor.Terminated{Who: child})
@@ -44,9 +43,6 @@ func (n *Node) abandon(parent, child *actor.PID, process actor.Process) {
 }
 
 func (n *Node) wasAbandoned(id string) bool {
-	if !n.anyAbandoned.Load() {
-		return false
-	}
 	_, ok := n.abandoned.Load(id)
 	return ok
 }
@@ -54,10 +50,7 @@ func (n *Node) wasAbandoned(id string) bool {
 // freshName returns the name, or name~1, name~2 and so on if an abandoned actor had the id.
 func (n *Node) freshName(parent *actor.PID, name string) string {
 	fresh := name
-	if !n.anyAbandoned.Load() {
-		return fresh
-	}
-	for i := 1; n.wasAbandoned(parent.Id + "/" + fresh); i++ {
+	for i := 1; n.abandonedActors.Load() > 0 && n.wasAbandoned(parent.Id+"/"+fresh); i++ {
 		fresh = name + "~" + strconv.Itoa(i)
 	}
 	return fresh

@@ -22,8 +22,6 @@ type dispatcher struct {
 	parked atomic.Int32
 }
 
-func newDispatcher() *dispatcher { return &dispatcher{hand: make(chan turner)} }
-
 // schedule runs the turn on another goroutine.
 func (d *dispatcher) schedule(b turner) {
 	select {

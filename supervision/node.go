@@ -20,8 +20,7 @@ type Node struct {
 
 	// abandoned holds the ids of abandoned actors, which are never used again: such an actor may still end, and would
 	// then unregister whoever has its id.
-	abandoned    sync.Map
-	anyAbandoned atomic.Bool
+	abandoned sync.Map
 }
 
 // Counters are read one after the other; each is exact by itself.
@@ -43,7 +42,7 @@ func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	}
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
 	root.Self() // now, because making the guardian is not safe for concurrent use
-	n := &Node{system: system, root: root, warm: newDispatcher()}
+	n := &Node{system: system, root: root, warm: &dispatcher{hand: make(chan turner)}}
 	n.pool.New = n.newProps
 	return n
 }
