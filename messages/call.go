@@ -102,7 +102,7 @@ func (ToolProgress) Kind() Kind      { return KindToolProgress }
 func (ToolProgress) info() *KindInfo { return toolProgress }
 
 var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the latest counts.", traits{
-	delta: true, taskSays: true,
+	level: Delta, taskSays: true,
 	key: of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
 	legal: with(func(b ToolProgress, f *Fold) *Refusal {
 		if f.openCall(b.Call, false) < 0 {

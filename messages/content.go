@@ -39,7 +39,7 @@ func deltaRow[B interface {
 	Body
 }](thought bool, says string) *KindInfo {
 	return row[B]("content", says, traits{
-		delta: true, taskSays: true,
+		level: Delta, taskSays: true,
 		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
 		stream: of(func(b B) string { return TextDelta(b).Stream }),
 		legal:  with(func(b B, f *Fold) *Refusal { return f.legalDelta(TextDelta(b), thought) }),

@@ -14,7 +14,7 @@ func (Progress) Kind() Kind      { return KindProgress }
 func (Progress) info() *KindInfo { return progress }
 
 var progress = row[Progress]("progress", "How far a task is; the latest counts.", traits{
-	delta: true, taskSays: true,
+	level: Delta, taskSays: true,
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
 	legal: with(func(b Progress, f *Fold) *Refusal { return f.legalSpeaker(b.Task) }),
 	apply: to(func(b Progress, f *Fold) { f.progress.put(&f.s.Progress, f.progressOf(b.Task), b) }),
@@ -55,7 +55,7 @@ func (Log) Kind() Kind      { return KindLog }
 func (Log) info() *KindInfo { return logged }
 
 var logged = row[Log]("progress", "Log lines for a closer look, numbered per run.", traits{
-	delta: true, taskSays: true,
+	level: Delta, taskSays: true,
 	own: with(func(b Log, task string) Body {
 		b.Lines = slices.Clone(b.Lines)
 		for i := range b.Lines {
@@ -122,7 +122,7 @@ func (Merged) Kind() Kind      { return KindMerged }
 func (Merged) info() *KindInfo { return merged }
 
 var merged = row[Merged]("progress", "Several deltas of several streams as one event.", traits{
-	delta: true,
+	level: Delta,
 	own:   with(func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) }),
 	clone: of(func(b Merged) Body { return b.each(Clone) }),
 	legal: with(Merged.legal),

@@ -7,7 +7,7 @@ import (
 
 // traits are all that the package knows of a kind. A nil function does nothing.
 type traits struct {
-	delta     bool // may be merged with its neighbours
+	level     Level
 	early     bool // may come before run.started
 	begins    bool // may not come after an accepted cancel
 	taskSays  bool // a task may emit it
@@ -35,12 +35,16 @@ type traits struct {
 // row returns the row of the kind whose bodies are of type B.
 func row[B Body](group, says string, t traits) *KindInfo {
 	var zero B
-	t.decode = decodeBody[B]
-	t.is = func(b Body) bool { _, ok := b.(B); return ok }
-	info := &KindInfo{Kind: zero.Kind(), Group: group, Says: says, Zero: zero, traits: t}
-	if t.delta {
-		info.Level = Delta
+	t.decode = func(payload []byte) (Body, error) {
+		var b B
+		if len(payload) == 0 {
+			payload = []byte("{}")
+		}
+		err := json.Unmarshal(payload, &b)
+		return b, err
 	}
+	t.is = func(b Body) bool { _, ok := b.(B); return ok }
+	info := &KindInfo{Kind: zero.Kind(), Level: t.level, Group: group, Says: says, Zero: zero, traits: t}
 	if task, ok := reflect.TypeFor[B]().FieldByName("Task"); ok {
 		info.own = func(b Body, name string) Body {
 			owned := b.(B)
@@ -71,15 +75,6 @@ func with[B Body, A, R any](f func(B, A) R) func(Body, A) R {
 }
 
 func to[B Body, A any](f func(B, A)) func(Body, A) { return func(b Body, a A) { f(b.(B), a) } }
-
-func decodeBody[B Body](payload []byte) (Body, error) {
-	var b B
-	if len(payload) == 0 {
-		payload = []byte("{}")
-	}
-	err := json.Unmarshal(payload, &b)
-	return b, err
-}
 
 // Owned returns the body with the task as its task, if its kind names one.
 func Owned(b Body, task string) Body {

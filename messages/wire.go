@@ -66,10 +66,8 @@ func (e Event) JSON() ([]byte, error) {
 		return nil, err
 	}
 	line = slices.Clip(line)
-	if e.cache.line.CompareAndSwap(nil, &line) {
-		return line, nil
-	}
-	return *e.cache.line.Load(), nil // another caller was faster
+	e.cache.line.CompareAndSwap(nil, &line)
+	return *e.cache.line.Load(), nil // another caller may have been faster
 }
 
 // MarshalJSON returns the wire form. json.Marshal, which calls it, compacts and escapes the payload of an unknown
@@ -240,26 +238,27 @@ type wirePart struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
+// wireMerged is the wire form of a merged event.
+type wireMerged struct {
+	Parts []wirePart `json:"parts"`
+}
+
 // MarshalJSON writes the parts with their kinds.
 func (m Merged) MarshalJSON() ([]byte, error) {
-	parts := make([]wirePart, len(m.Parts))
+	w := wireMerged{make([]wirePart, len(m.Parts))}
 	for i, p := range m.Parts {
 		payload, err := encodeBody(p)
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = wirePart{p.Kind(), payload}
+		w.Parts[i] = wirePart{p.Kind(), payload}
 	}
-	return json.Marshal(struct {
-		Parts []wirePart `json:"parts"`
-	}{parts})
+	return json.Marshal(w)
 }
 
 // UnmarshalJSON reads the parts, which are deltas other than merged ones.
 func (m *Merged) UnmarshalJSON(data []byte) error {
-	var w struct {
-		Parts []wirePart `json:"parts"`
-	}
+	var w wireMerged
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
