@@ -132,7 +132,6 @@ var (
 		"sMASK"}
 	// roleLines begin turns in chat templates of plain text.
 	roleLines = []string{"### Instruction", "### Input", "### Response", "### Human", "### User", "### Assistant",
-		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "User", "Assistant", "System",
-		"GPT4 Correct User",
+		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "User", "Assistant", "System", "GPT4 Correct User",
 		"GPT4 Correct Assistant"}
 )

@@ -31,16 +31,15 @@ func (t *Thoughts) expected() (w wanted) {
 
 // ending adds the marks that can end the thought.
 func (t *Thoughts) ending(w *wanted) {
-	switch k := t.now.kind; k {
+	k := t.now.kind
+	w.want(k, closes)
+	switch k {
 	case litert:
-		w.want(k, closes)
 		w.close = 1 << think
 	case mistral, gemma:
-		w.want(k, closes)
 	case harmony:
-		w.want(k, closes)
 		w.want(k, heads)
-	default:
+	default: // a tag
 		w.close = 1 << k
 		if t.now.implicit && !t.now.said {
 			w.open = 1 << think
