@@ -155,34 +155,34 @@ func literal(b []byte, i int, word string) int {
 }
 
 func number(b []byte, i int) int {
-	if i < len(b) && b[i] == '-' {
+	if b[i] == '-' {
 		i++
 	}
 	start := i
-	if i = digits(b, i); i == start || b[start] == '0' && i > start+1 {
+	i = digits(b, i)
+	if i > start+1 && b[start] == '0' {
 		return -1
 	}
-	if i < len(b) && b[i] == '.' {
-		start = i + 1
-		if i = digits(b, start); i == start {
-			return -1
-		}
+	if i > 0 && i < len(b) && b[i] == '.' {
+		i = digits(b, i+1)
 	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+	if i > 0 && i < len(b) && (b[i] == 'e' || b[i] == 'E') {
 		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
 			i++
 		}
-		start = i
-		if i = digits(b, start); i == start {
-			return -1
-		}
+		i = digits(b, i)
 	}
 	return i
 }
 
+// digits returns where the digits at i end, -1 where there is none.
 func digits(b []byte, i int) int {
+	start := i
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
 		i++
+	}
+	if i == start {
+		return -1
 	}
 	return i
 }
