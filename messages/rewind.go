@@ -98,13 +98,12 @@ func (f *Fold) legalRewind(r *Rewind) *Refusal {
 			return violates(RuleRewind, "the rewind names text %q, which is not open, or shorter than it says", name)
 		}
 	}
-	named := map[partKey]bool{}
+	named := map[string]bool{}
 	for _, p := range r.Progress {
-		key := partKey{'p', p.Task}
-		if f.progressOf(p.Task) < 0 || named[key] {
+		if f.progressOf(p.Task) < 0 || named[p.Task] {
 			return violates(RuleRewind, "the rewind names progress of %q, which has none", p.Task)
 		}
-		named[key] = true
+		named[p.Task] = true
 	}
 	for _, p := range r.Tools {
 		if f.openCall(p.Call, false) < 0 {
