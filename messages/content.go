@@ -62,10 +62,8 @@ func (TextDone) info() *KindInfo { return textDone }
 var textDone = row[TextDone]("content", "The whole text, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
-	legal: with(func(b TextDone, f *Fold) *Refusal {
-		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
-	}),
-	apply: to(func(b TextDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false) }),
+	legal: with(func(b TextDone, f *Fold) *Refusal { return f.legalDone(b, false) }),
+	apply: to(func(b TextDone, f *Fold) { f.done(b, false) }),
 })
 
 // ThoughtDone closes a thought and is authoritative for it.
@@ -89,11 +87,11 @@ var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative;
 	taskSays: true,
 	clone:    of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
 	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
-	legal: with(func(b ThoughtDone, f *Fold) *Refusal {
-		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)
-	}),
-	apply: to(func(b ThoughtDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true) }),
+	legal: with(func(b ThoughtDone, f *Fold) *Refusal { return f.legalDone(b.text(), true) }),
+	apply: to(func(b ThoughtDone, f *Fold) { f.done(b.text(), true) }),
 })
+
+func (b ThoughtDone) text() TextDone { return TextDone{b.Stream, b.Task, b.Text, b.SHA256} }
 
 // Digest returns the lower-case hexadecimal SHA-256 of a text.
 func Digest(text string) string {
@@ -101,35 +99,35 @@ func Digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open returns the delta's stream and its index; a new stream's index is -1.
-func (f *Fold) open(d TextDelta, thought bool) (int, Stream) {
-	if i := f.stream(d.Stream); i >= 0 {
+// open returns the stream and its index; a new stream's index is -1.
+func (f *Fold) open(name, task string, thought bool) (int, Stream) {
+	if i := f.stream(name); i >= 0 {
 		return i, f.s.Streams[i]
 	}
-	return -1, Stream{Name: d.Stream, Task: d.Task, Thought: thought}
+	return -1, Stream{Name: name, Task: task, Thought: thought}
 }
 
-// legalStream checks what all events of a stream have in common, and returns the stream.
-func (f *Fold) legalStream(d TextDelta, thought bool) (Stream, *Refusal) {
-	_, t := f.open(d, thought)
-	bad := f.legalSpeaker(d.Task)
+// legalStream checks what all events of a stream have in common.
+func (f *Fold) legalStream(d *TextDelta, t *Stream, thought bool) *Refusal {
+	silent := f.legalSpeaker(d.Task)
 	switch {
 	case d.Stream == "":
-		bad = violates(RuleStream, "the stream has no name")
+		return violates(RuleStream, "the stream has no name")
 	case t.Thought != thought || t.Task != d.Task:
-		bad = violates(RuleStream, "stream %q is of another kind or task", d.Stream)
-	case bad != nil:
+		return violates(RuleStream, "stream %q is of another kind or task", d.Stream)
+	case silent != nil:
+		return silent
 	case !utf8.ValidString(d.Text):
-		bad = violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
+		return violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
 	case t.Closed:
-		bad = violates(RuleStream, "stream %q is closed", d.Stream)
+		return violates(RuleStream, "stream %q is closed", d.Stream)
 	}
-	return t, bad
+	return nil
 }
 
 func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
-	t, bad := f.legalStream(d, thought)
-	if bad != nil {
+	_, t := f.open(d.Stream, d.Task, thought)
+	if bad := f.legalStream(&d, &t, thought); bad != nil {
 		return bad
 	}
 	count, length := max(d.Count, 1), t.Len()
@@ -150,24 +148,25 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 }
 
 func (f *Fold) appendText(d TextDelta, thought bool) {
-	i, t := f.open(d, thought)
+	i, t := f.open(d.Stream, d.Task, thought)
 	first := t.empty()
 	t.text, t.Index = t.text.append(d.Text[t.Len()-d.Offset:]), d.Index+max(d.Count, 1)
 	f.setStream(i, t, first)
 }
 
-func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *Refusal {
-	if _, bad := f.legalStream(d, thought); bad != nil {
+func (f *Fold) legalDone(b TextDone, thought bool) *Refusal {
+	_, t := f.open(b.Stream, b.Task, thought)
+	if bad := f.legalStream(&TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, &t, thought); bad != nil {
 		return bad
 	}
-	return when(Digest(d.Text) != digest, RuleDigest, "stream %q: the text's sha256 is not %q", d.Stream, digest)
+	return when(Digest(b.Text) != b.SHA256, RuleDigest, "stream %q: the text's sha256 is not %q", b.Stream, b.SHA256)
 }
 
-func (f *Fold) done(d TextDelta, thought bool) {
-	i, t := f.open(d, thought)
+func (f *Fold) done(b TextDone, thought bool) {
+	i, t := f.open(b.Stream, b.Task, thought)
 	first := t.empty()
-	if string(t.text.bytes()) != d.Text {
-		t.text = newText(d.Text)
+	if string(t.text.bytes()) != b.Text {
+		t.text = newText(b.Text)
 	}
 	t.Closed = true
 	f.setStream(i, t, first)
