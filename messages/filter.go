@@ -47,7 +47,7 @@ func (f Filter) wants(b Body) bool {
 	switch {
 	case row.stream != nil:
 		name := row.stream(b)
-		return f.wantsStream(kind, name) || row.closes != "" && f.deltas(row.closes, name)
+		return f.wantsStream(kind, name) || row.closes != "" && !f.MilestonesOnly && f.wantsStream(row.closes, name)
 	case row.takesBack && !f.MilestonesOnly && (f.wantsKind(KindTextDelta) || f.wantsKind(KindThoughtDelta)):
 		return true
 	}
@@ -58,8 +58,4 @@ func (f Filter) wantsKind(k Kind) bool { return len(f.Kinds) == 0 || slices.Cont
 
 func (f Filter) wantsStream(k Kind, stream string) bool {
 	return f.wantsKind(k) && (len(f.Streams) == 0 || slices.Contains(f.Streams, stream))
-}
-
-func (f Filter) deltas(k Kind, stream string) bool {
-	return !f.MilestonesOnly && f.wantsStream(k, stream)
 }

@@ -226,10 +226,10 @@ func encodeBody(b Body) ([]byte, error) {
 }
 
 func decode(k Kind, payload []byte) (Body, error) {
-	if !k.Known() {
-		return Unknown{Type: k, Payload: append(json.RawMessage(nil), payload...)}, nil
+	if row := kindIndex[k]; row != nil {
+		return row.decode(payload)
 	}
-	return k.info().decode(payload)
+	return Unknown{Type: k, Payload: append(json.RawMessage(nil), payload...)}, nil
 }
 
 // wirePart is a part of a merged event.
