@@ -23,6 +23,8 @@ type Fold struct {
 	steps     indexed[StepState]
 	kept      indexed[StepKept]
 
+	openInputs, openChildren int32
+
 	made    map[string]made // by task, once a task was restarted
 	numbers uint64          // how many numbers the event that is looked at stands for
 	fresh   bool            // it overlaps nothing already applied
@@ -33,11 +35,8 @@ type Fold struct {
 
 // NewFold continues from s, which it does not change.
 func NewFold(s State) *Fold {
-	f := &Fold{s: s}
+	f := &Fold{s: s, openInputs: living(s.Inputs), openChildren: living(s.Children)}
 	f.s.clip()
-	f.tasks, f.streams, f.progress, f.calls = newIndexed(s.Tasks), newIndexed(s.Streams), newIndexed(s.Progress), newIndexed(s.Calls)
-	f.artifacts, f.inputs, f.children, f.steps = newIndexed(s.Artifacts), newIndexed(s.Inputs), newIndexed(s.Children), newIndexed(s.Steps)
-	f.kept = newIndexed(s.Kept)
 	return f
 }
 
@@ -117,14 +116,14 @@ func (f *Fold) Child(id RunID) (ChildState, bool) { return pick(f.s.Children, f.
 func (f *Fold) Call(id string) (Call, bool) { return pick(f.s.Calls, f.call(id)) }
 
 // OpenInputs returns how many requests have no answer.
-func (f *Fold) OpenInputs() int { return int(f.inputs.live) }
+func (f *Fold) OpenInputs() int { return int(f.openInputs) }
 
 // OpenChildren returns how many sub-runs have not ended.
 func (f *Fold) OpenChildren() int {
 	if f.single {
 		return int(living(f.s.Children))
 	}
-	return int(f.children.live)
+	return int(f.openChildren)
 }
 
 func pick[T any](list []T, i int) (T, bool) {

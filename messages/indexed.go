@@ -16,7 +16,6 @@ type item interface {
 // indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones.
 type indexed[T item] struct {
 	*index       // once the list is long
-	live   int32 // how many are live
 	found  int32 // the index that was found last
 	own    bool  // nobody else has the list's memory
 }
@@ -26,9 +25,6 @@ type index struct {
 	at    map[string]int
 	alive map[string]struct{} // the keys of live items, once somebody has asked for them
 }
-
-// newIndexed starts with a list that others may have too.
-func newIndexed[T item](list []T) indexed[T] { return indexed[T]{live: living(list)} }
 
 func living[T item](list []T) (n int32) {
 	for _, v := range list {
@@ -83,12 +79,8 @@ func (h *indexed[T]) put(list *[]T, i int, v T) {
 	}
 }
 
-// turn counts an item that has become live, or was.
+// turn notes an item that has become live, or was.
 func (h *indexed[T]) turn(key string, was bool) {
-	h.live++
-	if was {
-		h.live -= 2
-	}
 	switch {
 	case h.index == nil || h.alive == nil:
 	case was:
@@ -125,15 +117,16 @@ func (h *indexed[T]) living(list []T) []int {
 		}
 		return out
 	}
-	now := make(map[string]struct{}, h.live) // a new map, because an old one never shrinks
-	if h.long(list).alive == nil {
+	old := h.long(list).alive
+	now := make(map[string]struct{}, len(old)) // a new map, because an old one never shrinks
+	if old == nil {
 		for i, v := range list {
 			if v.live() {
 				now[v.key()], out = struct{}{}, append(out, i)
 			}
 		}
 	} else {
-		for key := range h.alive {
+		for key := range old {
 			now[key], out = struct{}{}, append(out, h.find(list, key, false))
 		}
 		slices.Sort(out)

@@ -90,7 +90,11 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 	clone: of(func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b }),
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
-		f.inputs.put(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
+		i := f.input(b.Request)
+		if i < 0 || f.s.Inputs[i].Closed {
+			f.openInputs++
+		}
+		f.inputs.put(&f.s.Inputs, i, Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
 			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, AskedAt: f.s.UpdatedAt, Attempt: f.attempt(b.Task)})
 	}),
 	list: to(func(b InputRequired, s *Summary) {
@@ -143,6 +147,7 @@ var inputReceived = row[InputReceived]("people", "The answer came.", traits{
 			in.Value = b.Value
 		}
 		f.inputs.put(&f.s.Inputs, i, in)
+		f.openInputs--
 	}),
 	list: to(func(b InputReceived, s *Summary) {
 		if i, open := slices.BinarySearch(s.OpenRequests, b.Request); open {

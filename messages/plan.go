@@ -26,6 +26,7 @@ var childStarted = row[ChildStarted]("children", "A sub-run began; its own log i
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
 		f.children.put(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
+		f.openChildren++
 	}),
 })
 
@@ -52,6 +53,7 @@ var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", trai
 		c := f.s.Children[i]
 		c.Status, c.WaitedMS = b.Status, b.WaitedMS
 		f.children.put(&f.s.Children, i, c)
+		f.openChildren--
 	}),
 })
 
