@@ -122,11 +122,11 @@ func readNDJSON(s *stage, give func(string)) {
 func readPolling(s *stage, give func(string)) {
 	var page struct {
 		Events []json.RawMessage
-		Next   uint64
+		Next   json.RawMessage
 		Ended  bool
 	}
 	for !page.Ended {
-		body := s.get("application/json", fmt.Sprintf("?wait=30s&after=%d", page.Next))
+		body := s.get("application/json", "?wait=30s&after="+strings.Trim(string(page.Next), `"`))
 		err := json.NewDecoder(body).Decode(&page)
 		body.Close()
 		if err != nil {

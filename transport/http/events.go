@@ -16,7 +16,7 @@ import (
 
 type eventsInput struct {
 	ID       messages.RunID  `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
-	After    string          `query:"after" doc:"The cursor: events after this number; with tree, the id of the last event" example:"42"`
+	After    string          `query:"after" doc:"The cursor: the id of the last event, next of the last page, or the number of an event" example:"42"`
 	Last     string          `header:"Last-Event-ID" doc:"The cursor, as browsers send it; it goes before after"`
 	LastID   string          `query:"last_event_id" doc:"The same, for clients that cannot set header fields"`
 	Kinds    []messages.Kind `query:"kinds" doc:"Only events of these kinds; the terminal always comes"`
@@ -45,11 +45,7 @@ func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
 		}
 	}
 	at, err := messages.ParseCursors(id, cursor)
-	f.After = at[id]
-	delete(at, id)
-	if len(at) > 0 {
-		f.Cursors = at
-	}
+	f.After, f.Cursors = at[id].Seq, at
 	return f, err
 }
 
@@ -189,8 +185,8 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 			if size >= pageBytes || len(p.Events) == pageEvents {
 				break
 			}
-			at[e.RunID] = e.Seq
-			if e.Body == nil {
+			e, some := at.Take(e)
+			if !some || e.Body == nil {
 				continue
 			}
 			line, err := e.JSON()

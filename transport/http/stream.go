@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -148,7 +149,10 @@ func (o *writer) events(batch []messages.Event) bool {
 	defer o.mu.Unlock()
 	o.room()
 	for _, e := range batch {
-		o.at[e.RunID] = e.Seq
+		e, some := o.at.Take(e)
+		if !some {
+			e.Body = nil // the client has it; the cursor moves
+		}
 		if err := o.event(e); err != nil {
 			o.cancel(err)
 			o.broken = true
@@ -171,6 +175,9 @@ func (o *writer) event(e messages.Event) error {
 		return err
 	}
 	if o.form == formNDJSON {
+		if !o.at.Plain() { // the line's number is not enough to come back with
+			line = append(o.at.Append(append(slices.Clone(line[:len(line)-1]), `,"cursor":"`...), o.id), `"}`...)
+		}
 		o.buffer = append(append(o.buffer, line...), '\n')
 		return nil
 	}
@@ -197,7 +204,7 @@ func (o *writer) snapshot(state messages.State) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.room()
-	o.at[o.id] = state.Seq
+	o.at[o.id] = messages.CursorAt(state)
 	data, err := json.Marshal(map[string]any{"snapshot": state})
 	if err != nil {
 		o.cancel(err)

@@ -160,7 +160,7 @@ func (s *subscription) end(last reply) {
 
 // send sends events for as long as there is credit, and reports whether the run has ended.
 func (s *subscription) send(ctx context.Context) (ended bool, err error) {
-	s.follow.After = s.at[s.run]
+	s.follow.After = s.at[s.run].Seq
 	s.follow.Cursors = s.at
 	for batch, err := range s.connection.server.config.Runs.Follow(ctx, s.run, s.follow) {
 		if err != nil {
@@ -212,8 +212,8 @@ func (s *subscription) events(batch []messages.Event) error {
 	data := append(*buffers.Get().(*[]byte), s.head...)
 	first := len(data)
 	for _, e := range batch {
-		s.at[e.RunID] = e.Seq
-		if e.Body == nil {
+		e, some := s.at.Take(e)
+		if !some || e.Body == nil {
 			continue
 		}
 		line, err := e.JSON()
@@ -240,6 +240,6 @@ func (s *subscription) events(batch []messages.Event) error {
 // snapshot sends the State that the events go on from, once.
 func (s *subscription) snapshot(state messages.State) {
 	s.follow.Snapshot = nil
-	s.at[s.run] = state.Seq
+	s.at[s.run] = messages.CursorAt(state)
 	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), State: &state})
 }

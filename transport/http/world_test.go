@@ -108,18 +108,18 @@ type world struct {
 	server *httptest.Server
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, more ...actors.Definition) *world {
 	t.Helper()
-	system := newSystem(t)
+	system := newSystem(t, more...)
 	server := httptest.NewServer(newAPI(system))
 	t.Cleanup(server.Close)
 	return &world{t: t, url: server.URL, system: system, server: server}
 }
 
-func newSystem(t *testing.T) *actors.System {
+func newSystem(t *testing.T, more ...actors.Definition) *actors.System {
 	t.Helper()
 	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000,
-		Jobs: []actors.Definition{actors.Func("tell", tell)}})
+		Jobs: append(more, actors.Func("tell", tell))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,15 +160,15 @@ func (r *reader) line(data []byte) error {
 
 // event checks the reader's law: nothing is missing, and nothing comes twice.
 func (r *reader) event(e messages.Event) error {
-	after := r.at[e.RunID]
-	if e.Seq <= after {
-		return nil
-	}
+	after := r.at[e.RunID].Seq
 	if e.From > after+1 && !r.filters() {
 		return messages.Errorf(messages.CodeReset, "the server sent event %d of run %s after event %d: those between are missing",
 			e.From, e.RunID, after)
 	}
-	r.at[e.RunID] = e.Seq
+	e, some := r.at.Take(e)
+	if !some {
+		return nil
+	}
 	r.events++
 	r.done = !r.yield(e, nil) || e.RunID == r.id && e.IsTerminal()
 	return nil

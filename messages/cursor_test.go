@@ -1,0 +1,147 @@
+package messages_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func TestCursorsAsText(t *testing.T) {
+	at := func(n uint64) messages.Cursor { return messages.Cursor{Seq: n} }
+	for text, want := range map[string]messages.Cursors{
+		"":                       {"r_a": at(0)},
+		"7":                      {"r_a": at(7)},
+		"7,b:3":                  {"r_a": at(7), "r_a.b": at(3)},
+		"0,b.c:9,b:1":            {"r_a": at(0), "r_a.b": at(1), "r_a.b.c": at(9)},
+		"x":                      nil,
+		"-1":                     nil,
+		"b:3":                    nil,
+		"7,3":                    nil,
+		"7,b:":                   nil,
+		"7,,b:3":                 nil,
+		"7,b:3,":                 nil,
+		" 7":                     nil,
+		"1000000000000000000000": nil,
+		"7~a":                    nil,
+		"7~a~1~x":                nil,
+		"7~a~1~-1":               nil,
+		"7~.?~1~1":               nil,
+	} {
+		got, err := messages.ParseCursors("r_a", text)
+		if (err == nil) != (want != nil) || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
+		}
+		if err != nil {
+			if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+				t.Errorf("%q: %v", text, err)
+			}
+			continue
+		}
+		if again, err := messages.ParseCursors("r_a", got.Text("r_a")); err != nil || !reflect.DeepEqual(again, want) {
+			t.Errorf("%q became %q, which is %v, %v", text, got.Text("r_a"), again, err)
+		}
+	}
+}
+
+// "A reader who appends holds the text exactly, on every door, live, replayed, merged and after a restart."
+func TestAppendingReader(t *testing.T) {
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		log, want := chatterOf(random)
+		got, lines, at := map[string]string{}, 0, messages.Cursors{"r": {}}
+		for !at.Plain() || at["r"].Seq < log[len(log)-1].Seq {
+			for _, e := range pageAfter(random, log, at["r"].Seq) {
+				before := at["r"].Seq
+				e, some := at.Take(e)
+				if !some {
+					continue
+				}
+				if e.From > before+1 {
+					t.Fatalf("seed %d: event %d begins at %d after %d", seed, e.Seq, e.From, before)
+				}
+				lines += appendTo(t, got, e.Body)
+			}
+			text := at.Text("r")
+			if strings.ContainsFunc(text, func(r rune) bool { return strings.ContainsRune(" %&?#+/\"", r) || r > 126 }) {
+				t.Fatalf("seed %d: the cursor %q needs escapes", seed, text)
+			}
+			again, err := messages.ParseCursors("r", text) // whoever reads on has the cursor alone
+			if err != nil || !reflect.DeepEqual(again, at) {
+				t.Fatalf("seed %d: %q is %v, %v, want %v", seed, text, again, err, at)
+			}
+			at = again
+		}
+		if !reflect.DeepEqual(got, want) || lines != 5 {
+			t.Fatalf("seed %d: the reader holds %q and %d lines, want %q", seed, got, lines, want)
+		}
+	}
+}
+
+// chatterOf is a log of texts, thoughts, progress and five log lines, with milestones between, and what it says.
+func chatterOf(random *rand.Rand) (log []messages.Event, want map[string]string) {
+	want = map[string]string{}
+	index, line := map[string]uint64{}, uint64(0)
+	say := func(body messages.Body) {
+		n := uint64(len(log) + 1)
+		log = append(log, messages.Event{RunID: "r", From: n, Seq: n, Body: body})
+	}
+	for i := range 60 {
+		name := []string{"answer", "a thought/1", "häh"}[random.IntN(3)]
+		piece := messages.TextDelta{Stream: name, Index: index[name], Offset: len(want[name]), Text: fmt.Sprint(i, "ü ")}
+		switch {
+		case i%12 == 0:
+			line++
+			say(messages.Log{Lines: []messages.LogLine{{Number: line, Text: "line"}}})
+		case random.IntN(12) == 0:
+			say(messages.TaskStarted{Task: fmt.Sprint(i), Attempt: 1})
+		case random.IntN(6) == 0:
+			say(messages.Progress{Task: "a", Done: int64(i)})
+		case name == "a thought/1":
+			want[name] += piece.Text
+			index[name]++
+			say(messages.ThoughtDelta(piece))
+		default:
+			want[name] += piece.Text
+			index[name]++
+			say(piece)
+		}
+	}
+	say(messages.RunCompleted{By: messages.ByRun})
+	return log, want
+}
+
+// pageAfter is what a journal gives past the number: some events, merged in other stretches each time.
+func pageAfter(random *rand.Rand, log []messages.Event, after uint64) (page []messages.Event) {
+	for i := 0; i < len(log); {
+		n := 1 + random.IntN(messages.Stretch(log[i:]))
+		if e := messages.Merge(log[i : i+n]); e.Seq > after {
+			page = append(page, e)
+		}
+		i += n
+	}
+	return page[:1+random.IntN(min(len(page), 5))]
+}
+
+// appendTo adds what the body says as a page does that knows of no offsets, and counts its log lines.
+func appendTo(t *testing.T, got map[string]string, body messages.Body) (lines int) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		if b.Offset != len(got[b.Stream]) || b.Count == 1 {
+			t.Fatalf("%+v comes after %d bytes", b, len(got[b.Stream]))
+		}
+		got[b.Stream] += b.Text
+	case messages.ThoughtDelta:
+		return appendTo(t, got, messages.TextDelta(b))
+	case messages.Log:
+		return len(b.Lines)
+	case messages.Merged:
+		for _, part := range b.Parts {
+			lines += appendTo(t, got, part)
+		}
+	}
+	return lines
+}
