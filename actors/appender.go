@@ -434,7 +434,7 @@ func errClosedJournal(run messages.RunID) *messages.Error {
 
 var (
 	errBlocked = errors.New("the call does not return")
-	errSilent  = errors.New("Append was not answered")
+	errSilent  = errors.New("the append was not answered")
 )
 
 func (e *entry) run() zap.Field { return zap.String("run", string(e.log.id)) }

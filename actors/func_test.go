@@ -110,7 +110,9 @@ func TestFunctionFails(t *testing.T) {
 
 // "actors.Func gives a Definition with schemas from its Go types": what is no object is the member input of one.
 func TestFunctionTakesWhatItsSchemaSays(t *testing.T) {
-	greet := actors.Func("job", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) { return "Hello, " + name, nil })
+	greet := actors.Func("job", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) {
+		return "Hello, " + name, nil
+	})
 	if got := string(greet.Input()); got != `{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}` {
 		t.Errorf("the input is %s", got)
 	}

@@ -162,11 +162,21 @@ func TestMCPStreamsTheModelsAnswers(t *testing.T) {
 	s.ends()
 }
 
+// "serve --model is the default for callers who ask for a model; it does not make every generate use one."
+func TestGenerateAsksNoModelUnasked(t *testing.T) {
+	m := testkit.NewModel(t)
+	s := speak(t, plant(t, gardenText), "--base-url", m.URL(), "--model", "scripted")
+	if a := s.call("generate", `{"repository":"garden","no_cache":true}`); a.IsError || len(m.Requests()) > 0 {
+		t.Errorf("%+v after %d requests of the model", a, len(m.Requests()))
+	}
+	s.ends()
+}
+
 // describing starts a run that waits for its model, and returns when it does.
 func (s *mcpSession) describing(m *testkit.Model) (messages.RunID, *testkit.Exchange) {
 	s.t.Helper()
 	x := m.Step(testkit.Role(), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
-	a := s.call("run_start", `{"job":"generate","input":{"repository":"garden","no_cache":true},"detached":true}`)
+	a := s.call("run_start", `{"job":"generate","input":{"repository":"garden","no_cache":true,"model":"auto"},"detached":true}`)
 	if a.IsError {
 		s.t.Fatalf("%+v", a)
 	}

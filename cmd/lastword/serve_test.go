@@ -360,7 +360,7 @@ func TestServeDrains(t *testing.T) {
 	flags := []string{"--allow-local", "--base-url", m.URL(), "--model", "scripted", "--drain", "1h"}
 	s := serveHTTP(t, dir, flags...)
 	x := m.Step(testkit.Role(), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
-	resp := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true}`)
+	resp := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true,"model":"auto"}`)
 	defer resp.Body.Close()
 	<-x.Started()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -92,7 +92,7 @@ func (h *Options) place(home, out string) (string, error) {
 }
 
 // prepareGenerate makes the job's input from a call's arguments: with the caller's folder, the server's limits, and
-// the server's model if the caller names none.
+// the server's model for a caller who asks for any.
 func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	var a lmstxt.Arguments
 	if err := decode(arguments, &a); err != nil {
@@ -109,7 +109,10 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = llmstxt.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
 	in.Ref, in.TokenBudget, in.BudgetFail, in.CountTokens = a.Ref, a.TokenBudget, a.BudgetFail, a.CountTokens
 	in.Secrets, in.Fresh = a.Secrets, a.Fresh
-	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
+	in.Model, in.RequireModel = a.Model, a.RequireModel
+	if in.Model == llmstxt.AutoModel {
+		in.Model = cmp.Or(h.model, llmstxt.AutoModel)
+	}
 	return json.Marshal(in)
 }
 

@@ -75,7 +75,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	})
 	settings.Group(flags, "Model", func() {
 		flags.StringVar(&h.model, "model", "",
-			"`name` of the model if a call names none; auto is one that is loaded on this machine")
+			"`name` of the model for prompts and chats that name none, and for generate with auto; auto is one that is loaded on this machine")
 	})
 	h.finder.Endpoint.AddFlags(cmd, flags)
 	settings.Group(flags, "Model", func() { h.mcpServers.AddServerFlag(cmd, flags) })
