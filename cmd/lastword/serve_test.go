@@ -383,7 +383,7 @@ func TestServeDrains(t *testing.T) {
 
 	s = serveHTTP(t, dir, flags...)
 	x = m.Step(testkit.Role(), testkit.Text(description))
-	again := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true}`)
+	again := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true,"model":"auto"}`)
 	defer again.Body.Close()
 	<-x.Started()
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
