@@ -79,7 +79,7 @@ inspect: node ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit
 
 linear: go ## Try all pairs of tokens of each language, and thousands of drawn texts: no scanner takes more than linear time
-	LASTWORD_LINEAR=1 go test -count=1 -run '^TestScannersAreLinear$$' -timeout 180m ./actors/repository/source
+	LASTWORD_LINEAR=1 go test -count=1 -run '^TestScannersAreLinear$$' -timeout 180m ./actors/llmstxt/repository/source
 
 FUZZTIME = 20s
 

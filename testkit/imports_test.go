@@ -137,39 +137,39 @@ var rules = []rule{{
 }, {
 	pkgs: "actors/llmstxt",
 	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/repository/*", "actors/structured",
+		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
 		"actors/call", "actors/filelock", "actors/atomicfile",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/repository/source/surface",
-	ours:   []string{"actors/repository/prose"},
+	pkgs:   "actors/llmstxt/repository/source/surface",
+	ours:   []string{"actors/llmstxt/repository/prose"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs: "actors/repository/source/*",
-	ours: []string{"actors/repository/prose", "actors/repository/source/surface", "actors/repository/source/brace",
-		"actors/repository/source/language"},
+	pkgs: "actors/llmstxt/repository/source/*",
+	ours: []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/surface", "actors/llmstxt/repository/source/brace",
+		"actors/llmstxt/repository/source/language"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/repository/source",
-	ours:   []string{"actors/repository/prose", "actors/repository/source/*"},
-	tests:  []string{module + "/actors/repository/scan"},
+	pkgs:   "actors/llmstxt/repository/source",
+	ours:   []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/*"},
+	tests:  []string{module + "/actors/llmstxt/repository/scan"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/repository/*",
-	ours:   []string{"messages", "actors/repository/*", "actors/repository/source/*"},
+	pkgs:   "actors/llmstxt/repository/*",
+	ours:   []string{"messages", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"},
 	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/llmstxt/rank/*",
-	ours:   []string{"actors/llmstxt/rank/words", "actors/repository/prose", "actors/repository/scan"},
+	ours:   []string{"actors/llmstxt/rank/words", "actors/llmstxt/repository/prose", "actors/llmstxt/repository/scan"},
 	libs:   []string{"github.com/yuin/goldmark/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs: "actors/llmstxt/*",
 	ours: []string{
-		"messages", "actors/llmstxt/*", "actors/llmstxt/rank/*", "actors/repository/*", "actors/repository/source/*",
+		"messages", "actors/llmstxt/*", "actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*",
 	},
 	libs: []string{
 		"github.com/pelletier/go-toml/v2/...",
@@ -251,10 +251,9 @@ var rules = []rule{{
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
-	pkgs: "transport/mcp/lmstxt",
-	ours: []string{"messages", "transport/gate", "transport/mcp"},
-	tests: []string{module + "/actors", module + "/actors/llmstxt/...", module + "/actors/repository/...",
-		"github.com/mark3labs/mcp-go/..."},
+	pkgs:  "transport/mcp/lmstxt",
+	ours:  []string{"messages", "transport/gate", "transport/mcp"},
+	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/source",
 	ours: []string{"messages", "messages/words"},
@@ -306,7 +305,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{
-		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "actors/repository/*", "transport/archive",
+		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*", "transport/archive",
 		"transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
@@ -328,7 +327,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/toolbox",
 	ours: []string{
-		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/repository/secret", "transport/mcp/source",
+		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/llmstxt/repository/secret", "transport/mcp/source",
 		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -336,7 +335,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
-		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",
+		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/gate", "transport/inflight",
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*",
 		"transport/dialect", "transport/dialect/*", "transport/dialect/*/*", "cmd/internal/*",
 	},
@@ -355,7 +354,8 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/lastword",
 	ours: []string{
-		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*", "cmd/internal/*",
+		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/*", "transport/*/*",
+		"cmd/internal/*",
 	},
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
 	tests: []string{"github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/seed889630bf/lastword/actors/repository/address"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/zricethezav/gitleaks/v8/detect"
 
-	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 )
 
 // What gitleaks finds of texts that its rules describe, lastword redacts. The rest are names of clients and public keys,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tiktoken-go/tokenizer/codec"
 
-	"github.com/seed889630bf/lastword/actors/repository/tokens"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 )
 
 // pieces are what the encoding's pattern tells apart.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // Parse reads text. It always gives a document, as far as the text can be read, and the problems in the order of

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
 )
 
 // link is an edge between packages, or from one to what is outside.

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // anyRepository has few names, so that files import each other, and hostile texts.

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/manifest"
-	"github.com/seed889630bf/lastword/actors/repository/resolve"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/source"
-	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 // part is a package of the repository.

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/source"
-	"github.com/seed889630bf/lastword/actors/repository/source/golang"
-	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 // What is read of the sources.

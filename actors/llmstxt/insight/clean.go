@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // Clean keeps of the answer what can stand in the index: single lines of bounded length, without links, markup,

@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/secret"
-	"github.com/seed889630bf/lastword/actors/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
 // Material is what a model is shown of a repository.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // TestLinksLeadToFiles finds the file that a link of an llms.txt means, in all the ways in which people write them.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // section gives the paths of a section, or the titles of links to lines.

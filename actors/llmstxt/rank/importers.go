@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/resolve"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
 )
 
 // maxShown is how many steps what an entrance shows may be away from it.

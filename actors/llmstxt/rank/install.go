@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/manifest"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // installers are the commands by which an ecosystem adds a package to what uses it, the usual one first.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/mod/module"
 
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 type refKind uint8

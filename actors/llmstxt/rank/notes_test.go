@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // TestNotesHaveNoResidue defends "residue (`](@id …)`, ` ```not_rust`, `2#`, licence headers) and warnings out of

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // TestPackagesMayBeCalledSamples defends "spring-petclinic links no Java file and lists functions of mvnw".

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // TestFactsAreThoseOfThePublishedPackage holds each fact to the package that one can install, or to silence: "dotnet

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/kind"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // choice is the links by section.

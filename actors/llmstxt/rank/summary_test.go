@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 // TestSummaryIsNoAdvice defends "a summary says what the thing is; never advice, install notes, licence text or

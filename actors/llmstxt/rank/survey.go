@@ -13,9 +13,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/repository/manifest"
-	"github.com/seed889630bf/lastword/actors/repository/resolve"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 const (

@@ -12,13 +12,13 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/source"
-	"github.com/seed889630bf/lastword/actors/repository/source/golang"
-	"github.com/seed889630bf/lastword/actors/repository/source/language"
-	"github.com/seed889630bf/lastword/actors/repository/source/python"
-	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 const (

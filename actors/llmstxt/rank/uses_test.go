@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
 const twoOptions = `

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 )
 
 // Excerpts reads files as a model may see them: what the other files of this package do to a text, this does as well.

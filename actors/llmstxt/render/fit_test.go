@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/repository/tokens"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 )
 
 func parsed(t *rapid.T, index *rank.Index) *check.Document {

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 )
 
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
 const schemaFile = "../../../docs/llms.schema.json"

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
-	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 )
 
 // made is the block of an entry. What else is known of its file is told once the block is taken: how many are made and

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/repository/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // siteFiles configure the programs that make sites of pages.

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
 // purpose is the summary that a README alone gives.

@@ -1,0 +1,241 @@
+package manifest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+)
+
+// syntax says as much of a language as is needed to find its literals.
+type syntax struct {
+	line   []string // starts of comments that end with their line
+	block  bool     // has /* comments */
+	quotes string
+	triple bool   // has """ and '''
+	lines  bool   // literals run over lines
+	words  string // what belongs to words besides letters, digits and _
+}
+
+type kind uint8
+
+const (
+	word kind = iota + 1
+	str
+	mark // one byte of punctuation
+)
+
+type token struct {
+	kind kind
+	text string
+	line int
+	deep int // how many brackets are open around it; a bracket has as many as the other of its pair
+}
+
+// is tells a word or mark.
+func (t token) is(text string) bool { return t.kind != str && t.text == text }
+
+// tokens may be asked for beyond their ends, where they are of no kind.
+type tokens []token
+
+func (toks tokens) at(i int) token {
+	if i < 0 || i >= len(toks) {
+		return token{}
+	}
+	return toks[i]
+}
+
+// has tells whether the words and marks begin at i.
+func (toks tokens) has(i int, texts ...string) bool {
+	for k, text := range texts {
+		if !toks.at(i + k).is(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// find is the index of the first place where the words and marks begin, -1 if there is none.
+func (toks tokens) find(texts ...string) int {
+	for i := range toks {
+		if toks.has(i, texts...) {
+			return i
+		}
+	}
+	return -1
+}
+
+// group is the tokens between the bracket at i and the one that closes it.
+func (toks tokens) group(i int) tokens {
+	inside := toks[min(i+1, len(toks)):]
+	if end := slices.IndexFunc(inside, func(t token) bool { return t.deep <= toks[i].deep }); end >= 0 {
+		return inside[:end]
+	}
+	return inside
+}
+
+// strs are the texts of the string literals.
+func (toks tokens) strs() []string {
+	var out []string
+	for _, t := range toks {
+		if t.kind == str {
+			out = append(out, t.text)
+		}
+	}
+	return out
+}
+
+// joined is the text of adjacent literals, "" if anything else is among them.
+func (toks tokens) joined() string {
+	if slices.ContainsFunc(toks, func(t token) bool { return t.kind != str && !t.is("(") && !t.is(")") }) {
+		return ""
+	}
+	return strings.Join(toks.strs(), "")
+}
+
+// arguments gives the tokens of each named argument of a list. sep stands between name and value.
+func (toks tokens) arguments(sep string) map[string]tokens {
+	args := make(map[string]tokens)
+	key := ""
+	for i, t := range toks {
+		if t.deep == toks[0].deep {
+			switch {
+			case t.is(","):
+				key = ""
+				continue
+			case key == "" && t.kind == word && toks.has(i+1, sep):
+				key = t.text
+				continue
+			case t.is(sep) && len(args[key]) == 0:
+				continue
+			}
+		}
+		if key != "" {
+			args[key] = append(args[key], t)
+		}
+	}
+	return args
+}
+
+// No more of a program is looked at.
+const mostTokens = 200_000
+
+// lex splits a program into words, string literals and marks. It never fails: a literal without an end ends with its
+// line, or with the text if triple quoted.
+func lex(text string, s syntax) tokens {
+	l := &lexer{s: text, syntax: s, line: 1}
+	for l.i < len(l.s) && len(l.toks) < mostTokens {
+		l.step()
+	}
+	return l.toks
+}
+
+type lexer struct {
+	s      string
+	i      int
+	line   int
+	deep   int
+	syntax syntax
+	toks   tokens
+}
+
+func (l *lexer) emit(kind kind, text string, line int) {
+	l.toks = append(l.toks, token{kind, text, line, l.deep})
+}
+
+func (l *lexer) step() {
+	c := l.s[l.i]
+	switch {
+	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		l.skip(1)
+	case prose.StartsWithAny(l.s[l.i:], l.syntax.line...):
+		l.skip(lengthTo(l.s[l.i:], "\n"))
+	case l.syntax.block && strings.HasPrefix(l.s[l.i:], "/*"):
+		l.skip(lengthTo(l.s[l.i:], "*/"))
+	case strings.IndexByte(l.syntax.quotes, c) >= 0:
+		l.str(c)
+	case l.isWord(c):
+		l.word()
+	default:
+		l.mark(c)
+	}
+}
+
+func (l *lexer) mark(c byte) {
+	if strings.IndexByte(")]}", c) >= 0 {
+		l.deep--
+	}
+	l.emit(mark, string(rune(c)), l.line)
+	if strings.IndexByte("([{", c) >= 0 {
+		l.deep++
+	}
+	l.i++
+}
+
+func (l *lexer) skip(n int) {
+	n = min(n, len(l.s)-l.i)
+	l.line += strings.Count(l.s[l.i:l.i+n], "\n")
+	l.i += n
+}
+
+func lengthTo(s, end string) int {
+	if i := strings.Index(s, end); i >= 0 {
+		return i + len(end)
+	}
+	return len(s)
+}
+
+func (l *lexer) isWord(c byte) bool {
+	return prose.IsIdent(rune(c)) || strings.IndexByte(l.syntax.words, c) >= 0
+}
+
+func (l *lexer) word() {
+	start := l.i
+	for l.i < len(l.s) && l.isWord(l.s[l.i]) {
+		l.i++
+	}
+	l.emit(word, l.s[start:l.i], l.line)
+}
+
+// str reads a literal. One that the end of the text cuts off is none.
+func (l *lexer) str(quote byte) {
+	line, fence := l.line, strings.Repeat(string(quote), 3)
+	if l.syntax.triple && strings.HasPrefix(l.s[l.i:], fence) {
+		body := l.s[l.i+3:]
+		n := lengthTo(body, fence)
+		l.skip(3 + n)
+		l.emit(str, strings.TrimSuffix(body[:n], fence), line)
+		return
+	}
+	from, end := l.i+1, l.closing(quote)
+	l.skip(end - l.i + 1)
+	if end < len(l.s) {
+		l.emit(str, unescape(l.s[from:end]), line)
+	}
+}
+
+// closing is the index of the quote that ends the literal, or of its line's end.
+func (l *lexer) closing(quote byte) int {
+	for i := l.i + 1; i < len(l.s); i++ {
+		switch c := l.s[i]; {
+		case c == quote, c == '\n' && !l.syntax.lines:
+			return i
+		case c == '\\' && !strings.HasPrefix(l.s[i+1:], "\n"):
+			i++
+		}
+	}
+	return len(l.s)
+}
+
+// unescape reads the escapes of JSON; of others it drops the backslash.
+func unescape(raw string) string {
+	if !strings.Contains(raw, `\`) {
+		return raw
+	}
+	var s string
+	if json.Unmarshal([]byte(`"`+raw+`"`), &s) == nil {
+		return s
+	}
+	return strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, "", `\\`, `\`, `\`, "").Replace(raw)
+}

@@ -1,0 +1,269 @@
+package resolve
+
+import (
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
+)
+
+// Target is what an import means: a file or folder of the repository, or a package outside. Its zero value is nothing
+// that is known.
+type Target struct {
+	Path            string // of the file or folder
+	Name, Ecosystem string // of what is outside
+}
+
+// Resolver knows the names in a repository. It is for one goroutine at a time.
+type Resolver struct {
+	units    map[string]bool   // folders of manifests
+	golang   map[string]string // folders by import path
+	packages map[string]bool   // folders that are Python packages
+	tops     map[string]bool   // first parts of the names by which Python knows modules
+
+	byPath   map[key]string // by family and path without extension, or name of a Python module
+	byBase   map[key][]tail // by family and last part of the tail
+	byName   map[key]string // folders by ecosystem and plain name
+	declared map[key]string // what manifests need, by ecosystem and plain name
+	declares map[string]bool
+	modules  []string // those of Go that are here
+
+	coordinates []coordinate      // what Maven's and Gradle's manifests need
+	byImport    map[string]Target // what imports of those were found to be
+}
+
+// key is a name, and the family of languages or the ecosystem that it is of.
+type key struct{ of, name string }
+
+// tail is a file or folder by the path whose end other languages than scripts import it by.
+type tail struct{ name, path string }
+
+// New makes a Resolver of the repository's files, the manifests by their folders, and the folders of Go's packages by
+// their import paths.
+func New(files []scan.File, manifests map[string][]manifest.Manifest, golang map[string]string) *Resolver {
+	r := &Resolver{units: map[string]bool{}, golang: golang, packages: map[string]bool{}, tops: map[string]bool{},
+		byPath: map[key]string{}, byBase: map[key][]tail{}, byName: map[key]string{}, declared: map[key]string{},
+		declares: map[string]bool{}, byImport: map[string]Target{}}
+	for folder, list := range manifests {
+		r.units[folder] = len(list) > 0
+	}
+	for _, folder := range slices.Sorted(maps.Keys(manifests)) {
+		for _, m := range manifests[folder] {
+			r.addManifest(folder, m)
+		}
+	}
+	for i := range files {
+		if dir, base := path.Split(files[i].Path); base == "__init__.py" || base == "__init__.pyi" {
+			r.packages[path.Clean(dir)] = true
+		}
+	}
+	for i := range files {
+		if f := &files[i]; IsImported(f) && f.Language != "Go" {
+			r.addFile(f)
+		}
+	}
+	return r
+}
+
+// IsImported holds for the sources of the product. What programs wrote is imported like the rest.
+func IsImported(f *scan.File) bool {
+	return f.Kind == scan.Source && (f.Place == scan.Product || f.Place == scan.Generated)
+}
+
+func (r *Resolver) addManifest(folder string, m manifest.Manifest) {
+	eco := ecosystem(m.Ecosystem)
+	if at := plain(eco, m.Name); m.Name != "" && r.byName[at] == "" {
+		r.byName[at] = folder
+	}
+	if eco == "go" && m.Name != "" {
+		r.modules = append(r.modules, m.Name)
+	}
+	for _, name := range m.Dependencies {
+		r.declares[eco] = true
+		at := plain(eco, name)
+		if eco == "maven" && r.declared[at] == "" {
+			r.coordinate(name)
+		}
+		r.declared[at] = name
+	}
+}
+
+func (r *Resolver) addFile(f *scan.File) {
+	fam, p := source.Family(f.Language), stem(f.Path)
+	if fam == "c" {
+		p = f.Path
+	}
+	r.name(fam, p, f.Path)
+	switch path.Base(p) {
+	case "index", "__init__", "mod", "lib":
+		r.name(fam, path.Dir(p), f.Path)
+	}
+	switch {
+	case fam == "python" && r.IsPackage(path.Dir(f.Path)):
+		module := r.Module(f.Path)
+		r.name(fam, module, f.Path)
+		top, _, _ := strings.Cut(module, "/")
+		r.tops[top] = true
+	case fam == "Swift": // whose modules are folders
+		r.name(fam, path.Dir(p), path.Dir(p))
+	case fam != "python" && fam != "script" && fam != "rust":
+		r.addTail(fam, p, f.Path)
+		r.addTail(fam, path.Dir(p), path.Dir(f.Path))
+	}
+}
+
+// name gives the name to the first that has it.
+func (r *Resolver) name(fam, name, path string) {
+	if at := (key{fam, name}); r.byPath[at] == "" {
+		r.byPath[at] = path
+	}
+}
+
+// mostNamesakes bounds what each import is compared with.
+const mostNamesakes = 500
+
+func (r *Resolver) addTail(fam, name, to string) {
+	if fam == ".net" {
+		name = strings.ReplaceAll(name, ".", "/")
+	}
+	at, t := key{fam, path.Base(name)}, tail{"/" + name, to}
+	if list := r.byBase[at]; len(list) < mostNamesakes && !slices.Contains(list, t) {
+		r.byBase[at] = append(list, t)
+	}
+}
+
+// Module is the path by which Python knows a folder or a file.
+func (r *Resolver) Module(p string) string { return python.Module(p, r.IsPackage) }
+
+// IsPackage holds for the folders that Python takes for packages.
+func (r *Resolver) IsPackage(folder string) bool { return r.packages[folder] }
+
+// stem is a path without its extension.
+func stem(p string) string { return strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d") }
+
+// plain makes the ways alike in which a package and what it is imported by are spelled.
+func plain(ecosystem, name string) key {
+	return key{ecosystem, strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))}
+}
+
+func ecosystem(name string) string {
+	switch name {
+	case "deno", "jsr":
+		return "npm"
+	case "gradle":
+		return "maven"
+	}
+	return name
+}
+
+// Targets gives what the imports of a file mean.
+func (r *Resolver) Targets(f *scan.File, specs []string) iter.Seq[Target] {
+	fam, last := source.Family(f.Language), ""
+	return func(yield func(Target) bool) {
+		for _, spec := range specs {
+			spec = strings.TrimSpace(spec)
+			if spec == "" || spec == path.Dir(last) && fam != "script" && fam != "python" && fam != "Go" {
+				continue // what was found said more; "." is what is left of a name of one part
+			}
+			t := r.find(f, fam, spec)
+			if last = spec; t == (Target{}) {
+				last = ""
+			} else if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// Needed gives what manifests say that they need.
+func (r *Resolver) Needed(manifests []manifest.Manifest) iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		for _, m := range manifests {
+			for _, name := range m.Dependencies {
+				if !yield(r.known(ecosystem(m.Ecosystem), name)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r *Resolver) find(f *scan.File, fam, spec string) Target {
+	if strings.HasPrefix(spec, ".") && fam != ".net" {
+		p := path.Join(path.Dir(f.Path), spec)
+		if to := r.at(fam, p); to != (Target{}) || !r.units[p] {
+			return to
+		}
+		return Target{Path: p}
+	}
+	switch fam {
+	case "Go":
+		return r.module(spec)
+	case "script":
+		return r.script(f, spec)
+	case "python":
+		return r.python(f, spec)
+	case "rust":
+		return r.rust(f, spec)
+	case "c":
+		return r.header(f, spec)
+	}
+	return r.named(f, fam, spec)
+}
+
+// at finds the file of the path, with its extension or without.
+func (r *Resolver) at(fam, p string) Target {
+	to := r.byPath[key{fam, p}]
+	if to == "" && fam != "c" {
+		to = r.byPath[key{fam, stem(p)}]
+	}
+	return Target{Path: to}
+}
+
+// below finds what is imported in the folders where the language looks for it.
+func (r *Resolver) below(f *scan.File, spec string) Target {
+	folders := source.Of(f.Language).Folders
+	if folders == nil {
+		return Target{}
+	}
+	unit := path.Dir(f.Path)
+	for unit != "." && !r.units[unit] {
+		unit = path.Dir(unit)
+	}
+	for _, folder := range folders(f.Path, unit) {
+		p := path.Join(folder, spec)
+		if to := r.at(source.Family(f.Language), p); to != (Target{}) {
+			return to
+		}
+	}
+	return Target{}
+}
+
+// tail finds what the spec, of two parts or more, is the end of; the shortest path has it, a file before a folder.
+func (r *Resolver) tail(fam, spec string) Target {
+	var best tail
+	for _, t := range r.byBase[key{fam, path.Base(spec)}] {
+		if strings.HasSuffix(t.name, "/"+spec) && (best.name == "" || len(t.name) < len(best.name)) {
+			best = t
+		}
+	}
+	return Target{Path: best.path}
+}
+
+// known is a package of the repository, or what a manifest names, under its name there.
+func (r *Resolver) known(eco, name string) Target {
+	at := plain(eco, name)
+	if folder := r.byName[at]; folder != "" {
+		return Target{Path: folder}
+	}
+	if needed := r.declared[at]; needed != "" {
+		return Target{Name: needed, Ecosystem: eco}
+	}
+	return Target{}
+}

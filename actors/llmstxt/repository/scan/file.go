@@ -1,0 +1,117 @@
+package scan
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
+)
+
+// file keeps the named file or leaves it out.
+func (w *walker) file(d *folder, name string) {
+	path := d.to(name)
+	if isSecretName(path) {
+		w.skip(Secret, path, false, 0)
+		return
+	}
+	if len(w.repo.Files) >= w.limits.Files {
+		w.skip(OverFiles, path, false, 0)
+		return
+	}
+	if is("binary extension", extension(name)) {
+		w.skip(Binary, path, false, 0)
+		return
+	}
+	head, size, minified, err := w.open(d.files, d.in(name), path)
+	if err != nil && size <= w.limits.FileBytes {
+		w.skip(Unreadable, path, false, 0)
+		return
+	}
+	text := sniff(head, size <= int64(len(head)))
+	plain := text.decode(head, true)
+	switch {
+	case err != nil || w.limits.tooLarge(name, size): // archives keep no large notebooks
+		w.skip(TooLarge, path, false, size)
+	case text == noText:
+		w.skip(Binary, path, false, size)
+	case hasSecret(name, plain):
+		w.skip(Secret, path, false, size)
+	case w.bytes+size > w.limits.TotalBytes:
+		w.skip(OverBytes, path, false, size)
+	default:
+		w.bytes += size
+		f := d.describe(path, name, size, plain)
+		if minified && f.Kind != Manifest && d.marks.generated.Match(path, false) != ignore.Keep {
+			f.Place = Generated
+		}
+		w.repo.Files = append(w.repo.Files, f)
+	}
+}
+
+// open gives the file's first bytes, valid until the next call, and its size, and tells of a script or style sheet
+// whether it holds minified code. Of a file over the limit nothing is read.
+func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, minified bool, err error) {
+	f, info, err := OpenRegular(files, name)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	defer f.Close()
+	size = info.Size()
+	if w.limits.tooLarge(path, size) {
+		return nil, size, false, nil
+	}
+	n, err := readUpTo(f, w.head[:min(max(size, 0), HeadBytes)])
+	if err != nil {
+		return nil, size, false, err
+	}
+	if size == int64(n) {
+		w.memory.keep(path, w.head[:n], scanBytes)
+	}
+	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
+}
+
+// OpenRegular opens a file that is one, and tells of it. It does not wait for a pipe where the files are a [Folder].
+func OpenRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = irregular(name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// readUpTo fills buf as far as the file goes, which may have shrunk.
+func readUpTo(f io.Reader, buf []byte) (int, error) {
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func (d *folder) describe(path, name string, size int64, head []byte) File {
+	language := languageOf(name, head)
+	f := File{Path: path, Size: size, Language: language, Kind: kindOf(name, d.docs, language, head), Place: d.place}
+	if isTestName(name, d.path == "") || !d.docs && is("test document", strings.ToLower(name)) {
+		f.Place = Test
+	}
+	switch said := d.marks.generated.Match(path, false); {
+	case path == name && isReadme(name): // nothing else says as much, whoever wrote it
+	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, f.Kind, head):
+		f.Place = Generated
+	}
+	if language == "Go" && (f.Place == Product || f.Place == Example) {
+		f.Package, f.Imports = golang.Head(head)
+	}
+	return f
+}

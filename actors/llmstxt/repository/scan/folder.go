@@ -1,0 +1,147 @@
+package scan
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
+)
+
+// Folder gives the files of a folder of the operating system, as root.FS does. [Read] opens each folder of it once,
+// instead of walking from the top to every single file. It is done with when root is closed.
+func Folder(root *os.Root) fs.FS {
+	return rooted{root.FS().(rootFS), root}
+}
+
+type rooted struct {
+	rootFS
+	root *os.Root
+}
+
+// Open does not wait where the name became a pipe after somebody looked at it.
+func (r rooted) Open(name string) (fs.File, error) {
+	local, err := filepath.Localize(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := r.root.OpenFile(local, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads what is a regular file.
+func (r rooted) ReadFile(name string) ([]byte, error) {
+	f, _, err := OpenRegular(r, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// rootFS is what [os.Root.FS] implements, without the methods that open what may be a pipe.
+type rootFS interface {
+	fs.StatFS
+	fs.ReadLinkFS
+}
+
+// folder is one on the way of the walk.
+type folder struct {
+	files    fs.FS
+	base     string // where the folder is in files, "" for their top
+	path     string // where it is in the repository, "" for the top
+	depth    int
+	place    Place
+	docs     bool          // it is a folder for documents, or below one
+	git, own *ignore.Rules // of .gitignore and of .lastwordignore
+	marks    marks         // of .gitattributes
+}
+
+// top heeds the repository's private ignore file. Ignore files above the material are out of reach, as is the user's
+// own.
+func top(files fs.FS, rules *ignore.Rules) *folder {
+	d := &folder{files: files, git: rules, own: rules, marks: marks{rules, rules}}
+	const private = ".git/info/exclude"
+	if info, err := fs.Stat(files, private); err == nil && info.Mode().IsRegular() { // opening a pipe would not end
+		d.git = d.git.With("", d.read(private))
+	}
+	return d
+}
+
+// to is the path in the repository of what the folder holds.
+func (d *folder) to(name string) string { return join(d.path, name) }
+
+// in is the name in d.files of what the folder holds.
+func (d *folder) in(name string) string { return join(d.base, name) }
+
+func join(folder, name string) string {
+	if folder == "" {
+		return name
+	}
+	return folder + "/" + name
+}
+
+// enter opens a folder below; done ends its use.
+func (d *folder) enter(name string) (sub *folder, done func(), err error) {
+	sub = &folder{
+		files: d.files, base: d.in(name), path: d.to(name), depth: d.depth + 1,
+		place: placeBelow(d.place, d.docs, d.to(name)), docs: d.docs || is("document folder", strings.ToLower(name)),
+		git: d.git, own: d.own, marks: d.marks,
+	}
+	r, ok := d.files.(rooted)
+	if !ok {
+		return sub, func() {}, nil
+	}
+	root, err := r.root.OpenRoot(sub.base + "/") // the slash asks for a folder: opening a pipe would not end
+	if err != nil {
+		return nil, nil, err
+	}
+	sub.files, sub.base = Folder(root), ""
+	return sub, func() { root.Close() }, nil
+}
+
+// applyRules reads the files of rules that stand in the folder.
+func (d *folder) applyRules(entries []entry) {
+	if has(entries, ".gitignore") {
+		d.git = d.git.With(d.path, d.read(".gitignore"))
+	}
+	if has(entries, ".gitattributes") {
+		d.marks = d.marks.with(d.path, d.read(".gitattributes"))
+	}
+	if has(entries, ".lastwordignore") {
+		d.own = d.own.With(d.path, d.read(".lastwordignore"))
+	}
+}
+
+// ignoreBytes bounds a file of rules; what lies beyond is not heeded.
+const ignoreBytes = 256 << 10
+
+// read gives a file of rules, or "" where there is none that can be read.
+func (d *folder) read(name string) string {
+	f, info, err := OpenRegular(d.files, d.in(name))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text := make([]byte, min(max(info.Size(), 0), ignoreBytes))
+	n, err := readUpTo(f, text)
+	if err != nil {
+		return ""
+	}
+	return string(text[:n])
+}
+
+// has tells whether a regular file of the name is among the sorted entries.
+func has(entries []entry, name string) bool {
+	i, ok := slices.BinarySearchFunc(entries, name, func(e entry, name string) int {
+		return strings.Compare(e.name, name)
+	})
+	return ok && entries[i].mode.IsRegular()
+}

@@ -1,0 +1,170 @@
+package scan
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
+)
+
+// HeadBytes of a file are looked at to tell text from binary and written from generated, and to find a Go file's
+// package and imports.
+const HeadBytes = 8 << 10
+
+// ruleSteps bounds the matching of ignore files and of .gitattributes: thousands of patterns with wildcards may be
+// held against thousands of files.
+const ruleSteps = 150_000_000
+
+// progressEvery entries the caller hears of the scan.
+const progressEvery = 256
+
+// Read scans the files; for a folder of the operating system see [Folder]. progress, which may be nil, gets the
+// number of entries looked at so far, now and then and once at the end. The error is ctx's cause, a [*LimitError], or
+// that of opening the folder itself; whatever cannot be read below it is counted as left out.
+func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
+	memory, _ := files.(*Memory)
+	if memory != nil {
+		files = memory.files
+	}
+	w := &walker{
+		ctx: ctx, files: files, memory: memory, limits: limits.withDefaults(), progress: progress,
+		repo: &Repository{},
+		left: make(map[Reason]*Left),
+		head: make([]byte, HeadBytes), rules: ignore.Bounded(ctx, ruleSteps),
+	}
+	if err := w.folder(top(files, w.rules)); err != nil {
+		return nil, err
+	}
+	if err := w.stop(); err != nil { // with the last entry
+		return nil, err
+	}
+	w.report()
+	return w.result()
+}
+
+type walker struct {
+	ctx      context.Context
+	files    fs.FS
+	memory   *Memory
+	limits   Limits
+	progress func(int)
+	repo     *Repository
+	left     map[Reason]*Left
+	seen     int
+	bytes    int64
+	head     []byte
+	rules    *ignore.Rules // where all begin
+}
+
+func (w *walker) result() (*Repository, error) {
+	w.repo.Left = sortLeft(w.left)
+	if len(w.repo.Files) == 0 {
+		for _, l := range w.repo.Left {
+			if over := w.limits.exceeded(l.Reason); over != nil {
+				return nil, over
+			}
+		}
+	}
+	slices.SortFunc(w.repo.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return w.repo, nil
+}
+
+// folder looks at the files first, so that what stands at the top is never lost to a limit that something below it
+// has used up.
+func (w *walker) folder(d *folder) error {
+	entries, err := w.entries(d)
+	switch {
+	case err != nil && (d.path == "" || w.stopped(err)):
+		return err
+	case err != nil:
+		w.skip(Unreadable, d.path, true, 0)
+		return nil
+	case d.path != "" && d.own.Match(d.path, true) != ignore.Keep && isForeign(d.path, entries):
+		w.skip(Vendored, d.path, true, 0)
+		return nil
+	}
+	d.applyRules(entries)
+	below, err := w.visit(d, entries)
+	if err != nil {
+		return err
+	}
+	for _, name := range below {
+		if err := w.enter(d, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit keeps the folder's files and gives the folders to enter.
+func (w *walker) visit(d *folder, entries []entry) (below []string, err error) {
+	for _, e := range entries {
+		if err := w.step(); err != nil {
+			return nil, err
+		}
+		reason := w.refuse(d, e)
+		switch {
+		case reason != "":
+			w.skip(reason, d.to(e.name), e.mode.IsDir(), 0)
+		case e.mode.IsDir():
+			below = append(below, e.name)
+		default:
+			w.file(d, e.name)
+		}
+	}
+	return below, nil
+}
+
+func (w *walker) enter(d *folder, name string) error {
+	if d.depth >= w.limits.Depth {
+		w.skip(TooDeep, d.to(name), true, 0)
+		return nil
+	}
+	sub, done, err := d.enter(name)
+	if err != nil {
+		w.skip(Unreadable, d.to(name), true, 0)
+		return nil
+	}
+	defer done()
+	return w.folder(sub)
+}
+
+func (w *walker) step() error {
+	w.seen++
+	if w.seen%progressEvery == 0 {
+		w.report()
+	}
+	return w.stop()
+}
+
+func (w *walker) stop() error {
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	if w.rules.Spent() {
+		return &LimitError{What: "ignore rules", Limit: ruleSteps}
+	}
+	return nil
+}
+
+func (w *walker) report() {
+	if w.progress != nil {
+		w.progress(w.seen)
+	}
+}
+
+func (w *walker) skip(r Reason, path string, folder bool, size int64) {
+	l := w.left[r]
+	if l == nil {
+		l = &Left{Reason: r, First: strings.ToValidUTF8(path, "\uFFFD")}
+		w.left[r] = l
+	}
+	if folder {
+		l.Folders++
+	} else {
+		l.Files++
+	}
+	l.Bytes += size
+}

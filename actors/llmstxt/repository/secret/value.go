@@ -1,0 +1,120 @@
+package secret
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+)
+
+// isPlaceholder knows what documents write in the place of a password.
+func isPlaceholder(password string) bool {
+	switch strings.ToLower(password) {
+	case "password", "passwd", "pass", "pwd", "pw", "p", "secret", "token":
+		return true
+	}
+	return strings.ContainsAny(password[:1], "$%{[(*.") || strings.Trim(password, "xX") == ""
+}
+
+// standIns are what values hold that stand for others.
+var standIns = []string{"your", "example", "changeme", "change_me", "change-me", "placeholder", "redacted", "xxxx",
+	"****", "....", "${", "{{", "$(", "%s", "<"}
+
+func standsIn(value string) bool {
+	lower := strings.ToLower(value)
+	return prose.ContainsAny(lower, standIns...) || isPlaceholder(value)
+}
+
+// words are one behind the other, each with two digits at most, or one with four: a name or a path, and nothing that
+// chance has made.
+var words = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[A-Za-z]*[0-9]{0,2}[-_/.])*[A-Za-z]*[0-9]{0,2}$|^[A-Za-z_]+[0-9]{1,4}[A-Za-z_]+$`)
+})
+
+// reference is code that has the value, and does not say it: a call, a field, or Erlang's name/arity of a function.
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[|/[0-9]$)`)
+})
+
+// isRandom tells a value that chance has made from a name, and from code.
+func isRandom(text []byte, from, to int) bool {
+	return !isCode(text, from, to) && isChance(text, from, to)
+}
+
+// isChance is for what begins as a secret does, so that code is not thought of.
+func isChance(text []byte, from, to int) bool {
+	value := string(text[from:to])
+	return !standsIn(value) && strings.ContainsAny(value, "0123456789") &&
+		strings.ContainsFunc(value, isLetter) && !words().MatchString(value) && entropy(value) >= 3
+}
+
+// isCode says that what is not in quotes goes on as an expression does.
+func isCode(text []byte, from, to int) bool {
+	if from > 0 && strings.IndexByte("\"'`", text[from-1]) >= 0 {
+		return false
+	}
+	return to < len(text) && strings.IndexByte("([.", text[to]) >= 0 || reference().Match(text[from:to])
+}
+
+// entropy is in bits for each character.
+func entropy(value string) (bits float64) {
+	var count [256]int
+	for _, c := range []byte(value) {
+		count[c]++
+	}
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(value))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+// isCredential is for the value of a header, which is a secret unless it is a word.
+func isCredential(text []byte, from, to int) bool {
+	value := string(text[from:to])
+	if standsIn(value) {
+		return false
+	}
+	lower := func(r rune) bool { return isLetter(r) && !isUpper(r) }
+	mixed := strings.ContainsFunc(value[1:], isUpper) && strings.ContainsFunc(value, lower)
+	return mixed || strings.ContainsAny(value, "0123456789")
+}
+
+// isPassword is for what is assigned to a password. In the environment, and in files of properties, any value is one;
+// elsewhere it must look like none of the words that programs are made of.
+func isPassword(text []byte, from, to int) bool {
+	value := strings.TrimRight(string(text[from:to]), `,;)}]\`)
+	if len(value) < 4 || isCode(text, from, from+len(value)) || standsIn(value) {
+		return false
+	}
+	before := bytes.TrimRight(text[:from], "\"'`")
+	plain := len(before) > 1 && before[len(before)-1] == '=' && !isSpace(before[len(before)-2])
+	line := to == len(text) || text[to] == '\n' || text[to] == '\r'
+	shouted := isUpper(rune(letterBefore(before)))
+	if plain && (shouted || line && to == from+len(value)) {
+		return true
+	}
+	return strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, isLetter) ||
+		strings.ContainsAny(value[1:], "!@#$%^&*?~")
+}
+
+// letterBefore is the last letter, of the name that a value is assigned to.
+func letterBefore(text []byte) byte {
+	for i := len(text) - 1; i >= max(0, len(text)-8); i-- {
+		if isLetter(rune(text[i])) {
+			return text[i]
+		}
+	}
+	return 0
+}
+
+func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
+
+func isLetter(r rune) bool { return isUpper(r) || r >= 'a' && r <= 'z' }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -1,0 +1,224 @@
+package golang
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	gotoken "go/token"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+)
+
+// Language is Go. Its imports are read with [Head].
+var Language = language.Language{Name: "Go", Outline: outline, Note: note, Ecosystems: []string{"go"}}
+
+// Source is one file of a package.
+type Source struct {
+	Path string
+	Text []byte
+}
+
+// Package gives the outline of a Go package from its files without tests: symbols in the order of the files and their
+// lines. Once ctx is done it soon gives what it found so far. A file that does not parse gives what can be read of
+// it; a package main gives no symbols.
+func Package(ctx context.Context, files []Source) surface.Outline {
+	p := goPackage{ctx: ctx, set: gotoken.NewFileSet(), at: map[string]int{}}
+	parsed := p.parse(files)
+	name := mainName(parsed)
+	for i, file := range parsed {
+		if file == nil || file.Name.Name != name {
+			continue
+		}
+		text := goPrinter().Text(goParser().Parse(file.Doc.Text())) // a line for each paragraph
+		if text = bytes.TrimSpace(text); len(text) > len(p.out.Doc) {
+			p.out.Doc = string(text)
+		}
+		if name != "main" {
+			p.file(files[i].Path, file)
+		}
+	}
+	p.out.Symbols = p.out.Symbols[:min(len(p.out.Symbols), surface.MaxSymbols*len(files))]
+	return p.out
+}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
+	return Package(ctx, []Source{{Text: text}})
+}
+
+type goPackage struct {
+	ctx   context.Context
+	set   *gotoken.FileSet
+	at    map[string]int // where a name is in out.Symbols: files for several systems declare it again
+	out   surface.Outline
+	short []byte // the file that is parsed, without bodies
+}
+
+func (p *goPackage) parse(files []Source) []*ast.File {
+	parsed := make([]*ast.File, len(files))
+	for i, f := range files {
+		if p.ctx.Err() != nil {
+			break
+		}
+		if file := p.parseFile(surface.Normal(f.Text)); file != nil && file.Name != nil {
+			parsed[i] = file
+		}
+	}
+	return parsed
+}
+
+// mainName is the package name that most files have: a generator kept out of the build has another.
+func mainName(files []*ast.File) (name string) {
+	count := map[string]int{}
+	for _, f := range files {
+		if f != nil {
+			count[f.Name.Name]++
+		}
+	}
+	for _, f := range files {
+		if f != nil && count[f.Name.Name] > count[name] {
+			name = f.Name.Name
+		}
+	}
+	return name
+}
+
+func (p *goPackage) file(path string, file *ast.File) {
+	first := len(p.out.Symbols)
+	for _, decl := range file.Decls {
+		if p.ctx.Err() != nil {
+			break
+		}
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			p.function(path, d)
+		case *ast.GenDecl:
+			p.general(path, d)
+		}
+	}
+	slices.SortStableFunc(p.out.Symbols[first:], func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// add keeps the first declaration of a name; a later one lends its doc.
+func (p *goPackage) add(path string, pos gotoken.Pos, doc string, s surface.Symbol) {
+	if i, ok := p.at[s.Name]; ok {
+		p.out.Symbols[i].Doc = cmp.Or(p.out.Symbols[i].Doc, goSynopsis(doc))
+		return
+	}
+	p.at[s.Name] = len(p.out.Symbols)
+	s.File, s.Line, s.Doc = path, p.set.PositionFor(pos, false).Line, goSynopsis(doc)
+	s.Signature = prose.Shorten(prose.Tidy(s.Signature), surface.SignatureRunes)
+	p.out.Symbols = append(p.out.Symbols, s)
+}
+
+func (p *goPackage) function(path string, d *ast.FuncDecl) {
+	s := surface.Symbol{Name: d.Name.Name, Kind: surface.Function, Signature: goFunction(d)}
+	if !ast.IsExported(s.Name) {
+		return
+	}
+	if d.Recv != nil {
+		owner := ""
+		if len(d.Recv.List) > 0 {
+			owner = typeName(d.Recv.List[0].Type)
+		}
+		if !ast.IsExported(owner) {
+			return
+		}
+		s.Name, s.Kind = owner+"."+s.Name, surface.Method
+	}
+	p.add(path, d.Pos(), d.Doc.Text(), s)
+}
+
+// typeName is the name of a type without its arguments and stars, "" if it cannot be told.
+func typeName(e ast.Expr) string {
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}
+
+func (p *goPackage) general(path string, d *ast.GenDecl) {
+	switch d.Tok {
+	case gotoken.TYPE:
+		for _, spec := range d.Specs {
+			if t, ok := spec.(*ast.TypeSpec); ok && t.Name.IsExported() {
+				doc := cmp.Or(t.Doc.Text(), single(d), t.Comment.Text())
+				p.add(path, t.Pos(), doc, surface.Symbol{Name: t.Name.Name, Kind: surface.Type, Signature: goType(t)})
+			}
+		}
+	case gotoken.CONST, gotoken.VAR:
+		p.values(path, d)
+	}
+}
+
+// single is the doc of a declaration that declares one thing, so it is about it.
+func single(d *ast.GenDecl) string {
+	if len(d.Specs) == 1 || !d.Lparen.IsValid() {
+		return d.Doc.Text()
+	}
+	return ""
+}
+
+// A link to a symbol loses its brackets whether or not the package has it.
+func goParser() *comment.Parser {
+	return &comment.Parser{LookupSym: func(_, _ string) bool { return true }}
+}
+
+func goPrinter() *comment.Printer { return &comment.Printer{TextWidth: -1} }
+
+// goSynopsis is the notice that something is deprecated, or else the first sentence of its first paragraph.
+func goSynopsis(doc string) string {
+	text := doc
+	if _, notice, ok := strings.Cut("\n\n"+doc, "\n\nDeprecated:"); ok {
+		text = "Deprecated:" + notice
+	}
+	text, _, _ = strings.Cut(text, "\n\n")
+	for _, block := range goParser().Parse(text).Content {
+		if _, ok := block.(*comment.Paragraph); ok {
+			plain := goPrinter().Text(&comment.Doc{Content: []comment.Block{block}})
+			return surface.Inline(prose.Sentence(string(plain)))
+		}
+	}
+	return ""
+}
+
+func note(text string) string { return prose.Shorten(Synopsis(text, ""), prose.SentenceRunes) }
+
+// Synopsis is the first sentence of a package comment, as the go command shows it, if the file is of that package.
+// The name "" stands for any.
+func Synopsis(source, name string) string {
+	file, _ := parser.ParseFile(gotoken.NewFileSet(), "", source, parser.PackageClauseOnly|parser.ParseComments)
+	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
+		return ""
+	}
+	return goSynopsis(file.Doc.Text())
+}
+
+// ModuleOf is the module that an import path is of, by the customs of hosts.
+func ModuleOf(spec string) string {
+	parts := strings.Split(spec, "/")
+	n := 2
+	switch parts[0] {
+	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "golang.org", "git.sr.ht":
+		n = 3
+	}
+	return strings.Join(parts[:min(n, len(parts))], "/")
+}

@@ -1,0 +1,41 @@
+package language
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+)
+
+// Between is the text from after one of the opening bytes to a closing one.
+func Between(s, open, end string) string {
+	i := strings.IndexAny(s, open)
+	if i < 0 {
+		return ""
+	}
+	j := strings.IndexAny(s[i+1:], end)
+	if j < 0 {
+		return ""
+	}
+	return s[i+1 : i+1+j]
+}
+
+// Dotted reads "import a.b.C;", "use A\B;", "alias A.B".
+func Dotted(line string) []string {
+	word, rest, ok := strings.Cut(line, " ")
+	if !ok || word != "import" && word != "use" && word != "alias" && word != "open" && word != "require" &&
+		word != "using" {
+		return nil
+	}
+	rest = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(rest), "static "), "qualified ")
+	if i := strings.IndexFunc(rest, func(r rune) bool { return !prose.IsIdent(r) && r != '.' && r != '\\' }); i >= 0 {
+		rest = rest[:i]
+	}
+	spec := strings.Trim(strings.NewReplacer(".", "/", `\`, "/").Replace(rest), "/")
+	return []string{spec, path.Dir(spec)}
+}
+
+// Below looks for imports in one folder of a package, or of the repository.
+func Below(folder string) func(file, unit string) []string {
+	return func(_, unit string) []string { return []string{path.Join(unit, folder), folder} }
+}

@@ -1,0 +1,154 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/c"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/csharp"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/elixir"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/java"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/javascript"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/kotlin"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/php"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/ruby"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/rust"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/shell"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/swift"
+)
+
+// languages are those with a folder, and what is known of others.
+var languages = []language.Language{
+	golang.Language, python.Language, ruby.Language, elixir.Language, shell.Language, javascript.JavaScript,
+	javascript.TypeScript, rust.Language, java.Language, kotlin.Language, swift.Language, csharp.Language,
+	php.Language, c.C, c.Plus,
+	script("Vue"), script("Svelte"),
+	{Name: "Dart", Imports: javascript.Imports, Code: language.WithoutComments, Note: language.ClassNote,
+		Folders: language.Below("lib"), Ecosystems: []string{"pub"}},
+	{Name: "Zig", Imports: javascript.Imports, Note: language.BlockNote, Ecosystems: []string{"zig"}},
+	{Name: "Scala", Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote, Family: "jvm",
+		Ecosystems: []string{"maven", "gradle"}, Classes: true},
+	{Name: "Groovy", Imports: language.Dotted, Code: language.WithoutComments, Note: language.BlockNote,
+		Family: "jvm", Ecosystems: []string{"maven", "gradle"}},
+	dotNet("F#"), dotNet("Visual Basic"),
+	{Name: "Erlang", Imports: language.Dotted, Note: language.LineNote("%"), Family: "beam",
+		Ecosystems: []string{"hex"}},
+	{Name: "Objective-C", Imports: language.Dotted, Note: language.BlockNote, Folders: c.Folders, Family: "c"},
+	{Name: "CUDA", Imports: language.Dotted, Note: language.BlockNote, Folders: c.Folders, Family: "c"},
+	// a comment among others at the top, with an empty line below it
+	{Name: "OCaml", Note: language.PatternNote(`(?s)\A(?:\s|\(\*.*?\*\))*?\(\*\*\s(.*?)\*\)\s*?\n\n`, ""),
+		Ecosystems: []string{"opam"}},
+	{Name: "Haskell", Imports: language.Dotted, Note: haddock, Ecosystems: []string{"hackage"}},
+	{Name: "R", Imports: language.Dotted, Note: language.PatternNote(`(?m)^((?:#'.*\n)+)`, "#'"),
+		Ecosystems: []string{"cran"}},
+	{Name: "Clojure", Imports: language.Dotted, Note: language.PatternNote(`\(ns\s[^"()]*"((?:[^"\\]|\\.)*)"`, ""),
+		Ecosystems: []string{"clojars", "maven"}},
+	{Name: "Perl", Imports: language.Dotted, Note: language.PatternNote(`(?m)^=head1 NAME\s+\S+ - (.+)$`, "")},
+	lined("Julia", "#", "julia"), lined("Lua", "--"), lined("SQL", "--"), lined("Assembly", ";"),
+}
+
+// script is a language whose files hold scripts.
+func script(name string) language.Language {
+	l := javascript.JavaScript
+	l.Name, l.Outline, l.Reexports, l.Tests = name, nil, nil, nil
+	return l
+}
+
+func dotNet(name string) language.Language {
+	return language.Language{Name: name, Imports: language.Dotted, Code: language.WithoutComments,
+		Note: language.BlockNote, Family: ".net", Ecosystems: []string{"nuget"}}
+}
+
+// lined is a language whose comments go up to the end of their line.
+func lined(name, mark string, ecosystems ...string) language.Language {
+	return language.Language{Name: name, Imports: language.Dotted, Note: language.LineNote(mark),
+		Ecosystems: ecosystems}
+}
+
+// haddock finds the note above the word module.
+func haddock(text string) string {
+	head, _, _ := strings.Cut("\n"+text, "\nmodule ")
+	if _, doc, ok := strings.Cut(head, "\n{- |"); ok {
+		doc, _, _ = strings.Cut(doc, "-}")
+		return language.Note(language.Paragraphs(doc))
+	}
+	_, doc, _ := strings.Cut(head, "\n-- |")
+	return language.Note(language.LineBlocks("-- "+doc, "--"))
+}
+
+// Of is what is known of the language; of one that has no entry, what most languages have in common.
+func Of(name string) language.Language {
+	for _, l := range languages {
+		if l.Name == name {
+			return l
+		}
+	}
+	return language.Language{Name: name, Imports: language.Dotted, Note: language.BlockNote}
+}
+
+// In gives the languages that the packages of an ecosystem are written in.
+func In(ecosystem string) []string {
+	var names []string
+	for _, l := range languages {
+		if slices.Contains(l.Ecosystems, ecosystem) {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// Outline is the public surface of a file; ok tells whether its language has a scanner. Once ctx is done it soon
+// gives what it found so far.
+func Outline(ctx context.Context, name string, text []byte) (outline surface.Outline, ok bool) {
+	read := Of(name).Outline
+	if read == nil {
+		return surface.Outline{}, false
+	}
+	return surface.Finish(read(ctx, surface.Normal(text))), true
+}
+
+// Code is the text without docstrings and comments on lines of their own: examples in them import what the file does
+// not.
+func Code(name, text string) string {
+	if code := Of(name).Code; code != nil {
+		return code(text)
+	}
+	return text
+}
+
+// Family is the name that the language shares with those whose files its own may import.
+func Family(name string) string { return cmp.Or(Of(name).Family, name) }
+
+// Imports gives what the lines of a file import, as its language has it. Only lines that begin as imports do are
+// looked at.
+func Imports(name, text string) []string { return eachLine(Of(name).Imports, text) }
+
+// Reexports gives what the lines of a file export all of.
+func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
+
+func eachLine(read func(line string) []string, text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if read != nil && len(line) >= 6 && len(line) <= 400 {
+			list = append(list, read(line)...)
+		}
+	}
+	return list
+}
+
+// Note is the first sentence of the comment or docstring that a file of the language begins with; licences, shebangs
+// and directives do not count.
+func Note(name, text string) string {
+	note := Of(name).Note
+	if name == "" || note == nil {
+		return ""
+	}
+	return note(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF"))
+}

@@ -1,0 +1,42 @@
+package rust
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+)
+
+func imports(line string) []string {
+	line = strings.TrimPrefix(line, "pub ")
+	if name, ok := strings.CutPrefix(line, "mod "); ok && strings.HasSuffix(name, ";") {
+		return []string{"./" + strings.TrimSuffix(name, ";")}
+	}
+	rest, ok := strings.CutPrefix(line, "use ")
+	if !ok {
+		return nil
+	}
+	rest = strings.TrimRight(strings.NewReplacer("::", "/", ";", "").Replace(rest), "/ ")
+	head, names, grouped := strings.Cut(rest, "{")
+	head = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(head, "crate/"), "super/"), "/")
+	list := []string{head, path.Dir(head)}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !prose.IsIdent(r) }) {
+		if grouped && len(list) < 12 {
+			list = append(list, path.Join(head, name))
+		}
+	}
+	return list
+}
+
+func folders(file, unit string) []string {
+	return []string{strings.TrimSuffix(file, path.Ext(file)), path.Dir(file), path.Join(unit, "src")}
+}
+
+// IsLibrary tells the crates that come with the language, and the words that begin a path within the crate.
+func IsLibrary(name string) bool {
+	switch name {
+	case "std", "core", "alloc", "self", "super", "crate", ".":
+		return true
+	}
+	return false
+}
