@@ -135,7 +135,7 @@ var rules = []rule{{
 	libs:   []string{"go.starlark.net/syntax", "go.starlark.net/starlark"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
-	pkgs: "actors/llmstxt",
+	pkgs: "actors/generate",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
 		"actors/call", "actors/filelock", "actors/atomicfile",
@@ -253,7 +253,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/mcp/lmstxt",
 	ours:  []string{"messages", "transport/gate", "transport/mcp"},
-	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
+	tests: []string{module + "/actors", module + "/actors/generate", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/source",
 	ours: []string{"messages", "messages/words"},
@@ -305,7 +305,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{
-		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*", "transport/archive",
+		"messages", "messages/redact", "actors/generate", "actors/llmstxt/*", "actors/llmstxt/repository/*", "transport/archive",
 		"transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
@@ -345,7 +345,7 @@ var rules = []rule{{
 	ours: []string{"actors/plan"},
 }, {
 	pkgs: "cmd/internal/checks",
-	ours: []string{"messages", "actors", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
+	ours: []string{"messages", "actors", "actors/generate", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/internal/plans",
@@ -540,9 +540,9 @@ func TestRulesAreEnforced(t *testing.T) {
 			imports: []string{"github.com/asynkron/protoactor-go/router"}}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: []string{"net/http"}}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("transport/git")}, "may not import"},
-		{source{path: "actors/a.go", pkg: "actors", imports: ours("actors/llmstxt")}, "may not import"},
+		{source{path: "actors/a.go", pkg: "actors", imports: ours("actors/generate")}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("testkit")}, "may not import"},
-		{source{path: "actors/llmstxt/a.go", pkg: "actors/llmstxt",
+		{source{path: "actors/generate/a.go", pkg: "actors/generate",
 			imports: []string{"github.com/asynkron/protoactor-go/actor"}}, "may not import"},
 		{source{path: "transport/git/a.go", pkg: "transport/git", imports: ours("actors")}, "may not import"},
 		{source{path: "transport/git/a_test.go", pkg: "transport/git", test: true, imports: ours("transport/http")},

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
@@ -51,7 +51,7 @@ func TestCrash(t *testing.T) {
 		for i := range 3 {
 			c.submit(fmt.Sprintf("prompt %d.%d", cycle, i), prompt.Name, `{"text":"Hello","model":"scripted"}`)
 			c.submit(fmt.Sprintf("chat %d.%d", cycle, i), chat.Name, `{"message":"Hello","model":"scripted"}`)
-			c.submit(fmt.Sprintf("generate %d.%d", cycle, i), llmstxt.Name, `{"repository":"garden","no_cache":true}`)
+			c.submit(fmt.Sprintf("generate %d.%d", cycle, i), generate.Name, `{"repository":"garden","no_cache":true}`)
 		}
 		time.Sleep(time.Duration(c.dice.Int64N(int64(400 * time.Millisecond)))) // the kill is to come at any moment
 		if cycle%5 == 4 {

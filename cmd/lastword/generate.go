@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
@@ -34,7 +34,7 @@ import (
 // generateOptions is the flags of generate.
 type generateOptions struct {
 	program     *host.Program
-	in          llmstxt.Input
+	in          generate.Input
 	read        repository.Source
 	by          host.ModelFinder
 	full, style string
@@ -132,7 +132,7 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
 	settings.Choice(cmd, flags, &g.full, "full",
 		"llms-full.txt holds the linked files, all text files, or is not written",
-		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
+		generate.FullSelected, generate.FullAll, generate.FullNone)
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML")
 	flags.BoolVar(&g.in.Graph, "graph", false, "also write the graph of packages and imports, with a page for each")
 	flags.IntVar(&g.format, "format", 2,
@@ -150,8 +150,8 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.BoolVar(&g.in.BudgetFail, "budget-fail", false, "fail (exit code 5) if something is over a budget")
 	flags.BoolVar(&g.in.CountTokens, "count-tokens", false, "count the tokens of each file (o200k), for llms.json")
 	settings.Choice(cmd, flags, &g.in.Secrets, "secrets",
-		"redact secrets in the text of files, fail if there are some, or keep them", llmstxt.SecretsRedact,
-		llmstxt.SecretsFail, llmstxt.SecretsKeep)
+		"redact secrets in the text of files, fail if there are some, or keep them", generate.SecretsRedact,
+		generate.SecretsFail, generate.SecretsKeep)
 	flags.BoolVar(&g.in.Fresh, "fresh", false, "ignore the order and the notes of the llms.txt that the repository has")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
@@ -168,7 +168,7 @@ func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) 
 
 // watch generates, and again whenever a file of the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
-	_, at, err := llmstxt.Located(folder)
+	_, at, err := generate.Located(folder)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
 		in.BaseURL = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.read.Open, Model: g.by.Find, Secrets: g.program.Secrets,
+	with := generate.Config{Open: g.read.Open, Model: g.by.Find, Secrets: g.program.Secrets,
 		Version: host.ThisBuild().Exact()}
 	defer g.by.Close()
 	if !g.noCache {
@@ -231,7 +231,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 		return err
 	}
 	defer remove()
-	job, err := llmstxt.Job(in, with)
+	job, err := generate.Job(in, with)
 	if err != nil {
 		return err
 	}
@@ -245,30 +245,30 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 
 // place says where the files go, and what is printed of them. The returned function removes what was only to be
 // printed.
-func (g *generateOptions) place(in *llmstxt.Input) (remove func(), err error) {
+func (g *generateOptions) place(in *generate.Input) (remove func(), err error) {
 	remove = func() {}
 	switch {
 	case g.inPlace:
-		_, at, err := llmstxt.Located(in.Repository)
+		_, at, err := generate.Located(in.Repository)
 		if err != nil {
 			return remove, err
 		}
 		if at.Kind != address.Folder {
 			return remove, exit.Invalid("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
-		in.Out, in.Layout = in.Repository, llmstxt.LayoutFlat
+		in.Out, in.Layout = in.Repository, generate.LayoutFlat
 	case g.output == toStdout:
 		if in.Out, err = os.MkdirTemp("", "lastword-"); err != nil {
 			return remove, err
 		}
 		remove = func() { os.RemoveAll(in.Out) }
-		in.Layout = llmstxt.LayoutFlat // with links as from the repository's own folder
+		in.Layout = generate.LayoutFlat // with links as from the repository's own folder
 	case g.output != "":
 		in.Out, in.File = filepath.Split(g.output)
 		in.Out = cmp.Or(in.Out, ".")
 	}
 	if g.output != "" {
-		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
+		in.Full, in.Ctx, in.Graph = generate.FullNone, false, false
 	}
 	if g.output != toStdout {
 		g.show.Folder = in.Out

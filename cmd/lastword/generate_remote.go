@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -82,7 +82,7 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 
 // request is what the server is asked for. A lost answer may be asked for again: the key makes it the same run.
 func (g *generateOptions) request(repository string) (messages.Request, error) {
-	name, _, err := llmstxt.Located(repository) // a folder that the server can read is the one that is meant here
+	name, _, err := generate.Located(repository) // a folder that the server can read is the one that is meant here
 	if err != nil {
 		return messages.Request{}, err
 	}
@@ -90,7 +90,7 @@ func (g *generateOptions) request(repository string) (messages.Request, error) {
 		Format: json.Number(strconv.Itoa(g.format)), LinkStyle: g.style, Ref: g.in.Ref, LinkBase: g.in.BaseURL,
 		SizeBudget: int64(g.budget), TokenBudget: g.in.TokenBudget, BudgetFail: g.in.BudgetFail, CountTokens: g.in.CountTokens,
 		Secrets: g.in.Secrets, Fresh: g.in.Fresh, Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
-	return messages.Request{Job: llmstxt.Name, Input: input, Key: rand.Text(),
+	return messages.Request{Job: generate.Name, Input: input, Key: rand.Text(),
 		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, err
 }
 

@@ -32,8 +32,8 @@ func large(t *testing.T) string {
 
 func env() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull} }
 
-// generate runs lastword to its end, or to the signal that the milestones bring.
-func generate(t *testing.T, repository, out string, at ...milestone) (code string) {
+// runGenerate runs lastword to its end, or to the signal that the milestones bring.
+func runGenerate(t *testing.T, repository, out string, at ...milestone) (code string) {
 	t.Helper()
 	p := process{dir: t.TempDir(), env: env(), at: at}
 	code, err := p.run([]string{"lastword", "generate", repository, "--out", out})
@@ -79,7 +79,7 @@ func whole(t *testing.T, got, want map[string]string) {
 // recovers checks that the next run completes, and leaves its files and nothing else.
 func recovers(t *testing.T, repository, out string, want map[string]string) {
 	t.Helper()
-	if code := generate(t, repository, out); code != "0" {
+	if code := runGenerate(t, repository, out); code != "0" {
 		t.Errorf("the run after the killed one exits with %s", code)
 	}
 	got, temporary := files(t, out)
@@ -92,7 +92,7 @@ func recovers(t *testing.T, repository, out string, want map[string]string) {
 func golden(t *testing.T, repository string) map[string]string {
 	t.Helper()
 	out := t.TempDir()
-	if code := generate(t, repository, out); code != "0" {
+	if code := runGenerate(t, repository, out); code != "0" {
 		t.Fatalf("a run that nobody disturbs exits with %s", code)
 	}
 	want, _ := files(t, out)
@@ -114,7 +114,7 @@ func TestInterruptAtEachMilestone(t *testing.T) {
 	want := golden(t, repository)
 	for _, line := range milestones {
 		out := t.TempDir()
-		code := generate(t, repository, out, milestone{syscall.SIGINT, regexp.MustCompile(line)})
+		code := runGenerate(t, repository, out, milestone{syscall.SIGINT, regexp.MustCompile(line)})
 		if code != "130" && code != "0" {
 			t.Errorf("interrupted at %s: exit code %s", line, code)
 		}
@@ -131,7 +131,7 @@ func TestKillAtEachMilestone(t *testing.T) {
 	want := golden(t, repository)
 	for _, line := range milestones {
 		out := t.TempDir()
-		code := generate(t, repository, out, milestone{syscall.SIGKILL, regexp.MustCompile(line)})
+		code := runGenerate(t, repository, out, milestone{syscall.SIGKILL, regexp.MustCompile(line)})
 		got, temporary := files(t, out)
 		t.Logf("killed at %s: ended %s with %d files and %d temporary ones", line, code, len(got), temporary)
 		whole(t, got, want)

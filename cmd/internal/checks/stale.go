@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -332,8 +332,8 @@ func (c *checker) generate(ctx context.Context, folder string) (text []byte, err
 	}
 	defer os.RemoveAll(out)
 	read := c.program.Source()
-	job, err := llmstxt.Job(llmstxt.Input{Repository: folder, Out: out, Layout: llmstxt.LayoutFlat, Full: llmstxt.FullNone},
-		llmstxt.Config{Open: read.Open, Secrets: c.program.Secrets, Version: host.ThisBuild().Exact()})
+	job, err := generate.Job(generate.Input{Repository: folder, Out: out, Layout: generate.LayoutFlat, Full: generate.FullNone},
+		generate.Config{Open: read.Open, Secrets: c.program.Secrets, Version: host.ThisBuild().Exact()})
 	if err != nil {
 		return nil, err
 	}

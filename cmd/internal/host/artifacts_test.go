@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
@@ -226,7 +226,7 @@ func TestEventsNameTheCallersFolder(t *testing.T) {
 	h := &Options{program: new(Program), Out: filepath.Join(dir, "root")}
 	for _, home := range []string{"", "mia"} {
 		for _, out := range []string{"", "docs"} {
-			input, err := json.Marshal(generateInput{Home: home, Input: llmstxt.Input{Repository: filepath.Join(dir, "garden"), Out: out}})
+			input, err := json.Marshal(generateInput{Home: home, Input: generate.Input{Repository: filepath.Join(dir, "garden"), Out: out}})
 			if err != nil {
 				t.Fatal(err)
 			}

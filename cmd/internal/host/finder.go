@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -33,7 +33,7 @@ func localServers() []string {
 // listTimeout is the timeout of a list of models.
 const listTimeout = 5 * time.Second
 
-func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *llmstxt.Input) {
+func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *generate.Input) {
 	flags.StringVar(&in.Model, "model", "",
 		"`name` of a model that describes the repository; auto is one that is loaded on this machine")
 	flags.BoolVar(&in.RequireModel, "require-model", false,
@@ -53,9 +53,9 @@ func (d *ModelFinder) Check(model string) error {
 	return err
 }
 
-// Find is an llmstxt.FindModel.
-func (d *ModelFinder) Find(ctx context.Context, name string) (*llmstxt.Model, error) {
-	if d.Endpoint.BaseURL != "" || name != llmstxt.AutoModel {
+// Find is a generate.FindModel.
+func (d *ModelFinder) Find(ctx context.Context, name string) (*generate.Model, error) {
+	if d.Endpoint.BaseURL != "" || name != generate.AutoModel {
 		return d.onServer(ctx, d.Endpoint, name)
 	}
 	looked := d.Servers
@@ -73,7 +73,7 @@ func (d *ModelFinder) Find(ctx context.Context, name string) (*llmstxt.Model, er
 }
 
 // onServer returns the model on one server. A server that does not list its models may have it too.
-func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name string) (*llmstxt.Model, error) {
+func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name string) (*generate.Model, error) {
 	client, err := d.clients.of(at)
 	if err != nil {
 		return nil, err
@@ -82,11 +82,11 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 	if err != nil {
 		return nil, err
 	}
-	m := &llmstxt.Model{Stream: client.Stream, Name: name, Server: at.Host(), Ladder: new(structured.Ladder)}
+	m := &generate.Model{Stream: client.Stream, Name: name, Server: at.Host(), Ladder: new(structured.Ladder)}
 	looking, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	_, list, err := client.Models(looking)
-	if name == llmstxt.AutoModel {
+	if name == generate.AutoModel {
 		if m.Name, err = autoModel(at, list, err); err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error)
 }
 
 // applyProfile adds what provider check learned about the server, and about the model if it asked that one.
-func applyProfile(m *llmstxt.Model, learned *probe.Profile) {
+func applyProfile(m *generate.Model, learned *probe.Profile) {
 	if learned == nil {
 		return
 	}

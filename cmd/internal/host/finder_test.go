@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -26,9 +26,9 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 		testkit.Done())
 	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
 	t.Cleanup(by.Close)
-	job, err := llmstxt.Job(llmstxt.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted",
+	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted",
 		RequireModel: true},
-		llmstxt.Config{Open: (&repository.Source{Limits: llmstxt.Input{}}).Open, Model: by.Find})
+		generate.Config{Open: (&repository.Source{Limits: generate.Input{}}).Open, Model: by.Find})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func TestGenerateCancelClosesTheConnection(t *testing.T) {
 	x := m.Step(testkit.Role(), testkit.Text(described[:25]))
 	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
 	t.Cleanup(by.Close)
-	job, err := llmstxt.Job(llmstxt.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted"},
-		llmstxt.Config{Open: (&repository.Source{Limits: llmstxt.Input{}}).Open, Model: by.Find})
+	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted"},
+		generate.Config{Open: (&repository.Source{Limits: generate.Input{}}).Open, Model: by.Find})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestGenerateFindsAModel(t *testing.T) {
 		{ID: "small", Loaded: true, Context: 6000}}})
 	by := ModelFinder{Endpoint: settings.Endpoint{Env: []string{"OPENAI_API_KEY=of-another"}}, Servers: []string{nobody.URL(), idle.URL(), busy.URL()}}
 	t.Cleanup(by.Close)
-	found, err := by.Find(t.Context(), llmstxt.AutoModel)
+	found, err := by.Find(t.Context(), generate.AutoModel)
 	if err != nil || found.Name != "small" || found.Context != 6000 || found.Server != busy.Host() {
 		t.Errorf("found %+v, %v", found, err)
 	}
@@ -131,7 +131,7 @@ func TestGenerateFindsAModel(t *testing.T) {
 	}
 	none := ModelFinder{Servers: []string{nobody.URL(), idle.URL()}}
 	t.Cleanup(none.Close)
-	if _, err := none.Find(t.Context(), llmstxt.AutoModel); messages.CodeOf(err) != messages.Code(messages.CauseProviderError) {
+	if _, err := none.Find(t.Context(), generate.AutoModel); messages.CodeOf(err) != messages.Code(messages.CauseProviderError) {
 		t.Errorf("no model: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestGenerateKnowsTheContext(t *testing.T) {
 		{ID: "small", Loaded: true, Context: 3000}, {ID: "big"}}})
 	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
 	t.Cleanup(by.Close)
-	for name, context := range map[string]int{"small": 3000, "big": 0, "other": 0, llmstxt.AutoModel: 3000} {
+	for name, context := range map[string]int{"small": 3000, "big": 0, "other": 0, generate.AutoModel: 3000} {
 		if found, err := by.Find(t.Context(), name); err != nil || found.Context != context {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}

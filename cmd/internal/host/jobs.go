@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
@@ -28,7 +28,7 @@ import (
 
 // jobs are the jobs that callers can start.
 func (h *Options) jobs() []actors.Definition {
-	jobs := []actors.Definition{{Name: llmstxt.Name, New: h.generate}, h.prompt(), h.chat(), {Name: plan.Name, New: h.plan}}
+	jobs := []actors.Definition{{Name: generate.Name, New: h.generate}, h.prompt(), h.chat(), {Name: plan.Name, New: h.plan}}
 	if h.conformance {
 		jobs = append(jobs, conformance.Jobs()...)
 	}
@@ -38,7 +38,7 @@ func (h *Options) jobs() []actors.Definition {
 // generateInput is the input of generate in a server's run: Out is below Home, the caller's folder, which is below
 // the root.
 type generateInput struct {
-	llmstxt.Input
+	generate.Input
 	Home    string `json:"home,omitempty"`
 	NoCache bool   `json:"no_cache,omitempty"`
 }
@@ -56,16 +56,16 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Out = folder
-	with := llmstxt.Config{Open: h.Read.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact(),
+	with := generate.Config{Open: h.Read.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact(),
 		Spend: h.quota.of(in.Home)}
 	if !h.noCache && !in.NoCache {
 		with.Cache = h.program.Env.CacheFolder()
 	}
-	job, err := llmstxt.Job(in.Input, with)
+	job, err := generate.Job(in.Input, with)
 	if err != nil {
 		return actors.Job{}, err
 	}
-	in.Input = job.Input.(llmstxt.Input)
+	in.Input = job.Input.(generate.Input)
 	in.Out = called
 	job.Input = in // another node makes the same job from it
 	return h.shared(job), nil
@@ -106,7 +106,7 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	in.Repository, in.Out = repository, a.Out
 	format, _ := a.Format.Int64() // none is the job's default
 	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(format)
-	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = llmstxt.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
+	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = generate.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
 	in.Ref, in.TokenBudget, in.BudgetFail, in.CountTokens = a.Ref, a.TokenBudget, a.BudgetFail, a.CountTokens
 	in.Secrets, in.Fresh = a.Secrets, a.Fresh
 	in.Model, in.RequireModel = a.Model, a.RequireModel
@@ -143,7 +143,7 @@ func (h *Options) located(text string) (input string, at address.Address, err er
 	if err != nil {
 		return "", at, err
 	}
-	return llmstxt.Located(spelled)
+	return generate.Located(spelled)
 }
 
 // inputName is the repository's name in the inputs of runs, or "" for a wrong name.
@@ -168,7 +168,7 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 			dirs = append(dirs, rest)
 		}
 		for _, dir := range append(dirs, at.Dir) {
-			m := &llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
+			m := &generate.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
 			folders = append(folders, foldersOf(m, at.Path)...)
 		}
 	case at.Kind == address.Folder:
@@ -181,8 +181,8 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 
 // foldersOf lists the folders that may have the files of the material. A folder that only this repository uses is
 // first.
-func foldersOf(m *llmstxt.Material, source string) (all []string) {
-	for _, layout := range []llmstxt.Layout{llmstxt.LayoutLmstxt, llmstxt.LayoutHost} {
+func foldersOf(m *generate.Material, source string) (all []string) {
+	for _, layout := range []generate.Layout{generate.LayoutLmstxt, generate.LayoutHost} {
 		dirs := m.Folders(layout, source)
 		slices.Reverse(dirs)
 		all = append(all, dirs...)

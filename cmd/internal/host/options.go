@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
@@ -29,7 +29,7 @@ type Options struct {
 	HTTP       bool   // there is the HTTP API, with metrics and traces
 	Secure     bool   // browsers reach the server over https
 	ShownOut   string // Out as callers see it; "" if they may be on another machine
-	limits     llmstxt.Input
+	limits     generate.Input
 	Read       repository.Source
 	finder     ModelFinder
 	model      string
@@ -115,7 +115,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	h.Out = settings.Absolute(h.Out)
 	h.quota.out, h.quota.limit = h.Out, int64(h.MaxOutEach)
 	h.Read.SetLimits(&h.limits)
-	return h.finder.Check(cmp.Or(h.model, llmstxt.AutoModel))
+	return h.finder.Check(cmp.Or(h.model, generate.AutoModel))
 }
 
 // systemConfig is the configuration of the runtime.

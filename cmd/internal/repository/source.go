@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
@@ -29,8 +29,8 @@ import (
 type Source struct {
 	allow       git.Allow
 	maxDownload settings.ByteSize
-	Limits      llmstxt.Input // its MaxFiles, MaxFileBytes, MaxBytes and MaxDepth bound archives as well
-	RemoteOnly  bool          // nothing is read from this machine
+	Limits      generate.Input // its MaxFiles, MaxFileBytes, MaxBytes and MaxDepth bound archives as well
+	RemoteOnly  bool           // nothing is read from this machine
 	Env         environment.Variables
 	Secrets     *redact.Secrets
 }
@@ -76,13 +76,13 @@ func (s *Source) Check() error {
 }
 
 // SetLimits gives the job the limits of the flags.
-func (s *Source) SetLimits(in *llmstxt.Input) {
+func (s *Source) SetLimits(in *generate.Input) {
 	in.MaxFiles, in.MaxDepth = s.Limits.MaxFiles, s.Limits.MaxDepth
 	in.MaxFileBytes, in.MaxBytes = s.Limits.MaxFileBytes, s.Limits.MaxBytes
 }
 
 // Open finds the repository. It uses the network only to resolve the address.
-func (s *Source) Open(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+func (s *Source) Open(ctx context.Context, at address.Address) (*generate.Material, error) {
 	switch {
 	case s.RemoteOnly && at.Path != "":
 		return nil, ErrLocal()
@@ -106,13 +106,13 @@ func ErrLocal() error {
 		"or owner/repo")
 }
 
-func folder(path string) (*llmstxt.Material, error) {
+func folder(path string) (*generate.Material, error) {
 	if isBare(path) {
 		return nil, exit.Invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private",
 			path, path)
 	}
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
-	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+	m := &generate.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 		root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
 		if err != nil {
 			return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
@@ -138,7 +138,7 @@ func isBare(path string) bool {
 	return true
 }
 
-func (s *Source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Material, error) {
 	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
 	shown, err := s.loginFor(at.URL)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 	if head.Dir != "" { // a part of a repository has a folder of its own
 		name = path.Base(head.Dir)
 	}
-	return &llmstxt.Material{
+	return &generate.Material{
 		Name: strings.TrimSuffix(name, ".git"), Origin: origin,
 		Key: at.URL + " " + head.Commit + " " + head.Dir + " " + origin.Branch,
 		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
@@ -168,8 +168,8 @@ func (s *Source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 	}, nil
 }
 
-func (s *Source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
-	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
+func (s *Source) archive(ctx context.Context, at address.Address) (*generate.Material, error) {
+	m := &generate.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
 	shown, err := s.loginFor(at.URL)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
-	job "github.com/seed889630bf/lastword/actors/llmstxt"
+	job "github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"

@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 )
 
 const maintainers = `# The Garden, for agents
@@ -42,9 +42,9 @@ func garden(t *testing.T, text string) string {
 	return repository(t, files)
 }
 
-func inPlace(dir string) llmstxt.Input {
+func inPlace(dir string) generate.Input {
 	in := only(dir, dir)
-	in.Layout = llmstxt.LayoutFlat
+	in.Layout = generate.LayoutFlat
 	return in
 }
 
@@ -53,7 +53,7 @@ func inPlace(dir string) llmstxt.Input {
 func TestTheRepositorysOwnFileWins(t *testing.T) {
 	dir := garden(t, maintainers)
 	in := only(dir, t.TempDir())
-	in.Layout = llmstxt.LayoutFlat
+	in.Layout = generate.LayoutFlat
 	completed(t, newJob(t, in, nowhere))
 	got := read(t, filepath.Join(in.Out, "llms.txt"))
 	at := 0
@@ -78,7 +78,7 @@ func TestTheRepositorysOwnFileWins(t *testing.T) {
 	completed(t, newJob(t, in, nowhere))
 	with := read(t, filepath.Join(in.Out, "llms.txt"))
 	without := only(garden(t, ""), t.TempDir())
-	without.Layout = llmstxt.LayoutFlat
+	without.Layout = generate.LayoutFlat
 	completed(t, newJob(t, without, nowhere))
 	if strings.Contains(with, "our own words") || strings.Count(with, "\n") != strings.Count(read(t,
 		filepath.Join(without.Out, "llms.txt")), "\n") {

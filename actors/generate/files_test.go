@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/filelock"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -53,8 +53,8 @@ func TestLayout(t *testing.T) {
 		{"git@example.com:group/sub/r.git", "example.com/group/sub/r/llms.txt", "group/sub/r/r-llms.txt"},
 		{"https://example.com/o/.github", "example.com/o/.github/llms.txt", "o/.github/github-llms.txt"},
 	} {
-		for layout, want := range map[llmstxt.Layout]string{llmstxt.LayoutHost: test.host,
-			llmstxt.LayoutLmstxt: test.lmstxt, llmstxt.LayoutFlat: "llms.txt"} {
+		for layout, want := range map[generate.Layout]string{generate.LayoutHost: test.host,
+			generate.LayoutLmstxt: test.lmstxt, generate.LayoutFlat: "llms.txt"} {
 			in := only(repository(t, nil), t.TempDir())
 			in.Layout = layout
 			completed(t, newJob(t, in, from(test.remote, "")))
@@ -95,7 +95,7 @@ func TestLocalRepositoriesOfOneName(t *testing.T) {
 func TestFilesInPlace(t *testing.T) {
 	dir := repository(t, nil)
 	in := all(dir, dir)
-	in.Layout, in.Graph = llmstxt.LayoutFlat, true
+	in.Layout, in.Graph = generate.LayoutFlat, true
 	completed(t, newJob(t, in, nowhere))
 	first := tree(t, dir)
 	completed(t, newJob(t, in, nowhere))
@@ -115,7 +115,7 @@ func TestFilesInPlace(t *testing.T) {
 // llms.txt alone goes to the file that is named. Its links lead to the repository from there.
 func TestOneFile(t *testing.T) {
 	dir := repository(t, nil)
-	in := llmstxt.Input{Repository: dir, Out: filepath.Join(dir, "new docs"), File: "index.txt"}
+	in := generate.Input{Repository: dir, Out: filepath.Join(dir, "new docs"), File: "index.txt"}
 	for range 2 {
 		completed(t, newJob(t, in, nowhere))
 	}
@@ -127,15 +127,15 @@ func TestOneFile(t *testing.T) {
 
 // A run removes what the one before it wrote and it does not, unless that has changed since.
 func TestFilesOfThePreviousRunAreRemoved(t *testing.T) {
-	for layout, want := range map[llmstxt.Layout][]string{
-		llmstxt.LayoutFlat:   {"graph/nodes/root.md", "llms-full.txt", "llms.json", "llms.txt", "notes.txt"},
-		llmstxt.LayoutLmstxt: nil, // everything stays
+	for layout, want := range map[generate.Layout][]string{
+		generate.LayoutFlat:   {"graph/nodes/root.md", "llms-full.txt", "llms.json", "llms.txt", "notes.txt"},
+		generate.LayoutLmstxt: nil, // everything stays
 	} {
 		in := all(repository(t, nil), t.TempDir())
 		in.Layout, in.Graph = layout, true
 		completed(t, newJob(t, in, nowhere))
 		dir, name := in.Out, "llms-full.txt"
-		if layout == llmstxt.LayoutLmstxt {
+		if layout == generate.LayoutLmstxt {
 			dir, name = filepath.Join(in.Out, "local", "garden"), "garden-llms-full.txt"
 		}
 		for _, changed := range []string{name, "graph/nodes/root.md", "notes.txt"} {
@@ -146,7 +146,7 @@ func TestFilesOfThePreviousRunAreRemoved(t *testing.T) {
 		if want == nil {
 			want = names(tree(t, dir))
 		}
-		in.Graph, in.Full, in.Ctx = false, llmstxt.FullNone, false
+		in.Graph, in.Full, in.Ctx = false, generate.FullNone, false
 		completed(t, newJob(t, in, nowhere))
 		same(t, "files", names(tree(t, dir)), want)
 	}
@@ -158,7 +158,7 @@ func TestForeignDocumentRemovesNothing(t *testing.T) {
 	files := fmt.Sprintf(`{"artifacts":[{"name":"docs/guide.md","sha256":%q},{"name":"../garden/docs/guide.md","sha256":%[1]q}]}`,
 		messages.Digest(guide))
 	in := all(repository(t, map[string]string{"docs/guide.md": guide, "llms.json": files}), "")
-	in.Out, in.Layout = in.Repository, llmstxt.LayoutFlat
+	in.Out, in.Layout = in.Repository, generate.LayoutFlat
 	completed(t, newJob(t, in, nowhere))
 	if text := read(t, filepath.Join(in.Repository, "docs", "guide.md")); text != guide {
 		t.Errorf("the guide is %q", text)
@@ -301,7 +301,7 @@ func TestCancelBetweenFiles(t *testing.T) {
 			}
 			return cancel()
 		}
-		job, err := llmstxt.Job(all(dir, out), config)
+		job, err := generate.Job(all(dir, out), config)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
@@ -60,12 +60,12 @@ func (o *oracle) asked() []model.Request {
 }
 
 // with lets the job find the oracle under any name; "auto" is the model that is loaded.
-func (o *oracle) with(config llmstxt.Config) llmstxt.Config {
-	config.Model = func(_ context.Context, name string) (*llmstxt.Model, error) {
-		if name == llmstxt.AutoModel {
+func (o *oracle) with(config generate.Config) generate.Config {
+	config.Model = func(_ context.Context, name string) (*generate.Model, error) {
+		if name == generate.AutoModel {
 			name = "loaded"
 		}
-		return &llmstxt.Model{Name: name, Server: "here", Stream: o.stream, Context: o.context,
+		return &generate.Model{Name: name, Server: "here", Stream: o.stream, Context: o.context,
 			Ladder: new(structured.Ladder)}, nil
 	}
 	return config
@@ -90,9 +90,9 @@ func refusal(status int, words string) []model.Part {
 	return []model.Part{ending(model.Evidence{Status: status, Framed: true, Failure: &model.Failure{Message: words}})}
 }
 
-func asking(t *testing.T, in llmstxt.Input, o *oracle) actors.Job {
+func asking(t *testing.T, in generate.Input, o *oracle) actors.Job {
 	t.Helper()
-	job, err := llmstxt.Job(in, o.with(folder(nowhere)))
+	job, err := generate.Job(in, o.with(folder(nowhere)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +100,13 @@ func asking(t *testing.T, in llmstxt.Input, o *oracle) actors.Job {
 }
 
 // modeled asks for llms.txt, llms.json and a model.
-func modeled(repository, out string) llmstxt.Input {
+func modeled(repository, out string) generate.Input {
 	in := only(repository, out)
 	in.Model = "m"
 	return in
 }
 
-func resultOf(t *testing.T, s messages.State) (r llmstxt.Result) {
+func resultOf(t *testing.T, s messages.State) (r generate.Result) {
 	t.Helper()
 	if err := json.Unmarshal(s.End.Result, &r); err != nil {
 		t.Fatal(err)
@@ -317,11 +317,11 @@ func TestModelFaults(t *testing.T) {
 
 func TestNoModelFound(t *testing.T) {
 	config := folder(nowhere)
-	config.Model = func(context.Context, string) (*llmstxt.Model, error) {
+	config.Model = func(context.Context, string) (*generate.Model, error) {
 		return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "no server answers")
 	}
 	in := modeled(repository(t, nil), t.TempDir())
-	job, err := llmstxt.Job(in, config)
+	job, err := generate.Job(in, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestNoModelFound(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 	in.RequireModel = true
-	if job, err = llmstxt.Job(in, config); err != nil {
+	if job, err = generate.Job(in, config); err != nil {
 		t.Fatal(err)
 	}
 	failed(t, job, messages.CauseProviderError)
@@ -391,10 +391,10 @@ func TestSilenceOfASmallContext(t *testing.T) {
 func TestModelIsAskedOnce(t *testing.T) {
 	dir, cache := repository(t, nil), t.TempDir()
 	o := oracleOf(says(description))
-	run := func(in llmstxt.Input, version string) string {
+	run := func(in generate.Input, version string) string {
 		config := o.with(folder(nowhere))
 		config.Cache, config.Version = cache, version
-		job, err := llmstxt.Job(in, config)
+		job, err := generate.Job(in, config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,7 +423,7 @@ func TestModelIsAskedOnce(t *testing.T) {
 func TestResultsOfModelsAreCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
 	broken := oracleOf(refusal(500, "down"))
-	auto := llmstxt.Input{Full: llmstxt.FullNone, Model: llmstxt.AutoModel}
+	auto := generate.Input{Full: generate.FullNone, Model: generate.AutoModel}
 	if first, _ := r.generate(t, auto, broken.with(r.config(cache, "1"))); !first.Degraded {
 		t.Errorf("%+v", first)
 	}
@@ -432,11 +432,11 @@ func TestResultsOfModelsAreCached(t *testing.T) {
 		first.Model != "loaded" {
 		t.Errorf("%+v", first)
 	}
-	named := llmstxt.Input{Full: llmstxt.FullNone, Model: "loaded", RequireModel: true}
+	named := generate.Input{Full: generate.FullNone, Model: "loaded", RequireModel: true}
 	if again, _ := r.generate(t, named, o.with(r.config(cache, "1"))); !again.Cached || len(o.asked()) != 1 {
 		t.Errorf("asked %d times, %+v", len(o.asked()), again)
 	}
-	if plain, _ := r.generate(t, llmstxt.Input{Full: llmstxt.FullNone}, r.config(cache, "1")); plain.Cached ||
+	if plain, _ := r.generate(t, generate.Input{Full: generate.FullNone}, r.config(cache, "1")); plain.Cached ||
 		plain.Model != "" {
 		t.Errorf("%+v", plain)
 	}
@@ -448,7 +448,7 @@ func TestALostRunKeepsTheAnswer(t *testing.T) {
 	in := modeled(repository(t, nil), t.TempDir())
 	node := func(inject func(actors.Point)) *actors.System {
 		s, err := actors.New(t.Context(), actors.Config{Journal: journal, HandOver: true, Drain: 1, Inject: inject,
-			Jobs: []actors.Definition{{Name: llmstxt.Name, New: func(json.RawMessage) (actors.Job, error) { return asking(t, in, o), nil }}}})
+			Jobs: []actors.Definition{{Name: generate.Name, New: func(json.RawMessage) (actors.Job, error) { return asking(t, in, o), nil }}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -461,7 +461,7 @@ func TestALostRunKeepsTheAnswer(t *testing.T) {
 			<-p.Context.Done()
 		}
 	})
-	id, err := first.Submit(t.Context(), messages.Request{Job: llmstxt.Name})
+	id, err := first.Submit(t.Context(), messages.Request{Job: generate.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,8 +488,8 @@ func TestALostRunKeepsTheAnswer(t *testing.T) {
 func TestCancelWhileTheModelThinks(t *testing.T) {
 	waiting := make(chan struct{})
 	config := folder(nowhere)
-	config.Model = func(_ context.Context, name string) (*llmstxt.Model, error) {
-		return &llmstxt.Model{Name: name, Stream: func(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
+	config.Model = func(_ context.Context, name string) (*generate.Model, error) {
+		return &generate.Model{Name: name, Stream: func(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
 			return func(yield func(model.Part, error) bool) {
 				close(waiting)
 				<-ctx.Done()
@@ -498,7 +498,7 @@ func TestCancelWhileTheModelThinks(t *testing.T) {
 			}
 		}}, nil
 	}
-	job, err := llmstxt.Job(modeled(repository(t, nil), t.TempDir()), config)
+	job, err := generate.Job(modeled(repository(t, nil), t.TempDir()), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,20 +514,20 @@ func TestCancelWhileTheModelThinks(t *testing.T) {
 
 func TestModelInput(t *testing.T) {
 	dir := repository(t, nil)
-	if _, err := llmstxt.Job(modeled(dir, "out"),
+	if _, err := generate.Job(modeled(dir, "out"),
 		folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a model that nobody can find: %v", err)
 	}
 	in := modeled(dir, "out")
 	for _, in.Model = range []string{strings.Repeat("x", 300), "a\nb", "\x1b[2J"} {
-		_, err := llmstxt.Job(in, oracleOf().with(folder(nowhere)))
+		_, err := generate.Job(in, oracleOf().with(folder(nowhere)))
 		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("the name %q: %v", in.Model, err)
 		}
 	}
 	in = only(dir, "out")
 	in.RequireModel = true
-	if _, err := llmstxt.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+	if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a required model without a name: %v", err)
 	}
 }

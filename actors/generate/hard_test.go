@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -36,8 +36,8 @@ func material(t *testing.T, files map[string]string) string {
 }
 
 // everything asks for all files with all that they can hold.
-func everything(repository, out string) llmstxt.Input {
-	return llmstxt.Input{Repository: repository, Out: out, Full: llmstxt.FullAll, Ctx: true}
+func everything(repository, out string) generate.Input {
+	return generate.Input{Repository: repository, Out: out, Full: generate.FullAll, Ctx: true}
 }
 
 // generated runs the job on the folder and gives llms.txt, which it checks: the format, that every link leads to a
@@ -221,12 +221,12 @@ func TestLimitsSayWhichFlagRaisesThem(t *testing.T) {
 	deep := strings.Repeat("d/", 33) + "a.md"
 	for flag, c := range map[string]struct {
 		files map[string]string
-		in    llmstxt.Input
+		in    generate.Input
 	}{
-		"--max-depth":     {map[string]string{deep: "# A\n"}, llmstxt.Input{}},
-		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, llmstxt.Input{MaxFileBytes: 3}},
-		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, llmstxt.Input{MaxBytes: 3}},
-		"--max-files":     {manyFiles(25), llmstxt.Input{MaxFiles: 2}},
+		"--max-depth":     {map[string]string{deep: "# A\n"}, generate.Input{}},
+		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, generate.Input{MaxFileBytes: 3}},
+		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, generate.Input{MaxBytes: 3}},
+		"--max-files":     {manyFiles(25), generate.Input{MaxFiles: 2}},
 	} {
 		in := c.in
 		in.Repository, in.Out = material(t, c.files), t.TempDir()

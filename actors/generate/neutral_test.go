@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"strings"

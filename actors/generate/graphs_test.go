@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"encoding/json"
@@ -10,13 +10,13 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // graphed asks for the graph, and as little as can be beside it.
-func graphed(repository, out string) llmstxt.Input {
+func graphed(repository, out string) generate.Input {
 	in := only(repository, out)
 	in.Graph = true
 	return in
@@ -57,7 +57,7 @@ func TestGraph(t *testing.T) {
 		d.Title != "Garden" {
 		t.Errorf("%s: edges %+v", d.Title, d.Edges)
 	}
-	var result llmstxt.Result
+	var result generate.Result
 	if err := json.Unmarshal(state.End.Result, &result); err != nil || result.Packages != 2 {
 		t.Errorf("result %+v, %v", result, err)
 	}
@@ -150,7 +150,7 @@ func TestGraphIsCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
 	r.files["go.mod"] = &fstest.MapFile{Data: []byte("module example.com/garden\n")}
 	r.files["a/a.go"] = &fstest.MapFile{Data: []byte("package a\n")}
-	in := llmstxt.Input{Graph: true}
+	in := generate.Input{Graph: true}
 	_, files := r.generate(t, in, r.config(cache, "1"))
 	result, again := r.generate(t, in, r.config(cache, "1"))
 	if !result.Cached || result.Packages != 1 {
@@ -165,7 +165,7 @@ func TestGraphIsCached(t *testing.T) {
 	if files["example.com/plants/garden/graph/nodes/a.md"] == "" {
 		t.Errorf("no page in %q", names(files))
 	}
-	result, plain := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))
+	result, plain := r.generate(t, generate.Input{}, r.config(cache, "1"))
 	if result.Cached || len(plain) >= len(files) {
 		t.Errorf("without the graph: cached %v, %q", result.Cached, names(plain))
 	}

@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
@@ -36,9 +36,9 @@ func newRemote() *remote {
 	}}
 }
 
-func (r *remote) config(cache, version string) llmstxt.Config {
-	return llmstxt.Config{Cache: cache, Version: version, Open: func(_ context.Context, at address.Address) (*llmstxt.Material, error) {
-		return &llmstxt.Material{
+func (r *remote) config(cache, version string) generate.Config {
+	return generate.Config{Cache: cache, Version: version, Open: func(_ context.Context, at address.Address) (*generate.Material, error) {
+		return &generate.Material{
 			Name: "garden", Origin: scan.ParseOrigin(at.URL, r.commit, ""), Key: at.URL + " " + r.commit,
 			Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 				r.reads.Add(1)
@@ -49,15 +49,15 @@ func (r *remote) config(cache, version string) llmstxt.Config {
 }
 
 // generate runs the job on the repository and gives what it came to, and the files.
-func (r *remote) generate(t *testing.T, in llmstxt.Input, config llmstxt.Config) (llmstxt.Result, map[string]string) {
+func (r *remote) generate(t *testing.T, in generate.Input, config generate.Config) (generate.Result, map[string]string) {
 	t.Helper()
 	in.Repository, in.Out = "https://example.com/plants/garden", t.TempDir()
-	job, err := llmstxt.Job(in, config)
+	job, err := generate.Job(in, config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	state := completed(t, job)
-	var result llmstxt.Result
+	var result generate.Result
 	if err := json.Unmarshal(state.End.Result, &result); err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func (r *remote) generate(t *testing.T, in llmstxt.Input, config llmstxt.Config)
 // Issue: "Results cached by commit, options and tool version."
 func TestResultsAreCached(t *testing.T) {
 	r, cache := newRemote(), filepath.Join(t.TempDir(), "made", "on", "demand")
-	first, files := r.generate(t, llmstxt.Input{Ctx: true}, r.config(cache, "1"))
-	again, same := r.generate(t, llmstxt.Input{Ctx: true}, r.config(cache, "1"))
+	first, files := r.generate(t, generate.Input{Ctx: true}, r.config(cache, "1"))
+	again, same := r.generate(t, generate.Input{Ctx: true}, r.config(cache, "1"))
 	if r.reads.Load() != 1 || first.Cached || !again.Cached {
 		t.Errorf("read %d times; cached %v and %v", r.reads.Load(), first.Cached, again.Cached)
 	}
@@ -81,16 +81,16 @@ func TestResultsAreCached(t *testing.T) {
 			t.Errorf("%s is other than it was", name)
 		}
 	}
-	for what, change := range map[string]func() (llmstxt.Input, llmstxt.Config){
-		"options": func() (llmstxt.Input, llmstxt.Config) {
-			return llmstxt.Input{Ctx: true, LinkStyle: "raw"}, r.config(cache, "1")
+	for what, change := range map[string]func() (generate.Input, generate.Config){
+		"options": func() (generate.Input, generate.Config) {
+			return generate.Input{Ctx: true, LinkStyle: "raw"}, r.config(cache, "1")
 		},
-		"version": func() (llmstxt.Input, llmstxt.Config) { return llmstxt.Input{Ctx: true}, r.config(cache, "2") },
-		"commit": func() (llmstxt.Input, llmstxt.Config) {
+		"version": func() (generate.Input, generate.Config) { return generate.Input{Ctx: true}, r.config(cache, "2") },
+		"commit": func() (generate.Input, generate.Config) {
 			r.commit = strings.Repeat("b2", 20)
-			return llmstxt.Input{Ctx: true}, r.config(cache, "1")
+			return generate.Input{Ctx: true}, r.config(cache, "1")
 		},
-		"no cache": func() (llmstxt.Input, llmstxt.Config) { return llmstxt.Input{Ctx: true}, r.config("", "1") },
+		"no cache": func() (generate.Input, generate.Config) { return generate.Input{Ctx: true}, r.config("", "1") },
 	} {
 		before := r.reads.Load()
 		in, config := change()
@@ -113,7 +113,7 @@ func TestSpoiltCacheIsAMiss(t *testing.T) {
 		"a link out":     func(e string) error { return errors.Join(os.RemoveAll(e), os.Symlink(t.TempDir(), e)) },
 	} {
 		r, cache := newRemote(), t.TempDir()
-		_, want := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))
+		_, want := r.generate(t, generate.Input{}, r.config(cache, "1"))
 		entries, err := os.ReadDir(cache)
 		if err != nil || len(entries) != 1 {
 			t.Fatalf("the cache holds %v, %v", entries, err)
@@ -121,7 +121,7 @@ func TestSpoiltCacheIsAMiss(t *testing.T) {
 		if err := spoil(filepath.Join(cache, entries[0].Name())); err != nil {
 			t.Fatal(err)
 		}
-		result, files := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))
+		result, files := r.generate(t, generate.Input{}, r.config(cache, "1"))
 		if result.Cached || r.reads.Load() != 2 {
 			t.Errorf("%s: taken from the cache all the same", what)
 		}
@@ -162,7 +162,7 @@ func TestCacheKeepsTheLatest(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
 	for i := range 70 {
 		r.commit = strings.Repeat("0", 38) + string(rune('a'+i/16%6)) + string("0123456789abcdef"[i%16])
-		r.generate(t, llmstxt.Input{Full: llmstxt.FullNone}, r.config(cache, "1"))
+		r.generate(t, generate.Input{Full: generate.FullNone}, r.config(cache, "1"))
 	}
 	entries, err := os.ReadDir(cache)
 	if err != nil || len(entries) != 64 {
@@ -173,7 +173,7 @@ func TestCacheKeepsTheLatest(t *testing.T) {
 // Issue: "Token counts ... cached by content": whatever the cache says, the counts are right.
 func TestTokenCountsAreCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
-	in := llmstxt.Input{CountTokens: true, Ctx: true}
+	in := generate.Input{CountTokens: true, Ctx: true}
 	first, want := r.generate(t, in, r.config(cache, "1"))
 	name := filepath.Join(cache, "tokens-o200k-1")
 	kept, err := os.ReadFile(name)
@@ -202,7 +202,7 @@ func TestFullAllPacksEveryTextFile(t *testing.T) {
 	r.files["testdata/in.txt"] = &fstest.MapFile{Data: []byte("input\n")}
 	r.files["logo.png"] = &fstest.MapFile{Data: []byte("\x89PNG\x00")}
 	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 200_000))}
-	result, files := r.generate(t, llmstxt.Input{Full: llmstxt.FullAll, MaxFileBytes: 4 << 20}, r.config("", ""))
+	result, files := r.generate(t, generate.Input{Full: generate.FullAll, MaxFileBytes: 4 << 20}, r.config("", ""))
 	full := files["example.com/plants/garden/llms-full.txt"]
 	for _, name := range []string{"README.md", "guide.md", "src/deep/x.c", "testdata/in.txt", "big.txt"} {
 		if strings.Count(full, "\n## "+name+"\n") != 1 {
@@ -220,7 +220,7 @@ func TestResultIsFitToBeShown(t *testing.T) {
 	r := newRemote()
 	r.files["README.md"] = &fstest.MapFile{
 		Data: []byte("# Gar\u202eden\x1b[31m\n\nA garden grows things in \u200brows with " + token + " and beds.\n")}
-	result, _ := r.generate(t, llmstxt.Input{}, r.config("", ""))
+	result, _ := r.generate(t, generate.Input{}, r.config("", ""))
 	text := result.Title + result.Summary
 	if strings.ContainsAny(text, "\u202e\u200b\x1b") || strings.Contains(text, token) || !strings.Contains(text, "[redacted]") {
 		t.Errorf("the result is %q: %q", result.Title, result.Summary)
@@ -234,8 +234,8 @@ func TestSizeBudget(t *testing.T) {
 		r.files["docs/"+name+".md"] = &fstest.MapFile{Data: []byte("# On " + name + "\n\nSomething that is worth knowing about it.\n" +
 			strings.Repeat("More of it, line by line.\n", 40))}
 	}
-	in := llmstxt.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(), Ctx: true, Full: llmstxt.FullAll, SizeBudget: 3000}
-	job, err := llmstxt.Job(in, r.config("", ""))
+	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(), Ctx: true, Full: generate.FullAll, SizeBudget: 3000}
+	job, err := generate.Job(in, r.config("", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestSizeBudget(t *testing.T) {
 }
 
 func TestUnusableOptions(t *testing.T) {
-	for _, in := range []llmstxt.Input{
+	for _, in := range []generate.Input{
 		{Full: "some"}, {Format: 3}, {LinkStyle: "red"}, {SizeBudget: 100}, {SizeBudget: -1}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {MaxFiles: -1},
 		{Repository: "https://user:secret@example.com/o/r"}, {Repository: "-x"}, {Repository: "https://github.com/owner"},
 	} {
@@ -269,7 +269,7 @@ func TestUnusableOptions(t *testing.T) {
 			in.Repository = "o/r"
 		}
 		in.Out = "out"
-		_, err := llmstxt.Job(in, llmstxt.Config{})
+		_, err := generate.Job(in, generate.Config{})
 		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v, want invalid input", in, err)
 		}

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package llmstxt_test
+package generate_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package llmstxt
+package generate
 
 import (
 	"bytes"

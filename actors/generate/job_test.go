@@ -1,4 +1,4 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -50,9 +50,9 @@ func from(remote, commit string) func() scan.Origin {
 }
 
 // folder opens local folders and says where they are from.
-func folder(origin func() scan.Origin) llmstxt.Config {
-	return llmstxt.Config{Open: func(_ context.Context, at address.Address) (*llmstxt.Material, error) {
-		return &llmstxt.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+func folder(origin func() scan.Origin) generate.Config {
+	return generate.Config{Open: func(_ context.Context, at address.Address) (*generate.Material, error) {
+		return &generate.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 			root, err := os.OpenRoot(at.Path)
 			if err != nil {
 				return nil, messages.InvalidInput("cannot open the folder: %v", err)
@@ -62,18 +62,18 @@ func folder(origin func() scan.Origin) llmstxt.Config {
 	}}
 }
 
-func all(repository, out string) llmstxt.Input {
-	return llmstxt.Input{Repository: repository, Out: out, Ctx: true}
+func all(repository, out string) generate.Input {
+	return generate.Input{Repository: repository, Out: out, Ctx: true}
 }
 
 // only asks for llms.txt and llms.json.
-func only(repository, out string) llmstxt.Input {
-	return llmstxt.Input{Repository: repository, Out: out, Full: llmstxt.FullNone}
+func only(repository, out string) generate.Input {
+	return generate.Input{Repository: repository, Out: out, Full: generate.FullNone}
 }
 
-func newJob(t *testing.T, in llmstxt.Input, origin func() scan.Origin) actors.Job {
+func newJob(t *testing.T, in generate.Input, origin func() scan.Origin) actors.Job {
 	t.Helper()
-	job, err := llmstxt.Job(in, folder(origin))
+	job, err := generate.Job(in, folder(origin))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestResult(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	out := t.TempDir()
 	state := completed(t, newJob(t, all(repository(t, nil), out), from("https://example.com/plants/garden", commit)))
-	var result llmstxt.Result
+	var result generate.Result
 	if err := json.Unmarshal(state.End.Result, &result); err != nil {
 		t.Fatal(err)
 	}
@@ -253,9 +253,9 @@ func TestResult(t *testing.T) {
 	if !strings.Contains(text, "\n> "+result.Summary+"\n") {
 		t.Errorf("the summary %q is not that of the file:\n%s", result.Summary, text)
 	}
-	want := llmstxt.Result{Title: "Garden", Summary: result.Summary, Folder: "example.com/plants/garden", Files: 4,
+	want := generate.Result{Title: "Garden", Summary: result.Summary, Folder: "example.com/plants/garden", Files: 4,
 		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden",
-		TokenBudget: llmstxt.DefaultTokens}
+		TokenBudget: generate.DefaultTokens}
 	if result != want {
 		t.Errorf("result %+v, want %+v", result, want)
 	}
@@ -292,7 +292,7 @@ func pathTo(t *testing.T, out, repository string) string {
 
 func TestUnusableInput(t *testing.T) {
 	dir := repository(t, nil)
-	for what, in := range map[string]llmstxt.Input{
+	for what, in := range map[string]generate.Input{
 		"no such folder": all(filepath.Join(dir, "nope"), "out"),
 		"a file":         all(filepath.Join(dir, "go.mod"), "out"),
 		"no output":      all(dir, ""),
@@ -300,7 +300,7 @@ func TestUnusableInput(t *testing.T) {
 		"no file name":   {Repository: dir, Out: "out", File: "../llms.txt"},
 		"a file and ctx": {Repository: dir, Out: "out", File: "llms.txt", Ctx: true},
 	} {
-		if _, err := llmstxt.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %v, want invalid input", what, err)
 		}
 	}
@@ -327,12 +327,12 @@ func TestWarningIsLogged(t *testing.T) {
 	out := t.TempDir()
 	config := folder(nowhere)
 	open := config.Open
-	config.Open = func(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	config.Open = func(ctx context.Context, at address.Address) (*generate.Material, error) {
 		material, err := open(ctx, at)
 		material.Warning = "the index is torn"
 		return material, err
 	}
-	job, err := llmstxt.Job(only(repository(t, nil), out), config)
+	job, err := generate.Job(only(repository(t, nil), out), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package llmstxt is the generate job: it reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and
+// Package generate is the job that reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and
 // llms.json for it, with no model unless one is asked for.
 //
 // Its tasks are fetch (the caller's [Open], then package scan: what there is), analyze (package rank: what belongs
@@ -6,4 +6,4 @@
 // configure finds it before analyze, and understand asks it after (package insight). The same repository gives the
 // same bytes; only llms.json names the local folder that it was made of. Files appear under their final names whole
 // and synced, or not at all. The results for fetched repositories are cached, as are token counts of any text.
-package llmstxt
+package generate

@@ -1,4 +1,4 @@
-package llmstxt
+package generate
 
 // IsSameModel lets a test compare the names of models.
 var IsSameModel = isSameModel

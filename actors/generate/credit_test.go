@@ -1,10 +1,10 @@
-package llmstxt_test
+package generate_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -29,7 +29,7 @@ func TestNamesOfOneModel(t *testing.T) {
 		{"m-2024-08-06", "m-2024-11-20"}:             false,
 		{"m", "m-mini"}:                              false,
 	} {
-		if llmstxt.IsSameModel(pair[0], pair[1]) != want || llmstxt.IsSameModel(pair[1], pair[0]) != want {
+		if generate.IsSameModel(pair[0], pair[1]) != want || generate.IsSameModel(pair[1], pair[0]) != want {
 			t.Errorf("%q: want %v", pair, want)
 		}
 	}
@@ -46,9 +46,9 @@ func by(name string, answer []model.Part) []model.Part {
 // What another model says than the one that was asked is never found under the name that was asked.
 func TestAnotherModelIsNotCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
-	in := llmstxt.Input{Full: llmstxt.FullNone, Model: "big-70b"}
+	in := generate.Input{Full: generate.FullNone, Model: "big-70b"}
 	o := oracleOf(by("/srv/models/tiny\x1b-1b", says(description)), by("Vendor/Big-70B", says(description)))
-	for i, want := range []llmstxt.Result{{Model: "tiny-1b"}, {Model: "big-70b"}, {Model: "big-70b", Cached: true}} {
+	for i, want := range []generate.Result{{Model: "tiny-1b"}, {Model: "big-70b"}, {Model: "big-70b", Cached: true}} {
 		got, files := r.generate(t, in, o.with(r.config(cache, "1")))
 		if got.Model != want.Model || got.Cached != want.Cached || got.Degraded {
 			t.Errorf("run %d: %+v", i+1, got)
