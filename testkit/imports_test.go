@@ -137,11 +137,15 @@ var rules = []rule{{
 }, {
 	pkgs: "actors/generate",
 	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
+		"messages", "messages/*", "supervision", "actors", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
 		"actors/call", "actors/filelock", "actors/atomicfile",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/llmstxt",
+	ours:   []string{"messages", "actors/llmstxt/*", "actors/llmstxt/repository/*"},
+	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/llmstxt/repository/source/surface",
 	ours:   []string{"actors/llmstxt/repository/prose"},
@@ -305,8 +309,8 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{
-		"messages", "messages/redact", "actors/generate", "actors/llmstxt/*", "actors/llmstxt/repository/*", "transport/archive",
-		"transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
+		"messages", "messages/redact", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*",
+		"transport/archive", "transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
 }, {
@@ -345,7 +349,7 @@ var rules = []rule{{
 	ours: []string{"actors/plan"},
 }, {
 	pkgs: "cmd/internal/checks",
-	ours: []string{"messages", "actors", "actors/generate", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
+	ours: []string{"messages", "actors", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/internal/plans",
@@ -542,6 +546,7 @@ func TestRulesAreEnforced(t *testing.T) {
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("transport/git")}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("actors/generate")}, "may not import"},
 		{source{path: "actors/a.go", pkg: "actors", imports: ours("testkit")}, "may not import"},
+		{source{path: "actors/llmstxt/a.go", pkg: "actors/llmstxt", imports: ours("actors")}, "may not import"},
 		{source{path: "actors/generate/a.go", pkg: "actors/generate",
 			imports: []string{"github.com/asynkron/protoactor-go/actor"}}, "may not import"},
 		{source{path: "transport/git/a.go", pkg: "transport/git", imports: ours("actors")}, "may not import"},

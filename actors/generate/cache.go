@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
@@ -41,30 +43,30 @@ type cached struct {
 const cacheIndex = "result.json"
 
 // key names everything that decides the result: the material, the input, the model and the program. "" is no key.
-func (g *generation) key(ctx context.Context) string {
-	if g.cache.folder == "" || g.material.Key == "" || g.degraded != "" {
+func (g *generation) key(ctx context.Context, m *Material) string {
+	if g.cache.folder == "" || m.Key == "" {
 		return ""
 	}
 	in := g.input
 	in.Out, in.Layout, in.RequireModel = "", "", false
 	if in.File != "" {
-		in.File = nameTxt
+		in.File = llmstxt.NameTxt
 	}
 	if in.Model != "" {
-		m, err := g.find(ctx)
+		found, err := g.finder.find(ctx)
 		if err != nil {
 			return ""
 		}
-		in.Model = m.Name
+		in.Model = found.Name
 	}
-	return keyOf(g.config.Version, g.material.Key, in)
+	return keyOf(g.config.Version, m.Key, in)
 }
 
 // answerKey names everything that decides a model's answer: the program, the model and the prompt. Folders without a
 // commit have one as well.
-func (g *generation) answerKey(m insight.Material) string {
+func (g *generation) answerKey(name string, m insight.Material) string {
 	system, user := m.Prompt("") // without the boundary, which differs each time
-	return keyOf("answer", g.config.Version, g.model.Name, system, user)
+	return keyOf("answer", g.config.Version, name, system, user)
 }
 
 func keyOf(parts ...any) string {
@@ -110,11 +112,11 @@ func (c cache) hasSecret(data []byte) bool { return !bytes.Equal(c.secrets.Bytes
 func (c *cached) isValid(in cache) bool {
 	for _, f := range c.Files {
 		data, err := c.read(f)
-		check := checkOf(f.Name)
+		check := llmstxt.CheckerOf(f.Name)
 		if err != nil || check == nil || in.hasSecret(data) {
 			return false
 		}
-		if _, err := check.Write(data); err != nil || check.verdict() != nil {
+		if _, err := check.Write(data); err != nil || check.Verdict() != nil {
 			return false
 		}
 	}
@@ -132,6 +134,21 @@ func (c *cached) read(f render.Artifact) ([]byte, error) {
 
 func readRegular(dir *os.Root, name string) ([]byte, error) {
 	return fs.ReadFile(scan.Folder(dir), name)
+}
+
+// files lists the cached files.
+func (c *cached) files() []llmstxt.File {
+	var files []llmstxt.File
+	for _, f := range c.Files {
+		files = append(files, llmstxt.File{Name: f.Name, Write: func(w io.Writer) (llmstxt.Written, error) {
+			data, err := c.read(f)
+			if err == nil {
+				_, err = w.Write(data)
+			}
+			return llmstxt.Written{Artifact: f}, err
+		}})
+	}
+	return files
 }
 
 // make opens the folder, which it makes if it is missing.

@@ -16,6 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
@@ -67,8 +68,8 @@ func (r *remote) generate(t *testing.T, in generate.Input, config generate.Confi
 // Issue: "Results cached by commit, options and tool version."
 func TestResultsAreCached(t *testing.T) {
 	r, cache := newRemote(), filepath.Join(t.TempDir(), "made", "on", "demand")
-	first, files := r.generate(t, generate.Input{Ctx: true}, r.config(cache, "1"))
-	again, same := r.generate(t, generate.Input{Ctx: true}, r.config(cache, "1"))
+	first, files := r.generate(t, generate.Input{Options: llmstxt.Options{Ctx: true}}, r.config(cache, "1"))
+	again, same := r.generate(t, generate.Input{Options: llmstxt.Options{Ctx: true}}, r.config(cache, "1"))
 	if r.reads.Load() != 1 || first.Cached || !again.Cached {
 		t.Errorf("read %d times; cached %v and %v", r.reads.Load(), first.Cached, again.Cached)
 	}
@@ -83,14 +84,18 @@ func TestResultsAreCached(t *testing.T) {
 	}
 	for what, change := range map[string]func() (generate.Input, generate.Config){
 		"options": func() (generate.Input, generate.Config) {
-			return generate.Input{Ctx: true, LinkStyle: "raw"}, r.config(cache, "1")
+			return generate.Input{Options: llmstxt.Options{Ctx: true, LinkStyle: "raw"}}, r.config(cache, "1")
 		},
-		"version": func() (generate.Input, generate.Config) { return generate.Input{Ctx: true}, r.config(cache, "2") },
+		"version": func() (generate.Input, generate.Config) {
+			return generate.Input{Options: llmstxt.Options{Ctx: true}}, r.config(cache, "2")
+		},
 		"commit": func() (generate.Input, generate.Config) {
 			r.commit = strings.Repeat("b2", 20)
-			return generate.Input{Ctx: true}, r.config(cache, "1")
+			return generate.Input{Options: llmstxt.Options{Ctx: true}}, r.config(cache, "1")
 		},
-		"no cache": func() (generate.Input, generate.Config) { return generate.Input{Ctx: true}, r.config("", "1") },
+		"no cache": func() (generate.Input, generate.Config) {
+			return generate.Input{Options: llmstxt.Options{Ctx: true}}, r.config("", "1")
+		},
 	} {
 		before := r.reads.Load()
 		in, config := change()
@@ -162,7 +167,7 @@ func TestCacheKeepsTheLatest(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
 	for i := range 70 {
 		r.commit = strings.Repeat("0", 38) + string(rune('a'+i/16%6)) + string("0123456789abcdef"[i%16])
-		r.generate(t, generate.Input{Full: generate.FullNone}, r.config(cache, "1"))
+		r.generate(t, generate.Input{Options: llmstxt.Options{Full: llmstxt.FullNone}}, r.config(cache, "1"))
 	}
 	entries, err := os.ReadDir(cache)
 	if err != nil || len(entries) != 64 {
@@ -173,7 +178,7 @@ func TestCacheKeepsTheLatest(t *testing.T) {
 // Issue: "Token counts ... cached by content": whatever the cache says, the counts are right.
 func TestTokenCountsAreCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
-	in := generate.Input{CountTokens: true, Ctx: true}
+	in := generate.Input{Options: llmstxt.Options{CountTokens: true, Ctx: true}}
 	first, want := r.generate(t, in, r.config(cache, "1"))
 	name := filepath.Join(cache, "tokens-o200k-1")
 	kept, err := os.ReadFile(name)
@@ -202,7 +207,7 @@ func TestFullAllPacksEveryTextFile(t *testing.T) {
 	r.files["testdata/in.txt"] = &fstest.MapFile{Data: []byte("input\n")}
 	r.files["logo.png"] = &fstest.MapFile{Data: []byte("\x89PNG\x00")}
 	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 200_000))}
-	result, files := r.generate(t, generate.Input{Full: generate.FullAll, MaxFileBytes: 4 << 20}, r.config("", ""))
+	result, files := r.generate(t, generate.Input{Options: llmstxt.Options{Full: llmstxt.FullAll, MaxFileBytes: 4 << 20}}, r.config("", ""))
 	full := files["example.com/plants/garden/llms-full.txt"]
 	for _, name := range []string{"README.md", "guide.md", "src/deep/x.c", "testdata/in.txt", "big.txt"} {
 		if strings.Count(full, "\n## "+name+"\n") != 1 {
@@ -234,7 +239,8 @@ func TestSizeBudget(t *testing.T) {
 		r.files["docs/"+name+".md"] = &fstest.MapFile{Data: []byte("# On " + name + "\n\nSomething that is worth knowing about it.\n" +
 			strings.Repeat("More of it, line by line.\n", 40))}
 	}
-	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(), Ctx: true, Full: generate.FullAll, SizeBudget: 3000}
+	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(),
+		Options: llmstxt.Options{Ctx: true, Full: llmstxt.FullAll, SizeBudget: 3000}}
 	job, err := generate.Job(in, r.config("", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +268,10 @@ func TestSizeBudget(t *testing.T) {
 
 func TestUnusableOptions(t *testing.T) {
 	for _, in := range []generate.Input{
-		{Full: "some"}, {Format: 3}, {LinkStyle: "red"}, {SizeBudget: 100}, {SizeBudget: -1}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {MaxFiles: -1},
+		{Options: llmstxt.Options{Full: "some"}}, {Options: llmstxt.Options{Format: 3}},
+		{Options: llmstxt.Options{LinkStyle: "red"}}, {Options: llmstxt.Options{SizeBudget: 100}},
+		{Options: llmstxt.Options{SizeBudget: -1}}, {Options: llmstxt.Options{BaseURL: "ftp://x"}},
+		{Options: llmstxt.Options{BaseURL: "https://u:p@x"}}, {Options: llmstxt.Options{MaxFiles: -1}},
 		{Repository: "https://user:secret@example.com/o/r"}, {Repository: "-x"}, {Repository: "https://github.com/owner"},
 	} {
 		if in.Repository == "" {

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -12,20 +11,16 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// modelName is the model that answered, or the one that was asked.
-func (g *generation) modelName() string { return cmp.Or(g.other, g.model.Name) }
-
-// noteAnswerer records which model answered: some servers answer with a loaded model if they cannot load the one that
-// was asked. An answer of the model that was asked keeps the name that was asked for, as in the cache.
-func (g *generation) noteAnswerer(t *actors.TaskContext, answered string, err error) {
+// otherModel logs and returns which model answered in place of the one that was asked, or "": some servers answer with
+// a loaded model if they cannot load that one. An answer of the model that was asked keeps the name that was asked for,
+// as in the cache.
+func otherModel(t *actors.TaskContext, asked, answered string) string {
 	name := shownModel(answered)
-	if name == "" || isSameModel(g.model.Name, answered) {
-		return
+	if name == "" || isSameModel(asked, answered) {
+		return ""
 	}
-	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, g.model.Name))
-	if err == nil {
-		g.other = name
-	}
+	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, asked))
+	return name
 }
 
 // shownModel is the server's name for a model, without control characters and the folders of its machine.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -46,7 +47,7 @@ func by(name string, answer []model.Part) []model.Part {
 // What another model says than the one that was asked is never found under the name that was asked.
 func TestAnotherModelIsNotCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
-	in := generate.Input{Full: generate.FullNone, Model: "big-70b"}
+	in := generate.Input{Model: "big-70b", Options: llmstxt.Options{Full: llmstxt.FullNone}}
 	o := oracleOf(by("/srv/models/tiny\x1b-1b", says(description)), by("Vendor/Big-70B", says(description)))
 	for i, want := range []generate.Result{{Model: "tiny-1b"}, {Model: "big-70b"}, {Model: "big-70b", Cached: true}} {
 		got, files := r.generate(t, in, o.with(r.config(cache, "1")))

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -146,7 +147,7 @@ func TestFilesOfThePreviousRunAreRemoved(t *testing.T) {
 		if want == nil {
 			want = names(tree(t, dir))
 		}
-		in.Graph, in.Full, in.Ctx = false, generate.FullNone, false
+		in.Graph, in.Full, in.Ctx = false, llmstxt.FullNone, false
 		completed(t, newJob(t, in, nowhere))
 		same(t, "files", names(tree(t, dir)), want)
 	}

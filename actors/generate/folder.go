@@ -2,10 +2,8 @@ package generate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -17,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
@@ -30,6 +29,7 @@ const lockPause = 10 * time.Millisecond
 // folder is where the files go, while no other run writes there.
 type folder struct {
 	*os.Root
+	place
 	dir      string           // slash-separated, below the output folder
 	path     string           // without links
 	previous *render.Document // that the run before wrote, or nil
@@ -38,20 +38,20 @@ type folder struct {
 
 // openFolder opens and locks the folder for the files. If the first choice has the files of another repository, it
 // takes the second.
-func (g *generation) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, error) {
-	dirs := g.folders()
-	f, err := g.lockFolder(ctx, t, dirs[0])
-	if err != nil || len(dirs) == 1 || !f.isOther(g.at.Path) {
+func (p place) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, error) {
+	dirs := p.folders()
+	f, err := p.lockFolder(ctx, t, dirs[0])
+	if err != nil || len(dirs) == 1 || !f.isOther(p.at.Path) {
 		return f, err
 	}
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	return g.lockFolder(ctx, t, dirs[1])
+	return p.lockFolder(ctx, t, dirs[1])
 }
 
-func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir string) (*folder, error) {
-	root, err := openOut(g.input.Out, dir)
+func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string) (*folder, error) {
+	root, err := openOut(p.input.Out, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir 
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	f := &folder{Root: root, dir: dir, path: realPath(filepath.Join(g.input.Out, filepath.FromSlash(dir))), lock: lock}
-	if g.input.File == "" {
-		f.previous = documentOf(scan.Folder(root), g.fileOf(nameJSON))
+	f := &folder{Root: root, place: p, dir: dir, path: realPath(filepath.Join(p.input.Out, filepath.FromSlash(dir))), lock: lock}
+	if p.input.File == "" {
+		f.previous = llmstxt.DocumentOf(scan.Folder(root), p.fileOf(llmstxt.NameJSON))
 	}
 	return f, nil
 }
@@ -97,55 +97,32 @@ func relativeURL(from, to string) string {
 
 // removeStale removes the files that the previous run wrote and this one did not. A file that was changed since
 // stays.
-func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []render.Artifact) {
-	if out.previous == nil {
+func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
+	if f.previous == nil {
 		return
 	}
-	fresh := map[string]bool{nameJSON: true}
-	for _, f := range written {
-		fresh[f.Name] = true
+	fresh := map[string]bool{llmstxt.NameJSON: true}
+	for _, a := range written {
+		fresh[a.Name] = true
 	}
-	n, pagesAlone := 0, g.input.Layout == LayoutLmstxt // its tools write one kind of file in each run
-	for _, old := range out.previous.Artifacts {
-		if fresh[old.Name] || checkOf(old.Name) == nil { // anybody may have written this llms.json
+	n, pagesAlone := 0, f.input.Layout == LayoutLmstxt // its tools write one kind of file in each run
+	for _, old := range f.previous.Artifacts {
+		if fresh[old.Name] || llmstxt.CheckerOf(old.Name) == nil { // anybody may have written this llms.json
 			continue
 		}
-		if pagesAlone && !(g.input.Graph && graph.IsPage(old.Name)) {
+		if pagesAlone && !(f.input.Graph && graph.IsPage(old.Name)) {
 			continue
 		}
-		name := g.fileOf(old.Name)
-		data, err := readRegular(out.Root, name)
-		if err == nil && messages.Digest(string(data)) == old.SHA256 && out.Remove(name) == nil {
+		name := f.fileOf(old.Name)
+		data, err := readRegular(f.Root, name)
+		if err == nil && messages.Digest(string(data)) == old.SHA256 && f.Remove(name) == nil {
 			n++
 		}
 	}
 	if n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", prose.Count(n, "file")))
-		_ = errors.Join(out.Remove(pagesFolder), out.Remove(graphFolder)) // they stay if they hold files
+		_ = errors.Join(f.Remove(pagesFolder), f.Remove(graphFolder)) // they stay if they hold files
 	}
-}
-
-// documentOf reads the llms.json of an earlier run; nil if there is none.
-func documentOf(files fs.FS, name string) *render.Document {
-	const most = 64 << 20
-	data, err := readAtMost(files, name, most)
-	d := new(render.Document)
-	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != render.Schema {
-		return nil
-	}
-	return d
-}
-
-func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
-	f, info, err := scan.OpenRegular(files, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info.Size() > most {
-		return nil, fs.ErrInvalid
-	}
-	return io.ReadAll(io.LimitReader(f, most))
 }
 
 func makeOut(out string) error {
@@ -209,4 +186,15 @@ func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, err
 		}
 	}
 	return f, nil
+}
+
+// sweep makes the graph's folders, and removes and counts the temporary files of unfinished runs.
+func (f *folder) sweep() (n int, err error) {
+	if f.input.Graph {
+		if err := makeFolder(f.Root, pagesFolder); err != nil {
+			return 0, err
+		}
+		n = atomicfile.Sweep(f.Root, graphFolder, "repo.") + atomicfile.Sweep(f.Root, pagesFolder, "")
+	}
+	return n + atomicfile.Sweep(f.Root, ".", f.stem()), nil
 }

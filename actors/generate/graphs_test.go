@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -150,7 +151,7 @@ func TestGraphIsCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
 	r.files["go.mod"] = &fstest.MapFile{Data: []byte("module example.com/garden\n")}
 	r.files["a/a.go"] = &fstest.MapFile{Data: []byte("package a\n")}
-	in := generate.Input{Graph: true}
+	in := generate.Input{Options: llmstxt.Options{Graph: true}}
 	_, files := r.generate(t, in, r.config(cache, "1"))
 	result, again := r.generate(t, in, r.config(cache, "1"))
 	if !result.Cached || result.Packages != 1 {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -37,7 +38,7 @@ func material(t *testing.T, files map[string]string) string {
 
 // everything asks for all files with all that they can hold.
 func everything(repository, out string) generate.Input {
-	return generate.Input{Repository: repository, Out: out, Full: generate.FullAll, Ctx: true}
+	return generate.Input{Repository: repository, Out: out, Options: llmstxt.Options{Full: llmstxt.FullAll, Ctx: true}}
 }
 
 // generated runs the job on the folder and gives llms.txt, which it checks: the format, that every link leads to a
@@ -224,9 +225,9 @@ func TestLimitsSayWhichFlagRaisesThem(t *testing.T) {
 		in    generate.Input
 	}{
 		"--max-depth":     {map[string]string{deep: "# A\n"}, generate.Input{}},
-		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, generate.Input{MaxFileBytes: 3}},
-		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, generate.Input{MaxBytes: 3}},
-		"--max-files":     {manyFiles(25), generate.Input{MaxFiles: 2}},
+		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, generate.Input{Options: llmstxt.Options{MaxFileBytes: 3}}},
+		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, generate.Input{Options: llmstxt.Options{MaxBytes: 3}}},
+		"--max-files":     {manyFiles(25), generate.Input{Options: llmstxt.Options{MaxFiles: 2}}},
 	} {
 		in := c.in
 		in.Repository, in.Out = material(t, c.files), t.TempDir()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -63,12 +64,12 @@ func folder(origin func() scan.Origin) generate.Config {
 }
 
 func all(repository, out string) generate.Input {
-	return generate.Input{Repository: repository, Out: out, Ctx: true}
+	return generate.Input{Repository: repository, Out: out, Options: llmstxt.Options{Ctx: true}}
 }
 
 // only asks for llms.txt and llms.json.
 func only(repository, out string) generate.Input {
-	return generate.Input{Repository: repository, Out: out, Full: generate.FullNone}
+	return generate.Input{Repository: repository, Out: out, Options: llmstxt.Options{Full: llmstxt.FullNone}}
 }
 
 func newJob(t *testing.T, in generate.Input, origin func() scan.Origin) actors.Job {
@@ -255,7 +256,7 @@ func TestResult(t *testing.T) {
 	}
 	want := generate.Result{Title: "Garden", Summary: result.Summary, Folder: "example.com/plants/garden", Files: 4,
 		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden",
-		TokenBudget: generate.DefaultTokens}
+		TokenBudget: llmstxt.DefaultTokens}
 	if result != want {
 		t.Errorf("result %+v, want %+v", result, want)
 	}
@@ -298,7 +299,7 @@ func TestUnusableInput(t *testing.T) {
 		"no output":      all(dir, ""),
 		"no layout":      {Repository: dir, Out: "out", Layout: "round"},
 		"no file name":   {Repository: dir, Out: "out", File: "../llms.txt"},
-		"a file and ctx": {Repository: dir, Out: "out", File: "llms.txt", Ctx: true},
+		"a file and ctx": {Repository: dir, Out: "out", File: "llms.txt", Options: llmstxt.Options{Ctx: true}},
 	} {
 		if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %v, want invalid input", what, err)

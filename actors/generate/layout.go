@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -50,38 +51,53 @@ func (m *Material) Folders(layout Layout, source string) []string {
 	return []string{dir}
 }
 
-func (g *generation) folders() []string {
-	if g.input.File != "" {
+// place says where the files of a run go.
+type place struct {
+	input    Input
+	at       address.Address
+	material *Material
+}
+
+func (g *generation) place(m *Material) place { return place{g.input, g.at, m} }
+
+func (p place) folders() []string {
+	if p.input.File != "" {
 		return []string{"."}
 	}
-	return g.material.Folders(g.input.Layout, g.at.Path)
+	return p.material.Folders(p.input.Layout, p.at.Path)
 }
 
 // stem is what the names of the text files begin with.
-func (g *generation) stem() string {
-	if g.input.File != "" {
-		return g.input.File
+func (p place) stem() string {
+	if p.input.File != "" {
+		return p.input.File
 	}
-	if g.input.Layout != LayoutLmstxt {
+	if p.input.Layout != LayoutLmstxt {
 		return "llms"
 	}
-	o := g.material.Origin
-	name := cmp.Or(o.Repo, g.material.Name)
+	o := p.material.Origin
+	name := cmp.Or(o.Repo, p.material.Name)
 	if o.Owner != "" && o.Prefix != "" {
 		name = path.Base(o.Prefix)
 	}
 	return fileName(name) + "-llms"
 }
 
+// The folders of the graph, below that of the repository.
+const (
+	graphFolder = "graph"
+	pagesFolder = "graph/nodes"
+)
+
 // fileOf is where an artifact lies in the folder of the repository.
-func (g *generation) fileOf(artifact string) string {
+func (p place) fileOf(artifact string) string {
 	switch {
-	case g.input.File != "":
-		return g.input.File
-	case graphCheckOf(artifact) != nil:
+	case p.input.File != "":
+		return p.input.File
+	case llmstxt.OfGraph(artifact):
 		return path.Join(graphFolder, artifact)
 	}
-	return g.stem() + strings.TrimPrefix(artifact, "llms")
+	return p.stem() + strings.TrimPrefix(artifact, "llms")
 }
 
 // fileName makes a name safe to begin a file name with.
@@ -108,21 +124,22 @@ func realPath(name string) string {
 
 // isOutput reports whether the job itself writes the file, or a temporary file for it. Such files are not read, so that
 // a second run into the repository gives the same result.
-func (g *generation) isOutput() func(scan.File) bool {
-	if g.at.Kind != address.Folder {
+func (p place) isOutput() func(scan.File) bool {
+	if p.at.Kind != address.Folder {
 		return func(scan.File) bool { return false }
 	}
 	var outputs, pages []string
-	for _, dir := range g.folders() {
-		inside, err := filepath.Rel(g.at.Path, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
+	for _, dir := range p.folders() {
+		inside, err := filepath.Rel(p.at.Path, filepath.Join(p.input.Out, filepath.FromSlash(dir)))
 		if err != nil {
 			continue
 		}
 		inside = filepath.ToSlash(inside)
-		for _, name := range []string{nameTxt, nameFull, nameCtx, nameJSON} {
-			outputs = append(outputs, path.Join(inside, g.fileOf(name)))
+		for _, name := range []string{llmstxt.NameTxt, llmstxt.NameFull, llmstxt.NameCtx, llmstxt.NameJSON} {
+			outputs = append(outputs, path.Join(inside, p.fileOf(name)))
 		}
-		outputs = append(outputs, path.Join(inside, graphFolder, nameGraph), path.Join(inside, graphFolder, nameForce))
+		outputs = append(outputs, path.Join(inside, graphFolder, llmstxt.NameGraph),
+			path.Join(inside, graphFolder, llmstxt.NameForce))
 		pages = append(pages, path.Join(inside, pagesFolder))
 	}
 	return func(f scan.File) bool {

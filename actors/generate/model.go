@@ -55,19 +55,37 @@ func (m *Model) material(promptBytes int) int {
 	return min(tokens, mostMaterial)*bytesOfToken - promptBytes
 }
 
-// find looks for the model once.
-func (g *generation) find(ctx context.Context) (*Model, error) {
-	if g.model == nil && g.unfound == nil {
-		g.model, g.unfound = g.config.Model(ctx, g.input.Model)
-	}
-	return g.model, g.unfound
+// finder looks for the model once.
+type finder struct {
+	look    FindModel
+	name    string
+	model   *Model
+	unfound error
 }
 
+func (f *finder) find(ctx context.Context) (*Model, error) {
+	if f.model == nil && f.unfound == nil {
+		f.model, f.unfound = f.look(ctx, f.name)
+	}
+	return f.model, f.unfound
+}
+
+// consulted is what became of the model in a run.
+type consulted struct {
+	model *Model         // nil if there is none
+	other string         // the model that answered in place of the one that was asked, or ""
+	cause messages.Cause // why the model failed, or ""
+}
+
+// name is the model that answered, or the one that was asked.
+func (c consulted) name() string { return cmp.Or(c.other, c.model.Name) }
+
 // configure is the task that finds the model.
-func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error {
-	m, err := g.find(ctx)
+func (g *generation) configure(ctx context.Context, t *actors.TaskContext) (by consulted, err error) {
+	m, err := g.finder.find(ctx)
 	if err != nil {
-		return g.withoutModel(ctx, t, err)
+		by.cause, err = g.withoutModel(ctx, t, err)
+		return by, err
 	}
 	words := "model " + m.Name
 	if m.Server != "" {
@@ -77,20 +95,20 @@ func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error
 		words += fmt.Sprintf(", %d tokens", m.Context)
 	}
 	t.Summarize(words)
-	return nil
+	return consulted{model: m}, nil
 }
 
 // withoutModel logs that the model failed and goes on without it. It returns an error if a model is required or the
 // run is ending.
-func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) error {
+func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) (messages.Cause, error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
 	if g.input.RequireModel {
-		return err
+		return "", err
 	}
-	g.degraded = messages.Cause(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)))
+	cause := messages.Cause(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)))
 	t.Summarize("without the model")
-	return t.Log(messages.LogWarn,
-		fmt.Sprintf("the model failed (%s): %v; the files were written without it", g.degraded, err))
+	return cause, t.Log(messages.LogWarn,
+		fmt.Sprintf("the model failed (%s): %v; the files were written without it", cause, err))
 }

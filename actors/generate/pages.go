@@ -6,11 +6,10 @@ import (
 	"os"
 	"path"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
-	"github.com/seed889630bf/lastword/messages"
 )
 
 const (
@@ -19,13 +18,13 @@ const (
 )
 
 // together gives the files at the front that may be written together: pages, llms.json alone, or others.
-func together(files []artifact) []artifact {
-	kind := func(f artifact) string {
+func together(files []llmstxt.File) []llmstxt.File {
+	kind := func(f llmstxt.File) string {
 		switch {
-		case graph.IsPage(f.name):
+		case graph.IsPage(f.Name):
 			return pagesFolder
-		case f.name == nameJSON:
-			return nameJSON
+		case f.Name == llmstxt.NameJSON:
+			return llmstxt.NameJSON
 		}
 		return ""
 	}
@@ -37,33 +36,30 @@ func together(files []artifact) []artifact {
 }
 
 // writePages renders and checks the pages one after the other, then writes them at the same time.
-func (g *generation) writePages(
-	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
-) ([]messages.Artifact, error) {
-	into, err := out.OpenRoot(pagesFolder)
+func (w *writer) writePages(ctx context.Context, files []llmstxt.File) ([]made, error) {
+	into, err := w.out.OpenRoot(pagesFolder)
 	if err != nil {
 		return nil, err
 	}
 	defer into.Close()
-	said, texts := make([]messages.Artifact, len(files)), make([]bytes.Buffer, len(files))
+	all, texts := make([]made, len(files)), make([]bytes.Buffer, len(files))
 	for i, f := range files {
-		if said[i], err = g.checked(&texts[i], f); err != nil {
+		if all[i], err = w.render(&texts[i], f); err != nil {
 			return nil, err
 		}
-		said[i].Path = path.Join(out.dir, g.fileOf(f.name))
 	}
-	writer := func(context.Context) (write func(i int) (string, error), done func()) {
+	write := func(context.Context) (write func(i int) (string, error), done func()) {
 		return func(i int) (string, error) {
-			name := path.Base(files[i].name)
+			name := path.Base(files[i].Name)
 			return name, writePage(into, name, texts[i].String())
 		}, func() {}
 	}
-	for _, err := range inorder.Each(ctx, t.Go, writers, len(files), writer) {
+	for _, err := range inorder.Each(ctx, w.t.Go, writers, len(files), write) {
 		if err != nil {
 			return nil, err
 		}
 	}
-	return said, nil
+	return all, nil
 }
 
 // writePage leaves a page that is already there unchanged: writing it again would cost as much as a new one.

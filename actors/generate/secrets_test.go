@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/messages"
@@ -33,7 +34,7 @@ func TestKnownSecretsAreInNoFile(t *testing.T) {
 	} {
 		r.files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	in := generate.Input{Ctx: true, Full: generate.FullAll, Graph: true}
+	in := generate.Input{Options: llmstxt.Options{Ctx: true, Full: llmstxt.FullAll, Graph: true}}
 	config := r.config(t.TempDir(), "1")
 	if _, files := r.generate(t, in, config); !strings.Contains(files[mainFile], token) {
 		t.Fatalf("the repository does not say it: %s", files[mainFile])
@@ -66,8 +67,8 @@ func TestSecretsOfSources(t *testing.T) {
 	r.files["guide.md"] = &fstest.MapFile{Data: []byte("# Guide\n\nHow to grow things.\n\n    login " + token + "\n")}
 	const folder = "example.com/plants/garden/"
 	found := []secret.Finding{{Rule: "github-token", Path: "guide.md", Line: 5}}
-	for mode, want := range map[string][]secret.Finding{"": found, generate.SecretsRedact: found, generate.SecretsKeep: nil} {
-		result, files := r.generate(t, generate.Input{Ctx: true, Secrets: mode}, r.config("", "1"))
+	for mode, want := range map[string][]secret.Finding{"": found, llmstxt.SecretsRedact: found, llmstxt.SecretsKeep: nil} {
+		result, files := r.generate(t, generate.Input{Options: llmstxt.Options{Ctx: true, Secrets: mode}}, r.config("", "1"))
 		var d render.Document
 		if err := json.Unmarshal([]byte(files[folder+"llms.json"]), &d); err != nil {
 			t.Fatal(err)
@@ -77,7 +78,8 @@ func TestSecretsOfSources(t *testing.T) {
 			t.Errorf("%q: the text has it: %v; counted %d, %v", mode, kept, result.Secrets, d.Secrets)
 		}
 	}
-	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(), Secrets: generate.SecretsFail}
+	in := generate.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(),
+		Options: llmstxt.Options{Secrets: llmstxt.SecretsFail}}
 	job, err := generate.Job(in, r.config("", "1"))
 	if err != nil {
 		t.Fatal(err)

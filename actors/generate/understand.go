@@ -6,14 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
@@ -21,31 +20,31 @@ import (
 )
 
 // understand is the task in which the model reads the repository and describes it.
-func (g *generation) understand(ctx context.Context, t *actors.TaskContext) error {
-	if g.hit != nil {
+func (g *generation) understand(
+	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, by consulted,
+) (*llmstxt.Analysis, consulted, error) {
+	if about == nil {
 		t.Summarize("taken from the cache")
-		return nil
+		return nil, by, nil
 	}
-	if g.model == nil || g.degraded != "" {
+	if by.model == nil {
 		t.Summarize("skipped: there is no model")
-		return nil
+		return about, by, nil
 	}
 	live := &insight.Live{}
-	answer, err := g.answer(ctx, t, live)
-	if err != nil {
-		if err := g.withoutModel(ctx, t, err); err != nil {
-			return err
+	answer, other, err := g.answer(ctx, t, about, by.model, live)
+	if by.other = other; err != nil {
+		if by.cause, err = g.withoutModel(ctx, t, err); err != nil {
+			return nil, by, err
 		}
-		return closeTexts(t, insight.Answer{}, live.Opened)
+		return about, by, closeTexts(t, insight.Answer{}, live.Opened)
 	}
 	if err := closeTexts(t, answer, live.Opened); err != nil {
-		return err
+		return nil, by, err
 	}
-	g.insight = answer
-	g.index = answer.Into(g.index, "written by "+g.modelName(), g.room())
 	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", prose.Count(len(answer.Concepts), "concept"),
-		prose.Count(len(answer.Remember), "thing"), prose.Count(len(answer.Sections)+len(answer.Notes), "note"), g.modelName()))
-	return nil
+		prose.Count(len(answer.Remember), "thing"), prose.Count(len(answer.Sections)+len(answer.Notes), "note"), by.name()))
+	return about.Describe(answer, "written by "+by.name()), by, nil
 }
 
 // closeTexts ends the streamed texts with what the files take from the answer.
@@ -65,29 +64,33 @@ func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) e
 	return nil
 }
 
-// answer asks the model, with less material each time the server says that the context is too small.
-func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *insight.Live) (insight.Answer, error) {
+// answer asks the model, with less material each time the server says that the context is too small. other is the model
+// that answered in its place, or "".
+func (g *generation) answer(
+	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, m *Model, live *insight.Live,
+) (said insight.Answer, other string, err error) {
 	least := leastMaterial * bytesOfToken
-	budget := g.model.material(insight.PromptBytes)
+	budget := m.material(insight.PromptBytes)
 	if budget < least {
-		return insight.Answer{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return said, "", messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
-			g.model.Context, unknownContext)
+			m.Context, unknownContext)
 	}
-	told := call.Recorded(t, g.model.Stream, call.Label{Name: "understanding", Provider: g.model.Server})
+	told := call.Recorded(t, m.Stream, call.Label{Name: "understanding", Provider: m.Server})
 	for {
-		material, err := insight.Gather(ctx, g.files, &g.secrets, g.repo, g.index, budget, model.Neutral)
+		material, err := about.Material(ctx, budget, model.Neutral)
 		if err != nil {
-			return insight.Answer{}, err
+			return insight.Answer{}, other, err
 		}
-		said, overflow, err := g.ask(ctx, t, told, material, budget, live)
-		if !overflow || budget/2 < least {
-			said, refused := said.Clean(g.index, material)
+		r, err := g.ask(ctx, t, m, told, material, budget, live)
+		other = cmp.Or(r.other, other)
+		if !r.overflow || budget/2 < least {
+			said, refused := r.said.Clean(about.Index, material)
 			if len(refused) > 0 {
 				t.Log(messages.LogWarn, fmt.Sprintf("refused %s of the answer: %s", prose.Count(len(refused), "line"),
 					strings.Join(refused[:min(len(refused), 3)], "; ")))
 			}
-			return said, err
+			return said, other, err
 		}
 		budget /= 2
 		t.Log(messages.LogWarn,
@@ -95,12 +98,19 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 	}
 }
 
+// reply is what came of one question.
+type reply struct {
+	said     insight.Answer
+	other    string // the model that gave it in place of the one that was asked, or ""
+	overflow bool   // the context was too small
+}
+
 // ask takes the answer from the cache, the run's log or the model.
-func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.Stream, m insight.Material, budget int,
-	live *insight.Live) (said insight.Answer, overflow bool, err error) {
-	key := g.answerKey(m)
-	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &said) == nil && said.Problems() == nil {
-		return said, false, nil
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about insight.Material,
+	budget int, live *insight.Live) (r reply, err error) {
+	key := g.answerKey(m.Name, about)
+	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &r.said) == nil && r.said.Problems() == nil {
+		return r, nil
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -109,7 +119,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 			stop(err) // ends the stream
 		}
 	}
-	o := structured.Options{Name: "description", Ladder: g.model.Ladder, Field: live.Field}
+	o := structured.Options{Name: "description", Ladder: m.Ladder, Field: live.Field}
 	o.Attempt = func(a structured.Attempt) {
 		if len(a.Rejected) > 0 {
 			t.Log(messages.LogWarn, fmt.Sprintf("attempt %d, with %s: the previous answer was rejected: %s", a.Number, a.Level,
@@ -125,56 +135,31 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 		Model  string         `json:"model,omitempty"`
 	}
 	kept, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", key, budget), func(ctx context.Context) (a answer, err error) {
-		a.Answer, report, err = structured.Ask[insight.Answer](ctx, told, g.request(m), o)
+		a.Answer, report, err = structured.Ask[insight.Answer](ctx, told, m.request(about), o)
 		a.Model = report.Model
 		return a, err
 	})
-	said = kept.Answer
-	g.noteAnswerer(t, cmp.Or(kept.Model, report.Model), err)
-	if err == nil && g.other == "" && g.cache.folder != "" {
-		data, _ := json.Marshal(said) // never fails
+	r.said, r.overflow = kept.Answer, report.Overflow || m.mayBeOverflow(err)
+	if other := otherModel(t, m.Name, cmp.Or(kept.Model, report.Model)); err == nil {
+		r.other = other
+	}
+	if err == nil && r.other == "" && g.cache.folder != "" {
+		data, _ := json.Marshal(r.said) // never fails
 		logUncached(t, "the model's answer is", g.cache.write(key, data))
 	}
-	return said, report.Overflow || g.mayBeOverflow(err), err
+	return r, err
 }
 
 // mayBeOverflow reports whether the error is an empty answer that may mean a full context of unknown size: some
 // servers end such an answer as if it were complete.
-func (g *generation) mayBeOverflow(err error) bool {
-	return g.model.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
+func (m *Model) mayBeOverflow(err error) bool {
+	return m.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
 }
 
 // request offers no tools: strangers wrote what the model reads.
-func (g *generation) request(m insight.Material) model.Request {
-	system, user := m.Prompt("=====" + rand.Text() + "=====")
-	return model.Request{Model: g.model.Name, MaxTokens: g.model.answer(), Extra: g.model.Extra,
+func (m *Model) request(about insight.Material) model.Request {
+	system, user := about.Prompt("=====" + rand.Text() + "=====")
+	return model.Request{Model: m.Name, MaxTokens: m.answer(), Extra: m.Extra,
 		Messages: []model.Message{
 			{Role: model.System, Content: system}, {Role: model.User, Content: user}}}
-}
-
-// room is how many bytes the model's lines may take in the details list.
-func (g *generation) room() int {
-	const most = 4 << 10
-	if g.input.SizeBudget == 0 {
-		return most
-	}
-	_, _, front := render.Fit(g.index, math.MaxInt64)
-	return int(min(most, g.input.SizeBudget/4, g.input.SizeBudget-front-leastBudget/4))
-}
-
-// addAnswer adds the model, its notes on sections, and whether it failed to llms.json.
-func (g *generation) addAnswer(d *render.Document) {
-	if g.model != nil {
-		d.Options.Model = g.modelName()
-	} else {
-		d.Options.Model = g.input.Model
-	}
-	d.Degraded, d.Cause = g.degraded != "", string(g.degraded)
-	for i := range d.Sections {
-		for _, said := range g.insight.Sections {
-			if said.Name == d.Sections[i].Name {
-				d.Sections[i].Note = said.Note
-			}
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
@@ -423,7 +424,7 @@ func TestModelIsAskedOnce(t *testing.T) {
 func TestResultsOfModelsAreCached(t *testing.T) {
 	r, cache := newRemote(), t.TempDir()
 	broken := oracleOf(refusal(500, "down"))
-	auto := generate.Input{Full: generate.FullNone, Model: generate.AutoModel}
+	auto := generate.Input{Model: generate.AutoModel, Options: llmstxt.Options{Full: llmstxt.FullNone}}
 	if first, _ := r.generate(t, auto, broken.with(r.config(cache, "1"))); !first.Degraded {
 		t.Errorf("%+v", first)
 	}
@@ -432,11 +433,11 @@ func TestResultsOfModelsAreCached(t *testing.T) {
 		first.Model != "loaded" {
 		t.Errorf("%+v", first)
 	}
-	named := generate.Input{Full: generate.FullNone, Model: "loaded", RequireModel: true}
+	named := generate.Input{Model: "loaded", RequireModel: true, Options: llmstxt.Options{Full: llmstxt.FullNone}}
 	if again, _ := r.generate(t, named, o.with(r.config(cache, "1"))); !again.Cached || len(o.asked()) != 1 {
 		t.Errorf("asked %d times, %+v", len(o.asked()), again)
 	}
-	if plain, _ := r.generate(t, generate.Input{Full: generate.FullNone}, r.config(cache, "1")); plain.Cached ||
+	if plain, _ := r.generate(t, generate.Input{Options: llmstxt.Options{Full: llmstxt.FullNone}}, r.config(cache, "1")); plain.Cached ||
 		plain.Model != "" {
 		t.Errorf("%+v", plain)
 	}

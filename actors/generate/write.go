@@ -3,96 +3,133 @@ package generate
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
-	out, err := g.openFolder(ctx, t)
+func (g *generation) write(
+	ctx context.Context, t *actors.TaskContext, got fetched, about *llmstxt.Analysis, by consulted,
+) error {
+	out, err := g.place(got.material).openFolder(ctx, t)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	n, err := g.prepareGraph(out.Root)
+	n, err := out.sweep()
 	if err != nil {
 		return err
 	}
-	if n += atomicfile.Sweep(out.Root, ".", g.stem()); n > 0 {
+	if n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", prose.Count(n, "file")))
 	}
-	files, err := g.artifacts(ctx, t, out)
+	w := &writer{t: t, out: out, spend: g.config.Spend}
+	if got.hit != nil {
+		if _, err := w.writeFiles(ctx, got.hit.files()); err != nil {
+			return err
+		}
+		result := got.hit.Result
+		result.Cached, result.Folder = true, out.dir
+		return end(t, result)
+	}
+	files, err := about.Files(ctx, g.output(out, by), caller(t))
 	if err != nil {
 		return err
 	}
-	written, err := g.writeFiles(ctx, t, out, files)
+	list := files.List
+	if g.input.File != "" {
+		list = list[:1]
+	}
+	written, err := w.writeFiles(ctx, list)
 	if err != nil {
 		return err
 	}
-	if found := g.secrets.Findings(); len(found) > 0 {
-		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"), place(found[0])))
+	if found := about.Secrets.Findings(); len(found) > 0 {
+		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"), llmstxt.Place(found[0])))
 	}
-	if counts := g.tokens.Bytes(); counts != nil && g.cache.folder != "" {
+	if counts := g.counts.Bytes(); counts != nil && g.cache.folder != "" {
 		logUncached(t, "the numbers of tokens are", g.cache.write(countsFile, counts))
 	}
-	result := g.result(out.dir)
-	if key := g.key(ctx); key != "" && g.hit == nil && g.other == "" { // the key names the model that was asked
+	result := g.result(out.dir, about, files, written)
+	if key := g.key(ctx, got.material); key != "" && by.cause == "" && by.other == "" { // the key names the model that was asked
 		logUncached(t, "the result is", g.cache.keep(key, result, written, func(name string) ([]byte, error) {
-			return readRegular(out.Root, g.fileOf(name))
+			return readRegular(out.Root, out.fileOf(name))
 		}))
 	}
-	t.Summarize("files in " + out.dir)
+	return end(t, result)
+}
+
+func end(t *actors.TaskContext, result Result) error {
+	t.Summarize("files in " + result.Folder)
 	return t.Result(result, result.Degraded)
+}
+
+// output is what the files need to know of the run.
+func (g *generation) output(out *folder, by consulted) llmstxt.Output {
+	o := llmstxt.Output{Tool: render.Tool{Name: "lastword", Version: g.config.Version}, Model: g.input.Model,
+		Degraded: by.cause != "", Cause: string(by.cause), Counts: g.counts,
+		Clean: func(w io.Writer) io.WriteCloser { return g.config.Secrets.Document(w) }}
+	if g.at.Path != "" {
+		o.Way = relativeURL(out.path, g.at.Path)
+	}
+	if by.model != nil {
+		o.Model = by.name()
+	}
+	return o
+}
+
+// writer writes the files of a run into their folder.
+type writer struct {
+	t     *actors.TaskContext
+	out   *folder
+	spend func(bytes int) error
+}
+
+// made is a file that was written, or rendered to be.
+type made struct {
+	llmstxt.Written
+	bytes int64
 }
 
 // writeFiles emits artifact.written once the folder of a file is synced. Pages, of which there may be thousands, are
 // synced in groups.
-func (g *generation) writeFiles(
-	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
-) (written []render.Artifact, err error) {
-	tell := func(said ...messages.Artifact) error {
-		for _, a := range said {
-			g.tellDropped(t, a.Name)
-		}
-		if err := tellWritten(t, out.Root, path.Dir(g.fileOf(said[0].Name)), said); err != nil {
+func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written []render.Artifact, err error) {
+	tell := func(all ...made) error {
+		if err := w.tellWritten(all); err != nil {
 			return err
 		}
-		for _, a := range said {
-			written = append(written, render.Artifact{Name: a.Name, SHA256: a.SHA256, Tokens: g.tokensOf(a.Name)})
+		for _, m := range all {
+			written = append(written, m.Artifact)
 		}
-		t.Progress(int64(len(written)), int64(len(files)), "files")
+		w.t.Progress(int64(len(written)), int64(len(files)), "files")
 		return nil
 	}
 	for len(written) < len(files) {
 		group := together(files[len(written):])
-		if group[0].name == nameJSON { // it is the last, and names the others
-			g.report(written)
-			g.removeStale(t, out, written)
+		if group[0].Name == llmstxt.NameJSON { // it is the last, and names the others
+			w.out.removeStale(w.t, written)
 		}
-		if graph.IsPage(group[0].name) {
-			said, err := g.writePages(ctx, t, out, group)
+		if graph.IsPage(group[0].Name) {
+			all, err := w.writePages(ctx, group)
 			if err != nil {
-				return nil, fmt.Errorf("cannot write %s: %w", group[0].name, reason(err))
+				return nil, fmt.Errorf("cannot write %s: %w", group[0].Name, reason(err))
 			}
-			if err := tell(said...); err != nil {
+			if err := tell(all...); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := g.writeSideBySide(ctx, t, out, group, tell); err != nil {
+		if err := w.writeSideBySide(ctx, group, tell); err != nil {
 			return nil, err
 		}
 	}
@@ -101,22 +138,21 @@ func (g *generation) writeFiles(
 
 // writeSideBySide gives a file its name once the one before it is told: of a run that fails or is cancelled, the first
 // files are there.
-func (g *generation) writeSideBySide(ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
-	tell func(said ...messages.Artifact) error) error {
+func (w *writer) writeSideBySide(ctx context.Context, files []llmstxt.File, tell func(all ...made) error) error {
 	turns := make([]chan struct{}, len(files)+1)
 	for i := range turns {
 		turns[i] = make(chan struct{})
 	}
 	close(turns[0])
-	writer := func(ctx context.Context) (write func(i int) (messages.Artifact, error), done func()) {
-		return func(i int) (messages.Artifact, error) { return g.writeFile(ctx, out, files[i], turns[i]) }, func() {}
+	write := func(ctx context.Context) (write func(i int) (made, error), done func()) {
+		return func(i int) (made, error) { return w.writeFile(ctx, files[i], turns[i]) }, func() {}
 	}
 	i := 0
-	for said, err := range inorder.Each(ctx, t.Go, len(files), len(files), writer) {
+	for m, err := range inorder.Each(ctx, w.t.Go, len(files), len(files), write) {
 		if err != nil {
 			return err
 		}
-		if err := tell(said); err != nil {
+		if err := tell(m); err != nil {
 			return err
 		}
 		i++
@@ -125,12 +161,21 @@ func (g *generation) writeSideBySide(ctx context.Context, t *actors.TaskContext,
 	return nil
 }
 
-func tellWritten(t *actors.TaskContext, out *os.Root, folder string, files []messages.Artifact) error {
-	if err := atomicfile.SyncFolder(out, folder); err != nil {
-		return fmt.Errorf("cannot write %s: %w", files[0].Name, reason(err))
+// tellWritten tells of files of one folder, and first what is missing in them.
+func (w *writer) tellWritten(all []made) error {
+	for _, m := range all {
+		if paths := m.Dropped; len(paths) > 0 {
+			shown := paths[:min(len(paths), 5)]
+			w.t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the budget, such as %s",
+				m.Name, prose.Count(len(paths), "file"), strings.Join(shown, ", ")))
+		}
 	}
-	for _, a := range files {
-		if err := t.Emit(messages.ArtifactWritten{Artifact: a}, fmt.Sprintf("%s written, %d bytes", a.Name,
+	if err := atomicfile.SyncFolder(w.out.Root, path.Dir(w.out.fileOf(all[0].Name))); err != nil {
+		return fmt.Errorf("cannot write %s: %w", all[0].Name, reason(err))
+	}
+	for _, m := range all {
+		a := messages.Artifact{Name: m.Name, Path: path.Join(w.out.dir, w.out.fileOf(m.Name)), Bytes: m.bytes, SHA256: m.SHA256}
+		if err := w.t.Emit(messages.ArtifactWritten{Artifact: a}, fmt.Sprintf("%s written, %d bytes", a.Name,
 			a.Bytes)); err != nil {
 			return err
 		}
@@ -138,14 +183,11 @@ func tellWritten(t *actors.TaskContext, out *os.Root, folder string, files []mes
 	return nil
 }
 
-// writeFile checks the file while it writes it. It gets its final name in its turn, and never if it fails the check.
-func (g *generation) writeFile(
-	ctx context.Context, out *folder, f artifact, turn <-chan struct{},
-) (said messages.Artifact, err error) {
-	name := g.fileOf(f.name)
-	err = atomicfile.Write(out.Root, name, 0o644, func(w io.Writer) error {
-		b := bufio.NewWriterSize(w, 256<<10)
-		if said, err = g.checked(b, f); err != nil {
+// writeFile gives the file its final name in its turn, and never if it fails its check.
+func (w *writer) writeFile(ctx context.Context, f llmstxt.File, turn <-chan struct{}) (m made, err error) {
+	err = atomicfile.Write(w.out.Root, w.out.fileOf(f.Name), 0o644, func(to io.Writer) error {
+		b := bufio.NewWriterSize(to, 256<<10)
+		if m, err = w.render(b, f); err != nil {
 			return err
 		}
 		if err := b.Flush(); err != nil {
@@ -158,30 +200,17 @@ func (g *generation) writeFile(
 		return context.Cause(ctx)
 	})
 	if err != nil {
-		return messages.Artifact{}, fmt.Errorf("cannot write %s: %w", f.name, reason(err))
+		return made{}, fmt.Errorf("cannot write %s: %w", f.Name, reason(err))
 	}
-	said.Path = path.Join(out.dir, name)
-	return said, nil
+	return m, nil
 }
 
-// checked renders the file without secrets, checks it, and returns its size and digest.
-func (g *generation) checked(w io.Writer, f artifact) (messages.Artifact, error) {
-	sum, check, size := sha256.New(), checkOf(f.name), &counter{spend: g.config.Spend}
-	to, count := io.MultiWriter(size, w, sum, check), &tokens.Counter{Counts: &g.tokens.Counts}
-	if g.input.CountTokens {
-		to = io.MultiWriter(to, count)
-	}
-	clean := g.config.Secrets.Document(to)
-	if err := errors.Join(f.render(clean), clean.Close()); err != nil {
-		return messages.Artifact{}, err
-	}
-	if g.input.CountTokens {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.tokens.artifacts[f.name] = count.Count()
-	}
-	said := messages.Artifact{Name: f.name, Bytes: size.bytes, SHA256: hex.EncodeToString(sum.Sum(nil))}
-	return said, check.verdict()
+// render writes the text, whose bytes are paid for first.
+func (w *writer) render(to io.Writer, f llmstxt.File) (m made, err error) {
+	size := &counter{spend: w.spend}
+	m.Written, err = f.Write(io.MultiWriter(size, to))
+	m.bytes = size.bytes
+	return m, err
 }
 
 // counter counts bytes before they are written.
@@ -198,23 +227,4 @@ func (c *counter) Write(p []byte) (int, error) {
 	}
 	c.bytes += int64(len(p))
 	return len(p), nil
-}
-
-func (g *generation) result(dir string) Result {
-	if g.hit != nil {
-		result := g.hit.Result
-		result.Cached, result.Folder = true, dir
-		return result
-	}
-	o, packages := g.repo.Origin, 0
-	if g.graph != nil {
-		packages = g.graph.Stats.Packages
-	}
-	d := g.document // its strings are safe to show, though they come from the repository
-	s := g.config.Secrets
-	links, symbols := count(g.index)
-	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(g.repo.Files),
-		Links: links, Symbols: symbols, Packages: packages, Dropped: len(d.Dropped),
-		TokenBudget: d.Options.TokenBudget, Secrets: len(g.secrets.Findings()), Tokens: g.tokensOf(nameFull),
-		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
@@ -132,7 +133,7 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
 	settings.Choice(cmd, flags, &g.full, "full",
 		"llms-full.txt holds the linked files, all text files, or is not written",
-		generate.FullSelected, generate.FullAll, generate.FullNone)
+		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML")
 	flags.BoolVar(&g.in.Graph, "graph", false, "also write the graph of packages and imports, with a page for each")
 	flags.IntVar(&g.format, "format", 2,
@@ -150,8 +151,8 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.BoolVar(&g.in.BudgetFail, "budget-fail", false, "fail (exit code 5) if something is over a budget")
 	flags.BoolVar(&g.in.CountTokens, "count-tokens", false, "count the tokens of each file (o200k), for llms.json")
 	settings.Choice(cmd, flags, &g.in.Secrets, "secrets",
-		"redact secrets in the text of files, fail if there are some, or keep them", generate.SecretsRedact,
-		generate.SecretsFail, generate.SecretsKeep)
+		"redact secrets in the text of files, fail if there are some, or keep them", llmstxt.SecretsRedact,
+		llmstxt.SecretsFail, llmstxt.SecretsKeep)
 	flags.BoolVar(&g.in.Fresh, "fresh", false, "ignore the order and the notes of the llms.txt that the repository has")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
@@ -268,7 +269,7 @@ func (g *generateOptions) place(in *generate.Input) (remove func(), err error) {
 		in.Out = cmp.Or(in.Out, ".")
 	}
 	if g.output != "" {
-		in.Full, in.Ctx, in.Graph = generate.FullNone, false, false
+		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
 	}
 	if g.output != toStdout {
 		g.show.Folder = in.Out

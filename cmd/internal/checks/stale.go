@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -332,7 +333,7 @@ func (c *checker) generate(ctx context.Context, folder string) (text []byte, err
 	}
 	defer os.RemoveAll(out)
 	read := c.program.Source()
-	job, err := generate.Job(generate.Input{Repository: folder, Out: out, Layout: generate.LayoutFlat, Full: generate.FullNone},
+	job, err := generate.Job(generate.Input{Repository: folder, Out: out, Layout: generate.LayoutFlat, Options: llmstxt.Options{Full: llmstxt.FullNone}},
 		generate.Config{Open: read.Open, Secrets: c.program.Secrets, Version: host.ThisBuild().Exact()})
 	if err != nil {
 		return nil, err

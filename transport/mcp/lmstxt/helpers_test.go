@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	job "github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -111,9 +112,10 @@ func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawM
 	if err := json.Unmarshal(arguments, &a); err != nil {
 		return nil, err
 	}
-	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Layout: job.Layout(a.Layout), Full: a.Full, Ctx: a.Ctx,
-		Graph: a.Graph, SizeBudget: a.SizeBudget, Model: a.Model, RequireModel: a.RequireModel,
-		TokenBudget: a.TokenBudget, Ref: a.Ref, Fresh: a.Fresh},
+	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Layout: job.Layout(a.Layout),
+		Options: llmstxt.Options{Full: a.Full, Ctx: a.Ctx, Graph: a.Graph, SizeBudget: a.SizeBudget,
+			TokenBudget: a.TokenBudget, Ref: a.Ref, Fresh: a.Fresh},
+		Model: a.Model, RequireModel: a.RequireModel},
 		Home: k.home(gate.From(ctx).Name), NoCache: a.NoCache}
 	return json.Marshal(in)
 }

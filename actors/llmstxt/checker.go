@@ -1,0 +1,83 @@
+package llmstxt
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+)
+
+// The names of the files, beside nodes/<id>.md of the graph.
+const (
+	NameTxt   = "llms.txt"
+	NameFull  = "llms-full.txt"
+	NameCtx   = "llms-ctx.txt"
+	NameJSON  = "llms.json"
+	NameGraph = "repo.graph.json"
+	NameForce = "repo.force.json"
+)
+
+// OfGraph reports whether a file of the name belongs to the graph of packages.
+func OfGraph(name string) bool { return name == NameGraph || name == NameForce || graph.IsPage(name) }
+
+// Checker reads a file as it is written; Verdict says whether it may get its name.
+type Checker struct {
+	io.Writer
+	Verdict func() error
+}
+
+// CheckerOf returns the check for a file, or nil if no file has the name.
+func CheckerOf(name string) *Checker {
+	switch {
+	case name == NameTxt:
+		return judged(judgeTxt)
+	case name == NameFull: // which may be too large to hold
+		full := new(check.Full)
+		return &Checker{full, func() error {
+			if problem := full.Finish(); problem != nil {
+				return fmt.Errorf("not a valid llms-full.txt: %v", problem)
+			}
+			return nil
+		}}
+	case name == NameCtx:
+		text := new(check.Ctx)
+		return &Checker{text, func() error {
+			if problem := text.Finish(); problem != nil {
+				return fmt.Errorf("not a valid llms-ctx.txt: %w", problem)
+			}
+			return nil
+		}}
+	case name == NameJSON:
+		return judged(judgeJSON)
+	case name == NameGraph:
+		return judged(graph.Check)
+	case name == NameForce:
+		return judged(graph.CheckForce)
+	case graph.IsPage(name):
+		return judged(graph.CheckPage)
+	}
+	return nil
+}
+
+// judged checks a file once all of it is there.
+func judged(judge func(data []byte) error) *Checker {
+	var b bytes.Buffer
+	return &Checker{&b, func() error { return judge(b.Bytes()) }}
+}
+
+func judgeTxt(data []byte) error {
+	if _, problems := check.Parse(string(data)); len(problems) > 0 {
+		return fmt.Errorf("not a valid llms.txt: %v", problems[0])
+	}
+	return nil
+}
+
+func judgeJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(new(render.Document))
+}

@@ -1,0 +1,92 @@
+package llmstxt
+
+import (
+	"encoding/json"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/own"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// existingFiles are where repositories keep the llms.txt that they publish.
+var existingFiles = []string{
+	NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt, "docs/public/" + NameTxt,
+	"website/static/" + NameTxt,
+}
+
+// mostExisting bounds the llms.txt that is read.
+const mostExisting = 1 << 20
+
+// keepExisting lets what the maintainers wrote in the repository's own llms.txt win over what was found.
+func (r *Repository) keepExisting(index *rank.Index, by Caller) *rank.Index {
+	if r.options.Fresh {
+		return index
+	}
+	for _, name := range existingFiles {
+		data, err := readAtMost(r.files, name, mostExisting)
+		if err != nil || len(data) == 0 {
+			continue
+		}
+		file := own.File{Path: name, Text: string(data), Made: earlier(r.files, name, data)}
+		if file.Made != nil && file.Made.Whole && !file.Made.Kept {
+			return index
+		}
+		tell(by.Info, "kept the order and the notes of "+name+"; --fresh ignores it")
+		return own.Into(index, file, paths(r.Scan.Files))
+	}
+	return index
+}
+
+// earlier gives what the llms.json beside the file says that a run wrote; nil if there is none.
+func earlier(files fs.FS, name string, data []byte) *own.Made {
+	last := DocumentOf(files, path.Join(path.Dir(name), NameJSON))
+	if last == nil {
+		return nil
+	}
+	made := &own.Made{Notes: make(map[string]string)}
+	made.Whole = slices.ContainsFunc(last.Artifacts, func(a render.Artifact) bool {
+		return a.Name == NameTxt && a.SHA256 == messages.Digest(string(data))
+	})
+	if made.Kept = last.SummaryReason == own.Reason; !made.Kept {
+		made.Summary = last.Summary
+	}
+	for _, s := range last.Sections {
+		for _, l := range s.Links {
+			if slices.Contains(l.Reasons, own.Reason) {
+				made.Kept = true
+			} else {
+				made.Notes[l.URL] = l.Note
+			}
+		}
+	}
+	return made
+}
+
+// DocumentOf reads the llms.json that was written earlier; nil if there is none.
+func DocumentOf(files fs.FS, name string) *render.Document {
+	const most = 64 << 20
+	data, err := readAtMost(files, name, most)
+	d := new(render.Document)
+	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != render.Schema {
+		return nil
+	}
+	return d
+}
+
+func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
+	f, info, err := scan.OpenRegular(files, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > most {
+		return nil, fs.ErrInvalid
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}

@@ -1,0 +1,287 @@
+package llmstxt
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+)
+
+// mostSecrets bounds the list of secrets in llms.json.
+const mostSecrets = 1000
+
+// Output is what the files need to know of who writes them.
+type Output struct {
+	Tool render.Tool
+	// Way leads from the folder of the files to the repository, if that is on this machine.
+	Way string
+	// Model is the model that was asked; Degraded and Cause say that it failed, and why.
+	Model    string
+	Degraded bool
+	Cause    string
+	// Clean takes what no file may hold out of a text. It may be nil.
+	Clean func(io.Writer) io.WriteCloser
+	// Counts are of tokens. It may be nil.
+	Counts *tokens.Counts
+}
+
+// File is a file to write.
+type File struct {
+	Name string
+	// Write writes the text and checks it: a text with an error must not get the file's name.
+	Write func(w io.Writer) (Written, error)
+}
+
+// Written is what became of a file.
+type Written struct {
+	render.Artifact
+	// Dropped are paths of the files that the budget had no room for.
+	Dropped []string
+}
+
+// Files are the files of a repository.
+type Files struct {
+	// List has llms.txt first. Last is llms.json, which says what became of the others: those are written before it.
+	// The others may be written at the same time.
+	List  []File
+	Index *rank.Index // what llms.txt lists
+
+	analysis *Analysis
+	output   Output
+	document render.Document
+	over     []string // links that llms.txt had no room for
+	mu       sync.Mutex
+	linked   map[string]int // tokens of files, by path
+	written  map[string]Written
+}
+
+// Files gives the files to write. They read the repository while they are written, until ctx ends. Errors:
+// limit_exceeded if a budget is too small, and invalid_input if there are secrets and the options forbid them.
+func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, error) {
+	f := &Files{Index: a.Index, analysis: a, output: out, linked: map[string]int{}, written: map[string]Written{}}
+	if f.output.Counts == nil {
+		f.output.Counts = new(tokens.Counts)
+	}
+	if err := f.fit(); err != nil {
+		return nil, err
+	}
+	f.document = f.draft()
+	pack := f.pack(by)
+	if err := f.refuseSecrets(ctx, pack); err != nil {
+		return nil, err
+	}
+	o, files := a.options, a.files
+	f.add(NameTxt, func(w io.Writer) ([]string, error) { return f.over, render.Txt(w, f.Index) })
+	if o.Full != FullNone {
+		f.add(NameFull, func(w io.Writer) ([]string, error) { return render.Full(ctx, w, files, f.Index, pack) })
+	}
+	if o.Ctx {
+		f.add(NameCtx, func(w io.Writer) ([]string, error) { return render.Ctx(ctx, w, files, f.Index, o.Format, pack) })
+	}
+	if g := a.Graph; g != nil { // the pages first, then the files that name them
+		for _, p := range g.Pages() {
+			f.add(p.Name, whole(p.Write))
+		}
+		f.add(NameForce, whole(g.Force))
+		f.add(NameGraph, whole(g.JSON))
+	}
+	f.add(NameJSON, whole(func(w io.Writer) error { return render.JSON(w, f.Document()) }))
+	return f, nil
+}
+
+// whole renders a file that no budget bounds.
+func whole(render func(w io.Writer) error) func(w io.Writer) ([]string, error) {
+	return func(w io.Writer) ([]string, error) { return nil, render(w) }
+}
+
+func (f *Files) add(name string, render func(w io.Writer) (dropped []string, err error)) {
+	f.List = append(f.List, File{name, func(w io.Writer) (Written, error) { return f.write(w, name, render) }})
+}
+
+// write renders the file without secrets, checks it, and keeps what became of it.
+func (f *Files) write(
+	w io.Writer, name string, render func(w io.Writer) (dropped []string, err error),
+) (said Written, err error) {
+	sum, check := sha256.New(), CheckerOf(name)
+	to, count := io.MultiWriter(w, sum, check), &tokens.Counter{Counts: f.output.Counts}
+	if f.analysis.options.CountTokens {
+		to = io.MultiWriter(to, count)
+	}
+	said.Name = name
+	if said.Dropped, err = f.cleaned(to, render); err != nil {
+		return Written{}, err
+	}
+	if err := f.refuseDropped(name, said.Dropped); err != nil {
+		return Written{}, err
+	}
+	if f.analysis.options.CountTokens {
+		said.Tokens = count.Count()
+	}
+	said.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if err := check.Verdict(); err != nil {
+		return Written{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.written[name] = said
+	return said, nil
+}
+
+func (f *Files) cleaned(w io.Writer, render func(w io.Writer) ([]string, error)) ([]string, error) {
+	if f.output.Clean == nil {
+		return render(w)
+	}
+	clean := f.output.Clean(w)
+	dropped, err := render(clean)
+	return dropped, errors.Join(err, clean.Close())
+}
+
+// refuseDropped fails if files had no room and the options forbid that.
+func (f *Files) refuseDropped(name string, paths []string) error {
+	if f.analysis.options.BudgetFail && len(paths) > 0 {
+		return exceeded("%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
+			name, prose.Count(len(paths), "file"), paths[0])
+	}
+	return nil
+}
+
+// fit drops the links that the size budget has no room for. The other files link to no more than llms.txt does.
+func (f *Files) fit() error {
+	budget := f.analysis.options.SizeBudget
+	if budget == 0 {
+		return nil
+	}
+	fitting, dropped, least := render.Fit(f.Index, budget)
+	if least > budget {
+		return exceeded("the size budget of %d bytes is too small: title, summary and facts take %d", budget, least)
+	}
+	for _, l := range dropped {
+		f.over = append(f.over, l.Path)
+	}
+	f.Index = insight.Pruned(fitting)
+	return f.refuseDropped(NameTxt, f.over)
+}
+
+// draft is llms.json as far as it is known before the files are written.
+func (f *Files) draft() render.Document {
+	a, o, out := f.analysis, f.analysis.options, f.output
+	d := render.NewDocument(f.Index, a.Scan)
+	if a.Scan.Origin.Remote == "" || hasRelative(f.Index) {
+		d.Repository.Path = out.Way
+	}
+	d.Format, d.Tool = o.Format, out.Tool
+	d.Options = render.Options{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.BaseURL,
+		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
+	d.Degraded, d.Cause = out.Degraded, out.Cause
+	for i := range d.Sections {
+		for _, said := range a.answer.Sections {
+			if said.Name == d.Sections[i].Name {
+				d.Sections[i].Note = said.Note
+			}
+		}
+	}
+	return d
+}
+
+// hasRelative reports whether links of the index lead to files of the repository by their paths.
+func hasRelative(index *rank.Index) bool {
+	return slices.ContainsFunc(index.Sections, func(s rank.Section) bool {
+		return slices.ContainsFunc(s.Links, func(l rank.Link) bool { return !strings.Contains(l.URL, "://") })
+	})
+}
+
+// Document is llms.json with what is known of the files that were written so far.
+func (f *Files) Document() render.Document {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d := f.document
+	for _, file := range f.List[:len(f.List)-1] {
+		said, ok := f.written[file.Name]
+		if !ok {
+			continue
+		}
+		d.Artifacts = append(d.Artifacts, said.Artifact)
+		for _, p := range said.Dropped {
+			d.Dropped = append(d.Dropped, render.NewDropped(said.Name, p))
+		}
+	}
+	found := f.analysis.Secrets.Findings()
+	d.Secrets = found[:min(len(found), mostSecrets)]
+	for _, s := range d.Sections {
+		for i, l := range s.Links {
+			s.Links[i].Tokens = f.linked[l.Path]
+		}
+	}
+	return d
+}
+
+func (f *Files) pack(by Caller) render.Pack {
+	a, o := f.analysis, f.analysis.options
+	pack := render.Pack{Bytes: o.SizeBudget, Tokens: max(0, o.TokenBudget), Go: by.Go,
+		Counts: f.output.Counts, Secrets: a.Secrets, KeepSecrets: o.Secrets == SecretsKeep}
+	if o.CountTokens {
+		pack.Linked = func(path string, tokens int) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.linked[path] = tokens
+		}
+	}
+	if o.Full == FullAll {
+		pack.Rest = byUse(a.Scan.Files)
+		most := int(min(max(o.MaxFileBytes, 1<<20), 1<<29)) // of any file that was read
+		pack.FileBytes = 3 * most                           // text that is not UTF-8 grows when it is converted
+	}
+	return pack
+}
+
+// byUse orders files by what to keep if the budget is too small: the product before examples and tests, documents
+// before code, and files near the root before deeper ones.
+func byUse(files []scan.File) []string {
+	kind := func(f scan.File) int {
+		return slices.Index([]scan.Kind{scan.Document, scan.Manifest, scan.Source, scan.Config, scan.Other}, f.Kind)
+	}
+	return paths(slices.SortedStableFunc(slices.Values(files), func(a, b scan.File) int {
+		return cmp.Or(int(a.Place)-int(b.Place), kind(a)-kind(b), strings.Count(a.Path, "/")-strings.Count(b.Path, "/"))
+	}))
+}
+
+func paths(files []scan.File) []string {
+	list := make([]string, len(files))
+	for i, f := range files {
+		list[i] = f.Path
+	}
+	return list
+}
+
+// refuseSecrets reads the files that are to be packed, and fails if one has a secret and the options forbid that.
+func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
+	a := f.analysis
+	if a.options.Secrets != SecretsFail {
+		return nil
+	}
+	if err := render.FindSecrets(ctx, a.files, f.Index, pack); err != nil {
+		return err
+	}
+	if found := a.Secrets.Findings(); len(found) > 0 {
+		return invalid("%s found, such as %s; remove them, or have them redacted", prose.Count(len(found), "secret"),
+			Place(found[0]))
+	}
+	return nil
+}
+
+// Place names a secret by its kind and where it is.
+func Place(f secret.Finding) string { return fmt.Sprintf("%s in %s:%d", f.Rule, f.Path, f.Line) }

@@ -1,0 +1,103 @@
+package llmstxt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Source says of files where they are from.
+type Source struct {
+	Name   string // used if Origin is empty
+	Origin scan.Origin
+	// Base is what relative links begin with, for an llms.txt that lies outside the repository. Options.BaseURL wins.
+	Base string
+	// Skip reports whether a file is no part of the repository, as what an earlier run wrote. It may be nil.
+	Skip func(scan.File) bool
+}
+
+// Caller is what a step may use of its caller, and tell him. All of it may be nil.
+type Caller struct {
+	// Go runs f beside the caller, and its error is the caller's.
+	Go func(f func(ctx context.Context) error)
+	// Progress hears how much is done; total is 0 if it is not known.
+	Progress func(done, total int64, unit string)
+	// Info and Warn hear what a reader of the files should know.
+	Info, Warn func(text string)
+}
+
+func (c Caller) progress(done, total int, unit string) {
+	if c.Progress != nil {
+		c.Progress(int64(done), int64(total), unit)
+	}
+}
+
+func tell(to func(text string), text string) {
+	if to != nil {
+		to(text)
+	}
+}
+
+// Repository is one that was read.
+type Repository struct {
+	Scan    *scan.Repository
+	files   fs.FS
+	base    string
+	options Options
+}
+
+// Read reads the repository that the files are. Errors: invalid_input if an option is wrong or there is nothing to
+// read, limit_exceeded, and ctx's cause.
+func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (*Repository, error) {
+	o, err := o.Checked()
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{files: scan.Remember(files), base: from.Base, options: o}
+	r.Scan, err = scan.Read(ctx, r.files, o.limits(), func(done int) { by.progress(done, 0, "entries") })
+	if err != nil {
+		return nil, limit(err)
+	}
+	r.Scan.Name, r.Scan.Origin = from.Name, from.Origin
+	if from.Skip != nil {
+		r.Scan.Files = slices.DeleteFunc(r.Scan.Files, from.Skip)
+	}
+	for _, left := range r.Scan.Left {
+		tell(by.Info, fmt.Sprintf("skipped, %s: %s, %s, first %s",
+			left.Reason, prose.Count(left.Files, "file"), prose.Count(left.Folders, "folder"), left.First))
+	}
+	if len(r.Scan.Files) == 0 {
+		return nil, nothing(r.Scan.Left)
+	}
+	return r, nil
+}
+
+// nothing is the error for a repository without a readable file.
+func nothing(all []scan.Left) error {
+	var why []string
+	for _, left := range all {
+		why = append(why, fmt.Sprintf("%s: %s", left.Reason, left.First))
+	}
+	if len(why) == 0 {
+		return invalid("the repository is empty; name a folder that holds text files")
+	}
+	return invalid("the repository has no text file to read (%s)", strings.Join(why, ", "))
+}
+
+func limit(err error) error {
+	if over, ok := errors.AsType[*scan.LimitError](err); ok {
+		return exceeded("%v", over)
+	}
+	return err
+}
+
+func exceeded(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+}
