@@ -61,7 +61,8 @@ func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	f := &folder{Root: root, place: p, dir: dir, path: realPath(filepath.Join(p.input.Out, filepath.FromSlash(dir))), lock: lock}
+	f := &folder{Root: root, place: p, dir: dir, lock: lock,
+		path: realPath(filepath.Join(p.input.Out, filepath.FromSlash(dir)))}
 	if p.input.File == "" {
 		f.previous = llmstxt.DocumentOf(scan.Folder(root), p.fileOf(llmstxt.NameJSON))
 	}

@@ -53,30 +53,29 @@ func (g *generation) tasks() []actors.Task {
 		about *llmstxt.Analysis // nil if there is a cached result
 		by    consulted
 	)
-	fetch := actors.Task{Name: "fetch", Run: func(ctx context.Context, t *actors.TaskContext) (err error) {
+	fetch := func(ctx context.Context, t *actors.TaskContext) (err error) {
 		got, err = g.fetch(ctx, t)
 		return err
-	}}
-	analyze := actors.Task{Name: "analyze", Run: func(ctx context.Context, t *actors.TaskContext) (err error) {
-		about, err = g.analyze(ctx, t, got)
-		return err
-	}}
-	write := actors.Task{Name: "write", Run: func(ctx context.Context, t *actors.TaskContext) error {
-		return g.write(ctx, t, got, about, by)
-	}}
-	if g.input.Model == "" {
-		return []actors.Task{fetch, analyze, write}
 	}
-	once := supervision.Policy{Attempts: 1} // the client retries, and a rejected answer is asked for again
-	configure := actors.Task{Name: "configure", Policy: once, Run: func(ctx context.Context, t *actors.TaskContext) (err error) {
+	configure := func(ctx context.Context, t *actors.TaskContext) (err error) {
 		by, err = g.configure(ctx, t)
 		return err
-	}}
-	understand := actors.Task{Name: "understand", Policy: once, Run: func(ctx context.Context, t *actors.TaskContext) (err error) {
+	}
+	analyze := func(ctx context.Context, t *actors.TaskContext) (err error) {
+		about, err = g.analyze(ctx, t, got)
+		return err
+	}
+	understand := func(ctx context.Context, t *actors.TaskContext) (err error) {
 		about, by, err = g.understand(ctx, t, about, by)
 		return err
-	}}
-	return []actors.Task{fetch, configure, analyze, understand, write}
+	}
+	write := func(ctx context.Context, t *actors.TaskContext) error { return g.write(ctx, t, got, about, by) }
+	if g.input.Model == "" {
+		return []actors.Task{{Name: "fetch", Run: fetch}, {Name: "analyze", Run: analyze}, {Name: "write", Run: write}}
+	}
+	once := supervision.Policy{Attempts: 1} // the client retries, and a rejected answer is asked for again
+	return []actors.Task{{Name: "fetch", Run: fetch}, {Name: "configure", Run: configure, Policy: once},
+		{Name: "analyze", Run: analyze}, {Name: "understand", Run: understand, Policy: once}, {Name: "write", Run: write}}
 }
 
 // reason is the error without the path, for messages that name the path already.

@@ -55,13 +55,15 @@ func (g *generation) write(
 		return err
 	}
 	if found := about.Secrets.Findings(); len(found) > 0 {
-		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"), llmstxt.Place(found[0])))
+		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"),
+			llmstxt.Place(found[0])))
 	}
 	if counts := g.counts.Bytes(); counts != nil && g.cache.folder != "" {
 		logUncached(t, "the numbers of tokens are", g.cache.write(countsFile, counts))
 	}
 	result := g.result(out.dir, about, files, written)
-	if key := g.key(ctx, got.material); key != "" && by.cause == "" && by.other == "" { // the key names the model that was asked
+	// The key names the model that was asked.
+	if key := g.key(ctx, got.material); key != "" && by.cause == "" && by.other == "" {
 		logUncached(t, "the result is", g.cache.keep(key, result, written, func(name string) ([]byte, error) {
 			return readRegular(out.Root, out.fileOf(name))
 		}))
@@ -174,7 +176,8 @@ func (w *writer) tellWritten(all []made) error {
 		return fmt.Errorf("cannot write %s: %w", all[0].Name, reason(err))
 	}
 	for _, m := range all {
-		a := messages.Artifact{Name: m.Name, Path: path.Join(w.out.dir, w.out.fileOf(m.Name)), Bytes: m.bytes, SHA256: m.SHA256}
+		a := messages.Artifact{Name: m.Name, Path: path.Join(w.out.dir, w.out.fileOf(m.Name)), Bytes: m.bytes,
+			SHA256: m.SHA256}
 		if err := w.t.Emit(messages.ArtifactWritten{Artifact: a}, fmt.Sprintf("%s written, %d bytes", a.Name,
 			a.Bytes)); err != nil {
 			return err
