@@ -110,8 +110,8 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	in.Ref, in.TokenBudget, in.BudgetFail, in.CountTokens = a.Ref, a.TokenBudget, a.BudgetFail, a.CountTokens
 	in.Secrets, in.Fresh = a.Secrets, a.Fresh
 	in.Model, in.RequireModel = a.Model, a.RequireModel
-	if in.Model == llmstxt.AutoModel {
-		in.Model = cmp.Or(h.model, llmstxt.AutoModel)
+	if in.Model == generate.AutoModel {
+		in.Model = cmp.Or(h.model, generate.AutoModel)
 	}
 	return json.Marshal(in)
 }
