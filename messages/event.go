@@ -77,7 +77,7 @@ func sizeOf(v reflect.Value) (n int) {
 	case reflect.Pointer, reflect.Interface:
 		return sizeOf(v.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
+		for i := v.NumField() - 1; i >= 0; i-- { // Value.Fields would make a StructField of each
 			n += sizeOf(v.Field(i))
 		}
 	case reflect.Slice:
