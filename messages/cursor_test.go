@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,49 @@ func TestAppendingReader(t *testing.T) {
 			t.Fatalf("seed %d: the reader holds %q and %d lines, want %q", seed, got, lines, want)
 		}
 	}
+}
+
+// "Where a fold is: a number." A reader with a Fold may go on from the number alone, in the middle of deltas, and may
+// be cut off after any event.
+func TestFoldingReader(t *testing.T) {
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		log, _ := chatterOf(random)
+		log = slices.Concat([]messages.Event{{RunID: "r", Body: messages.RunQueued{Job: "chat"}},
+			{RunID: "r", Body: messages.RunStarted{}},
+			{RunID: "r", Body: messages.TaskStarted{Task: "a", Attempt: 1}}}, log[:len(log)-1])
+		var want, got messages.Fold
+		for i := range log {
+			log[i].From, log[i].Seq = uint64(i+1), uint64(i+1)
+			if err := want.Apply(log[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for at := (messages.Cursor{}); at.Seq < want.Peek().Seq; {
+			if random.IntN(2) == 0 {
+				at = messages.Cursor{Seq: at.Seq}
+			}
+			for _, e := range pageAfter(random, log, at.Seq) {
+				if e, some := at.Take(e); some {
+					if err := got.Apply(e); err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+				}
+			}
+		}
+		if !reflect.DeepEqual(textsIn(got.State()), textsIn(want.State())) {
+			t.Fatalf("seed %d: the reader holds %v, want %v", seed, textsIn(got.State()), textsIn(want.State()))
+		}
+	}
+}
+
+// textsIn are the State's texts by their streams.
+func textsIn(s messages.State) map[string]string {
+	texts := map[string]string{}
+	for _, t := range s.Streams {
+		texts[t.Name] = t.Text()
+	}
+	return texts
 }
 
 // chatterOf is a log of texts, thoughts, progress and five log lines, with milestones between, and what it says.

@@ -124,8 +124,8 @@ func CursorAt(s State) Cursor {
 }
 
 // Take moves the cursor past the event, and returns what is new of it to a reader who has not read further: so one who
-// appends texts holds them exactly. It reports whether anything is new. A delta that the reader has in part begins where
-// that ends; all other events are as they were.
+// appends texts holds them exactly. It reports whether anything is new. The texts of a delta that the reader has in part
+// begin where those end, and its numbers stay: a Fold whose cursor is a number alone gets the texts whole, and knows them.
 func (c *Cursor) Take(e Event) (Event, bool) {
 	after := c.Seq
 	if e.Seq <= after {
@@ -147,7 +147,8 @@ func (c *Cursor) Take(e Event) (Event, bool) {
 	if left == nil {
 		return e, false
 	}
-	return Event{RunID: e.RunID, From: after + 1, Seq: e.Seq, Time: e.Time, Message: e.Message, Body: left}, true
+	e.Body = left
+	return e, true
 }
 
 // place returns how far the stream was read.

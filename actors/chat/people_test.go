@@ -30,6 +30,7 @@ func bank(t *testing.T, pay tool.Tool) *tool.Set {
 	}
 	pay.Name, pay.Access = "pay", tool.Write
 	logIn := tool.Tool{Name: "log_in", Access: tool.Read}
+	askCity := tool.Tool{Name: "ask_city", Access: tool.Read}
 	look := tool.Tool{Name: "look", Access: tool.Read}
 	hang := tool.Tool{Name: "hang", Access: tool.Read}
 	set, err := tool.NewSet(nil, tool.AskUser(),
@@ -42,6 +43,11 @@ func bank(t *testing.T, pay tool.Tool) *tool.Set {
 			return "", ctx.Err()
 		}),
 		tool.Func(pay, func(context.Context, sum) (string, error) { return "paid", nil }),
+		tool.TaskFunc(askCity, func(ctx context.Context, c *tool.Call, _ struct{}) (string, error) {
+			time.Sleep(2 * time.Millisecond)
+			city, err := c.Ask(ctx, messages.InputRequired{Prompt: "Which city?"})
+			return string(city), err
+		}),
 		tool.TaskFunc(logIn, func(ctx context.Context, c *tool.Call, _ struct{}) (string, error) {
 			time.Sleep(time.Millisecond)
 			name, err := c.Ask(ctx, messages.InputRequired{Prompt: "Who are you?"})
@@ -161,7 +167,7 @@ func TestTimeToAnswer(t *testing.T) {
 
 // One answer of two goes to its call, and the other call waits on; the run holds neither clock meanwhile.
 func TestPartialAnswers(t *testing.T) {
-	both := said{calls: calls(`ask_user {"question":"Which city?"}`, "log_in")}
+	both := said{calls: calls("ask_city", "log_in")}
 	config := chat.Config{Tools: bank(t, tool.Tool{}), Bounds: chat.Bounds{Parallel: 2, Time: time.Minute}}
 	converse(t, "partial-answers", []said{both, {text: "It rains."}}, config, func(w *told) {
 		run := w.start(chat.Input{Message: "Go."})
