@@ -50,7 +50,7 @@ func TestCursorsAsText(t *testing.T) {
 
 // "A reader who appends holds the text exactly, on every door, live, replayed, merged and after a restart."
 func TestAppendingReader(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		log, want := chatterOf(random)
 		got, lines, at := map[string]string{}, 0, messages.Cursors{"r": {}}
@@ -85,7 +85,7 @@ func TestAppendingReader(t *testing.T) {
 // "Where a fold is: a number." A reader with a Fold may go on from the number alone, in the middle of deltas, and may
 // be cut off after any event.
 func TestFoldingReader(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		log, _ := chatterOf(random)
 		log = slices.Concat([]messages.Event{{RunID: "r", Body: messages.RunQueued{Job: "chat"}},

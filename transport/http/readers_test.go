@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -41,9 +42,11 @@ func readSSE(w *world, id messages.RunID, after uint64, give func(string) bool) 
 		if len(fields) == 3 {
 			data := strings.TrimPrefix(fields[2], "data: ")
 			var e messages.Event
-			if err := json.Unmarshal([]byte(data), &e); err != nil || fields[0] != fmt.Sprint("id: ", e.Seq) ||
+			at, err := messages.ParseCursors(id, strings.TrimPrefix(fields[0], "id: "))
+			if err := errors.Join(err, json.Unmarshal([]byte(data), &e)); err != nil || at[id].Seq != e.Seq ||
 				fields[1] != "event: "+string(e.Kind()) {
-				w.t.Fatalf("a frame is %q", fields)
+				w.t.Errorf("a frame is %q", fields)
+				return
 			}
 			if !give(data) {
 				return
@@ -66,22 +69,23 @@ func readNDJSON(w *world, id messages.RunID, after uint64, give func(string) boo
 }
 
 func readPolling(w *world, id messages.RunID, after uint64, give func(string) bool) {
-	for {
+	for cursor := fmt.Sprint(after); ; {
 		var page struct {
 			Events []json.RawMessage
-			Next   uint64
+			Next   json.RawMessage
 			Ended  bool
 		}
-		got := w.call("GET", fmt.Sprintf("/v1/runs/%s/events?after=%d&wait=5s", id, after), "")
+		got := w.call("GET", fmt.Sprintf("/v1/runs/%s/events?after=%s&wait=5s", id, cursor), "")
 		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.StatusCode != http.StatusOK {
-			w.t.Fatalf("%s %s", got.Status, got.body)
+			w.t.Errorf("%s %s", got.Status, got.body)
+			return
 		}
 		for _, e := range page.Events {
 			if !give(string(e)) {
 				return
 			}
 		}
-		if after = page.Next; page.Ended {
+		if cursor = strings.Trim(string(page.Next), `"`); page.Ended {
 			return
 		}
 	}
@@ -97,7 +101,8 @@ func readWebSocket(w *world, id messages.RunID, after uint64, give func(string) 
 		case "end":
 			return
 		case "problem":
-			w.t.Fatalf("%s", m.Problem)
+			w.t.Errorf("%s", m.Problem)
+			return
 		}
 		for _, e := range m.Events {
 			if !give(string(e)) {
@@ -215,7 +220,10 @@ func TestOneRunReadInEveryWay(t *testing.T) {
 		lines := make(chan []string, 1)
 		live[name] = lines
 		asked.Add(1)
-		go func() { lines <- all(w, id, how, asked.Done) }()
+		go func() {
+			defer close(lines) // also where a reader fails for good
+			lines <- all(w, id, how, asked.Done)
+		}()
 	}
 	asked.Wait()
 	w.answer(id)

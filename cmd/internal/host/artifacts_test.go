@@ -179,7 +179,7 @@ func TestArgumentsBecomeInput(t *testing.T) {
 	h.Read.Limits.MaxFiles = 7
 	h.Read.SetLimits(&h.limits)
 	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
-		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true,`+
+		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true,"model":"auto",`+
 		`"ref":"commit","token_budget":9000,"budget_fail":true,"count_tokens":true,"secrets":"fail","fresh":true}`)
 	want := generateInput{NoCache: true, Home: "mia", Input: h.limits}
 	want.Repository, want.Out, want.Full = "https://example.com/a.zip?sig=x", "b", "all"
@@ -193,6 +193,9 @@ func TestArgumentsBecomeInput(t *testing.T) {
 	if in, err = prepared(t, h, "", `{"repository":"https://example.com/a.git","model":"mine"}`); err != nil ||
 		in.Model != "mine" || in.Home != "" {
 		t.Errorf("%+v, %v", in, err)
+	}
+	if in, err = prepared(t, h, "", `{"repository":"https://example.com/a.git"}`); err != nil || in.Model != "" {
+		t.Errorf("a server's model writes unasked: %+v, %v", in, err)
 	}
 }
 
