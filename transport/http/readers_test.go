@@ -361,14 +361,13 @@ func TestTree(t *testing.T) {
 		t.Fatalf("%d runs, %d ids", len(last), len(ids))
 	}
 	for _, at := range ids[:len(ids)-1] {
+		cursors, err := messages.ParseCursors(id, at)
+		if err != nil {
+			t.Fatal(err)
+		}
 		after := map[messages.RunID]uint64{}
-		for i, one := range strings.Split(at, ",") {
-			child, number, _ := strings.Cut(one, ":")
-			run := id + "." + messages.RunID(child)
-			if i == 0 {
-				run, number = id, one
-			}
-			after[run], _ = strconv.ParseUint(number, 10, 64)
+		for run, c := range cursors {
+			after[run] = c.Seq
 		}
 		rest := w.call("GET", "/v1/runs/"+string(id)+"/events?tree=true&after="+at, "", "Accept", "application/x-ndjson")
 		for line := range strings.Lines(rest.body) {
