@@ -239,7 +239,7 @@ var rules = []rule{{
 	pkgs:  "transport/nats",
 	ours:  []string{"messages", "actors/journal", "actors/journal/lease"},
 	libs:  []string{"github.com/nats-io/nats.go/...", "go.uber.org/zap"},
-	tests: []string{module + "/actors", "github.com/nats-io/nats-server/v2/..."},
+	tests: []string{module + "/actors"},
 }, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
@@ -370,6 +370,11 @@ var rules = []rule{{
 	ours: []string{"messages"},
 	libs: []string{"golang.org/x/tools/txtar"},
 }, {
+	pkgs: "testkit/lab",
+}, {
+	pkgs:  "testkit/lab/nats",
+	tests: []string{"github.com/nats-io/..."},
+}, {
 	pkgs: "testkit",
 	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/stories"},
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
@@ -380,6 +385,11 @@ var rules = []rule{{
 		module + "/transport/sqlite", module + "/transport/gate", module + "/transport/web", "github.com/nats-io/...",
 	},
 }}
+
+// inLab reports whether the package is of the lab, a module of its own beside testkit.
+func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
+
+const lab = "testkit/lab"
 
 var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "golang.org/x/tools/txtar"}
 
@@ -448,7 +458,7 @@ func TestPicture(t *testing.T) {
 func picture(sources []source) string {
 	imports := map[string][]string{}
 	for _, src := range sources {
-		if src.test {
+		if src.test || inLab(src.pkg) {
 			continue
 		}
 		mine := imports[src.pkg]
@@ -608,7 +618,7 @@ func (r *rule) allows(src source, imp string) bool {
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
 		mine := slices.ContainsFunc(r.ours, func(p string) bool { return matches(p, rel) })
 		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || matches("testkit/*", rel) ||
-			src.pkg == "testkit" || covers(r.tests, imp))
+			src.pkg == "testkit" || inLab(src.pkg) || covers(r.tests, imp))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		return !slices.Contains(r.denied, imp)
@@ -650,7 +660,7 @@ func undocumented(sources []source) []string {
 	return out
 }
 
-// readModule parses every Go file of the module, its tests included.
+// readModule parses every Go file of the module and of the lab, their tests included.
 func readModule(t *testing.T) []source {
 	t.Helper()
 	root := os.DirFS("..")
@@ -663,7 +673,7 @@ func readModule(t *testing.T) []source {
 		if d.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
 			return fs.SkipDir
 		}
-		if _, err := fs.Stat(root, path.Join(name, "go.mod")); d.IsDir() && name != "." && err == nil {
+		if _, err := fs.Stat(root, path.Join(name, "go.mod")); d.IsDir() && name != "." && name != lab && err == nil {
 			return fs.SkipDir // a module of its own
 		}
 		if d.IsDir() || path.Ext(base) != ".go" {
