@@ -97,7 +97,9 @@ fuzz: go ## Fuzz every target for FUZZTIME each
 	done
 
 update: go ## Rewrite the golden files and the generated documents from the code
-	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+	@for module in . $(LAB); do \
+		(cd $$module && go test $$(grep -rl --include='*_test.go' --exclude-dir=lab 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update) || exit 1; \
+	done
 
 BINARY = bin/lastword
 TAGS =

@@ -273,7 +273,7 @@ var rules = []rule{{
 	tests: []string{module + "/actors"},
 }, {
 	pkgs:  "transport/web",
-	tests: []string{module + "/messages", module + "/actors/llmstxt/check", "github.com/evanw/esbuild/pkg/api"},
+	tests: []string{module + "/messages"},
 }, {
 	pkgs:  "transport/telemetry",
 	ours:  []string{"messages"},
@@ -374,6 +374,9 @@ var rules = []rule{{
 }, {
 	pkgs:  "testkit/lab/nats",
 	tests: []string{"github.com/nats-io/..."},
+}, {
+	pkgs:  "testkit/lab/web",
+	tests: []string{"github.com/evanw/esbuild/pkg/api"},
 }, {
 	pkgs: "testkit",
 	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/stories"},

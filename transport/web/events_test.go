@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"go/token"
 	"maps"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 )
+
+var update = flag.Bool("update", false, "write the page's types of events")
 
 // TestEventTypes compares the page's types of events with their JSON Schema. go generate rewrites them.
 func TestEventTypes(t *testing.T) {

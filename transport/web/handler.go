@@ -15,7 +15,7 @@ import (
 )
 
 //go:generate go test -run ^TestEventTypes$ -update .
-//go:generate go test -run ^TestBuilt$ -update .
+//go:generate go -C ../../testkit/lab test ./web -run ^TestBuilt$ -update
 
 //go:embed built page/index.html page/icon.svg
 var files embed.FS

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func TestReducersAgree(t *testing.T) {
 		logs["story "+story.Name+", merged"] = messages.MergeDeltas(story.Events)
 		logs["story "+story.Name+", merged in the middle of a stretch"] = crossing(story.Events)
 	}
-	scripts, err := filepath.Glob("../../messages/testdata/scripts/*.txt")
+	scripts, err := filepath.Glob("../../../messages/testdata/scripts/*.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts: %v", err)
 	}
@@ -139,7 +139,7 @@ func runScript(t *testing.T, code string, input []byte) []byte {
 	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("this needs Node, from https://nodejs.org/")
 	}
-	source, err := filepath.Abs("page")
+	source, err := filepath.Abs(page)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,10 @@
-package web
+package web_test
 
 import (
 	"bytes"
 	"compress/gzip"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,11 +12,14 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
+// page is the source of the page.
+const page = "../../../transport/web/page"
+
 var update = flag.Bool("update", false, "build the page")
 
 // TestBuilt compares what the program holds with what esbuild makes of the page's source. go generate rewrites it.
 func TestBuilt(t *testing.T) {
-	source, err := filepath.Abs("page")
+	source, err := filepath.Abs(page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +37,7 @@ func TestBuilt(t *testing.T) {
 		t.Fatalf("esbuild made %d files, want the script and the styles", len(result.OutputFiles))
 	}
 	for _, made := range result.OutputFiles {
-		name := filepath.Join("built", filepath.Base(made.Path)+".gz")
+		name := filepath.Join(page, "..", "built", filepath.Base(made.Path)+".gz")
 		had, _ := os.ReadFile(name) // what is missing or broken is built
 		if plain, err := unzip(had); err == nil && bytes.Equal(plain, made.Contents) {
 			continue
@@ -46,6 +50,14 @@ func TestBuilt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func unzip(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 func zipped(t *testing.T, data []byte) []byte {
