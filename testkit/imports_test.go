@@ -245,10 +245,9 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
-	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/inflight"},
-	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
-	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
+	pkgs: "transport/mcp/wire",
+	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/inflight"},
+	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 }, {
 	pkgs:  "transport/mcp",
 	ours:  []string{"messages", "messages/words", "transport/gate", "transport/mcp/*"},
@@ -374,6 +373,9 @@ var rules = []rule{{
 }, {
 	pkgs:  "testkit/lab/nats",
 	tests: []string{"github.com/nats-io/..."},
+}, {
+	pkgs:  "testkit/lab/wire",
+	tests: []string{"github.com/mark3labs/mcp-go/...", "github.com/modelcontextprotocol/go-sdk/..."},
 }, {
 	pkgs:  "testkit/lab/web",
 	tests: []string{"github.com/evanw/esbuild/pkg/api"},

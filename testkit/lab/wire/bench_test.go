@@ -102,7 +102,7 @@ func (c *raw) post(b *testing.B, body string) *http.Response {
 }
 
 func (c *raw) initialize(b *testing.B) string {
-	response := c.post(b, initialize(`{}`))
+	response := c.post(b, initialize)
 	_, _ = io.Copy(io.Discard, response.Body)
 	c.session = response.Header.Get("Mcp-Session-Id")
 	response = c.post(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
