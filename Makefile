@@ -32,7 +32,7 @@ node: go
 
 test: tools ## Run every test with the race detector; on Debian, install gcc and git if they are missing
 	CGO_ENABLED=1 go test -race $(PROFILE) ./...
-	cd $(LAB) && CGO_ENABLED=1 go test -race $(PROFILE) ./...
+	CGO_ENABLED=1 go -C $(LAB) test -race $(PROFILE) ./...
 
 race: tools ## Run the runtime's tests three times over with the race detector
 	CGO_ENABLED=1 go test -race -count=3 ./messages/... ./supervision/... ./actors
@@ -46,7 +46,7 @@ lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the
 	staticcheck=$$(go tool -n staticcheck) && cd $(LAB) && go vet ./... && $$staticcheck ./... && go fix -diff ./... && go mod tidy -diff
 
 bench: node ## Print one table of name, ours, baseline, ratio and goal; medians of five
-	LASTWORD_BENCH=1 go test -count=1 -run '^TestBenchTable$$' -timeout 60m -v ./testkit
+	LASTWORD_BENCH=1 go -C $(LAB) test -count=1 -run '^TestBenchTable$$' -timeout 60m -v .
 
 sim: go ## Run the simulation and the model check at full length, up to an hour
 	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors ./actors/plan
@@ -57,21 +57,21 @@ crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a
 	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
 
 cluster: go ## Run three servers on three NATS servers; kill, pause, cut off and restart one after the other
-	LASTWORD_CLUSTER=1 go test -count=1 -run '^TestCluster$$' -timeout 10m -v ./testkit
+	LASTWORD_CLUSTER=1 go -C $(LAB) test -count=1 -run '^TestCluster$$' -timeout 10m -v .
 
 cluster-demo: go ## Start 50 runs on three servers, kill one, and print how each run ended
-	LASTWORD_CLUSTER_DEMO=1 go test -count=1 -run '^TestClusterDemo$$' -timeout 10m -v ./testkit
+	LASTWORD_CLUSTER_DEMO=1 go -C $(LAB) test -count=1 -run '^TestClusterDemo$$' -timeout 10m -v .
 
 SAMPLES = .*
 
 quality: node ## Generate for thirty repositories and judge the llms.txt of each; SAMPLES='zod|rich' for some of them
-	LASTWORD_QUALITY=1 go test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v ./testkit
+	LASTWORD_QUALITY=1 go -C $(LAB) test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v .
 
 conformance: node ## Run the official conformance suite of MCP against lastword serve, for both protocols
-	LASTWORD_CONFORMANCE=1 go test -count=1 -run '^TestConformance$$' -timeout 20m -v ./testkit
+	LASTWORD_CONFORMANCE=1 go -C $(LAB) test -count=1 -run '^TestConformance$$' -timeout 20m -v .
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	LASTWORD_CLIENTS=1 go test -count=1 -run '^Test(HTTP|Seed|Front|Page)?Clients(OfServers)?$$' -timeout 10m -v ./testkit
+	LASTWORD_CLIENTS=1 go -C $(LAB) test -count=1 -run '^Test(HTTP|Seed|Front|Page)?Clients(OfServers)?$$' -timeout 10m -v .
 
 oracle: go ## Compare counts of tokens, and the secrets found, with those of other implementations
 	cd testkit/oracle && go test -count=1 ./...
@@ -79,10 +79,10 @@ oracle: go ## Compare counts of tokens, and the secrets found, with those of oth
 CASES = .*
 
 page: node ## Use the page in Chromium, with the server killed and connections lost; CASES=pictures renews docs/page; needs chromium
-	LASTWORD_PAGE='$(CASES)' go test -count=1 -run '^TestPage$$' -timeout 20m -v ./testkit
+	LASTWORD_PAGE='$(CASES)' go -C $(LAB) test -count=1 -run '^TestPage$$' -timeout 20m -v .
 
 inspect: node ## List and call tools with the MCP Inspector's command line
-	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit
+	LASTWORD_INSPECT=1 go -C $(LAB) test -count=1 -run '^TestInspector$$' -timeout 10m -v .
 
 linear: go ## Try all pairs of tokens of each language, and thousands of drawn texts: no scanner takes more than linear time
 	LASTWORD_LINEAR=1 go test -count=1 -run '^TestScannersAreLinear$$' -timeout 180m ./actors/llmstxt/repository/source

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"slices"
 	"testing"
@@ -263,19 +262,4 @@ func TestPlansAreReproducible(t *testing.T) {
 	if pair := testkit.NewPlan(uint64(len(cells))); len(pair.Faults) != 2 {
 		t.Errorf("the second stretch begins with %s, want a pair", pair)
 	}
-}
-
-// freePorts are ports of this machine that nothing listens on.
-func freePorts(t testing.TB, n int) (ports []string) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
-	}
-	return ports
 }

@@ -1,0 +1,117 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
+	"github.com/seed889630bf/lastword/transport/dialect/looopy"
+	"github.com/seed889630bf/lastword/transport/dialect/nano"
+)
+
+// telling tells its story whatever it is asked.
+type telling struct {
+	*stories.Teller
+	story string
+}
+
+func (t telling) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	q.Input, _ = json.Marshal(map[string]string{"story": t.story}) // a string
+	return t.Teller.Submit(ctx, q)
+}
+
+var codeBlock = regexp.MustCompile("(?s)```([a-z]+)\n(.*?)```")
+
+// testSeedDocs runs what docs/clients.md says of the seed systems, as it is printed there.
+func testSeedDocs(t *testing.T) {
+	blocks := map[string]map[string]string{} // by section and language
+	for _, section := range strings.Split(string(readFile(t, filepath.Join(root, "docs", "clients.md"))), "\n## ")[1:] {
+		name, text, _ := strings.Cut(section, "\n")
+		blocks[name] = map[string]string{}
+		for _, block := range codeBlock.FindAllStringSubmatch(text, -1) {
+			blocks[name][block[1]] = block[2]
+		}
+	}
+	folder := npmInstall(t, "httpclients")
+	open := func(story string, door func(dialect.Config) http.Handler) *httptest.Server {
+		server := httptest.NewServer(door(dialect.Config{Runs: telling{&stories.Teller{}, story},
+			Jobs: []dialect.Job{{Name: "prompt"}, {Name: "chat"}}}))
+		t.Cleanup(server.Close)
+		return server
+	}
+	said := func(server *httptest.Server, code string, command ...string) string {
+		t.Helper()
+		code = regexp.MustCompile(`(?m)^lastword serve .*\n`).ReplaceAllString(code, "")
+		code = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).ReplaceAllString(code, server.URL)
+		cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], code)...)
+		cmd.Dir = folder
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s\n%v: %s", code, err, stderr.Bytes())
+		}
+		return string(out)
+	}
+	node := []string{"node", "--input-type=module", "-e"}
+
+	s := open("plain", func(c dialect.Config) http.Handler { return nano.New(c, "test") })
+	if got := said(s, blocks["NANO"]["js"], node...); got != "Hello, wörld 🌍" {
+		t.Errorf("NANO's snippet prints %q", got)
+	}
+
+	s = open("plain", func(c dialect.Config) http.Handler { return erlmcp.New(c, "test") })
+	if got, want := shapes(t, said(s, blocks["erlmcp"]["sh"], "sh", "-c")), shapes(t, blocks["erlmcp"]["json"]); got != want {
+		t.Errorf("erlmcp's snippet prints\n%s, want\n%s", got, want)
+	}
+
+	s = open("question", looopy.New)
+	turn := said(s, blocks["Looopy"]["sh"], "sh", "-c")
+	for _, want := range []string{`"kind":"input-required"`, `"state":"waiting-input"`, `"kind":"task-complete"`} {
+		if !strings.Contains(turn, want) {
+			t.Errorf("Looopy's snippet prints %s, without %s", turn, want)
+		}
+	}
+	const page = `import {EventSource as Source} from 'eventsource';
+let text = '', shown = [];
+const append = (delta) => { text += delta; }, replace = (content) => { shown.push(content); };
+class EventSource extends Source {
+  constructor(path) { super('http://127.0.0.1:7878' + path); }
+  close() { super.close(); console.log(JSON.stringify([text, ...shown])); }
+}
+`
+	if got := said(s, page+blocks["Looopy"]["js"], node...); got != `["Let me ask.Took main.","Let me ask.","Took main."]`+"\n" {
+		t.Errorf("Looopy's page shows %s", got)
+	}
+}
+
+// shapes are the kinds of JSON lines, each once, with the names that they have.
+func shapes(t *testing.T, lines string) string {
+	t.Helper()
+	var all []string
+	for line := range strings.Lines(lines) {
+		var m struct {
+			Method         string
+			Params, Result map[string]any
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		all = append(all, fmt.Sprint(m.Method, slices.Sorted(maps.Keys(m.Params)), slices.Sorted(maps.Keys(m.Result))))
+	}
+	return strings.Join(slices.Compact(all), "\n")
+}

@@ -1,0 +1,135 @@
+package lab_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// stdioServer names the variable whose value, a folder, makes the test's binary a server over stdio.
+const stdioServer = "LASTWORD_CLIENTS_STDIO"
+
+// serveStdio is the server that clients over stdio start: the test's own binary.
+func serveStdio(folder string) error {
+	door, end, err := openDoor(folder)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return door.Serve(context.Background(), os.Stdin, os.Stdout)
+}
+
+// openDoor is a node with the kit's jobs behind a door that has nothing of the command's.
+func openDoor(folder string) (*mcp.Server, func(), error) {
+	system, err := actors.New(context.Background(), actors.Config{Drain: time.Second, Jobs: kitJobs(folder)})
+	if err != nil {
+		return nil, nil, err
+	}
+	door := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1",
+		Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+			return os.Open(filepath.Join(folder, a.Path))
+		}})
+	for _, name := range []string{"count", "sleep", "write", "crash"} {
+		if err := door.AddJob(mcp.JobTool{Job: name, Title: name, Description: "One of the kit's jobs.",
+			Input: mcp.Object(nil, `"n":{"type":"integer"}`, `"pause_ms":{"type":"integer"}`, `"text":{"type":"string"}`)}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return door, func() { door.Close(); _ = system.Close(context.Background()) }, nil
+}
+
+// kitInput is what the kit's jobs take, each what it needs.
+type kitInput struct {
+	N     int    `json:"n"`        // milestones that count says
+	Pause int    `json:"pause_ms"` // between two of them
+	Text  string `json:"text"`     // what write writes
+}
+
+func kitJobs(folder string) []actors.Definition {
+	job := func(name string, work func(ctx context.Context, t *actors.TaskContext, in kitInput) error) actors.Definition {
+		return actors.Definition{Name: name, New: func(input json.RawMessage) (actors.Job, error) {
+			var in kitInput
+			if err := json.Unmarshal(input, &in); err != nil {
+				return actors.Job{}, messages.InvalidInput("%v", err)
+			}
+			return actors.Job{Name: name, Input: input, Tasks: []actors.Task{{Name: "work",
+				Run: func(ctx context.Context, t *actors.TaskContext) error { return work(ctx, t, in) }}}}, nil
+		}}
+	}
+	return []actors.Definition{
+		job("count", count),
+		job("sleep", func(ctx context.Context, _ *actors.TaskContext, _ kitInput) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}),
+		job("write", func(_ context.Context, t *actors.TaskContext, in kitInput) error {
+			return write(t, folder, in.Text)
+		}),
+		job("crash", func(context.Context, *actors.TaskContext, kitInput) error { panic("killed by the kit") }),
+	}
+}
+
+// count says n milestones, which nothing may merge.
+func count(ctx context.Context, t *actors.TaskContext, in kitInput) error {
+	for i := range in.N {
+		if in.Pause > 0 {
+			select {
+			case <-time.After(time.Duration(in.Pause) * time.Millisecond):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		call := fmt.Sprintf("c%d", i/2)
+		var body messages.Body = messages.ToolStarted{Call: call, Tool: "step"}
+		if i%2 == 1 {
+			body = messages.ToolCompleted{Call: call}
+		}
+		if err := t.Emit(body, fmt.Sprintf("step %d", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(t *actors.TaskContext, folder, text string) error {
+	name := string(t.RunID()) + ".txt"
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(text))
+	return t.Emit(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "note.txt", Path: name,
+		Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}}, "note.txt written")
+}
+
+// TestMain makes the binary the server that a test of it asks for.
+func TestMain(m *testing.M) {
+	var err error
+	stdio, http, page := os.Getenv(stdioServer), os.Getenv(httpServer), os.Getenv(pageServer)
+	switch {
+	case page != "":
+		err = servePage(page)
+	case stdio != "":
+		err = serveStdio(stdio)
+	case http != "":
+		err = serveHTTP(http)
+	default:
+		code := m.Run()
+		printClients()
+		os.Exit(code)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// takeoverTimeout is the longest that a run may be without a node, and takeoverGoal what half of them should need.
+	takeoverTimeout, takeoverGoal = 30 * time.Second, 10 * time.Second
+	// halfBeat is half the time between two signs of a node's life: a fault comes when as much of it is over as is left.
+	halfBeat = 1250 * time.Millisecond
+)
+
+func (c *cluster) killedNode() {
+	c.lose(0, func(n *node) (restore func()) {
+		n.kill()
+		return n.start
+	})
+}
+
+func (c *cluster) pausedNode() {
+	c.lose(1, func(n *node) (restore func()) {
+		n.signal(syscall.SIGSTOP)
+		return func() { n.signal(syscall.SIGCONT) }
+	})
+}
+
+func (c *cluster) cutNode() { c.lose(2, (*node).cut) }
+
+// lose has a node lose its runs to the others. Back again, the node stops what it still does for them.
+func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
+	node, reader := c.nodes[victim], (victim+1)%len(c.nodes)
+	open := c.hold()
+	before := len(c.questions())
+	again, prompts := c.begin(victim, 5, c.generate(true)), c.begin(victim, 5, askModel)
+	theirs := c.asked(before, len(again)+len(prompts))
+	others := slices.Concat(c.begin(reader, 3, c.generate(true)), c.begin(reader, 3, askModel))
+	c.asked(before, len(theirs)+len(others))
+
+	time.Sleep(halfBeat)
+	restore := sync.OnceFunc(fault(node))
+	c.Cleanup(restore)
+	began := time.Now()
+	var mu sync.Mutex
+	var taken []time.Duration
+	note := func(e messages.Event) {
+		if kind := e.Kind(); kind == messages.KindRunRecovered || kind == messages.KindRunFailed {
+			mu.Lock()
+			defer mu.Unlock()
+			taken = append(taken, time.Since(began))
+		}
+	}
+	var all sync.WaitGroup
+	judge := func(runs []messages.RunID, judge func(messages.State) error) {
+		for _, run := range runs {
+			all.Go(func() {
+				state, err := c.follow(reader, run, note)
+				if err == nil {
+					err = judge(state)
+				}
+				if err != nil {
+					c.Error(err)
+				}
+			})
+		}
+	}
+	judge(again, continued)
+	judge(prompts, lost)
+	eventually(c, takeoverTimeout, "the runs of "+node.name+" are taken over", func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if want := len(again) + len(prompts); len(taken) < want {
+			return fmt.Errorf("%d of %d", len(taken), want)
+		}
+		return nil
+	})
+	slices.Sort(taken)
+	half := taken[len(taken)/2]
+	c.Logf("taken over: half within %.1f s, all within %.1f s", half.Seconds(), taken[len(taken)-1].Seconds())
+	if c.long && half > takeoverGoal { // beside other tests a machine may be slow
+		c.Errorf("half of the runs have no node for more than %s", takeoverGoal)
+	}
+	restore()
+	for _, request := range theirs {
+		select {
+		case <-c.model.Closed(request):
+		case <-time.After(10 * time.Second):
+			c.Errorf("%s goes on with a run that it has lost", node.name)
+		}
+	}
+	open()
+	all.Wait()
+	c.ends(reader, others, undisturbed)
+	node.waitReady(c)
+	c.ends(reader, c.begin(victim, 1, askModel), completed)
+}
+
+// questions are the requests for a completion that the model has had.
+func (c *cluster) questions() (all []int) {
+	for _, r := range c.model.Requests() {
+		if r.Chat.Model != "" {
+			all = append(all, r.Number)
+		}
+	}
+	return all
+}
+
+// asked waits until the model has had so many more questions than before.
+func (c *cluster) asked(before, n int) (questions []int) {
+	c.Helper()
+	eventually(c, 30*time.Second, "all runs ask the model", func() error {
+		if questions = c.questions()[before:]; len(questions) < n {
+			return fmt.Errorf("%d of %d have", len(questions), n)
+		}
+		return nil
+	})
+	return questions
+}

@@ -1,0 +1,204 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/nats"
+)
+
+// writers appends to one log from four connections at once.
+func (c *cluster) writers() {
+	var journals []*nats.Journal
+	for i := range 4 {
+		j, err := nats.Open(c.Context(), c.urls[i%len(c.urls)])
+		if err != nil {
+			c.Fatal(err)
+		}
+		defer func() { _ = j.Close() }()
+		journals = append(journals, j)
+		if w := j.Warnings(); len(w) != 0 {
+			c.Errorf("three servers are warned of: %q", w)
+		}
+	}
+	run := messages.RunID("r_race")
+	add := func(j *nats.Journal, after uint64, id journal.BlockID, body messages.Body) error {
+		end := make(chan error, 1)
+		j.Append(journal.Block{Run: run, After: journal.Head{Seq: after}, ID: id, Writer: "a", Events: []messages.Event{
+			{RunID: run, From: after + 1, Seq: after + 1, Time: time.Now().UTC(), Body: body}}}, func(err error) { end <- err })
+		return <-end
+	}
+	queued := messages.RunQueued{Job: "race", Principal: "race", Mode: messages.Detached}
+	if err := add(journals[0], 0, journal.BlockID{1}, queued); err != nil {
+		c.Fatal(err)
+	}
+	const rounds = 200
+	for round := range uint64(rounds) {
+		ends := make([]error, len(journals))
+		var all sync.WaitGroup
+		for i, j := range journals {
+			all.Go(func() {
+				ends[i] = add(j, 1+round, journal.BlockID{byte(i), byte(round), 1}, messages.FaultInjected{Fault: fmt.Sprint(i)})
+			})
+		}
+		all.Wait()
+		landed := 0
+		for _, err := range ends {
+			if err == nil {
+				landed++
+			} else if !errors.Is(err, journal.ErrFenced) {
+				c.Errorf("a loser got %v", err)
+			}
+		}
+		if landed != 1 {
+			c.Fatalf("%d of %d blocks at one head landed", landed, len(journals))
+		}
+	}
+	end := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
+		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
+	if err := add(journals[0], 1+rounds, journal.BlockID{9, 9}, end); err != nil {
+		c.Error(err)
+	}
+}
+
+// leader is the NATS server that leads the stream of runs.
+func (c *cluster) leader() *process {
+	conn, err := natsgo.Connect(strings.Join(c.urls, ","))
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	var name string
+	if err == nil {
+		var stream jetstream.Stream
+		if stream, err = js.Stream(c.Context(), "RUNS"); err == nil {
+			name = stream.CachedInfo().Cluster.Leader
+		}
+	}
+	for _, s := range c.stores {
+		if s.name == name {
+			return s
+		}
+	}
+	c.Fatalf("the stream has the leader %q (%v)", name, err)
+	return nil
+}
+
+// killedStore kills the NATS server that leads, and then another, while runs go on and new ones are started.
+func (c *cluster) killedStore() {
+	c.speak(6 * time.Second)
+	for range 2 {
+		var runs []messages.RunID
+		for i := range c.nodes {
+			runs = append(runs, c.begin(i, 10, askModel)...)
+		}
+		victim := c.leader()
+		victim.kill()
+		began := time.Now()
+		q := askModel
+		q.Key = "after " + victim.name + began.String()
+		eventually(c, takeoverTimeout, "a start without the server that led", func() error {
+			ctx, cancel := context.WithTimeout(c.Context(), takeoverTimeout)
+			defer cancel()
+			run, err := c.at(0).Submit(ctx, q)
+			if err == nil {
+				runs = append(runs, run)
+			}
+			return err
+		})
+		c.Logf("%s killed; a run started within %.1f s", victim.name, time.Since(began).Seconds())
+		c.ends(1, runs, completed)
+		victim.start()
+		c.settled()
+	}
+}
+
+// settled waits until all NATS servers have all of the stream.
+func (c *cluster) settled() {
+	eventually(c, time.Minute, "all NATS servers follow", func() error {
+		conn, err := natsgo.Connect(strings.Join(c.urls, ","))
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		js, err := jetstream.New(conn)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second)
+		defer cancel()
+		for _, name := range []string{"RUNS", "OBJ_ARTIFACTS"} {
+			stream, err := js.Stream(ctx, name)
+			if err != nil {
+				return err
+			}
+			replicas := stream.CachedInfo().Cluster.Replicas
+			if len(replicas) != len(c.stores)-1 {
+				return fmt.Errorf("%s has %d replicas beside its leader", name, len(replicas))
+			}
+			for _, r := range replicas {
+				if !r.Current || r.Offline {
+					return fmt.Errorf("%s: %s is behind", name, cmp.Or(r.Name, "a server"))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// stoppedStores stops all NATS servers for some seconds.
+func (c *cluster) stoppedStores() {
+	open := c.hold()
+	before := len(c.questions())
+	runs := c.begin(0, 5, askModel)
+	c.asked(before, len(runs))
+	for _, s := range c.stores {
+		s.signal(syscall.SIGTERM)
+	}
+	for _, s := range c.stores {
+		<-s.end
+	}
+	for i, n := range c.nodes {
+		ctx, cancel := context.WithTimeout(c.Context(), takeoverTimeout)
+		began := time.Now()
+		_, err := c.at(i).Submit(ctx, askModel)
+		cancel()
+		if err == nil || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+			c.Errorf("%s, without a store, answers a start with %v", n.name, err)
+		}
+		c.Logf("%s refuses a start after %.1f s: %v", n.name, time.Since(began).Seconds(), err)
+		eventually(c, 10*time.Second, n.name+" says that it is not ready", func() error {
+			if status, text := n.ready(); status != http.StatusServiceUnavailable || text == "" {
+				return fmt.Errorf("/readyz answers %d, %s", status, text)
+			}
+			return nil
+		})
+	}
+	for _, s := range c.stores {
+		s.start()
+	}
+	c.settled()
+	for _, n := range c.nodes {
+		n.waitReady(c)
+	}
+	open()
+	c.ends(1, runs, undisturbed)
+	for i := range c.nodes {
+		c.ends((i+1)%len(c.nodes), c.begin(i, 2, c.generate(false)), completed)
+	}
+}

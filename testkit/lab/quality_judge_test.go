@@ -1,0 +1,200 @@
+package lab_test
+
+import (
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// document is an llms.txt file as the format's page describes it, read here without the product's own parser.
+type document struct {
+	title, summary string
+	facts          [][2]string // of the lines before the sections: package and install
+	sections       []section
+}
+
+type section struct {
+	name  string
+	links []string
+	notes []string // of the links that have one
+}
+
+// readDocument fails the test at every line that a section must not have.
+func readDocument(t *testing.T, file string) document {
+	t.Helper()
+	item := regexp.MustCompile(`^- \[(?:[^\]\\]|\\.)+\]\(([^()\s<>]+)\)(?:: (\S.*))?$`)
+	fact := regexp.MustCompile(`^- (Package|Module|Install): (.*)$`)
+	var d document
+	n := 0
+	for line := range strings.Lines(string(readFile(t, file))) {
+		n++
+		line = strings.TrimSuffix(line, "\n")
+		if text, ok := strings.CutPrefix(line, "# "); ok && d.title == "" {
+			d.title = text
+		} else if text, ok := strings.CutPrefix(line, "> "); ok && d.summary == "" {
+			d.summary = text
+		} else if text, ok := strings.CutPrefix(line, "## "); ok {
+			d.sections = append(d.sections, section{name: text})
+		} else if m := fact.FindStringSubmatch(line); m != nil && len(d.sections) == 0 {
+			d.facts = append(d.facts, d.fact(m[1], m[2]))
+		} else if len(d.sections) == 0 || line == "" {
+			continue
+		} else if m := item.FindStringSubmatch(line); m != nil {
+			last := &d.sections[len(d.sections)-1]
+			last.links = append(last.links, m[1])
+			if m[2] != "" {
+				last.notes = append(last.notes, m[2])
+			}
+		} else {
+			t.Errorf("line %d is no link: %s", n, line)
+		}
+	}
+	return d
+}
+
+// fact is the name and the value of one, without the registry in parentheses and the marks of code.
+func (document) fact(name, value string) [2]string {
+	value, _, _ = strings.Cut(value, " (")
+	if name == "Module" {
+		name = "package"
+	}
+	return [2]string{strings.ToLower(name), strings.Trim(value, "`")}
+}
+
+func (d document) links() (all []string) {
+	for _, s := range d.sections {
+		all = append(all, s.links...)
+	}
+	return all
+}
+
+// hollow returns the notes that cannot be about one file: those of three links or more, questions, and authors'
+// lines.
+func (d document) hollow() (found []string) {
+	times := map[string]int{}
+	author := regexp.MustCompile(`(?i)^(\(c\)|copyright\b|@author)|[\w.]+@\w+\.\w+`)
+	for _, s := range d.sections {
+		for _, note := range s.notes {
+			times[note]++
+			empty := strings.HasSuffix(note, "?") || author.MatchString(note)
+			if times[note] == 3 && !empty || times[note] == 1 && empty {
+				found = append(found, note)
+			}
+		}
+	}
+	return found
+}
+
+// verdict is what a document is worth beside its sample.
+type verdict struct {
+	order   []string // the files linked, each once
+	recall  float64
+	never   []string // of order, what nobody may be sent to
+	summary bool     // is right
+	wrong   []string // facts
+}
+
+func (v verdict) noise() float64 { return float64(len(v.never)) / float64(max(len(v.order), 1)) }
+
+func (s sample) judge(t *testing.T, tree string, d document) verdict {
+	t.Helper()
+	for _, note := range d.hollow() {
+		t.Errorf("a note says nothing of its file: %s", note)
+	}
+	v := verdict{order: linked(t, tree, d), summary: true, wrong: s.wrong(d)}
+	for _, pattern := range s.sense {
+		v.summary = v.summary && pattern.MatchString(d.summary)
+	}
+	if !v.summary {
+		t.Logf("the summary is wrong: %q; a good one: %q", d.summary, s.summary)
+	}
+	for _, fact := range v.wrong {
+		t.Logf("a fact is wrong: %s", fact)
+	}
+	for _, want := range s.best {
+		if slices.ContainsFunc(want, func(p string) bool { return slices.Contains(v.order, p) }) {
+			v.recall += 1 / float64(len(s.best))
+		} else {
+			t.Logf("misses %s", strings.Join(want, " or "))
+		}
+	}
+	if v.never = s.noisy(v.order); len(v.never) > 0 {
+		t.Logf("links to noise:\n\t%s", strings.Join(v.never, "\n\t"))
+	}
+	return v
+}
+
+// wrong returns the facts that the document may not say. What it leaves out is never wrong.
+func (s sample) wrong(d document) (found []string) {
+	for _, fact := range append([][2]string{{"title", d.title}}, d.facts...) {
+		same := func(want string) bool { return strings.EqualFold(want, fact[1]) }
+		if !slices.ContainsFunc(s.facts[fact[0]], same) {
+			found = append(found, fact[0]+": "+fact[1])
+		}
+	}
+	return found
+}
+
+// linked returns the paths that the document's links lead to in the tree, each once; others fail the test.
+func linked(t *testing.T, tree string, d document) (paths []string) {
+	t.Helper()
+	for _, link := range d.links() {
+		p := pathIn(tree, link)
+		if p == "" {
+			t.Errorf("%s leads to no file", link)
+		} else if !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// pathIn is the longest end of the link's path that is a file of the tree: what stands before it is the base, with
+// the commit and maybe the folder of the package in its repository.
+func pathIn(tree, link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	for p := path.Clean(strings.Trim(u.Path, "/")); ; {
+		info, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p)))
+		if err == nil && info.Mode().IsRegular() {
+			return p
+		}
+		_, rest, more := strings.Cut(p, "/")
+		if !more {
+			return ""
+		}
+		p = rest
+	}
+}
+
+// noisy returns the paths that nobody asks an llms.txt for.
+func (s sample) noisy(paths []string) (found []string) {
+	patterns := append(slices.Clone(s.never),
+		regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|snapshots?|__snapshots__)/`),
+		regexp.MustCompile(`(?i)(_test\.\w+|[._-](test|spec)\.\w+|(^|/)(test_[^/]+|conftest)\.py)$`),
+		regexp.MustCompile(`(?i)(^|/)(go\.sum|[^/]*[.-]lock(\.\w+)?|npm-shrinkwrap\.json)$`),
+		regexp.MustCompile(`(^|/)\.[^/]+(/|$)`),
+		regexp.MustCompile(`(?i)(ISSUE_TEMPLATE|PULL_REQUEST_TEMPLATE|CODE.OF.CONDUCT|FUNDING|appveyor)`),
+		regexp.MustCompile(`(?i)(^|/)(vendor|third_party|node_modules)/`),
+		regexp.MustCompile(`(?i)(\.min\.\w+|\.map|\.pb\.go|_generated\.\w+|\.(png|jpe?g|gif|ico|svg|pdf|woff2?))$`),
+	)
+	licence := regexp.MustCompile(`(?i)(^|/)(un)?(licen[cs]e|copying)[^/]*$`)
+	licences := 0
+	for _, p := range paths {
+		if licence.MatchString(p) {
+			licences++
+		}
+		again := licences > 1 && licence.MatchString(p)
+		if again || slices.ContainsFunc(patterns, func(r *regexp.Regexp) bool { return r.MatchString(p) }) {
+			found = append(found, p)
+		}
+	}
+	return found
+}

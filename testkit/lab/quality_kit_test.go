@@ -1,0 +1,79 @@
+package lab_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestSamples holds the lists of the quality kit to what the kit is for, without a network.
+func TestSamples(t *testing.T) {
+	samples := readSamples(t)
+	languages := map[string]bool{}
+	for _, s := range samples {
+		languages[s.language] = true
+		if s.summary == "" || len(s.sense) == 0 || s.source.name == "" || len(s.facts["title"]) == 0 {
+			t.Errorf("%s says too little", s.name)
+		}
+		for _, pattern := range s.sense {
+			if !pattern.MatchString(s.summary) {
+				t.Errorf("the good summary of %s lacks %s", s.name, pattern)
+			}
+		}
+		for _, b := range s.best {
+			if noise := s.noisy(b); len(noise) > 0 {
+				t.Errorf("%s wants noise: %v", s.name, noise)
+			}
+		}
+		if s.source.registry == "tree" {
+			s.has(t, s.source.obtain(t))
+		}
+	}
+	if len(samples) < 30 || len(languages) < 18 {
+		t.Errorf("%d repositories in %d languages and kinds; 30 in 18 are promised", len(samples), len(languages))
+	}
+}
+
+// has fails the test where a link of the list leads to no file of the tree.
+func (s sample) has(t *testing.T, tree string) {
+	t.Helper()
+	for _, p := range slices.Concat(s.best...) {
+		if _, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p))); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+}
+
+// TestNoise shows that each kind of noise is told from what it looks like.
+func TestNoise(t *testing.T) {
+	noise := []string{
+		"a/tests/b.py", "a_test.go", "x/b.spec.ts", "test_a.py", "go.sum", "package-lock.json", "Cargo.lock", "bun.lock",
+		"yarn.lock", "pnpm-lock.yaml", ".github/workflows/ci.yml", ".travis.yml", "ISSUE_TEMPLATE.md", "CODE_OF_CONDUCT.md",
+		"vendor/a/b.go", "a/third_party/b.c", "a.min.js", "api.pb.go", "testdata/x.md", "__fixtures__/a.js", "logo.png",
+	}
+	if got := (sample{}).noisy(noise); !slices.Equal(got, noise) {
+		t.Errorf("told as noise %v of %v", got, noise)
+	}
+	fine := []string{
+		"README.md", "docs/testing.md", "lib/testing.rb", "latest.go", "src/lock.rs", "mcptest/mcptest.go", "LICENSE",
+	}
+	if got := (sample{}).noisy(fine); len(got) > 0 {
+		t.Errorf("told as noise: %v", got)
+	}
+	if got := (sample{}).noisy([]string{"COPYING", "LICENSE-MIT", "UNLICENSE"}); len(got) != 2 {
+		t.Errorf("of three licences %v are noise, not two", got)
+	}
+}
+
+// TestHollowNotes shows which notes the kit takes for none.
+func TestHollowNotes(t *testing.T) {
+	d := document{sections: []section{
+		{notes: []string{"Part of it.", "Wait a minute?", "(c) Jane Doe <jane@example.com>", "Reads files."}},
+		{notes: []string{"Part of it.", "Part of it.", "Sends mail to a user@host of yours."}},
+	}}
+	want := []string{"Wait a minute?", "(c) Jane Doe <jane@example.com>", "Part of it."}
+	if got := d.hollow(); !slices.Equal(got, want) {
+		t.Errorf("told as hollow %q, not %q", got, want)
+	}
+}

@@ -1,0 +1,188 @@
+package lab_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// remote is where a repository comes from, by the ordinary client of its registry, and the checksum that it must
+// have; or a tree of testdata.
+type remote struct {
+	registry string // module, npm, debian or tree
+	name     string // as the registry knows it
+	version  string // of a module or an npm package; the upstream archive's file name of a Debian source
+	sum      string
+	folder   string // to unpack into
+}
+
+func parseRemote(folder, text string) (remote, error) {
+	f := strings.Fields(text)
+	if text == "tree" {
+		return remote{registry: text, name: folder, folder: folder}, nil
+	}
+	if len(f) != 4 {
+		return remote{}, fmt.Errorf("a source is registry, name, version and checksum, not %q", text)
+	}
+	return remote{registry: f[0], name: f[1], version: f[2], sum: f[3], folder: folder}, nil
+}
+
+// obtain returns a folder that holds the repository. Archives are kept between runs. What cannot be had fails the
+// test.
+func (r remote) obtain(t *testing.T) string {
+	t.Helper()
+	switch r.registry {
+	case "module":
+		return r.module(t)
+	case "npm":
+		return r.unpack(t, fmt.Sprintf("%s-%s.tgz", r.name, r.version), r.pack)
+	case "debian":
+		return r.unpack(t, r.version, r.aptSource)
+	case "tree":
+		return r.tree(t)
+	}
+	t.Fatalf("no client is known for %s", r.registry)
+	return ""
+}
+
+// tree writes the archive of testdata/quality/trees into a folder.
+func (r remote) tree(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "quality", "trees", r.name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), r.folder)
+	for _, f := range archive.Files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, file, f.Data)
+	}
+	return dir
+}
+
+func (r remote) module(t *testing.T) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", r.name+"@"+r.version)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	var had struct{ Dir, Sum string }
+	if err := json.Unmarshal(out, &had); err != nil || had.Sum != r.sum {
+		t.Fatalf("%s has the checksum %s, not %s: %v", r.name, had.Sum, r.sum, err)
+	}
+	return had.Dir
+}
+
+func (r remote) pack(t *testing.T, dir string) {
+	t.Helper()
+	run(t, dir, nil, "npm", "pack", "--silent", "--ignore-scripts", r.name+"@"+r.version)
+}
+
+// aptSource downloads the source package of this machine's release, with lists of its own that ask for sources.
+func (r remote) aptSource(t *testing.T, dir string) {
+	t.Helper()
+	lists := filepath.Join(t.TempDir(), "apt")
+	for _, d := range []string{"lists/partial", "cache/archives/partial"} {
+		if err := os.MkdirAll(filepath.Join(lists, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conf := filepath.Join(lists, "apt.conf")
+	file := sourceList(t, lists)
+	text := fmt.Sprintf("Dir::Etc::sourcelist %q;\nDir::Etc::sourceparts \"-\";\nDir::State::lists %q;\nDir::Cache %q;\n",
+		file, filepath.Join(lists, "lists"), filepath.Join(lists, "cache"))
+	writeFile(t, conf, []byte(text))
+	env := []string{"APT_CONFIG=" + conf}
+	run(t, dir, env, "apt-get", "update", "-qq")
+	run(t, dir, env, "apt-get", "source", "-qq", "--tar-only", "--download-only", r.name)
+}
+
+// sourceList writes the machine's own Debian list again, for sources in place of binaries.
+func sourceList(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob("/etc/apt/sources.list.d/*.sources")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text := string(readFile(t, f))
+		if !strings.Contains(text, "debian-archive-keyring") {
+			continue
+		}
+		file := filepath.Join(dir, "own.sources")
+		writeFile(t, file, []byte(strings.ReplaceAll(text, "Types: deb\n", "Types: deb-src\n")))
+		return file
+	}
+	t.Fatal("needs Debian with its list in /etc/apt/sources.list.d")
+	return ""
+}
+
+// unpack has the archive downloaded where it is not at hand, proves its checksum and unpacks it.
+func (r remote) unpack(t *testing.T, archive string, download func(*testing.T, string)) string {
+	t.Helper()
+	kept := kitFolder(t, "archives")
+	file := filepath.Join(kept, archive)
+	if _, err := os.Stat(file); err != nil {
+		download(t, kept)
+	}
+	if sum := sha256.Sum256(readFile(t, file)); "sha256:"+hex.EncodeToString(sum[:]) != r.sum {
+		t.Fatalf("%s has the checksum %x, not %s", file, sum, r.sum)
+	}
+	dir := filepath.Join(t.TempDir(), r.folder)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, nil, "tar", "-xf", file, "--strip-components=1", "--no-same-owner")
+	return dir
+}
+
+// kitFolder is a folder, made where it is missing, that lasts from run to run.
+func kitFolder(t *testing.T, name string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(cache, "lastword-testkit", name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func run(t *testing.T, dir string, env []string, name string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, said)
+	}
+}
+
+func countFiles(t *testing.T, dir string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
