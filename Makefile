@@ -67,7 +67,7 @@ SAMPLES = .*
 quality: node ## Generate for thirty repositories and judge the llms.txt of each; SAMPLES='zod|rich' for some of them
 	LASTWORD_QUALITY=1 go -C $(LAB) test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v .
 
-conformance: node ## Run the official conformance suite of MCP against lastword serve, for both protocols
+conformance: node ## Run the official conformance suite of MCP against transport/mcp, for both protocols
 	LASTWORD_CONFORMANCE=1 go -C $(LAB) test -count=1 -run '^TestConformance$$' -timeout 20m -v .
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium

@@ -286,10 +286,6 @@ var rules = []rule{{
 	ours:  []string{"messages"},
 	tests: []string{module + "/actors", module + "/transport/http"},
 }, {
-	pkgs: "cmd/internal/conformance",
-	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},
-	libs: []string{"github.com/mark3labs/mcp-go/..."},
-}, {
 	pkgs: "cmd/internal/environment",
 }, {
 	pkgs: "cmd/internal/terminaltest",
@@ -378,6 +374,10 @@ var rules = []rule{{
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
 		"github.com/evanw/esbuild/pkg/api", "github.com/nats-io/...",
 	},
+}, {
+	pkgs: "testkit/lab/conformance",
+	ours: []string{"messages", "actors", "transport/gate", "transport/mcp", "transport/mcp/wire"},
+	libs: []string{"github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs:  "testkit/lab/nats",
 	tests: []string{"github.com/nats-io/..."},

@@ -51,6 +51,7 @@ type answered struct {
 		Error     mcp.RunError                  `json:"error"`
 		Artifacts []struct{ Name, Path string } `json:"artifacts"`
 		Runs      []messages.Summary            `json:"runs"`
+		Next      uint64                        `json:"next"`
 	} `json:"structuredContent"`
 	Meta struct {
 		Error mcp.RunError `json:"io.github.seed889630bf.lastword/error"`

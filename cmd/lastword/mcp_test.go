@@ -205,9 +205,12 @@ func TestMCPFinishesItsRunsAtTheEnd(t *testing.T) {
 	}
 }
 
+// askingPlan starts a plan that asks a question, and nothing else.
+const askingPlan = `{"job":"plan_run","input":{"plan":{"steps":[{"name":"sure","ask":{"prompt":"Sure?"}}]}}}`
+
 func TestMCPDoesNotWaitForAnswers(t *testing.T) {
-	s := speak(t, t.TempDir(), "--conformance", "--drain", "1h")
-	run := s.call("run_start", `{"job":"confirm_delete","input":{"filename":"x"}}`).Structured.RunID
+	s := speak(t, t.TempDir(), "--tools", "plan", "--drain", "1h")
+	run := s.call("run_start", askingPlan).Structured.RunID
 	if a := s.call("run_wait", fmt.Sprintf(`{"run_id":%q}`, run)); a.Structured.Status != "waiting" {
 		t.Fatalf("%+v", a)
 	}

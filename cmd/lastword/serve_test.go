@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -398,15 +399,29 @@ func TestServeDrains(t *testing.T) {
 // Nobody can answer a server that takes no more calls: a run that waits for an answer holds it up no longer than
 // those that work, and ends like any that is cut short, once.
 func TestServeDoesNotWaitForAnswers(t *testing.T) {
-	s := serveHTTP(t, t.TempDir(), "--conformance", "--drain", "1h", "--ephemeral")
-	begun := func(job, input string) messages.RunID {
-		return s.call("", "run_start", fmt.Sprintf(`{"job":%q,"input":%s}`, job, input)).Structured.RunID
+	m := testkit.NewModel(t)
+	s := serveHTTP(t, t.TempDir(), "--tools", "plan", "--base-url", m.URL(), "--model", "scripted", "--drain", "1h", "--ephemeral")
+	begun := func(start string) string {
+		return fmt.Sprintf(`"run_id":%q`, s.call("", "run_start", start).Structured.RunID)
 	}
-	asks, works := begun("confirm_delete", `{"filename":"x"}`), begun("slow_compute", `{"seconds":1.5,"label":"it"}`)
-	const question = 4 // the number of its event
-	ended := s.asked("run_events", fmt.Sprintf(`{"run_id":%q,"after":%d,"wait_ms":50000}`, asks, question))
-	done := s.asked("run_wait", fmt.Sprintf(`{"run_id":%q,"wait_ms":50000}`, works))
-	if code := s.ends(syscall.SIGTERM); code != exit.Terminated {
+	x := m.Step(testkit.Role(), testkit.Text("It is done."), testkit.Finish("stop"), testkit.Done())
+	asks, works := begun(askingPlan), begun(`{"job":"prompt","input":{"text":"Work."}}`)
+	<-x.Started()
+	if a := s.call("", "run_wait", `{`+asks+`}`); a.Structured.Status != "waiting" {
+		t.Fatalf("%+v", a)
+	}
+	question := s.call("", "run_events", `{`+asks+`}`).Structured.Next // the number of its event
+	ended := s.asked("run_events", fmt.Sprintf(`{%s,"after":%d,"wait_ms":50000}`, asks, question))
+	done := s.asked("run_wait", `{`+works+`,"wait_ms":50000}`)
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.untilClosed()
+	time.Sleep(time.Second) // in which it could take the runs for stuck
+	if err := x.Rest(); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, s.cmd); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
 	body := ended()

@@ -6,15 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed889630bf/lastword/testkit/lab/conformance"
 )
 
-// TestConformance is make conformance: the protocol's own suite against lastword serve, with the fixtures that it
+// TestConformance is make conformance: the protocol's own suite against the door of MCP, with the fixtures that it
 // asks for. What a revision of the protocol scores must be green, and the tasks of 2026-07-28, which none scores,
 // too.
 func TestConformance(t *testing.T) {
@@ -22,7 +25,7 @@ func TestConformance(t *testing.T) {
 		t.Skip("make conformance runs this")
 	}
 	suite := npmInstall(t, "conformance")
-	url := serve(t, "--conformance") + "/mcp"
+	url := serveFixtures(t) + "/mcp"
 	ran := map[string]bool{}
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
@@ -44,6 +47,23 @@ func TestConformance(t *testing.T) {
 			}
 		}
 	})
+}
+
+// serveFixtures serves the suite's fixtures until the test ends, and returns the address.
+func serveFixtures(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- conformance.Serve(t.Context(), listener) }()
+	t.Cleanup(func() {
+		if err := <-ended; err != nil { // the test's context is done
+			t.Error(err)
+		}
+	})
+	return "http://" + listener.Addr().String()
 }
 
 // scenario is what the suite found in one of its scenarios.

@@ -18,7 +18,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/plan"
-	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/messages"
@@ -28,11 +27,7 @@ import (
 
 // jobs are the jobs that callers can start.
 func (h *Options) jobs() []actors.Definition {
-	jobs := []actors.Definition{{Name: generate.Name, New: h.generate}, h.prompt(), h.chat(), {Name: plan.Name, New: h.plan}}
-	if h.conformance {
-		jobs = append(jobs, conformance.Jobs()...)
-	}
-	return jobs
+	return []actors.Definition{{Name: generate.Name, New: h.generate}, h.prompt(), h.chat(), {Name: plan.Name, New: h.plan}}
 }
 
 // generateInput is the input of generate in a server's run: Out is below Home, the caller's folder, which is below

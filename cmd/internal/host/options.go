@@ -45,7 +45,6 @@ type Options struct {
 	MaxOutEach    settings.ByteSize
 	verbose       bool
 	Secrets       *redact.Secrets
-	conformance   bool
 	Store         store.Flags
 	program       *Program
 	quota         quota
@@ -80,8 +79,6 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	h.finder.Endpoint.AddFlags(cmd, flags)
 	settings.Group(flags, "Model", func() { h.mcpServers.AddServerFlag(cmd, flags) })
 	settings.Group(flags, "Repository", func() { h.Read.AddLimitFlags(flags) })
-	flags.BoolVar(&h.conformance, "conformance", false, "offer what the protocol's conformance suite asks for")
-	settings.Must(flags.MarkHidden("conformance"))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("tools",
 		cobra.FixedCompletions([]string{lmstxtTools, planTools}, cobra.ShellCompDirectiveNoFileComp)))

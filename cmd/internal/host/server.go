@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/transport/http"
@@ -149,9 +148,6 @@ func (i *Server) addTools(generate mcp.JobTool, asking []mcp.JobTool) error {
 	if err == nil && slices.Contains(h.tools, lmstxtTools) {
 		err = lmstxt.Register(i.Handler, lmstxt.Config{Root: h.callersFolder, Shown: h.ShownOut, Named: h.inputName,
 			Folders: h.folders})
-	}
-	if err == nil && h.conformance {
-		err = conformance.Register(i.Handler)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/cmd/internal/conformance"
+	"github.com/seed889630bf/lastword/testkit/lab/conformance"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
