@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 var update = flag.Bool("update", false, "draw the picture of the packages in docs/design.md")
@@ -393,7 +395,7 @@ var rules = []rule{{
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		module + "/messages/model", module + "/actors/chat", module + "/actors/chat/tool", module + "/transport/sqlite",
-		"github.com/sashabaranov/go-openai",
+		"github.com/sashabaranov/go-openai", "golang.org/x/mod/modfile",
 	},
 }}
 
@@ -443,6 +445,29 @@ func TestActorsNeedNoStore(t *testing.T) {
 		}
 	}
 }
+
+// go install …@latest refuses a module whose go.mod replaces another, and who imports lastword builds without the lab.
+func TestModuleStandsAlone(t *testing.T) {
+	text, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse("go.mod", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range file.Replace {
+		t.Errorf("go.mod replaces %s", r.Old.Path)
+	}
+	for _, r := range file.Require {
+		if slices.Contains(labLibraries, r.Mod.Path) {
+			t.Errorf("go.mod requires %s, which is for the lab", r.Mod.Path)
+		}
+	}
+}
+
+// labLibraries are modules that no other module than the lab may require.
+var labLibraries = []string{"github.com/evanw/esbuild", "github.com/modelcontextprotocol/go-sdk", "github.com/nats-io/nats-server/v2"}
 
 // TestPicture holds the picture of the packages in docs/design.md.
 func TestPicture(t *testing.T) {
