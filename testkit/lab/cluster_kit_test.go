@@ -97,7 +97,7 @@ func startCluster(t testing.TB) *cluster {
 		n.process = process{TB: t, name: fmt.Sprintf("n%d", i), args: []string{lastword, "serve",
 			"--http", "127.0.0.1:" + doors[i], "--nats", strings.Join(cables, ","), "--out", filepath.Join(home, "out"),
 			"--tokens", filepath.Join(dir, "tokens"), "--max-runs-each", fmt.Sprint(runsEach), "--rate=-1",
-			"--base-url", c.model.URL(), "--allow-local", "--conformance", "--drain", "5s"},
+			"--base-url", c.model.URL(), "--allow-local", "--drain", "5s"},
 			env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
 		c.nodes[i] = n
 		n.start()

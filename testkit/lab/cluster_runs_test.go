@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -197,21 +196,11 @@ func (c *cluster) everywhere() {
 
 // answers asks a person at one node, who answers at another.
 func (c *cluster) answers() {
-	raw := dialRaw(c, c.nodes[0].url+"/mcp", modern)
-	raw.client.Transport = withToken(c.tokens[principal])
-	var started rawMessage
-	if err := raw.call(1, "run_start", `{"job":"confirm_delete","input":{"filename":"a"}}`, func(m []byte) {
-		if err := json.Unmarshal(m, &started); err != nil || started.Result.Structured == nil {
-			c.Fatalf("run_start says %s", m)
-		}
-	}); err != nil {
-		c.Fatal(err)
-	}
-	run := messages.RunID(started.Result.Structured.RunID)
+	run := c.begin(0, 1, messages.Request{Job: "plan", Input: json.RawMessage(
+		`{"plan":"steps:\n  - {name: sure, ask: {prompt: \"Delete it?\"}}\n"}`)})[0]
 	state, err := c.follow(2, run, func(e messages.Event) {
 		if asked, ok := e.Body.(messages.InputRequired); ok {
-			value := json.RawMessage(`{"action":"accept","content":{"confirm":true}}`)
-			if err := c.at(1).Answer(c.Context(), run, asked.Request, value); err != nil {
+			if err := c.at(1).Answer(c.Context(), run, asked.Request, json.RawMessage(`true`)); err != nil {
 				c.Errorf("an answer at another node: %v", err)
 			}
 		}
@@ -222,14 +211,6 @@ func (c *cluster) answers() {
 	if err != nil {
 		c.Error(err)
 	}
-}
-
-// withToken sends the token with each request.
-type withToken string
-
-func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
-	r.Header.Set("Authorization", "Bearer "+string(token))
-	return http.DefaultTransport.RoundTrip(r)
 }
 
 // files wants the artifacts of runs of each node at every node.
