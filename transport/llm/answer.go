@@ -11,12 +11,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// answer makes the parts of an answer from its frames.
+// answer makes the parts of an answer from its chunks.
 type answer struct {
 	yield func(model.Part) // to the consumer
 	began time.Time
 
-	frame    chunk
 	choice   choice
 	content  channel
 	thought  channel
@@ -45,10 +44,8 @@ type channel struct {
 	repeats bool
 }
 
-// addFrame takes the next frame, which is valid JSON. It ignores all choices but 0: requests ask for one.
-func (a *answer) addFrame(frame []byte) {
-	c := &a.frame
-	c.read(frame)
+// add takes the next chunk. It ignores all choices but 0: requests ask for one.
+func (a *answer) add(c *chunk) {
 	if !absent(c.model) && !bytes.Equal(c.model, a.model) {
 		a.model = bytes.Clone(c.model)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
-// body presents the body of an answer in the form that go-openai reads correctly: one data line for each JSON frame.
-// It always ends with errEnded; the evidence says how the answer ended.
+// body reads an answer, once: the bytes of the source become events, and those chunks. go-openai, which sent the
+// request, only closes it.
 type body struct {
 	exchange *exchange
 	source   io.ReadCloser
@@ -25,83 +25,64 @@ type body struct {
 	taken    int64  // bytes read of the source
 	head     []byte // of the source, before the first frame
 	frames   int
-	document bool // the source begins with {
-	chosen   bool // a frame had choices
-
-	line  []byte // for go-openai
-	out   []byte // the rest of line
-	ended bool
+	document bool  // the source begins with {
+	chosen   bool  // a frame had choices
+	chunk    chunk // the last one
 }
 
-var (
-	errEnded = errors.New("the answer has ended")
-	errPage  = errors.New("the answer is an HTML page")
-)
+var errPage = errors.New("the answer is an HTML page")
 
-// Read gives go-openai one line at a time.
-func (b *body) Read(p []byte) (int, error) {
-	for len(b.out) == 0 {
-		if b.ended {
-			return 0, errEnded
-		}
-		b.out = b.next()
-		b.ended = b.ended || b.out == nil
-	}
-	n := copy(p, b.out)
-	b.out = b.out[n:]
-	return n, nil
-}
-
-// next returns the line of the next frame, nil at the end of the answer.
-func (b *body) next() []byte {
-	for {
+// next returns the next chunk, nil at the end of the answer: the evidence says how it ended.
+func (b *body) next() *chunk {
+	x := b.exchange
+	for x.evidence.Failure == nil && !x.evidence.Done {
 		event, err := b.events.Next()
 		if err != nil {
 			b.finish(err)
-			return nil
+			break
 		}
 		frame := bytes.TrimSpace(event.Data)
 		switch {
 		case isFailure(event.Name): // whatever its data
 		case string(frame) == "[DONE]":
-			b.exchange.evidence.Done, b.ended = true, true
-			return []byte("data: [DONE]\n")
+			x.evidence.Done = true
+			continue
 		case len(frame) == 0, string(frame) == "null", frame[0] == ':':
 			continue // keep-alives that a proxy turned into data
 		}
-		if line, ends := b.frame(event.Name, frame); line != nil || ends {
-			return line
+		if b.frame(event.Name, frame) {
+			x.watch.data()
+			return &b.chunk
 		}
 	}
+	return nil
 }
 
-// frame returns the line for go-openai, nil if the frame is not JSON or ends the answer.
-func (b *body) frame(name string, frame []byte) (line []byte, ends bool) {
-	x := b.exchange
+// frame reads a frame into the chunk, and reports whether it is a part of the answer. If it is not, the evidence says
+// what it is.
+func (b *body) frame(name string, frame []byte) bool {
+	x, c := b.exchange, &b.chunk
 	b.frames++
 	b.head = nil
-	frame = unwrapped(frame)
-	seen := inspect(frame)
-	failed := isFailure(name) || seen.failed || seen.kind == "error"
+	c.read(unwrapped(frame))
+	failed, choices := isFailure(name) || c.failed || c.kind == "error", !empty(c.choices)
 	protocol := ""
-	if seen.whole && !failed && !b.chosen && !seen.choices {
-		protocol = protocolOf(name, frame)
+	if c.whole && !failed && !b.chosen && !choices {
+		protocol = protocolOf(name, c.raw)
 	}
-	b.chosen = b.chosen || seen.choices
+	b.chosen = b.chosen || choices
 	switch {
 	case protocol != "":
 		x.evidence.Failure = &model.Failure{Code: "protocol", Message: "the server speaks " + protocol +
 			", not OpenAI's chat completions; set the base URL of its OpenAI-compatible API"}
-		return nil, true
-	case failed, b.document && seen.kind != "chat.completion.chunk", seen.whole && !seen.choices && looksFailed(frame):
-		x.evidence.Failure = b.failure(frame, failed || !b.document)
-		return nil, true
-	case !seen.whole:
+	case failed, b.document && c.kind != "chat.completion.chunk", c.whole && !choices && looksFailed(c.raw):
+		x.evidence.Failure = b.failure(c.raw, failed || !b.document)
+	case !c.whole:
 		x.evidence.Broken++
-		return nil, false
+	default:
+		return true
 	}
-	x.watch.data()
-	return b.data(frame), false
+	return false
 }
 
 // isFailure recognizes the names of failure events, such as error, exception and response.failed.
@@ -118,23 +99,6 @@ func (b *body) failure(frame []byte, said bool) *model.Failure {
 		return f
 	}
 	return &model.Failure{Code: "json", Message: excerpt("a document instead of a stream: " + f.Message)}
-}
-
-// data returns a line without what go-openai misreads: line ends, and a leading "error" member, even null.
-func (b *body) data(frame []byte) []byte {
-	b.line = append(b.line[:0], "data: "...)
-	if bytes.HasPrefix(frame, []byte(`{"error"`)) {
-		b.line = append(b.line, "{ "...)
-		frame = frame[1:]
-	}
-	at := len(b.line)
-	b.line = append(b.line, frame...)
-	for i := bytes.IndexByte(b.line[at:], '\n'); i >= 0; i = bytes.IndexByte(b.line[at:], '\n') {
-		at += i
-		b.line[at] = ' '
-	}
-	b.line = append(b.line, '\n')
-	return b.line
 }
 
 // finish notes why the frames ended.
@@ -166,7 +130,7 @@ func (b *body) finish(err error) {
 func (b *body) page() *model.Failure {
 	more := make([]byte, headBytes)
 	for len(b.head) < headBytes && !bytes.Contains(b.head, []byte("</title")) {
-		if _, err := (*tap)(b).Read(more); err != nil {
+		if _, err := b.Read(more); err != nil {
 			break
 		}
 	}
@@ -181,31 +145,28 @@ func (b *body) Close() error {
 	return b.source.Close()
 }
 
-// tap reads the source for the event reader.
-type tap body
-
-// Read counts the bytes, runs the watchdog, and examines how the body begins.
-func (t *tap) Read(p []byte) (int, error) {
-	x := t.exchange
+// Read reads the source: it counts the bytes, runs the watchdog, and examines how the answer begins.
+func (b *body) Read(p []byte) (int, error) {
+	x := b.exchange
 	most := x.client.limits.ResponseBytes
-	if t.taken >= most {
+	if b.taken >= most {
 		return 0, &limitError{"the answer is larger than " + size(most)}
 	}
 	x.watch.wait()
-	n, err := t.source.Read(p[:min(int64(len(p)), most-t.taken)])
+	n, err := b.source.Read(p[:min(int64(len(p)), most-b.taken)])
 	x.watch.waited(n)
-	t.taken += int64(n)
-	if t.frames == 0 && n > 0 && len(t.head) < headBytes {
-		return t.begin(p[:n], err)
+	b.taken += int64(n)
+	if b.frames == 0 && n > 0 && len(b.head) < headBytes {
+		return b.begin(p[:n], err)
 	}
 	return n, err
 }
 
-func (t *tap) begin(p []byte, err error) (int, error) {
-	fresh := len(bytes.TrimLeft(t.head, " \t\r\n\xef\xbb\xbf")) == 0
-	t.head = append(t.head, p[:min(len(p), headBytes-len(t.head))]...)
-	if start := bytes.TrimLeft(t.head, " \t\r\n\xef\xbb\xbf"); fresh && len(start) > 0 {
-		t.document = start[0] == '{'
+func (b *body) begin(p []byte, err error) (int, error) {
+	fresh := len(bytes.TrimLeft(b.head, " \t\r\n\xef\xbb\xbf")) == 0
+	b.head = append(b.head, p[:min(len(p), headBytes-len(b.head))]...)
+	if start := bytes.TrimLeft(b.head, " \t\r\n\xef\xbb\xbf"); fresh && len(start) > 0 {
+		b.document = start[0] == '{'
 		if start[0] == '<' {
 			return 0, errPage
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -132,7 +131,6 @@ type attempt struct {
 	cancel     context.CancelCauseFunc
 	exchange   *exchange
 	answer     *answer
-	stream     *openai.ChatCompletionStream
 	unsendable error // why go-openai did not send the request
 	noServer   bool  // nothing listens at the address
 	permanent  bool  // another attempt would fail likewise
@@ -147,13 +145,14 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	config := openai.DefaultConfig(c.client.key)
 	config.BaseURL = c.client.base.String()
 	config.HTTPClient = &http.Client{Transport: t.exchange, CheckRedirect: noRedirect}
-	stream, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, c.request)
-	if err != nil {
+	// go-openai writes and sends the request. Its reader of streams misreads what servers send, and stays unused.
+	_, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, c.request)
+	switch {
+	case t.exchange.body != nil:
+		t.read()
+	case err != nil:
 		t.failed(err)
-		return t
 	}
-	t.stream = stream
-	t.read()
 	return t
 }
 
@@ -176,18 +175,16 @@ func (t *attempt) failed(err error) {
 	}
 }
 
-// read reads frames until the answer ends or the consumer stops.
+// read reads the answer until it ends or the consumer stops.
 func (t *attempt) read() {
-	for !t.call.abandoned && t.exchange.evidence.Failure == nil {
-		frame, err := t.stream.RecvRaw()
-		if err != nil {
-			t.ended(err)
+	for !t.call.abandoned {
+		chunk := t.exchange.body.next()
+		if chunk == nil {
 			break
 		}
 		had := t.answer.output
-		t.answer.addFrame(frame)
-		if t.answer.failed {
-			t.exchange.evidence.Failure = t.call.client.failureIn(frame)
+		if t.answer.add(chunk); t.answer.failed {
+			t.exchange.evidence.Failure = t.call.client.failureIn(chunk.raw)
 		}
 		if !had && t.answer.output {
 			t.exchange.watch.first()
@@ -196,14 +193,6 @@ func (t *attempt) read() {
 	if !t.call.abandoned {
 		t.answer.close()
 	}
-}
-
-// ended checks that go-openai saw the end that the body gave it; the evidence is the body's.
-func (t *attempt) ended(err error) {
-	if errors.Is(err, errEnded) || err == io.EOF && t.exchange.evidence.Done {
-		return
-	}
-	t.exchange.evidence.Read = err.Error()
 }
 
 // end makes the End.
@@ -279,8 +268,8 @@ func (t *attempt) close() {
 	if !t.exchange.evidence.Done || t.call.abandoned {
 		t.cancel(nil)
 	}
-	if t.stream != nil {
-		t.stream.Close()
+	if t.exchange.body != nil {
+		t.exchange.body.Close()
 	}
 	t.cancel(nil)
 }

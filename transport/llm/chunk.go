@@ -12,33 +12,47 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// chunk holds the members of one frame as raw JSON, nil if the frame lacks them. Servers differ in nearly every type;
-// values of unexpected types are ignored.
+// chunk is one frame: its members as raw JSON, nil if it lacks them. Servers differ in nearly every type; values of
+// unexpected types are ignored.
 type chunk struct {
+	raw                   []byte
 	model, usage, choices []byte
 	finish, flag          []byte // beside the choices
+	kind                  string // its member "object"
+	whole                 bool   // it is a JSON object
+	failed                bool   // it has an error outside its choices
 }
 
 func (c *chunk) read(frame []byte) {
-	*c = chunk{}
-	jsonwalk.Object(frame, func(key, value []byte) {
-		switch string(key) {
-		case "model":
-			c.model = value
-		case "usage":
-			c.usage = value
-		case "choices":
-			c.choices = value
-		case "input_sensitive", "output_sensitive", "truncated", "is_truncated": // MiniMax's, Ernie's
-			if string(value) == "true" {
-				c.flag = []byte(`"` + string(key) + `"`)
-			}
-		default:
-			if isFinish(key) {
-				c.finish = worse(c.finish, value)
-			}
+	*c = chunk{raw: frame}
+	c.whole = jsonwalk.Object(frame, c.member)
+	c.failed = c.failed && c.whole
+}
+
+func (c *chunk) member(key, value []byte) {
+	switch string(key) {
+	case "model":
+		c.model = value
+	case "usage":
+		c.usage = value
+	case "choices":
+		c.choices = value
+	case "object":
+		if c.kind = "chat.completion.chunk"; string(value) != `"chat.completion.chunk"` {
+			c.kind = jsonwalk.Text(value)
 		}
-	})
+	case "input_sensitive", "output_sensitive", "truncated", "is_truncated": // MiniMax's, Ernie's
+		if string(value) == "true" {
+			c.flag = []byte(`"` + string(key) + `"`)
+		}
+	case "base_resp": // MiniMax's, where 0 is success
+		c.failed = c.failed || fails(value, "status_code")
+	default: // Groq puts an error inside x_groq
+		if isFinish(key) {
+			c.finish = worse(c.finish, value)
+		}
+		c.failed = c.failed || isError(key, value) || reportsFailure(key, value) || holdsError(value)
+	}
 }
 
 // choice holds the members of one choice in a frame.

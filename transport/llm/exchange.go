@@ -14,8 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
-// exchange is the RoundTripper of one attempt: it amends the request of go-openai, normalizes the answer for it, and
-// keeps the evidence. One goroutine uses it.
+// exchange is the RoundTripper of one attempt: it amends the request of go-openai, keeps the answer from it, and
+// collects the evidence. One goroutine uses it.
 type exchange struct {
 	client    *Client
 	amendment amendment
@@ -24,6 +24,7 @@ type exchange struct {
 	sent     bool
 	evidence model.Evidence
 	header   http.Header
+	body     *body // nil without an answer
 	exceeded *limitError
 }
 
@@ -50,7 +51,8 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.rejected(response)
 		return response, nil
 	}
-	response.Body = x.body(response)
+	x.body = x.read(response)
+	response.Body = x.body
 	return response, nil
 }
 
@@ -87,7 +89,7 @@ func (x *exchange) rejected(response *http.Response) {
 	x.watch.waited(len(text))
 	drain(response.Body)
 	response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(text))
+	response.Body = http.NoBody
 	failure := x.client.failureIn(text)
 	switch location, _ := response.Location(); {
 	case location != nil:
@@ -103,15 +105,14 @@ func (x *exchange) rejected(response *http.Response) {
 	x.evidence.Failure = failure
 }
 
-func (x *exchange) body(response *http.Response) *body {
+func (x *exchange) read(response *http.Response) *body {
 	b := &body{exchange: x, source: response.Body, framed: framed(response)}
 	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
 	if coding := response.Header.Get("Content-Encoding"); coding != "" {
-		b.ended = true
 		x.evidence.Failure = &model.Failure{Code: "encoding",
 			Message: "the server compressed the answer without being asked: " + coding}
 	}
-	b.events = sse.NewReader((*tap)(b))
+	b.events = sse.NewReader(b)
 	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes
 	return b
 }

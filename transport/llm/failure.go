@@ -200,33 +200,6 @@ var (
 		"retrydelay", "too many requests"}
 )
 
-// frameSummary is what inspect finds in a frame.
-type frameSummary struct {
-	whole   bool   // it is a JSON object
-	failed  bool   // it has an error
-	choices bool   // it has a choice
-	kind    string // its member "object"
-}
-
-func inspect(frame []byte) (s frameSummary) {
-	s.whole = jsonwalk.Object(frame, func(key, value []byte) {
-		switch string(key) {
-		case "choices":
-			s.choices = !empty(value)
-		case "base_resp": // MiniMax's, where 0 is success
-			s.failed = s.failed || fails(value, "status_code")
-		case "object":
-			if s.kind = "chat.completion.chunk"; string(value) != `"chat.completion.chunk"` {
-				s.kind = jsonwalk.Text(value)
-			}
-		default: // Groq puts it inside x_groq
-			s.failed = s.failed || isError(key, value) || reportsFailure(key, value) || holdsError(value)
-		}
-	})
-	s.failed = s.failed && s.whole
-	return s
-}
-
 // isError reports whether a member, in any case, is an error that is not empty.
 func isError(key, value []byte) bool {
 	for _, end := range errorEnds {
