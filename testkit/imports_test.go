@@ -193,35 +193,45 @@ var rules = []rule{{
 	ours:  []string{"messages", "messages/words"},
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
-	pkgs: "transport/inflight",
+	pkgs: "transport/door/inflight",
 }, {
-	pkgs: "transport/gate",
-	ours: []string{"messages", "messages/words", "transport/inflight"},
+	pkgs: "transport/door/auth",
+	ours: []string{"messages", "messages/words", "transport/door/inflight"},
 }, {
-	pkgs: "transport/view",
+	pkgs: "transport/door/transcript",
 	ours: []string{"messages"},
 }, {
-	pkgs: "transport/dialect",
-	ours: []string{"messages", "messages/model", "transport/gate", "transport/view"},
+	pkgs: "transport/door",
+	ours: []string{"messages", "messages/model", "transport/door/*"},
 	libs: []string{"github.com/coder/websocket"},
 }, {
-	pkgs: "transport/dialect/*",
-	ours: []string{
-		"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect",
-		"transport/dialect/looopy/credential",
-	},
-	tests: []string{
-		module + "/actors", module + "/transport/dialect/openai/...", "github.com/coder/websocket",
-		"github.com/sashabaranov/go-openai",
-	},
+	pkgs:  "transport/nano",
+	ours:  protocol,
+	tests: []string{"github.com/coder/websocket"},
 }, {
-	pkgs: "transport/dialect/looopy/credential",
+	pkgs:  "transport/looopy",
+	ours:  append([]string{"transport/looopy/credential"}, protocol...),
+	tests: []string{module + "/actors"},
+}, {
+	pkgs: "transport/looopy/credential",
 	ours: []string{"messages"},
 }, {
-	pkgs: "transport/dialect/openai/*",
-	ours: []string{
-		"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect", "transport/dialect/openai",
-	},
+	pkgs:  "transport/erlmcp",
+	ours:  protocol,
+	tests: []string{module + "/actors", "github.com/coder/websocket"},
+}, {
+	pkgs: "transport/agui",
+	ours: protocol,
+}, {
+	pkgs: "transport/aisdk",
+	ours: protocol,
+}, {
+	pkgs:  "transport/openai",
+	ours:  protocol,
+	tests: []string{module + "/transport/openai/...", "github.com/sashabaranov/go-openai"},
+}, {
+	pkgs: "transport/openai/*",
+	ours: append([]string{"transport/openai"}, protocol...),
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -251,16 +261,16 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs: "transport/mcp/wire",
-	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/inflight"},
+	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*"},
 	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 }, {
 	pkgs:  "transport/mcp",
-	ours:  []string{"messages", "messages/words", "transport/gate", "transport/mcp/*"},
+	ours:  []string{"messages", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
 	pkgs:  "transport/mcp/lmstxt",
-	ours:  []string{"messages", "transport/gate", "transport/mcp"},
+	ours:  []string{"messages", "transport/door", "transport/door/*", "transport/mcp"},
 	tests: []string{module + "/actors", module + "/actors/generate", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/source",
@@ -268,11 +278,11 @@ var rules = []rule{{
 	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs: "transport/mcp/*",
-	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/mcp/*"},
+	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
 	libs: []string{"github.com/mark3labs/mcp-go/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "go.uber.org/zap/..."},
 }, {
 	pkgs:  "transport/http",
-	ours:  []string{"messages", "transport/gate"},
+	ours:  []string{"messages", "transport/door", "transport/door/*"},
 	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/..."},
 	tests: []string{module + "/actors"},
 }, {
@@ -339,9 +349,10 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
-		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/gate", "transport/inflight",
+		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*",
-		"transport/dialect", "transport/dialect/*", "transport/dialect/*/*", "cmd/internal/*",
+		"transport/nano", "transport/looopy", "transport/erlmcp", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
+		"cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/...", "github.com/orcaman/concurrent-map"},
 }, {
@@ -378,7 +389,7 @@ var rules = []rule{{
 	},
 }, {
 	pkgs: "testkit/lab/conformance",
-	ours: []string{"messages", "actors", "transport/gate", "transport/mcp", "transport/mcp/wire"},
+	ours: []string{"messages", "actors", "transport/door", "transport/door/*", "transport/mcp", "transport/mcp/wire"},
 	libs: []string{"github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs:  "testkit/lab/nats",
@@ -403,6 +414,9 @@ var rules = []rule{{
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 
 const lab = "testkit/lab"
+
+// protocol is what a package may import that speaks another system's format.
+var protocol = []string{"messages", "messages/model", "transport/door", "transport/door/*"}
 
 var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "golang.org/x/tools/txtar"}
 

@@ -24,7 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
@@ -159,15 +159,15 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 		return exit.BadUsage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
 	}
 	if s.admin != "" {
-		if err := gate.CheckBind(s.admin, false); err != nil {
+		if err := auth.CheckBind(s.admin, false); err != nil {
 			return exit.BadUsage(cmd, fmt.Errorf("--admin: %w", err), "give a loopback address, such as 127.0.0.1:6060")
 		}
 	}
-	if err := gate.CheckBind(s.http, true); err != nil {
+	if err := auth.CheckBind(s.http, true); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
 	for _, address := range []string{s.http, cmp.Or(s.NanoListen, s.http)} {
-		if err := gate.CheckBind(address, s.tokens != ""); err != nil {
+		if err := auth.CheckBind(address, s.tokens != ""); err != nil {
 			return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
 		}
 	}
@@ -176,21 +176,21 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 
 // listen opens the address, and guards all routes with the gate.
 func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
-	config := gate.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
+	config := auth.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
 		Rate: float64(s.rate), Log: inside.Slog()}
 	resource := mcpPath
 	if s.publicURL != "" {
 		resource = s.publicURL
 	}
 	if s.tokens != "" {
-		tokens, err := gate.LoadTokens(s.tokens)
+		tokens, err := auth.LoadTokens(s.tokens)
 		if err != nil {
 			return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
 		config.Tokens, config.Metadata = tokens, metadataOf(resource)
 		config.Accepted = func(token string) { s.Secrets.Add("token", token) }
 	}
-	entrance, err := gate.New(config)
+	entrance, err := auth.New(config)
 	if err != nil {
 		return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
@@ -227,14 +227,14 @@ func listenOn(network, address string) (net.Listener, error) {
 
 // metadataOf is the URL of the resource's metadata.
 func metadataOf(resource string) string {
-	path := gate.MetadataPath(resource)
+	path := auth.MetadataPath(resource)
 	if at, ok := webURL(resource); ok {
 		return at.Scheme + "://" + at.Host + path
 	}
 	return path
 }
 
-func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *host.Server, resource string) http.Handler {
+func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, inside *host.Server, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, entrance.Wrap(door))
 	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
@@ -255,8 +255,8 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 		mux.Handle(path, page)
 	}
 	if s.tokens != "" {
-		about := gate.ResourceMetadata(resource, nil, []gate.Scope{gate.ReadRuns, gate.WriteRuns})
-		for _, path := range []string{gate.MetadataPath(resource), gate.MetadataPath("/")} {
+		about := auth.ResourceMetadata(resource, nil, []auth.Scope{auth.ReadRuns, auth.WriteRuns})
+		for _, path := range []string{auth.MetadataPath(resource), auth.MetadataPath("/")} {
 			mux.Handle(path, entrance.Public(about))
 		}
 	}
@@ -266,9 +266,9 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 // adminsOnly asks for the scope admin, where tokens are asked for.
 func adminsOnly(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := gate.Require(r.Context(), gate.Admin); err != nil {
-			w.Header().Set("WWW-Authenticate", gate.Challenge(r.Context(), gate.Admin))
-			gate.Refuse(w, err)
+		if err := auth.Require(r.Context(), auth.Admin); err != nil {
+			w.Header().Set("WWW-Authenticate", auth.Challenge(r.Context(), auth.Admin))
+			auth.Refuse(w, err)
 			return
 		}
 		door.ServeHTTP(w, r)
@@ -287,7 +287,7 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := gate.Serve(ctx, listener, door, gate.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
+		if err := auth.Serve(ctx, listener, door, auth.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
 			inside.Log.Warn(address, zap.Error(err))
 		}
 	})
@@ -310,7 +310,7 @@ func ready(inside *host.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		unready := inside.Ready()
 		select {
-		case <-gate.Draining(r.Context()):
+		case <-auth.Draining(r.Context()):
 			unready = errors.New("stopping")
 		default:
 		}
@@ -378,8 +378,8 @@ func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener n
 	defer notify(s.Env(), "STOPPING=1")
 	closed := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })
-	limits := gate.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
-	served := gate.Serve(attached, listener, handler, limits)
+	limits := auth.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
+	served := auth.Serve(attached, listener, handler, limits)
 	if unasked() { // for the end: the listener failed
 		closed <- inside.Close(ctx)
 	}

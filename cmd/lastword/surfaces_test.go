@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -47,7 +47,7 @@ func newStage(t *testing.T) *stage {
 	mux.Handle("/v1/", api.New(api.Config{Runs: s.system, Version: "test"}))
 	mux.Handle(mcpPath, door)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(w, r.WithContext(gate.With(r.Context(), gate.Principal{Scopes: []gate.Scope{gate.Admin}})))
+		mux.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Scopes: []auth.Scope{auth.Admin}})))
 	}))
 	s.url = web.URL
 	t.Cleanup(func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 func tokenCommand() *cobra.Command {
@@ -55,7 +55,7 @@ caller may have several tokens.`,
 			return addToken(cmd, *file, args[0], scopes)
 		},
 	}
-	both := []string{string(gate.ReadRuns), string(gate.WriteRuns)}
+	both := []string{string(auth.ReadRuns), string(auth.WriteRuns)}
 	cmd.Flags().StringSliceVar(&scopes, "scope", both, "`scopes`, separated by commas")
 	return cmd
 }
@@ -117,8 +117,8 @@ func fileGiven(cmd *cobra.Command, file string) error {
 }
 
 func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
-	token, digest := gate.NewToken()
-	line, err := gate.Line(name, scopesOf(scopes), digest)
+	token, digest := auth.NewToken()
+	line, err := auth.Line(name, scopesOf(scopes), digest)
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
@@ -133,10 +133,10 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	return err
 }
 
-func scopesOf(names []string) []gate.Scope {
-	scopes := make([]gate.Scope, len(names))
+func scopesOf(names []string) []auth.Scope {
+	scopes := make([]auth.Scope, len(names))
 	for i, name := range names {
-		scopes[i] = gate.Scope(name)
+		scopes[i] = auth.Scope(name)
 	}
 	return scopes
 }
@@ -168,7 +168,7 @@ func tokenLines(file string) ([]string, error) {
 		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the file of tokens: %w", err)}
 	}
 	if strings.TrimSpace(withoutComments(string(text))) != "" {
-		if _, err := gate.LoadTokens(file); err != nil {
+		if _, err := auth.LoadTokens(file); err != nil {
 			return nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/dialect/agui"
-	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
-	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
-	"github.com/seed889630bf/lastword/transport/dialect/looopy"
-	"github.com/seed889630bf/lastword/transport/dialect/nano"
-	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
-	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
+	"github.com/seed889630bf/lastword/transport/agui"
+	"github.com/seed889630bf/lastword/transport/aisdk"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/erlmcp"
+	"github.com/seed889630bf/lastword/transport/looopy"
+	"github.com/seed889630bf/lastword/transport/nano"
+	"github.com/seed889630bf/lastword/transport/openai/completions"
+	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 const (
@@ -74,8 +74,8 @@ func dialectFigures() []figure {
 
 // dialectDoors adds the dialects to the server that startHTTP starts.
 func dialectDoors(mux *http.ServeMux, system *actors.System) {
-	chat := dialect.Job{Name: "chat", Text: "message", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}
-	config := dialect.Config{Runs: system, Jobs: []dialect.Job{chat}}
+	chat := door.Job{Name: "chat", Text: "message", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}
+	config := door.Config{Runs: system, Jobs: []door.Job{chat}}
 	for _, door := range []struct {
 		handler http.Handler
 		paths   []string

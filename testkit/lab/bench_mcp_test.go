@@ -20,7 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -95,7 +95,7 @@ func oursHTTP(t *testing.T) http.Handler {
 		}
 		return mcp.NewToolResultText("done"), nil
 	})
-	edge, err := gate.New(gate.Config{Rate: -1})
+	edge, err := auth.New(auth.Config{Rate: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

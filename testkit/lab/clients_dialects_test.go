@@ -18,10 +18,10 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/stories"
-	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
-	"github.com/seed889630bf/lastword/transport/dialect/looopy"
-	"github.com/seed889630bf/lastword/transport/dialect/nano"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/erlmcp"
+	"github.com/seed889630bf/lastword/transport/looopy"
+	"github.com/seed889630bf/lastword/transport/nano"
 )
 
 // seedCuts is after how many writes of the server a connection is cut at most.
@@ -30,7 +30,7 @@ const seedCuts = 20
 // seedClient is a client of a seed system: its own code, or what stands in for it.
 type seedClient struct {
 	row  clientRow
-	open func(dialect.Config) http.Handler
+	open func(door.Config) http.Handler
 	// terminal is in the last that the client is sent.
 	terminal *regexp.Regexp
 	// run has the client read the story at each of the URLs, one after the other.
@@ -66,7 +66,7 @@ func TestSeedClients(t *testing.T) {
 			return seedLines(t, exec.CommandContext(t.Context(), command[0], append(command[1:], string(list))...))
 		}
 	}
-	openNANO := func(c dialect.Config) http.Handler { return nano.New(c, "test") }
+	openNANO := func(c door.Config) http.Handler { return nano.New(c, "test") }
 	nanoEnd := regexp.MustCompile(`"end":true`)
 	for _, c := range []seedClient{
 		{row: clientRow{dialect: "nano", client: "its code, polling", version: nodeVersion(t)}, open: openNANO,
@@ -77,7 +77,7 @@ func TestSeedClients(t *testing.T) {
 			open: looopy.New, run: node("looopy.mjs"), turn: true,
 			terminal: regexp.MustCompile(`"kind":"task-complete"|"state":"(failed|canceled)"`)},
 		{row: clientRow{dialect: "erlmcp", client: "the example in Go", version: runtime.Version()},
-			open: func(c dialect.Config) http.Handler { return erlmcp.New(c, "test") }, run: erlmcpExample,
+			open: func(c door.Config) http.Handler { return erlmcp.New(c, "test") }, run: erlmcpExample,
 			terminal: regexp.MustCompile(`"stream_(complete|error|cancelled)"`)},
 	} {
 		t.Run(c.row.dialect+" "+c.row.client, func(t *testing.T) {
@@ -156,7 +156,7 @@ func (c *seedClient) want(story stories.Story) (text, thoughts string, success b
 // serve serves a story. Cut says after how many writes, less one, the connection is cut; 0 is never.
 func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListener {
 	t.Helper()
-	var runs dialect.Runs = &stories.Teller{}
+	var runs door.Runs = &stories.Teller{}
 	heartbeat := time.Duration(0)
 	if cut == 0 { // heartbeats come between all events, and must change nothing
 		runs, heartbeat = &hesitant{}, time.Millisecond
@@ -167,7 +167,7 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 	if c.turn {
 		input, _ := json.Marshal(map[string]string{"message": story.Name}) // strings
 		if _, err := runs.Submit(t.Context(), messages.Request{Job: "chat", Input: input,
-			Labels: map[string]string{dialect.ContextLabel: "session-123"}}); err != nil {
+			Labels: map[string]string{door.ContextLabel: "session-123"}}); err != nil {
 			t.Fatal(err)
 		}
 		_ = answer() // most stories ask nothing
@@ -183,7 +183,7 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 		t.Fatal(err)
 	}
 	cutting := &cutListener{Listener: listener, left: cut - 1, always: cut == 0, terminal: c.terminal}
-	server := httptest.NewUnstartedServer(c.open(dialect.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs}))
+	server := httptest.NewUnstartedServer(c.open(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs}))
 	_ = server.Listener.Close()
 	server.Listener = cutting
 	server.Start()
@@ -192,11 +192,11 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 }
 
 // seedJobs are those that the clients call.
-var seedJobs = []dialect.Job{{Name: "prompt"}, {Name: "chat", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}}
+var seedJobs = []door.Job{{Name: "prompt"}, {Name: "chat", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}}
 
 // A conversation that a client of one seed system begins is read by that of another, and answered by that of a third.
 func TestSeedDialectsShareRuns(t *testing.T) {
-	config := dialect.Config{Runs: &stories.Teller{}, Jobs: seedJobs}
+	config := door.Config{Runs: &stories.Teller{}, Jobs: seedJobs}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", nano.New(config, "test"))
 	mux.Handle(looopy.Path, looopy.New(config))

@@ -17,10 +17,10 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/stories"
-	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
-	"github.com/seed889630bf/lastword/transport/dialect/looopy"
-	"github.com/seed889630bf/lastword/transport/dialect/nano"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/erlmcp"
+	"github.com/seed889630bf/lastword/transport/looopy"
+	"github.com/seed889630bf/lastword/transport/nano"
 )
 
 // telling tells its story whatever it is asked.
@@ -47,9 +47,9 @@ func testSeedDocs(t *testing.T) {
 		}
 	}
 	folder := npmInstall(t, "httpclients")
-	open := func(story string, door func(dialect.Config) http.Handler) *httptest.Server {
-		server := httptest.NewServer(door(dialect.Config{Runs: telling{&stories.Teller{}, story},
-			Jobs: []dialect.Job{{Name: "prompt"}, {Name: "chat"}}}))
+	open := func(story string, handler func(door.Config) http.Handler) *httptest.Server {
+		server := httptest.NewServer(handler(door.Config{Runs: telling{&stories.Teller{}, story},
+			Jobs: []door.Job{{Name: "prompt"}, {Name: "chat"}}}))
 		t.Cleanup(server.Close)
 		return server
 	}
@@ -69,12 +69,12 @@ func testSeedDocs(t *testing.T) {
 	}
 	node := []string{"node", "--input-type=module", "-e"}
 
-	s := open("plain", func(c dialect.Config) http.Handler { return nano.New(c, "test") })
+	s := open("plain", func(c door.Config) http.Handler { return nano.New(c, "test") })
 	if got := said(s, blocks["NANO"]["js"], node...); got != "Hello, wörld 🌍" {
 		t.Errorf("NANO's snippet prints %q", got)
 	}
 
-	s = open("plain", func(c dialect.Config) http.Handler { return erlmcp.New(c, "test") })
+	s = open("plain", func(c door.Config) http.Handler { return erlmcp.New(c, "test") })
 	if got, want := shapes(t, said(s, blocks["erlmcp"]["sh"], "sh", "-c")), shapes(t, blocks["erlmcp"]["json"]); got != want {
 		t.Errorf("erlmcp's snippet prints\n%s, want\n%s", got, want)
 	}

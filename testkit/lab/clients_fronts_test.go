@@ -23,12 +23,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
-	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/dialect/agui"
-	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
-	"github.com/seed889630bf/lastword/transport/dialect/openai"
-	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
-	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
+	"github.com/seed889630bf/lastword/transport/agui"
+	"github.com/seed889630bf/lastword/transport/aisdk"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/completions"
+	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // frontCuts is after how many frames an answer is cut at most.
@@ -108,9 +108,9 @@ func newFronts(t *testing.T) *fronts {
 }
 
 // frontDoors serves runs of the job chat in every format of the front ends.
-func frontDoors(runs dialect.Runs, heartbeat time.Duration) *http.ServeMux {
+func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 	mux := http.NewServeMux()
-	config := dialect.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}
+	config := door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []door.Job{{Name: "chat", Text: "message"}}}
 	for _, door := range []struct {
 		paths   []string
 		handler http.Handler
@@ -363,7 +363,7 @@ func TestCompletionsGoOnAfterQuestions(t *testing.T) {
 		{"ask", "Let me ask.\n\nGo on?\n\n- yes\n- no"}, {"Yes.", "Which branch?"}, {"main", "Took main: true."},
 	} {
 		said = append(said, message{"user", c[0]})
-		body := dialect.JSON(map[string]any{"model": "chat", "messages": said})
+		body := door.JSON(map[string]any{"model": "chat", "messages": said})
 		var answer struct{ Choices []struct{ Message message } }
 		if err := json.Unmarshal([]byte(send(t, server.URL+completions.Path, string(body))), &answer); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 	pageweb "github.com/seed889630bf/lastword/transport/web"
@@ -62,13 +62,13 @@ func servePage(setup string) error {
 		return err
 	}
 	door.Runs = system
-	config := gate.Config{Listen: at.Listen, Rate: -1}
+	config := auth.Config{Listen: at.Listen, Rate: -1}
 	if at.Tokens != "" {
-		if config.Tokens, err = gate.LoadTokens(at.Tokens); err != nil {
+		if config.Tokens, err = auth.LoadTokens(at.Tokens); err != nil {
 			return err
 		}
 	}
-	entrance, err := gate.New(config)
+	entrance, err := auth.New(config)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func servePage(setup string) error {
 	fmt.Printf("http://%s\n", listener.Addr())
 	closed := make(chan error, 1)
 	context.AfterFunc(ctx, func() { closed <- system.Close(ctx) })
-	return errors.Join(gate.Serve(ctx, listener, mux, gate.Limits{Drain: time.Second}), <-closed, journal.Close())
+	return errors.Join(auth.Serve(ctx, listener, mux, auth.Limits{Drain: time.Second}), <-closed, journal.Close())
 }
 
 // playSchema describes the input of the jobs, with a field of each kind that forms know.

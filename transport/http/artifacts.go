@@ -7,7 +7,7 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 type artifactList struct {
@@ -33,7 +33,7 @@ type artifactInput struct {
 func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifactInput) {
 	state, err := s.run(r.Context(), in.ID)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	for _, a := range state.Artifacts {
@@ -42,18 +42,18 @@ func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifac
 			return
 		}
 	}
-	gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
+	auth.Refuse(w, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
 		in.ID, in.Name, in.ID))
 }
 
 func (s *Server) serveArtifact(w http.ResponseWriter, r *http.Request, state messages.State, a messages.Artifact) {
 	if s.config.Open == nil {
-		gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts"))
+		auth.Refuse(w, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts"))
 		return
 	}
 	file, err := s.config.Open(r.Context(), state, a)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	defer file.Close()

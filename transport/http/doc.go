@@ -1,7 +1,7 @@
 // Package http is the native HTTP API: start, watch, answer and cancel runs, and read their artifacts.
 //
 // [New] makes a [Server], an http.Handler for the paths below /v1 and for /openapi.json, which describes them. Put it
-// behind a gate.Gate: the gate says who calls. Every answer is a view of the run's log; the server keeps nothing but
+// behind an auth.Middleware, which says who calls. Every answer is a view of the run's log; the server keeps nothing but
 // open connections.
 //
 // A run's events come from /v1/runs/{id}/events as server-sent events, as JSON lines or as a long poll, as the Accept

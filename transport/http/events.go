@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 type eventsInput struct {
@@ -77,12 +77,12 @@ func formOf(accept string) form {
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) {
 	follow, err := in.follow(in.ID)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	head, ended, err := s.servable(r.Context(), in.ID, follow.After)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	form, h := formOf(in.Accept), w.Header()
@@ -120,7 +120,7 @@ func (s *Server) servable(ctx context.Context, id messages.RunID, after uint64) 
 
 // head asks the list first: the State of a run that is not active takes reading its whole log.
 func (s *Server) head(ctx context.Context, id messages.RunID) (seq uint64, ended bool, err error) {
-	list, err := s.config.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Runs: []messages.RunID{id}, Limit: 1})
+	list, err := s.config.Runs.List(ctx, messages.Query{Principal: auth.From(ctx).Name, Runs: []messages.RunID{id}, Limit: 1})
 	if err == nil && len(list) == 1 && list[0].Status.IsEnded() {
 		return list[0].Seq, true, nil
 	}
@@ -178,7 +178,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 	size := 0
 	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
 		if err != nil && ctx.Err() == nil {
-			gate.Refuse(w, err)
+			auth.Refuse(w, err)
 			return
 		}
 		for _, e := range batch {
@@ -191,7 +191,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 			}
 			line, err := e.JSON()
 			if err != nil {
-				gate.Refuse(w, err)
+				auth.Refuse(w, err)
 				return
 			}
 			p.Events = append(p.Events, line)
@@ -212,11 +212,11 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 // attachRun keeps an attached run going while its caller reads.
 func (s *Server) attachRun(w http.ResponseWriter, r *http.Request, in *eventsInput) {
 	if _, err := s.run(r.Context(), in.ID); err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	if err := s.config.Runs.Attach(r.Context(), in.ID); err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	if formOf(in.Accept) == formJSON {

@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // bubble is the API behind a gate on pipes, in a bubble of virtual time.
@@ -25,7 +25,7 @@ func bubble(t *testing.T, test func(submit func(input string) messages.RunID, di
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		system := newSystem(t)
-		entrance, err := gate.New(gate.Config{Rate: -1})
+		entrance, err := auth.New(auth.Config{Rate: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func write(c net.Conn, text string) { go func() { _, _ = io.WriteString(c, text)
 const events = " HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
 
 func TestBodiesAreBounded(t *testing.T) {
-	entrance, err := gate.New(gate.Config{MaxBody: 3 << 20})
+	entrance, err := auth.New(auth.Config{MaxBody: 3 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // document is the head of the OpenAPI document, and how bodies are read and written.
 func (s *Server) document() huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
-	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[gate.Problem]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[auth.Problem]())
 	addEventSchemas(schemas.Map())
 	form := huma.Format{Marshal: s.write, Unmarshal: json.Unmarshal}
 	return huma.Config{
@@ -29,7 +29,7 @@ func (s *Server) document() huma.Config {
 			Servers: []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer":  {Type: "http", Scheme: "bearer", Description: "A token that lastword token add made"},
-				"session": {Type: "apiKey", In: "cookie", Name: gate.SessionCookie, Description: "The cookie of POST /v1/session"},
+				"session": {Type: "apiKey", In: "cookie", Name: auth.SessionCookie, Description: "The cookie of POST /v1/session"},
 			}},
 			Tags: []*huma.Tag{{Name: "runs", Description: "Start, watch, answer, cancel and forget runs"},
 				{Name: "events", Description: "What happens in a run"},
@@ -118,11 +118,11 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	if !ok {
 		return v, nil
 	}
-	p := gate.NewProblem(gate.CodeOfStatus(e.Status), e.Detail)
+	p := auth.NewProblem(auth.CodeOfStatus(e.Status), e.Detail)
 	p.Status = e.Status
 	var parts []string
 	for _, one := range e.Errors { // without the value, which may be a secret
-		p.Errors = append(p.Errors, gate.ProblemPart{Message: one.Message, Location: one.Location})
+		p.Errors = append(p.Errors, auth.ProblemPart{Message: one.Message, Location: one.Location})
 		parts = append(parts, one.Location+": "+one.Message)
 	}
 	if len(parts) > 0 {

@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // schema is as much of a JSON Schema as the document's parameters and bodies use.
@@ -177,7 +177,7 @@ func (d *described) draw(t *rapid.T, o *operation, base string, ids []string) *h
 // are problems with a code of the table, and the server goes on.
 func TestAnswersAreDocumented(t *testing.T) {
 	system := newSystem(t)
-	entrance, err := gate.New(gate.Config{Rate: -1})
+	entrance, err := auth.New(auth.Config{Rate: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

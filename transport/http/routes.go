@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // routes adds every operation of the API.
@@ -21,30 +21,30 @@ func (s *Server) routes() {
 
 func (s *Server) runRoutes() {
 	tags, path := []string{"runs"}, "/v1/runs/{id}"
-	raw(s, gate.WriteRuns, huma.Operation{OperationID: "startRun", Method: http.MethodPost, Path: "/v1/runs", Tags: tags,
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "startRun", Method: http.MethodPost, Path: "/v1/runs", Tags: tags,
 		Summary: "Start a run", Description: "Answers 202 with the run's State once the start is in the log. With an " +
 			"Accept of text/event-stream or application/x-ndjson it answers with the run's events, with Prefer: " +
 			"wait=SECONDS with the State at its end.",
 		Responses: map[string]*huma.Response{"202": s.json("The run", messages.State{}),
 			"200": s.streams("The run at its end, or its events", messages.State{})}}, s.startRun)
-	add(s, gate.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
 		Summary: "List the caller's runs", Description: "The newest first, in pages."}, s.listRuns)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Run", Method: method, Path: path, Tags: tags,
+		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Run", Method: method, Path: path, Tags: tags,
 			Hidden: method == http.MethodHead, Summary: "Get a run's State",
 			Description: "With wait the answer comes at the next event.", Responses: map[string]*huma.Response{
 				"200": s.json("The State", messages.State{}), "304": {Description: "The caller has this State"}}}, s.getRun)
 	}
-	add(s, gate.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
+	add(s, auth.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
 		Summary: "Forget an ended run", Description: "Its log is deleted; its files stay."}, s.forgetRun)
-	add(s, gate.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
+	add(s, auth.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
 		Tags: tags, Summary: "Cancel a run", DefaultStatus: http.StatusAccepted,
 		Description: "Answers once the cancel is in the log; the terminal follows. Asking again changes nothing."}, s.cancelRun)
-	add(s, gate.WriteRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
+	add(s, auth.WriteRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
 		Path: path + "/input/{request}", Tags: tags, Summary: "Answer what a run asked",
 		DefaultStatus: http.StatusAccepted,
 		Description:   "Answers once the value is in the log. A second answer is a conflict."}, s.answerRun)
-	raw(s, gate.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
 		Tags: tags, Summary: "Keep an attached run going while this request is open",
 		Description: "Answers with the run's events. The run is cancelled when the last such request ends.",
 		Responses: map[string]*huma.Response{"200": s.streams("The run's events", nil),
@@ -54,7 +54,7 @@ func (s *Server) runRoutes() {
 func (s *Server) readerRoutes() {
 	path := "/v1/runs/{id}"
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Events", Method: method, Path: path + "/events",
+		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Events", Method: method, Path: path + "/events",
 			Hidden: method == http.MethodHead, Tags: []string{"events"}, Summary: "Read a run's events",
 			Description: "Server-sent events, JSON lines or a page of JSON, as Accept asks. A stream ends after the " +
 				"terminal. A reader whose stream was cut goes on after its cursor.",
@@ -62,13 +62,13 @@ func (s *Server) readerRoutes() {
 				"204": {Description: "The run has ended, and the reader has its terminal"},
 				"304": {Description: "The reader has all of this run"}}}, s.getEvents)
 	}
-	add(s, gate.ReadRuns, huma.Operation{OperationID: "listArtifacts", Method: http.MethodGet, Path: path + "/artifacts",
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "listArtifacts", Method: http.MethodGet, Path: path + "/artifacts",
 		Tags: []string{"artifacts"}, Summary: "List a run's files",
 		Description: "Those of an ended run are what its terminal names."}, s.listArtifacts)
 	file := &huma.Response{Description: "The file, or the range of it", Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Artifact", Method: method,
+		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Artifact", Method: method,
 			Path: path + "/artifacts/{name}", Hidden: method == http.MethodHead, Tags: []string{"artifacts"},
 			Summary:     "Download a file",
 			Description: "Ranges and conditional requests work. The ETag is the digest. A / in a name is written %2F.",
@@ -79,39 +79,39 @@ func (s *Server) readerRoutes() {
 
 func (s *Server) serverRoutes() {
 	tags := []string{"server"}
-	add(s, gate.ReadRuns, huma.Operation{OperationID: "listJobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "listJobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
 		Summary: "List the jobs that can be started", Description: "Each with the JSON Schema of its input."}, s.listJobs)
-	raw(s, gate.ReadRuns, huma.Operation{OperationID: "openSession", Method: http.MethodPost, Path: "/v1/session",
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "openSession", Method: http.MethodPost, Path: "/v1/session",
 		Tags: tags, Summary: "Open a browser's session",
 		Description: "A cookie stands for the token: EventSource and WebSocket cannot set header fields.",
 		Responses:   map[string]*huma.Response{"204": {Description: "The cookie is set"}}}, s.openSession)
-	raw(s, gate.ReadRuns, huma.Operation{OperationID: "closeSession", Method: http.MethodDelete, Path: "/v1/session",
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "closeSession", Method: http.MethodDelete, Path: "/v1/session",
 		Tags: tags, Summary: "Close a browser's session", Description: "Deletes the cookie.",
 		Responses: map[string]*huma.Response{"204": {Description: "The cookie is gone"}}}, s.closeSession)
-	raw(s, gate.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: "/v1/ws", Tags: tags,
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: "/v1/ws", Tags: tags,
 		Summary:     "Follow many runs on one WebSocket",
 		Description: "docs/http.md has the messages.",
 		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket"}}}, s.serveWebSocket)
-	add(s, gate.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }
 
 // add adds an operation whose answer is JSON.
-func add[I, O any](s *Server, scope gate.Scope, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
+func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*O, error) {
 		if err := permitted(ctx, scope); err != nil {
 			return nil, err
 		}
 		out, err := handler(ctx, in)
 		if err != nil {
-			return nil, gate.ProblemOf(err)
+			return nil, auth.ProblemOf(err)
 		}
 		return out, nil
 	})
 }
 
 // raw adds an operation that writes its answer itself.
-func raw[I any](s *Server, scope gate.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I)) {
+func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I)) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		if err := permitted(ctx, scope); err != nil {
 			return nil, err
@@ -124,20 +124,20 @@ func raw[I any](s *Server, scope gate.Scope, op huma.Operation, handler func(htt
 }
 
 // permitted returns the refusal of a caller that lacks the scope, which names the scope to clients that can ask for it.
-func permitted(ctx context.Context, scope gate.Scope) error {
-	err := gate.Require(ctx, scope)
+func permitted(ctx context.Context, scope auth.Scope) error {
+	err := auth.Require(ctx, scope)
 	if err == nil {
 		return nil
 	}
-	return huma.ErrorWithHeaders(gate.ProblemOf(err), http.Header{"WWW-Authenticate": {gate.Challenge(ctx, scope)}})
+	return huma.ErrorWithHeaders(auth.ProblemOf(err), http.Header{"WWW-Authenticate": {auth.Challenge(ctx, scope)}})
 }
 
 // secured says what every operation says: its scope, its failures, and that no parameter is unknown.
-func secured(scope gate.Scope, op huma.Operation) huma.Operation {
+func secured(scope auth.Scope, op huma.Operation) huma.Operation {
 	op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	op.Description += " Scope: " + string(scope) + "."
 	op.RejectUnknownQueryParameters = true
-	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // the gate has limits, and readBody has read the body
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // package auth has limits, and readBody has read the body
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 		http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}

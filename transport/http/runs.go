@@ -16,7 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // pathID is the run that a path names.
@@ -50,24 +50,24 @@ type stateOutput struct {
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) {
 	wait, err := preferred(in.Prefer)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	form := formOf(in.Accept)
 	q, err := s.request(r.Context(), in.Body, r.Header.Get(messages.TraceLabel))
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	q.Key = in.Key
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
-		gate.Refuse(w, messages.InvalidInput("an attached run is cancelled when this request ends; "+
+		auth.Refuse(w, messages.InvalidInput("an attached run is cancelled when this request ends; "+
 			"ask for text/event-stream, or wait for the end with Prefer: wait=SECONDS"))
 		return
 	}
 	id, err := s.config.Runs.Submit(r.Context(), q)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
@@ -84,7 +84,7 @@ func (s *Server) request(ctx context.Context, b start, traceparent string) (mess
 	if !ok {
 		return messages.Request{}, messages.InvalidInput("there is no job %.100q; GET /v1/jobs lists them", b.Job)
 	}
-	q := messages.Request{Job: b.Job, Input: b.Input, Principal: gate.From(ctx).Name, Mode: messages.Detached,
+	q := messages.Request{Job: b.Job, Input: b.Input, Principal: auth.From(ctx).Name, Mode: messages.Detached,
 		Labels: b.Labels, Limits: b.Limits}
 	if q.Limits.StallMS == 0 {
 		q.Limits.StallMS = job.Limits.StallMS
@@ -118,7 +118,7 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 	}
 	state, err := s.config.Runs.State(r.Context(), id)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	s.writeState(w, r, status, state)
@@ -150,7 +150,7 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 	h.Set("Content-Type", "application/json")
 	var body bytes.Buffer
 	if err := s.write(&body, state); err != nil {
-		gate.Refuse(w, fmt.Errorf("the state is not JSON: %w", err))
+		auth.Refuse(w, fmt.Errorf("the state is not JSON: %w", err))
 		return
 	}
 	w.WriteHeader(status)
@@ -180,12 +180,12 @@ type getInput struct {
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) {
 	state, err := s.run(r.Context(), in.ID)
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return
 	}
 	if r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() && (in.After == 0 || in.After >= state.Seq) {
 		if state, err = s.changed(r.Context(), in.ID, max(in.After, state.Seq), in.Wait.Duration); err != nil {
-			gate.Refuse(w, err)
+			auth.Refuse(w, err)
 			return
 		}
 	}
@@ -222,7 +222,7 @@ type runList struct {
 type listOutput struct{ Body runList }
 
 func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, error) {
-	q := messages.Query{Principal: gate.From(ctx).Name, Job: in.Job, Status: in.Status, Limit: in.Limit, ByQueued: true}
+	q := messages.Query{Principal: auth.From(ctx).Name, Job: in.Job, Status: in.Status, Limit: in.Limit, ByQueued: true}
 	for _, label := range in.Label {
 		name, value, found := strings.Cut(label, ":")
 		if !found {
@@ -295,7 +295,7 @@ func (s *Server) cancelRun(ctx context.Context, in *cancelInput) (*stateOutput, 
 	if in.Body != nil {
 		reason = in.Body.Reason
 	}
-	if err := s.config.Runs.Cancel(ctx, in.ID, gate.From(ctx).Name, reason); err != nil {
+	if err := s.config.Runs.Cancel(ctx, in.ID, auth.From(ctx).Name, reason); err != nil {
 		return nil, err
 	}
 	return s.accepted(ctx, in.ID)
@@ -322,7 +322,7 @@ func (s *Server) answerRun(ctx context.Context, in *answerInput) (*stateOutput, 
 	if _, err := s.run(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	if err := s.config.Runs.Answer(ctx, in.ID, in.Request, in.Body.Value, gate.From(ctx).Name); err != nil {
+	if err := s.config.Runs.Answer(ctx, in.ID, in.Request, in.Body.Value, auth.From(ctx).Name); err != nil {
 		return nil, err
 	}
 	return s.accepted(ctx, in.ID)

@@ -19,7 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Runs is the runtime as this API needs it. An actors.System is one.
@@ -150,11 +150,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	said := httptest.NewRecorder() // the mux's own refusal, in plain text
 	handler.ServeHTTP(said, r)
 	if said.Code != http.StatusMethodNotAllowed {
-		gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.200q; /openapi.json lists the paths", r.URL.Path))
+		auth.Refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.200q; /openapi.json lists the paths", r.URL.Path))
 		return
 	}
 	w.Header().Set("Allow", said.Header().Get("Allow"))
-	gate.Refuse(w, gate.NewProblem(gate.CodeNotAllowed, r.URL.Path+" takes "+said.Header().Get("Allow")))
+	auth.Refuse(w, auth.NewProblem(auth.CodeNotAllowed, r.URL.Path+" takes "+said.Header().Get("Allow")))
 }
 
 // readBody returns the request with its whole body in memory, or refuses it: the API's framework would answer 500.
@@ -164,10 +164,10 @@ func readBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if _, large := errors.AsType[*http.MaxBytesError](err); err != nil && !large {
-		err = messages.Errorf(gate.CodeBadRequest, "the body cannot be read: %v", err)
+		err = messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
 	}
 	if err != nil {
-		gate.Refuse(w, err)
+		auth.Refuse(w, err)
 		return nil, false
 	}
 	r = r.WithContext(r.Context()) // the server's own request must keep its body
@@ -179,7 +179,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 func (s *Server) run(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := s.config.Runs.State(ctx, id)
 	if err == nil {
-		err = gate.Own(ctx, state)
+		err = auth.Own(ctx, state)
 	}
 	if err != nil {
 		return messages.State{}, err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // retry is how long a browser waits before it comes back, in milliseconds.
@@ -53,7 +53,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 // onDrain calls f when the server of the request stops, unless the returned function is called before. One goroutine
 // waits for all streams of a server.
 func (s *Server) onDrain(ctx context.Context, f func()) (stop func() bool) {
-	draining := gate.Draining(ctx)
+	draining := auth.Draining(ctx)
 	if draining == nil {
 		return func() bool { return true }
 	}
@@ -228,7 +228,7 @@ func (o *writer) fail(err error) {
 		name, err = "draining", messages.Errorf(messages.Code(messages.CauseShutdown),
 			"the server is stopping; come back with the cursor %s", o.at.Text(o.id))
 	}
-	data, marshalErr := json.Marshal(gate.ProblemOf(err))
+	data, marshalErr := json.Marshal(auth.ProblemOf(err))
 	if marshalErr != nil {
 		return
 	}

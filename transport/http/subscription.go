@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // subscription is one run, one tree of runs, or the list of the caller's runs, on a connection. It sends no more events
@@ -133,7 +133,7 @@ func (s *subscription) serve(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), Problem: gate.ProblemOf(err)})
+			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), Problem: auth.ProblemOf(err)})
 			return
 		case ended:
 			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.at.Text(s.run))})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // watchEvery is how often at most a client is told of changes in its list of runs. Changes in between are told as one.
@@ -60,7 +60,7 @@ func (s *subscription) watch(ctx context.Context) {
 	defer c.server.readers.Add(-1)
 	c.done.Go(func() {
 		if err := c.server.config.Runs.Watch(ctx, changed.note); ctx.Err() == nil {
-			s.end(reply{Op: "problem", ID: s.id, Problem: gate.ProblemOf(err)})
+			s.end(reply{Op: "problem", ID: s.id, Problem: auth.ProblemOf(err)})
 			s.cancel()
 		}
 	})
@@ -77,7 +77,7 @@ func (s *subscription) watch(ctx context.Context) {
 			c.send(reply{Op: "list", ID: s.id})
 		}
 		if err := s.tell(ctx, runs, told); err != nil && ctx.Err() == nil {
-			s.end(reply{Op: "problem", ID: s.id, Problem: gate.ProblemOf(err)})
+			s.end(reply{Op: "problem", ID: s.id, Problem: auth.ProblemOf(err)})
 			return
 		}
 		select {
@@ -94,7 +94,7 @@ func (s *subscription) tell(ctx context.Context, runs []messages.RunID, told map
 		return nil
 	}
 	c := s.connection
-	list, err := c.server.config.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Runs: runs, Limit: len(runs)})
+	list, err := c.server.config.Runs.List(ctx, messages.Query{Principal: auth.From(ctx).Name, Runs: runs, Limit: len(runs)})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 const (
@@ -59,7 +59,7 @@ type reply struct {
 	Cursor  cursorText         `json:"cursor,omitempty"`
 	State   *messages.State    `json:"state,omitempty"`
 	Runs    []messages.Summary `json:"runs,omitempty"`
-	Problem *gate.Problem      `json:"problem,omitempty"`
+	Problem *auth.Problem      `json:"problem,omitempty"`
 }
 
 // connection is one WebSocket.
@@ -77,10 +77,10 @@ type connection struct {
 // serveWebSocket follows many runs on one connection.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struct{}) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		gate.Refuse(w, messages.Errorf(gate.CodeBadRequest, "this path takes WebSockets alone"))
+		auth.Refuse(w, messages.Errorf(auth.CodeBadRequest, "this path takes WebSockets alone"))
 		return
 	}
-	// The gate has checked the origin.
+	// Package auth has checked the origin.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return // it has answered
@@ -134,7 +134,7 @@ func (c *connection) read() {
 		}
 		var in command
 		if err := json.Unmarshal(data, &in); err != nil {
-			c.refuse("", gate.NewProblem(gate.CodeBadRequest, "the message is not JSON of a command: "+err.Error()))
+			c.refuse("", auth.NewProblem(auth.CodeBadRequest, "the message is not JSON of a command: "+err.Error()))
 			continue
 		}
 		if err := c.execute(in); err != nil {
@@ -152,7 +152,7 @@ func (c *connection) execute(in command) error {
 	case "ack":
 		return c.acknowledge(in.ID, in.Events)
 	case "start", "cancel", "answer":
-		if err := gate.Require(c.ctx, gate.WriteRuns); err != nil {
+		if err := auth.Require(c.ctx, auth.WriteRuns); err != nil {
 			return err
 		}
 		c.done.Go(func() { c.change(in) }) // a journal may take its time
@@ -194,7 +194,7 @@ func (c *connection) carryOut(in command) (messages.RunID, error) {
 	if _, err := c.server.run(c.ctx, in.Run); err != nil {
 		return "", err
 	}
-	caller := gate.From(c.ctx).Name
+	caller := auth.From(c.ctx).Name
 	if in.Op == "cancel" {
 		return in.Run, runs.Cancel(c.ctx, in.Run, caller, in.Reason)
 	}
@@ -202,13 +202,13 @@ func (c *connection) carryOut(in command) (messages.RunID, error) {
 }
 
 func (c *connection) refuse(id string, err error) {
-	c.send(reply{Op: "problem", ID: id, Problem: gate.ProblemOf(err)})
+	c.send(reply{Op: "problem", ID: id, Problem: auth.ProblemOf(err)})
 }
 
 func (c *connection) send(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data, _ = json.Marshal(reply{Op: "problem", Problem: gate.ProblemOf(err)}) // strings and numbers
+		data, _ = json.Marshal(reply{Op: "problem", Problem: auth.ProblemOf(err)}) // strings and numbers
 	}
 	c.write(data)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -144,7 +144,7 @@ type answer struct {
 
 // problem is the code of a failure, or "".
 func (a answer) problem() (code, detail string) {
-	var p gate.Problem
+	var p auth.Problem
 	if a.Header.Get("Content-Type") == "application/problem+json" {
 		_ = json.Unmarshal([]byte(a.body), &p)
 	}

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -30,7 +30,7 @@ type StartOptions struct {
 // The end of ctx does not end an attached run: that is for whoever watches it to say.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (
 	messages.State, error) {
-	if err := caller.Require(ctx, gate.WriteRuns); err != nil {
+	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
 	t := s.jobs[tool]
@@ -46,7 +46,7 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 		return messages.State{}, err
 	}
 	lasting := context.WithoutCancel(ctx)
-	id, err := s.runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: gate.From(ctx).Name,
+	id, err := s.runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: auth.From(ctx).Name,
 		Mode: cmp.Or(o.Mode, t.Mode, messages.Detached), Labels: labels, Limits: t.Limits, Key: o.Key})
 	if err != nil {
 		return messages.State{}, err
@@ -106,7 +106,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 // call answers a call in the way that it asks for. A call that is one more round goes on with its run: it answers, so
 // that it needs the scope of one that starts.
 func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := caller.Require(ctx, gate.WriteRuns); err != nil {
+	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return nil, err
 	}
 	id, after, again, err := s.asker.Resume(ctx, req)
@@ -196,7 +196,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	}
 	lasting, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer done()
-	if err := s.runs.Cancel(lasting, id, gate.From(ctx).Name, cause.Error()); err != nil {
+	if err := s.runs.Cancel(lasting, id, auth.From(ctx).Name, cause.Error()); err != nil {
 		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
 	}
 }

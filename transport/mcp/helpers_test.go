@@ -20,7 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -117,14 +117,14 @@ type message struct {
 type as struct {
 	principal    string
 	capabilities map[string]any
-	scopes       []gate.Scope // all, if nil
+	scopes       []auth.Scope // all, if nil
 }
 
-func (a as) caller() gate.Principal {
+func (a as) caller() auth.Principal {
 	if a.scopes == nil {
-		a.scopes = []gate.Scope{gate.Admin}
+		a.scopes = []auth.Scope{auth.Admin}
 	}
-	return gate.Principal{Name: a.principal, Scopes: a.scopes}
+	return auth.Principal{Name: a.principal, Scopes: a.scopes}
 }
 
 // client speaks JSON-RPC as it is on the wire, and hides nothing.
@@ -191,7 +191,7 @@ func dialAs(t testing.TB, s *mcp.Server, how era, who as) *client {
 
 func (c *client) dialHTTP(s *mcp.Server) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), c.as.caller())))
+		s.ServeHTTP(w, r.WithContext(auth.With(r.Context(), c.as.caller())))
 	}))
 	c.url, c.http = web.URL, web.Client()
 	c.t.Cleanup(func() {
@@ -204,7 +204,7 @@ func (c *client) dialStdio(s *mcp.Server) {
 	theirIn, ourOut := io.Pipe()
 	ourIn, theirOut := io.Pipe()
 	c.in = ourOut
-	ctx := gate.With(context.Background(), c.as.caller())
+	ctx := auth.With(context.Background(), c.as.caller())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

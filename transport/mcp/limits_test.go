@@ -12,11 +12,11 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-var readOnly = []gate.Scope{gate.ReadRuns}
+var readOnly = []auth.Scope{auth.ReadRuns}
 
 // Whoever may only read answers no question of a run, by no way: a signed state of the same principal's other token
 // is no leave to write.

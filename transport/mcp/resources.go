@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -177,7 +177,7 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 // few read at a time, and what they read is counted until its client has it.
 func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, error)) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		if err := caller.Require(ctx, gate.ReadRuns); err != nil {
+		if err := caller.Require(ctx, auth.ReadRuns); err != nil {
 			return nil, err
 		}
 		select {

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // mostListed is the most artifacts, and runs that are looked at for them, of one resources/list.
@@ -20,7 +20,7 @@ const mostListed = 50
 func (s *Server) listArtifacts(
 	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
 ) {
-	if !gate.From(ctx).May(gate.ReadRuns) || s.config.Open == nil {
+	if !auth.From(ctx).May(auth.ReadRuns) || s.config.Open == nil {
 		return
 	}
 	runs, err := s.Runs(ctx, messages.Query{Limit: mostListed})

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -226,7 +226,7 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value, gate.From(ctx).Name); err != nil {
+	if err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value, auth.From(ctx).Name); err != nil {
 		return nil, err
 	}
 	return s.tell(ctx, a.RunID)

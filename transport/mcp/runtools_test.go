@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -619,17 +619,17 @@ func TestScopes(t *testing.T) {
 	writer.call("run_wait", of(id))
 	var challenge atomic.Value
 	for _, test := range []struct {
-		scopes []gate.Scope
+		scopes []auth.Scope
 		denied map[string]map[string]any
 	}{
-		{[]gate.Scope{gate.ReadRuns}, map[string]map[string]any{"run_start": {"job": "work"}, "run_cancel": of(id),
+		{[]auth.Scope{auth.ReadRuns}, map[string]map[string]any{"run_start": {"job": "work"}, "run_cancel": of(id),
 			"run_answer": of(id, "request", "q", "value", 1)}},
-		{[]gate.Scope{gate.WriteRuns}, map[string]map[string]any{"run_get": of(id), "run_events": of(id), "run_wait": of(id),
+		{[]auth.Scope{auth.WriteRuns}, map[string]map[string]any{"run_get": of(id), "run_events": of(id), "run_wait": of(id),
 			"run_attach": of(id), "run_list": {}}},
 	} {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p := gate.Principal{Name: "reader", Scopes: test.scopes}
-			s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), p)))
+			p := auth.Principal{Name: "reader", Scopes: test.scopes}
+			s.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
 			challenge.Store(w.Header().Get("WWW-Authenticate"))
 		}))
 		defer web.Close()
@@ -641,7 +641,7 @@ func TestScopes(t *testing.T) {
 				t.Errorf("%s does not say which scope it needs: %+v, %s", tool, m.Error, challenge.Load())
 			}
 		}
-		mayRead := slices.Contains(test.scopes, gate.ReadRuns)
+		mayRead := slices.Contains(test.scopes, auth.ReadRuns)
 		c.as.capabilities = tasks
 		for method, mayCall := range map[string]bool{"tasks/get": mayRead, "tasks/cancel": !mayRead} {
 			m := c.do(method, about(id))
@@ -766,7 +766,7 @@ func TestRunsOfOthersInGo(t *testing.T) {
 	open()
 	id := dialAs(t, s, legacyHTTP, as{principal: "owner"}).begin(work{})
 	for name, want := range map[string]messages.Code{"owner": "", "stranger": messages.CodeNotFound} {
-		ctx := gate.With(t.Context(), gate.Principal{Name: name})
+		ctx := auth.With(t.Context(), auth.Principal{Name: name})
 		_, run := s.Run(ctx, id)
 		runs, err := s.Runs(ctx, messages.Query{Principal: "owner"})
 		if messages.CodeOf(run) != want || err != nil || len(runs) == 1 != (want == "") {

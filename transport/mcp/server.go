@@ -96,7 +96,7 @@ func New(config Config) *Server {
 // what a door has no use for. Their handlers notify through wire.From(ctx), and scopes are theirs to check.
 func (s *Server) Library() any { return s.mcp }
 
-// ServeHTTP is the endpoint of streamable HTTP. Who calls is what gate says of the request's context.
+// ServeHTTP is the endpoint of streamable HTTP. Who calls is what package auth says of the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.wire.ServeHTTP(w, r) }
 
 // Serve serves one client over stdio until in ends or ctx is done.

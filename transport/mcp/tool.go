@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
@@ -50,11 +50,11 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 // HasTool reports whether there is a tool of the name.
 func (s *Server) HasTool(name string) bool { return s.mcp.GetTool(name) != nil }
 
-func (t Tool) scope() gate.Scope {
+func (t Tool) scope() auth.Scope {
 	if t.ReadOnly {
-		return gate.ReadRuns
+		return auth.ReadRuns
 	}
-	return gate.WriteRuns
+	return auth.WriteRuns
 }
 
 // tool is how the tool is listed. Its schemas are read whole when it is called first: to read them all takes long for

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // artifact opens an artifact of a run: the file below the output folder or, if this node has it no more or never had,
@@ -182,5 +182,5 @@ func (r reader) Read(p []byte) (int, error) { return r(p) }
 
 // callersFolder opens the caller's folder, which exists once a run of the caller has written.
 func (h *Options) callersFolder(ctx context.Context) (*os.Root, error) {
-	return os.OpenRoot(filepath.Join(h.Out, homeOf(gate.From(ctx).Name)))
+	return os.OpenRoot(filepath.Join(h.Out, homeOf(auth.From(ctx).Name)))
 }

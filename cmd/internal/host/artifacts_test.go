@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 func runInto(who, out string) messages.State {
@@ -143,12 +143,12 @@ func TestFoldersOfPrincipals(t *testing.T) {
 		t.Errorf("mia has the folder %q", homeOf("mia"))
 	}
 	h := &Options{program: new(Program), Out: t.TempDir()}
-	if _, err := h.callersFolder(gate.With(t.Context(), gate.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := h.callersFolder(auth.With(t.Context(), auth.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before anything is written: %v", err)
 	}
 	write(t, filepath.Join(h.Out, "mia", "a"), "")
 	for who, want := range map[string]string{"": ".", "mia": "mia"} {
-		root, err := h.callersFolder(gate.With(t.Context(), gate.Principal{Name: who}))
+		root, err := h.callersFolder(auth.With(t.Context(), auth.Principal{Name: who}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestFoldersOfPrincipals(t *testing.T) {
 // prepared is the input that a call's arguments become.
 func prepared(t *testing.T, h *Options, who, arguments string) (generateInput, error) {
 	t.Helper()
-	ctx := gate.With(t.Context(), gate.Principal{Name: who})
+	ctx := auth.With(t.Context(), auth.Principal{Name: who})
 	data, err := h.prepareGenerate(ctx, json.RawMessage(arguments))
 	if err != nil {
 		return generateInput{}, err

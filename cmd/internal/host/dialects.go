@@ -9,29 +9,29 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
-	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/dialect/agui"
-	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
-	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
-	"github.com/seed889630bf/lastword/transport/dialect/looopy"
-	"github.com/seed889630bf/lastword/transport/dialect/nano"
-	"github.com/seed889630bf/lastword/transport/dialect/openai"
-	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
-	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
+	"github.com/seed889630bf/lastword/transport/agui"
+	"github.com/seed889630bf/lastword/transport/aisdk"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/erlmcp"
 	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/looopy"
+	"github.com/seed889630bf/lastword/transport/nano"
+	"github.com/seed889630bf/lastword/transport/openai"
+	"github.com/seed889630bf/lastword/transport/openai/completions"
+	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // dialects add the doors of the dialects by name.
-var dialects = map[string]func(i *Server, c dialect.Config){
-	"erlmcp": func(i *Server, c dialect.Config) { i.addDialect(erlmcp.New(c, ThisBuild().Full()), erlmcp.Path) },
-	"looopy": func(i *Server, c dialect.Config) { i.addDialect(looopy.New(c), looopy.Path) },
-	nanoDialect: func(i *Server, c dialect.Config) {
+var dialects = map[string]func(i *Server, c door.Config){
+	"erlmcp": func(i *Server, c door.Config) { i.addDialect(erlmcp.New(c, ThisBuild().Full()), erlmcp.Path) },
+	"looopy": func(i *Server, c door.Config) { i.addDialect(looopy.New(c), looopy.Path) },
+	nanoDialect: func(i *Server, c door.Config) {
 		i.Nano = nano.New(c, ThisBuild().Full())
 		i.addDialect(i.Nano, nano.Paths()...)
 	},
-	"ag-ui":  func(i *Server, c dialect.Config) { i.addDialect(agui.New(c), agui.Paths()...) },
-	"ai-sdk": func(i *Server, c dialect.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()...) },
-	"openai": func(i *Server, c dialect.Config) {
+	"ag-ui":  func(i *Server, c door.Config) { i.addDialect(agui.New(c), agui.Paths()...) },
+	"ai-sdk": func(i *Server, c door.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()...) },
+	"openai": func(i *Server, c door.Config) {
 		i.addDialect(openai.New(c), openai.Paths()...)
 		i.addDialect(completions.New(c), completions.Path)
 		i.addDialect(responses.New(c), responses.Paths()...)
@@ -72,9 +72,9 @@ func (h *Options) checkDialects() error {
 // newDialects makes the doors of the dialects for the API's jobs.
 func (i *Server) newDialects(c api.Config) {
 	h := i.options
-	config := dialect.Config{Runs: i.system, Open: h.artifact, Redact: h.Secrets.Bytes}
+	config := door.Config{Runs: i.system, Open: h.artifact, Redact: h.Secrets.Bytes}
 	for _, job := range c.Jobs {
-		one := dialect.Job{Name: job.Name, Description: job.Description, Schema: job.Schema, Limits: job.Limits,
+		one := door.Job{Name: job.Name, Description: job.Description, Schema: job.Schema, Limits: job.Limits,
 			Prepare: job.Prepare}
 		switch job.Name {
 		case prompt.Name:

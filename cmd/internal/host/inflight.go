@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/seed889630bf/lastword/transport/inflight"
+	"github.com/seed889630bf/lastword/transport/door/inflight"
 )
 
 // InFlight counts the calls that are being answered. It leaves out streams that have no end of their own.

@@ -21,7 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
@@ -97,7 +97,7 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	in := generateInput{NoCache: a.NoCache, Input: h.limits, Home: homeOf(gate.From(ctx).Name)}
+	in := generateInput{NoCache: a.NoCache, Input: h.limits, Home: homeOf(auth.From(ctx).Name)}
 	in.Repository, in.Out = repository, a.Out
 	format, _ := a.Format.Int64() // none is the job's default
 	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(format)

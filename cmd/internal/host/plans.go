@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
@@ -44,7 +44,7 @@ func (h *Options) plan(input json.RawMessage) (actors.Job, error) {
 
 // preparePlan makes the job's input from a call's arguments, after it has checked the plan.
 func (h *Options) preparePlan(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	in := planInput{Caller: gate.From(ctx).Name}
+	in := planInput{Caller: auth.From(ctx).Name}
 	if err := readPlan(arguments, &in.Input); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (h *Options) planConfig(caller string) (plan.Config, error) {
 	if err := generate.Compile(); err != nil {
 		return plan.Config{}, err
 	}
-	ctx := gate.With(context.Background(), gate.Principal{Name: caller})
+	ctx := auth.With(context.Background(), auth.Principal{Name: caller})
 	return plan.Config{Runs: runs, Write: write,
 		Read: artifact.Read(func(ctx context.Context, id messages.RunID, principal string) (messages.State, error) {
 			return runs(principal).State(ctx, id)
@@ -143,7 +143,7 @@ type ownRuns struct {
 func (o ownRuns) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := o.program.runtime().State(ctx, id)
 	if err == nil {
-		err = gate.Own(gate.With(ctx, gate.Principal{Name: o.caller}), state)
+		err = auth.Own(auth.With(ctx, auth.Principal{Name: o.caller}), state)
 	}
 	return state, err
 }
@@ -201,7 +201,7 @@ func (i *Server) registerPlans(run mcp.JobTool) error {
 		Description: "Says all that is wrong with a plan, with line and column, or draws its graph. Runs nothing.",
 		Input:       mcp.Object([]string{"plan"}, planArgument)}
 	return mcp.AddTool(i.Handler, check, func(ctx context.Context, arguments json.RawMessage) (*mcp.Result, error) {
-		config, err := h.planConfig(gate.From(ctx).Name)
+		config, err := h.planConfig(auth.From(ctx).Name)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -24,11 +24,11 @@ func Serve(ctx context.Context, listener net.Listener) error {
 	defer func() { _ = system.Close(context.WithoutCancel(ctx)) }()
 	door := mcp.New(mcp.Config{Runs: system, Name: "fixtures", Version: "1"})
 	defer door.Close()
-	entrance, err := gate.New(gate.Config{Listen: listener.Addr().String()})
+	entrance, err := auth.New(auth.Config{Listen: listener.Addr().String()})
 	if err = errors.Join(err, Register(door)); err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", entrance.Wrap(door))
-	return gate.Serve(ctx, listener, mux, gate.Limits{Drain: drain})
+	return auth.Serve(ctx, listener, mux, auth.Limits{Drain: drain})
 }

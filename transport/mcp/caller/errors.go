@@ -8,14 +8,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
 // Require checks that the caller has the scope. If not, the request is answered with a JSON-RPC error that names it,
 // whatever its handler returns: over HTTP the status is 403, so that the client can ask for a token with the scope.
-func Require(ctx context.Context, scope gate.Scope) error {
-	err := gate.Require(ctx, scope)
+func Require(ctx context.Context, scope auth.Scope) error {
+	err := auth.Require(ctx, scope)
 	if e, ok := errors.AsType[*messages.Error](err); ok {
 		if x := wire.From(ctx); x != nil {
 			x.Fail(&wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: ErrorData{e.Code}, Scope: scope})
@@ -40,7 +40,7 @@ func RPCError(err error) error {
 	case messages.Code(messages.CauseInvalidInput), messages.Code(messages.CauseLimitExceeded), messages.CodeNotFound,
 		messages.CodeConflict, messages.CodeEventsGone, messages.CodeReset:
 		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: data}
-	case gate.CodeForbidden:
+	case auth.CodeForbidden:
 		return &wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: data}
 	case messages.CodeUnavailable:
 		return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: e.Message, Data: data}

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Runtime is the runtime as the door needs it. An actors.System is one.
@@ -27,7 +27,7 @@ type Runs struct{ Runtime }
 func (r Runs) Own(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := r.State(ctx, id)
 	if err == nil {
-		err = gate.Own(ctx, state)
+		err = auth.Own(ctx, state)
 	}
 	if err != nil {
 		return messages.State{}, err
@@ -37,13 +37,13 @@ func (r Runs) Own(ctx context.Context, id messages.RunID) (messages.State, error
 
 // ListOwn lists the caller's runs, whatever the query says of principals.
 func (r Runs) ListOwn(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	q.Principal = gate.From(ctx).Name
+	q.Principal = auth.From(ctx).Name
 	return r.List(ctx, q)
 }
 
 // CancelOwn cancels a run in the caller's name.
 func (r Runs) CancelOwn(ctx context.Context, id messages.RunID, reason string) error {
-	return r.Cancel(ctx, id, gate.From(ctx).Name, reason)
+	return r.Cancel(ctx, id, auth.From(ctx).Name, reason)
 }
 
 // Follow returns the State in which the run has ended, or in which it took an event that until accepts.

@@ -25,7 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
@@ -116,7 +116,7 @@ func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawM
 		Options: llmstxt.Options{Full: a.Full, Ctx: a.Ctx, Graph: a.Graph, SizeBudget: a.SizeBudget,
 			TokenBudget: a.TokenBudget, Ref: a.Ref, Fresh: a.Fresh},
 		Model: a.Model, RequireModel: a.RequireModel},
-		Home: k.home(gate.From(ctx).Name), NoCache: a.NoCache}
+		Home: k.home(auth.From(ctx).Name), NoCache: a.NoCache}
 	return json.Marshal(in)
 }
 
@@ -157,7 +157,7 @@ func (k *kit) home(principal string) string {
 }
 
 func (k *kit) folder(ctx context.Context) (*os.Root, error) {
-	return os.OpenRoot(k.home(gate.From(ctx).Name))
+	return os.OpenRoot(k.home(auth.From(ctx).Name))
 }
 
 func (k *kit) open(_ context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
@@ -189,7 +189,7 @@ type client struct {
 func (k *kit) dial(principal string, modern bool) *client {
 	theirIn, in := io.Pipe()
 	out, theirOut := io.Pipe()
-	ctx := gate.With(context.Background(), gate.Principal{Name: principal, Scopes: []gate.Scope{gate.Admin}})
+	ctx := auth.With(context.Background(), auth.Principal{Name: principal, Scopes: []auth.Scope{auth.Admin}})
 	var served sync.WaitGroup
 	served.Go(func() {
 		err := k.door.Serve(ctx, theirIn, theirOut)

@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -22,7 +22,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (
 	if req.Params.RequestState == "" {
 		return "", 0, false, nil
 	}
-	c, err := a.signer.open(req.Params.RequestState, gate.From(ctx).Name, callOf(req), time.Now())
+	c, err := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
 	if err == nil {
 		err = a.settle(ctx, c, req.Params.InputResponses)
 	}
@@ -88,7 +88,7 @@ func (a *Asker) take(ctx context.Context, id messages.RunID, q messages.Input, r
 	if json.Unmarshal(response, &r) != nil {
 		return false, badResponse(q), nil
 	}
-	by := gate.From(ctx).Name
+	by := auth.From(ctx).Name
 	switch r.Action {
 	case mcp.ElicitationResponseActionAccept:
 		value, err := formOf(q.Schema).answer(r.Content)

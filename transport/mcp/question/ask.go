@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -35,7 +35,7 @@ func (a *Asker) Ask(ctx context.Context, req mcp.CallToolRequest, state messages
 	if !x.Elicits() || !x.Modern() && round > legacyRounds {
 		return nil
 	}
-	c := claims{Run: state.RunID, After: state.Seq, Round: round, Principal: gate.From(ctx).Name, Call: callOf(req),
+	c := claims{Run: state.RunID, After: state.Seq, Round: round, Principal: auth.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
 	a.AskUntil(ctx, x, state)
 	b := server.NewInputRequestBuilder("")
@@ -71,7 +71,7 @@ func callOf(req mcp.CallToolRequest) string {
 
 // round returns how often the call has asked before.
 func (a *Asker) round(ctx context.Context, req mcp.CallToolRequest) int {
-	c, _ := a.signer.open(req.Params.RequestState, gate.From(ctx).Name, callOf(req), time.Now())
+	c, _ := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
 	return c.Round
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -67,7 +67,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	case len(f.URIs)+len(f.Tasks) > maxTopics:
 		err = tooMany()
 	default:
-		err = caller.Require(ctx, gate.ReadRuns)
+		err = caller.Require(ctx, auth.ReadRuns)
 	}
 	if err != nil {
 		return nil, caller.RPCError(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -53,7 +53,7 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 	if x.Modern() || x.Session() == nil {
 		return subscribeParams{}, caller.NoMethod()
 	}
-	if err := caller.Require(ctx, gate.ReadRuns); err != nil {
+	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
 		return subscribeParams{}, caller.RPCError(err)
 	}
 	p, err := caller.Params[subscribeParams](x)

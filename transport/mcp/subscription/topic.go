@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // topic is what a client can subscribe to: a resource, a task, or a list.
@@ -82,7 +82,7 @@ func (h *Hub) filesOf(ctx context.Context, uri string) []topic {
 			continue
 		}
 		for _, path := range c.Files(uri) {
-			topics = append(topics, topic{uri: uri, source: source{owner: gate.From(ctx).Name, path: path}})
+			topics = append(topics, topic{uri: uri, source: source{owner: auth.From(ctx).Name, path: path}})
 		}
 	}
 	return topics

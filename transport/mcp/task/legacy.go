@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -95,7 +95,7 @@ func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messag
 // elicit gets a waiting run its answers from the client's user, or waits until they came some other way, as for a
 // caller that may not answer.
 func (t *Tasks) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
-	if !x.Elicits() || !gate.From(ctx).May(gate.WriteRuns) {
+	if !x.Elicits() || !auth.From(ctx).May(auth.WriteRuns) {
 		return t.runs.Follow(ctx, state, func(e messages.Event) bool {
 			return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
 		})
@@ -128,7 +128,7 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 	if !HasLegacy(x) {
 		return nil, caller.NoMethod()
 	}
-	if err := caller.Require(ctx, gate.ReadRuns); err != nil {
+	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, caller.RPCError(err)
 	}
 	p, err := caller.Params[struct {

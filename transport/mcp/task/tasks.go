@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -50,10 +50,10 @@ func New(config Config) *Tasks { return &Tasks{config, config.Runs} }
 // Methods are the protocol's methods about tasks.
 func (t *Tasks) Methods() map[string]wire.Method {
 	return map[string]wire.Method{
-		"tasks/get":    t.ofTask(gate.ReadRuns, t.getTask, t.legacyGet),
-		"tasks/update": t.ofTask(gate.WriteRuns, t.updateTask, nil),
-		"tasks/cancel": t.ofTask(gate.WriteRuns, t.cancelTask, t.legacyCancel),
-		"tasks/result": t.ofTask(gate.ReadRuns, nil, t.legacyResult),
+		"tasks/get":    t.ofTask(auth.ReadRuns, t.getTask, t.legacyGet),
+		"tasks/update": t.ofTask(auth.WriteRuns, t.updateTask, nil),
+		"tasks/cancel": t.ofTask(auth.WriteRuns, t.cancelTask, t.legacyCancel),
+		"tasks/result": t.ofTask(auth.ReadRuns, nil, t.legacyResult),
 		"tasks/list":   t.legacyListTasks,
 	}
 }
@@ -87,7 +87,7 @@ func (t *Tasks) Reply(x *wire.Exchange, state messages.State) *mcp.CallToolResul
 type taskMethod func(context.Context, *wire.Exchange, messages.State, taskParams) (any, error)
 
 // ofTask makes a method of what is done with one task of the caller's, in the eras that have it.
-func (t *Tasks) ofTask(scope gate.Scope, modern, legacy taskMethod) wire.Method {
+func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method {
 	return func(ctx context.Context, x *wire.Exchange) (any, error) {
 		do := legacy
 		if x.Modern() {

@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages/words"
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Causes with which an exchange's context ends; see context.Cause.
@@ -33,7 +33,7 @@ type Error struct {
 	Data    any
 	// Scope, if set, is the scope that the caller's token lacks. Over HTTP the answer then has status 403 and names
 	// the scope in WWW-Authenticate.
-	Scope gate.Scope
+	Scope auth.Scope
 }
 
 // Error returns the message.

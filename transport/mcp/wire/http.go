@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 const (
@@ -80,7 +80,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, nil, fail)
 		return
 	}
-	if session := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), gate.From(r.Context())); session.takesBatch(text) {
+	if session := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())); session.takesBatch(text) {
 		session.postBatch(w, r, text)
 		return
 	}
@@ -138,7 +138,7 @@ func (x *Exchange) serve(r *http.Request) {
 // responseEnded is called when the response's context is done. Without another cause the client has disconnected; a
 // client whose token was revoked is treated the same.
 func (x *Exchange) responseEnded(r context.Context) {
-	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, gate.ErrRevoked) {
+	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, auth.ErrRevoked) {
 		x.stop(cause)
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // sessionNotFound answers that there is no such session. The body is not JSON-RPC, which the official Go client would
@@ -26,7 +26,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *S
 			"the Mcp-Session-Id header is missing: send the one from the answer to initialize"))
 		return nil
 	}
-	session := s.sessions.find(name, gate.From(r.Context()))
+	session := s.sessions.find(name, auth.From(r.Context()))
 	if session == nil {
 		sessionNotFound(w)
 	}
@@ -34,7 +34,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *S
 }
 
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
-	session := s.newSession(rand.Text(), gate.From(r.Context()))
+	session := s.newSession(rand.Text(), auth.From(r.Context()))
 	if err := s.sessions.add(session); err != nil {
 		w.Header().Set("Retry-After", "10")
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))

@@ -18,7 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/goleak"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -212,7 +212,7 @@ type client struct {
 func (f *fixture) serveHTTP(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := gate.With(r.Context(), gate.Principal{Name: r.Header.Get("Caller"), Scopes: scopesOf(r)})
+		ctx := auth.With(r.Context(), auth.Principal{Name: r.Header.Get("Caller"), Scopes: scopesOf(r)})
 		f.wire.ServeHTTP(w, r.WithContext(ctx))
 	}))
 	t.Cleanup(s.Close)
@@ -220,9 +220,9 @@ func (f *fixture) serveHTTP(t testing.TB) string {
 	return s.URL
 }
 
-func scopesOf(r *http.Request) (scopes []gate.Scope) {
+func scopesOf(r *http.Request) (scopes []auth.Scope) {
 	for scope := range strings.FieldsSeq(r.Header.Get("Scopes")) {
-		scopes = append(scopes, gate.Scope(scope))
+		scopes = append(scopes, auth.Scope(scope))
 	}
 	return scopes
 }

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -210,7 +210,7 @@ func TestMissingScope(t *testing.T) {
 		if x.ProgressToken() != nil {
 			_ = x.Notify("notifications/progress", progress(x, 1, ""))
 		}
-		x.Fail(&wire.Error{Code: -32600, Message: "no", Scope: gate.WriteRuns})
+		x.Fail(&wire.Error{Code: -32600, Message: "no", Scope: auth.WriteRuns})
 		x.Fail(&wire.Error{Code: -32602, Message: "a later error"})
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // response is the response to a request over HTTP: JSON if there is only the answer, else an event stream.
@@ -122,7 +122,7 @@ func (p *response) answerJSON(f *frame, fail *Error) {
 	}
 	h := p.header()
 	if status == http.StatusForbidden {
-		h.Set("WWW-Authenticate", gate.Challenge(p.x.ctx, fail.Scope))
+		h.Set("WWW-Authenticate", auth.Challenge(p.x.ctx, fail.Scope))
 	}
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(text)))

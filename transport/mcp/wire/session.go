@@ -10,7 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // Session is a client with a session. An idle one costs no more than this struct.
@@ -18,7 +18,7 @@ type Session struct {
 	requestTable // its lock guards the fields below, too
 
 	id          string
-	principal   gate.Principal
+	principal   auth.Principal
 	server      *Server
 	initialized atomic.Bool
 	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
@@ -39,7 +39,7 @@ type client struct {
 	level        mcp.LoggingLevel
 }
 
-func (s *Server) newSession(id string, principal gate.Principal) *Session {
+func (s *Server) newSession(id string, principal auth.Principal) *Session {
 	session := &Session{id: id, principal: principal, server: s, done: make(chan struct{})}
 	session.view.session = session
 	session.known.level = mcp.LoggingLevelInfo

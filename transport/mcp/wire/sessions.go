@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 var errSessions = errors.New("too many sessions are open: try again later")
@@ -86,7 +86,7 @@ func (t *sessionTable) displace(newcomer string) []*Session {
 func (t *sessionTable) sweepInterval() time.Duration { return max(t.idle/8, time.Millisecond) }
 
 // find returns the principal's session, or nil, for another principal's session too.
-func (t *sessionTable) find(id string, principal gate.Principal) *Session {
+func (t *sessionTable) find(id string, principal auth.Principal) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.byID[id]; s != nil && s.principal.Same(principal) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/transport/gate"
-	"github.com/seed889630bf/lastword/transport/inflight"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/inflight"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 // 2 s after ctx is done, or 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(inflight.Count)}
-	c.session = s.newSession(s.connection(), gate.From(ctx))
+	c.session = s.newSession(s.connection(), auth.From(ctx))
 	c.stream = newSessionStream(c.session.end, func(f *frame) error {
 		s.redact(f)
 		_, err := c.lines.append(c.ctx, f.line())

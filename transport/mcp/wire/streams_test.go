@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -161,11 +161,11 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 			}
 		}
 		write(good.line + revoked.line)
-		tokens, err := gate.LoadTokens(path)
+		tokens, err := auth.LoadTokens(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		entrance, err := gate.New(gate.Config{Tokens: tokens, Hosts: []string{"host"}})
+		entrance, err := auth.New(auth.Config{Tokens: tokens, Hosts: []string{"host"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,8 +224,8 @@ type token struct{ token, line string }
 
 func newToken(t *testing.T, name string) token {
 	t.Helper()
-	secret, digest := gate.NewToken()
-	line, err := gate.Line(name, []gate.Scope{gate.Admin}, digest)
+	secret, digest := auth.NewToken()
+	line, err := auth.Line(name, []auth.Scope{auth.Admin}, digest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,133 @@
+package agui_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
+	"github.com/seed889630bf/lastword/transport/agui"
+	"github.com/seed889630bf/lastword/transport/door"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func serve(t *testing.T, runs door.Runs) string {
+	t.Helper()
+	server := httptest.NewServer(agui.New(door.Config{Runs: runs, Jobs: []door.Job{{Name: "generate"}, {Name: "chat", Text: "message"}}}))
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL + "/agui"
+}
+
+func post(t *testing.T, url, body string) (int, string, error) {
+	t.Helper()
+	return testkit.ReadURL(t, http.MethodPost, url, body)
+}
+
+func say(text, more string) string {
+	return fmt.Sprintf(`{"threadId":"c1","runId":"1","state":{"page":7},"messages":[{"id":"u1","role":"user","content":%q}]%s}`, text, more)
+}
+
+const current = `,"protocolVersion":"1.0"`
+
+// TestStories holds the events of each story, for clients of 1.0 and for those before.
+func TestStories(t *testing.T) {
+	for _, story := range stories.All() {
+		_, body, err := post(t, serve(t, &stories.Teller{}), say(story.Name, current))
+		_, old, oldErr := post(t, serve(t, &stories.Teller{}), say(story.Name, ""))
+		if err := errors.Join(err, oldErr); err != nil {
+			t.Errorf("%s: %v", story.Name, err)
+		}
+		for _, unknown := range []string{"SUBAGENT_", `"cancelled"`} {
+			if strings.Contains(old, unknown) {
+				t.Errorf("%s: an old client rejects %s in %s", story.Name, unknown, old)
+			}
+		}
+		story.Golden(t, *update, body)
+	}
+}
+
+// Wherever the log breaks off, the client is told of an error.
+func TestNoCutIsASuccess(t *testing.T) {
+	for _, story := range stories.All() {
+		for n := range len(story.Events) {
+			if story.Name == "question" && n > 5 {
+				break
+			}
+			_, body, err := post(t, serve(t, &stories.CutTeller{After: n, Err: errors.New("the journal is gone")}), say(story.Name, current))
+			if err == nil || !strings.HasSuffix(body, `data: {"code":"internal","message":"the journal is gone","type":"RUN_ERROR"}`+"\n\n") {
+				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
+			}
+		}
+	}
+}
+
+// An interrupt ends a run of the client, and what resumes is the next; the same request again gets the same events.
+func TestInterrupts(t *testing.T) {
+	teller := &stories.Teller{}
+	url := serve(t, teller)
+	post(t, url, say("question", current))
+	if status, body, _ := post(t, url, `{"threadId":"c1","runId":"2","resume":[{"interruptId":"q2","status":"resolved","payload":"x"}]}`); status != 422 {
+		t.Errorf("another question's answer: %d, %s", status, body)
+	}
+	resume := `{"threadId":"c1","runId":"2","resume":[{"interruptId":"q1","status":"resolved","payload":"main"}]}`
+	_, first, err := post(t, url, resume)
+	_, again, _ := post(t, url, resume)
+	if err != nil || first != again || strings.Contains(first, "Let me ask.") || !strings.Contains(first, `"delta":"Took main."`) ||
+		!strings.HasPrefix(first, `data: {"runId":"2"`) || !strings.Contains(first, `"outcome":{"type":"success"}`) {
+		t.Errorf("the run goes on as %v, %s", err, first)
+	}
+	state, err := teller.State(t.Context(), "r_story1")
+	if err != nil || string(state.Inputs[0].Value) != `"main"` {
+		t.Errorf("%v, the run is told %s", err, state.Inputs[0].Value)
+	}
+	post(t, url, say("question", current))
+	if _, body, _ := post(t, url, strings.Replace(strings.Replace(resume, "resolved", "cancelled", 1), "{", `{"protocolVersion":"1.0",`, 1)); !strings.Contains(
+		body, `"outcome":{"type":"cancelled"}`) {
+		t.Errorf("a cancelled question: %s", body)
+	}
+	post(t, url, say("question", current))
+	if status, _, _ := post(t, url+"/c1/cancel", ""); status != http.StatusNoContent {
+		t.Errorf("cancelled with status %d", status)
+	}
+	if state, err := teller.State(t.Context(), "r_story3"); err != nil || state.Status != messages.Canceled {
+		t.Errorf("%v, the cancelled run is %s", err, state.Status)
+	}
+}
+
+// The job gets what was said before, without what its own runs have shown.
+func TestEarlierMessages(t *testing.T) {
+	teller := &stories.Teller{}
+	post(t, serve(t, teller), `{"threadId":"c1","runId":"1","messages":[{"id":"1","role":"system","content":"Be brief."},`+
+		`{"id":"2","role":"user","content":[{"type":"text","text":"Hi"}]},{"id":"3","role":"reasoning","content":"hm"},`+
+		`{"id":"4","role":"assistant","toolCalls":[]},{"id":"5","role":"tool","content":"ok"},{"id":"6","role":"assistant","content":"Hello."},`+
+		`{"id":"7","role":"user","content":"plain"}]}`)
+	state, err := teller.State(t.Context(), "r_story1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"message":"plain","system":"Be brief."}`
+	if got := string(state.Queued.Input); got != want || state.Queued.Labels["context"] != "c1" {
+		t.Errorf("the run is started with %s, %v", got, state.Queued.Labels)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	url := serve(t, &stories.Teller{})
+	for body, want := range map[string]int{
+		`{`: 400, `{"threadId":"c1","messages":[]}`: 400, `{"threadId":"c1","runId":"1","messages":[]}`: 422,
+		`{"threadId":"c1","runId":"1","messages":[{"role":"user","content":[{"type":"binary"}]}]}`: 422,
+		`{"threadId":"none","runId":"1","resume":[{"interruptId":"q1"}]}`:                          404,
+		say("plain", `,"forwardedProps":{"job":"generate"}`):                                       404,
+	} {
+		if status, said, _ := post(t, url, body); status != want {
+			t.Errorf("%s: %d, %s", body, status, said)
+		}
+	}
+}

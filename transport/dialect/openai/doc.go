@@ -1,4 +1,0 @@
-// Package openai is what the doors for clients of the OpenAI API share, and answers /v1/models.
-//
-// The models are the jobs whose answer is a text. Packages completions and responses, below it, are a dialect each.
-package openai

@@ -1,0 +1,59 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Require returns an error (forbidden) that names the scope if the context's caller lacks it.
+func Require(ctx context.Context, s Scope) error {
+	if From(ctx).May(s) {
+		return nil
+	}
+	return forbidden("your token lacks the scope %s; ask for one that has it", s)
+}
+
+// Challenge returns the WWW-Authenticate field for an answer of status 403 to a caller behind [Middleware.Wrap] that lacks
+// the scope. ctx is the request's.
+func Challenge(ctx context.Context, s Scope) string {
+	params := []string{`error="insufficient_scope"`, `scope="` + string(s) + `"`}
+	if p, ok := ctx.Value(grantKey{}).(*grant); ok {
+		return p.checks.challenge(p.request, params...)
+	}
+	return new(Middleware).challenge(nil, params...)
+}
+
+// challenge returns a WWW-Authenticate field (RFC 6750, and RFC 9728 if there is metadata).
+func (m *Middleware) challenge(r *http.Request, params ...string) string {
+	first := `realm="lastword"`
+	if m.metadata != "" {
+		first = `resource_metadata="` + absolute(r, m.metadata) + `"`
+	}
+	return "Bearer " + strings.Join(append([]string{first}, params...), ", ")
+}
+
+// unauthenticated answers a request without a valid token. The challenge names the scopes to ask for.
+func (m *Middleware) unauthenticated(w http.ResponseWriter, r *http.Request, err *messages.Error, params ...string) {
+	params = append(params, `scope="`+string(ReadRuns)+" "+string(WriteRuns)+`"`)
+	w.Header().Set("WWW-Authenticate", m.challenge(r, params...))
+	Refuse(w, err)
+}
+
+func tooMany(w http.ResponseWriter, wait time.Duration, what string) {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	Refuse(w, exceeded("%s; try again in %d s", what, seconds))
+}
+
+func forbidden(format string, args ...any) *messages.Error {
+	return messages.Errorf(CodeForbidden, format, args...)
+}
+
+func unauthorized(format string, args ...any) *messages.Error {
+	return messages.Errorf(CodeUnauthorized, format, args...)
+}

@@ -1,0 +1,156 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// grant is what the context of a request with a valid token holds.
+type grant struct {
+	checks  *Middleware
+	request *http.Request
+	token   entry
+	secret  string
+	checked atomic.Pointer[[]entry] // the tokens that it was last found among
+}
+
+type grantKey struct{}
+
+// ErrRevoked is the cause with which the context of a request behind [Middleware.Wrap] ends, at most 2 s after its token
+// was revoked.
+var ErrRevoked = unauthorized("the token was revoked; ask for a new one")
+
+// revocationCheck is how often a request in flight checks its token.
+const revocationCheck = 500 * time.Millisecond
+
+// valid reports whether the token is still valid, for the same principal and scopes.
+func (p *grant) valid() bool {
+	tokens := p.checks.tokens
+	tokens.refreshNow(p.checks.log)
+	known := tokens.known.Load()
+	if known == p.checked.Load() {
+		return true
+	}
+	now, found := tokens.lookup(p.token.digest)
+	valid := found && now.principal.Same(p.token.principal)
+	if valid {
+		p.checked.Store(known)
+	}
+	return valid
+}
+
+// context returns the request's context, which ends when the token is revoked. The caller must call stop at the end
+// of the request.
+func (p *grant) context() (_ context.Context, stop func()) {
+	ctx := With(context.WithValue(p.request.Context(), grantKey{}, p), p.token.principal)
+	ctx, cancel := context.WithCancelCause(ctx)
+	var timer *time.Timer
+	timer = time.AfterFunc(math.MaxInt64, func() {
+		switch {
+		case ctx.Err() != nil:
+		case !p.valid():
+			cancel(ErrRevoked)
+		default:
+			timer.Reset(revocationCheck)
+		}
+	})
+	timer.Reset(revocationCheck)
+	return ctx, func() {
+		cancel(nil)
+		timer.Stop()
+	}
+}
+
+// authenticate returns the caller's grant, or answers that a valid token is needed.
+func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*grant, bool) {
+	m.tokens.refresh(m.log)
+	sent := r.Header["Authorization"]
+	if len(sent) > 1 {
+		Refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))
+		return nil, false
+	}
+	token, ok := "", false
+	if len(sent) == 1 {
+		token, ok = bearer(sent[0])
+	} else {
+		token, ok = ofSession(r)
+	}
+	if !ok {
+		if !within(w, m.byAddr.take(remote(r))) {
+			return nil, false
+		}
+		m.unauthenticated(w, r, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
+		return nil, false
+	}
+	e, ok := m.tokens.find(token)
+	switch {
+	case !ok:
+		m.wrongToken(w, r)
+	case m.accepted != nil:
+		m.accepted(token)
+	}
+	return &grant{checks: m, request: r, token: e, secret: token}, ok
+}
+
+// wrongToken limits only the rate of answers to wrong tokens. It locks no address out, which callers behind one proxy
+// share: nobody finds 256 random bits by trying.
+func (m *Middleware) wrongToken(w http.ResponseWriter, r *http.Request) {
+	if wait := m.failures.take(remote(r)); wait > 0 {
+		tooMany(w, wait, "too many wrong tokens from this address")
+		return
+	}
+	m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
+	m.unauthenticated(w, r, unauthorized("the token is unknown or was revoked; ask for a new one"),
+		`error="invalid_token"`)
+}
+
+func bearer(field string) (token string, ok bool) {
+	scheme, token, _ := strings.Cut(field, " ")
+	return strings.Trim(token, " "), strings.EqualFold(scheme, "Bearer")
+}
+
+// checkQuery refuses tokens in the URL: browser histories, logs and Referer fields would keep them.
+func checkQuery(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.RawQuery == "" || !holdsToken(r.URL.RawQuery) {
+		return true
+	}
+	Refuse(w, messages.Errorf(CodeBadRequest,
+		"a token in the URL is seen by others; revoke it, and send the new one as Authorization: Bearer TOKEN"))
+	return false
+}
+
+func holdsToken(query string) bool {
+	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		key, value, _ := strings.Cut(pair, "=")
+		if strings.EqualFold(unescape(key), "access_token") || looksLikeToken(unescape(value)) {
+			return true
+		}
+	}
+	return false
+}
+
+func unescape(s string) string {
+	if plain, err := url.QueryUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+// looksLikeToken reports whether the value contains a token made by [NewToken].
+func looksLikeToken(value string) bool {
+	_, secret, found := strings.Cut(value, tokenPrefix)
+	if !found || len(secret) < base64.RawURLEncoding.EncodedLen(sha256.Size) {
+		return false
+	}
+	_, err := base64.RawURLEncoding.DecodeString(secret[:base64.RawURLEncoding.EncodedLen(sha256.Size)])
+	return err == nil
+}

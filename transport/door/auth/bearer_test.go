@@ -1,0 +1,249 @@
+package auth_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// DESIGN 9: "Bearer tokens with scopes (run:read, run:write, admin) bound to a principal".
+func TestTokenNamesThePrincipal(t *testing.T) {
+	mia, miaLine := newLine(t, "mia", auth.ReadRuns, auth.WriteRuns)
+	tom, tomLine := newLine(t, "tom", auth.Admin)
+	addr := serve(t, newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, miaLine, tomLine))}).Wrap(door()))
+	for field, want := range map[string]string{
+		"Bearer " + mia: "mia", "Bearer " + tom: "tom", "bearer " + mia: "mia", "BEARER  " + tom: "tom",
+	} {
+		a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: "+field)
+		if a.StatusCode != http.StatusOK || a.Seen.Name != want {
+			t.Errorf("%s: %s, the door saw %q, want %q", field, a.Status, a.Seen.Name, want)
+		}
+		if strings.Contains(a.body, "lw_") {
+			t.Errorf("the door saw the token: %s", a.body)
+		}
+	}
+}
+
+func TestWithoutAGoodTokenNobodyCalls(t *testing.T) {
+	token, line := newLine(t, "mia", auth.Admin)
+	other, _ := auth.NewToken()
+	addr := serve(t, newMiddleware(t, auth.Config{
+		Tokens: load(t, tokenFile(t, line)), Metadata: "/.well-known/oauth-protected-resource/mcp",
+	}).Wrap(door()))
+	const metadata = `Bearer resource_metadata="http://localhost:7878/.well-known/oauth-protected-resource/mcp"`
+	const scopes = `, scope="run:read run:write"`
+	for _, c := range []struct{ field, challenge string }{
+		{"", metadata + scopes},
+		{"Authorization: Basic bWlhOnNlY3JldA==", metadata + scopes},
+		{"Authorization: Bearerx " + token, metadata + scopes},
+		{"Authorization: " + token, metadata + scopes},
+		{"Authorization: Bearer", metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + other, metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + token + "x", metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + token[:45], metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + strings.ToUpper(token), metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + token + " " + token, metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + strings.Repeat("a", 5000), metadata + `, error="invalid_token"` + scopes},
+		{"Cookie: access_token=" + token, metadata + scopes},
+		{"X-Api-Key: " + token, metadata + scopes},
+	} {
+		lines := []string{"GET / HTTP/1.1", "Host: localhost:7878"}
+		if c.field != "" {
+			lines = append(lines, c.field)
+		}
+		a := send(t, addr, lines...)
+		wantRefusal(t, a, http.StatusUnauthorized, auth.CodeUnauthorized)
+		if got := a.Header.Get("WWW-Authenticate"); got != c.challenge {
+			t.Errorf("%.60s: challenge %q, want %q", c.field, got, c.challenge)
+		}
+	}
+	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token, "Authorization: Bearer "+other)
+	wantRefusal(t, a, http.StatusBadRequest, auth.CodeBadRequest)
+}
+
+// Where no token is asked for, one that is sent goes no further either.
+func TestTokensThatNobodyAskedForAreTakenAway(t *testing.T) {
+	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(door()))
+	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: Bearer x")
+	if a.StatusCode != http.StatusOK || a.Seen.Name != "" || a.Seen.Header.Get("Authorization") != "" {
+		t.Errorf("%s, the door saw %+v", a.Status, a.Seen)
+	}
+}
+
+// Who never sends a token is slowed down like a caller.
+func TestRateWithoutTheTokenThatIsNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token, line := newLine(t, "mia", auth.Admin)
+		h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line)), Rate: 1, Burst: 1}).Wrap(door())
+		for i, want := range []int{http.StatusUnauthorized, http.StatusTooManyRequests} {
+			if status, _ := call(h, "10.0.0.1:1", ""); status != want {
+				t.Errorf("request %d: %d, want %d", i, status, want)
+			}
+		}
+		if status, _ := call(h, "10.0.0.1:1", token); status != http.StatusOK {
+			t.Errorf("with a token from the same address: %d", status)
+		}
+	})
+}
+
+// The digest in the file is no token: who reads the file still cannot call.
+func TestDigestIsNoToken(t *testing.T) {
+	_, line := newLine(t, "mia", auth.Admin)
+	h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
+	if status, _ := call(h, "10.0.0.1:1", strings.Fields(line)[2]); status != http.StatusUnauthorized {
+		t.Errorf("the digest as a token: %d", status)
+	}
+}
+
+// A password would be found by trying, whatever digest stands in the file.
+func TestShortSecretIsNoToken(t *testing.T) {
+	line, err := auth.Line("mia", []auth.Scope{auth.Admin}, auth.Digest("correct horse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
+	if status, _ := call(h, "10.0.0.1:1", "correct horse"); status != http.StatusUnauthorized {
+		t.Errorf("a short secret: %d", status)
+	}
+}
+
+func TestTokensInTheURLAreRefused(t *testing.T) {
+	token, line := newLine(t, "mia", auth.Admin)
+	addr := serve(t, newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
+	get := func(query string) answer {
+		return send(t, addr, "GET /mcp?"+query+" HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token)
+	}
+	for _, query := range []string{
+		"access_token=x", "a=b&access_token=", "Access_Token=x", "access%5Ftoken=x", "a;access_token=x",
+		"token=" + token, "x=" + url.QueryEscape("Bearer "+token), "t=l%77_" + token[3:], "t=%zz&" + token + "=1&k=" + token,
+	} {
+		a := get(query)
+		wantRefusal(t, a, http.StatusBadRequest, auth.CodeBadRequest)
+		if strings.Contains(a.body, token) || !strings.Contains(a.Error.Detail, "Authorization: Bearer") {
+			t.Errorf("%s: %s", query, a.body)
+		}
+	}
+	for _, query := range []string{"after=7&token=next", "page_token=lw_12", "q=lw_", "a=access_token", "=&&;%zz"} {
+		if a := get(query); a.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s", query, a.Status, a.body)
+		}
+	}
+}
+
+// Wrong tokens are answered, and logged, ten times a second for each address. Whoever has a good one is not locked out
+// by them, as all clients of a proxy have one address.
+func TestWrongTokensAreSlowedDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged
+		token, line := newLine(t, "mia", auth.Admin)
+		wrong, _ := auth.NewToken()
+		h := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line)), Log: log.logger()}).Wrap(door())
+		for range 10 {
+			if status, _ := call(h, "10.0.0.1:1", wrong); status != http.StatusUnauthorized {
+				t.Fatal(status)
+			}
+		}
+		for range 100 {
+			if status, retry := call(h, "10.0.0.1:2", wrong); status != http.StatusTooManyRequests || retry != "1" {
+				t.Fatal(status, retry)
+			}
+		}
+		if status, _ := call(h, "10.0.0.1:3", token); status != http.StatusOK {
+			t.Errorf("a good token at the same address: %d", status)
+		}
+		if status, _ := call(h, "10.0.0.2:1", wrong); status != http.StatusUnauthorized {
+			t.Errorf("a wrong token at another address: %d", status)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if status, _ := call(h, "10.0.0.1:1", wrong); status != http.StatusUnauthorized {
+			t.Errorf("a wrong token 100 ms later: %d", status)
+		}
+		if n := strings.Count(log.String(), "refused a wrong token"); n != 12 || strings.Contains(log.String(), wrong) {
+			t.Errorf("%d lines about wrong tokens, want 12 without the token: %s", n, log.String())
+		}
+	})
+}
+
+// What each scope may do: the zero Principal, of a door that asks for no token, may do all.
+func TestScopes(t *testing.T) {
+	for _, c := range []struct {
+		principal          auth.Principal
+		read, write, admin bool
+	}{
+		{auth.Principal{}, true, true, true},
+		{auth.Principal{Name: "mia"}, false, false, false},
+		{auth.Principal{Name: "mia", Scopes: []auth.Scope{auth.ReadRuns}}, true, false, false},
+		{auth.Principal{Name: "mia", Scopes: []auth.Scope{auth.WriteRuns}}, false, true, false},
+		{auth.Principal{Name: "mia", Scopes: []auth.Scope{auth.ReadRuns, auth.WriteRuns}}, true, true, false},
+		{auth.Principal{Name: "mia", Scopes: []auth.Scope{auth.Admin}}, true, true, true},
+	} {
+		ctx := auth.With(t.Context(), c.principal)
+		for s, may := range map[auth.Scope]bool{auth.ReadRuns: c.read, auth.WriteRuns: c.write, auth.Admin: c.admin} {
+			if err := auth.Require(ctx, s); may && err != nil {
+				t.Errorf("%+v: %v", c.principal, err)
+			} else if !may {
+				wantCode(t, err, auth.CodeForbidden, string(s))
+			}
+		}
+	}
+}
+
+func TestChallengeNamesTheScope(t *testing.T) {
+	token, line := newLine(t, "mia", auth.ReadRuns)
+	forbid := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if auth.Require(r.Context(), auth.WriteRuns) != nil {
+			w.Header().Set("WWW-Authenticate", auth.Challenge(r.Context(), auth.WriteRuns))
+			w.WriteHeader(http.StatusForbidden)
+		}
+	})
+	g := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line)), Metadata: "https://mcp.example.com/meta"})
+	a := send(t, serve(t, g.Wrap(forbid)), "POST / HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token)
+	want := `Bearer resource_metadata="https://mcp.example.com/meta", error="insufficient_scope", scope="run:write"`
+	if got := a.Header.Get("WWW-Authenticate"); a.StatusCode != http.StatusForbidden || got != want {
+		t.Errorf("%s, challenge %q, want %q", a.Status, got, want)
+	}
+
+	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := auth.With(context.WithoutCancel(r.Context()), auth.Principal{Name: "mia"})
+		forbid(w, r.WithContext(ctx))
+	})
+	a = send(t, serve(t, named), "POST / HTTP/1.1", "Host: localhost") // behind no gate
+	want = `Bearer realm="lastword", error="insufficient_scope", scope="run:write"`
+	if got := a.Header.Get("WWW-Authenticate"); a.StatusCode != http.StatusForbidden || got != want {
+		t.Errorf("%s, challenge %q, want %q", a.Status, got, want)
+	}
+}
+
+// What must be read before there is a token asks for none; all else is checked.
+func TestPublicAsksForNoToken(t *testing.T) {
+	_, line := newLine(t, "mia", auth.Admin)
+	g := newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line)), Rate: 1, Burst: 4})
+	addr := serve(t, g.Public(door()))
+	for _, c := range []struct {
+		host, more string
+		status     int
+	}{
+		{"localhost", "X: y", http.StatusOK},
+		{"evil.com", "X: y", http.StatusForbidden},
+		{"localhost", "Origin: http://evil.com", http.StatusForbidden},
+		{"localhost", "Content-Length: 99999999", http.StatusRequestEntityTooLarge},
+	} {
+		if a := send(t, addr, "GET / HTTP/1.1", "Host: "+c.host, c.more); a.StatusCode != c.status {
+			t.Errorf("%+v: %s", c, a.Status)
+		}
+	}
+	limited := false
+	for range 20 {
+		status, _ := call(g.Public(door()), "10.0.0.1:1", "")
+		limited = limited || status == http.StatusTooManyRequests
+	}
+	if !limited {
+		t.Error("20 requests at once with a burst of 4 all passed")
+	}
+}

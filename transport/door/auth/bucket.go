@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"container/list"
+	"sync"
+	"time"
+)
+
+const (
+	// maxBuckets bounds the memory of the buckets.
+	maxBuckets = 10_000
+	// keepIdle is how long a full bucket is kept. A missing bucket counts as full, but busy callers need theirs
+	// again.
+	keepIdle = time.Minute
+)
+
+// buckets limit how often each key may call: rate per second, burst at once. A bucket is the time at which it will be
+// full again. The zero time is a full bucket, so that unknown keys and idle keys are the same.
+type buckets[K comparable] struct {
+	interval time.Duration // between two calls at the rate
+	depth    time.Duration // how far a bucket's time may lie ahead: burst calls
+	start    time.Time
+
+	mu    sync.Mutex
+	byKey map[K]*list.Element
+	used  list.List // of *bucket[K], the latest used first
+}
+
+type bucket[K comparable] struct {
+	key  K
+	full time.Duration // since start
+}
+
+// newBuckets returns nil, which never refuses, if the rate is negative.
+func newBuckets[K comparable](rate float64, burst int) *buckets[K] {
+	if rate < 0 {
+		return nil
+	}
+	// An hour times a million does not overflow.
+	interval := time.Duration(min(float64(time.Second)/rate, float64(time.Hour)))
+	depth := interval * time.Duration(min(max(burst, 1), 1_000_000))
+	return &buckets[K]{interval: interval, depth: depth, start: time.Now(), byKey: map[K]*list.Element{}}
+}
+
+// take counts a call and returns 0, or returns how long the caller must wait.
+func (b *buckets[K]) take(key K) time.Duration {
+	if b == nil {
+		return 0
+	}
+	now := time.Since(b.start)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drop(now)
+	k := b.of(key)
+	full := max(k.full, now) + b.interval
+	if wait := full - now - b.depth; wait > 0 {
+		return wait
+	}
+	k.full = full
+	return 0
+}
+
+// drop removes buckets that have long been full: two per call, as a call adds at most one.
+func (b *buckets[K]) drop(now time.Duration) {
+	for range 2 {
+		last := b.used.Back()
+		if last == nil || last.Value.(*bucket[K]).full+keepIdle > now {
+			return
+		}
+		b.remove(last)
+	}
+}
+
+// of returns the key's bucket and marks it as used. If there are too many, it removes the least recently used one.
+func (b *buckets[K]) of(key K) *bucket[K] {
+	if e, ok := b.byKey[key]; ok {
+		b.used.MoveToFront(e)
+		return e.Value.(*bucket[K])
+	}
+	if len(b.byKey) >= maxBuckets {
+		b.remove(b.used.Back())
+	}
+	k := &bucket[K]{key: key}
+	b.byKey[key] = b.used.PushFront(k)
+	return k
+}
+
+func (b *buckets[K]) remove(e *list.Element) {
+	delete(b.byKey, b.used.Remove(e).(*bucket[K]).key)
+}

@@ -1,0 +1,180 @@
+package auth_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newMiddleware(t testing.TB, c auth.Config) *auth.Middleware {
+	t.Helper()
+	g, err := auth.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// door says who calls and what came with the request.
+func door() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		_ = json.NewEncoder(w).Encode(seen{Name: auth.From(r.Context()).Name, Header: r.Header, Body: text(err)})
+	})
+}
+
+type seen struct {
+	Name   string
+	Header http.Header
+	Body   string // the error of reading the body
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// serve serves the handler at a real socket until the test ends, and returns its address.
+func serve(t testing.TB, handler http.Handler) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- auth.Serve(ctx, l, handler, auth.Limits{}) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return l.Addr().String()
+}
+
+type answer struct {
+	*http.Response
+	body  string
+	Seen  seen
+	Error auth.Problem
+}
+
+// send sends the lines of a request as they are, so that nothing on the client's side corrects them.
+func send(t testing.TB, addr string, lines ...string) answer {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := io.WriteString(c, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return receive(t, c)
+}
+
+func receive(t testing.TB, c io.Reader) answer {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{Response: resp, body: string(body)}
+	if resp.StatusCode == http.StatusOK {
+		_ = json.Unmarshal(body, &a.Seen)
+		return a
+	}
+	if resp.Header.Get("Content-Type") == "application/problem+json" {
+		_ = json.Unmarshal(body, &a.Error)
+	}
+	return a
+}
+
+// tokenFile writes lines to a file that its owner alone may read.
+func tokenFile(t testing.TB, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t testing.TB, path string) *auth.Tokens {
+	t.Helper()
+	tokens, err := auth.LoadTokens(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+// newLine returns a token and its line.
+func newLine(t testing.TB, name string, scopes ...auth.Scope) (token, line string) {
+	t.Helper()
+	token, digest := auth.NewToken()
+	line, err := auth.Line(name, scopes, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, line
+}
+
+// logged collects log lines.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logged) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func wantCode(t testing.TB, err error, code messages.Code, parts ...string) {
+	t.Helper()
+	if messages.CodeOf(err) != code {
+		t.Errorf("error %v, want the code %s", err, code)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}

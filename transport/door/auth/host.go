@@ -1,0 +1,129 @@
+package auth
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// endpoint is the host of a Host field or an origin: a name or an address, and a port if there is one.
+type endpoint struct {
+	name string // as written, without the dot that may end it
+	addr netip.Addr
+	port string
+}
+
+// parseEndpoint reads name[:port], IPv4[:port] or [IPv6][:port] only: no user, zone or path, and no spelling of an
+// address that a resolver might read as another one.
+func parseEndpoint(text string) (endpoint, bool) {
+	host, port, ok := cutPort(text)
+	if !ok || host == "" {
+		return endpoint{}, false
+	}
+	if host[0] == '[' {
+		addr, ok := parseBracketed(host)
+		return endpoint{addr: addr, port: port}, ok
+	}
+	name := strings.TrimSuffix(host, ".")
+	if endsInNumber(name) {
+		addr, err := netip.ParseAddr(host)
+		return endpoint{addr: addr, port: port}, err == nil && addr.Is4()
+	}
+	return endpoint{name: name, port: port}, isName(name)
+}
+
+func parseBracketed(host string) (netip.Addr, bool) {
+	inner, closed := strings.CutSuffix(host[1:], "]")
+	addr, err := netip.ParseAddr(inner)
+	return addr.Unmap(), closed && err == nil && addr.Is6() && addr.Zone() == ""
+}
+
+// cutPort splits off ":port". ok is false unless the port is a number up to 65535.
+func cutPort(text string) (host, port string, ok bool) {
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 || strings.HasSuffix(text, "]") {
+		return text, "", true
+	}
+	host, port = text[:at], text[at+1:]
+	if strings.Trim(port, "0123456789") != "" || len(port) > len("65535") {
+		return "", "", false
+	}
+	n, err := strconv.Atoi(port)
+	return host, port, err == nil && n <= 65535
+}
+
+// endsInNumber tells an IPv4 address from a name, as URL parsers do.
+func endsInNumber(host string) bool {
+	label := host[strings.LastIndexByte(host, '.')+1:]
+	return label != "" && strings.Trim(label, "0123456789") == ""
+}
+
+func isName(name string) bool {
+	if len(name) > 253 {
+		return false
+	}
+	dot := true // a label must follow
+	for i := range len(name) {
+		c := name[i]
+		if c == '.' && dot || c != '.' && !isNameByte(c) {
+			return false
+		}
+		dot = c == '.'
+	}
+	return !dot
+}
+
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+}
+
+func (e endpoint) loopback() bool {
+	return e.addr.IsLoopback() || strings.EqualFold(e.name, "localhost")
+}
+
+func (e endpoint) sameHost(o endpoint) bool {
+	return e.addr == o.addr && strings.EqualFold(e.name, o.name)
+}
+
+// hosts are the hosts that a server answers for.
+type hosts struct {
+	any  bool
+	list []endpoint
+}
+
+func newHosts(names []string) (hosts, error) {
+	var h hosts
+	for _, name := range names {
+		if name == "*" {
+			h.any = true
+			continue
+		}
+		e, ok := parseEndpoint(name)
+		if addr, err := netip.ParseAddr(name); err == nil && addr.Is6() { // people write addresses without brackets
+			e, ok = endpoint{addr: addr.Unmap()}, addr.Zone() == ""
+		}
+		if !ok {
+			return h, invalid("%.100q is not a host; write name, name:port, or * for every host", name)
+		}
+		h.list = append(h.list, e)
+	}
+	return h, nil
+}
+
+// allow allows loopback, which no foreign site can make a browser send, and the named hosts.
+func (h hosts) allow(e endpoint) bool {
+	if h.any || e.loopback() {
+		return true
+	}
+	for _, named := range h.list {
+		if named.sameHost(e) && named.coversPort(e.port) {
+			return true
+		}
+	}
+	return false
+}
+
+// coversPort: a host without a port covers every port, and clients leave out the default ports of their schemes.
+func (e endpoint) coversPort(port string) bool {
+	return e.port == "" || e.port == port || port == "" && (e.port == "443" || e.port == "80")
+}

@@ -1,0 +1,56 @@
+package auth
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// MetadataPath returns the path of the metadata of a resource, which is a URL or a path on this server (RFC 9728,
+// 3.1).
+func MetadataPath(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil {
+		return wellKnown
+	}
+	return strings.TrimSuffix(wellKnown+"/"+strings.Trim(u.EscapedPath(), "/"), "/")
+}
+
+// ResourceMetadata serves the metadata of a protected resource (RFC 9728): its URL, the URLs of the authorization
+// servers (none if an operator hands out tokens) and the scopes. A resource that is a path is on the called host. Put
+// it behind [Middleware.Public], at [MetadataPath].
+func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Handler {
+	type document struct {
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers,omitempty"`
+		Scopes   []Scope  `json:"scopes_supported,omitempty"`
+		Methods  []string `json:"bearer_methods_supported"`
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			Refuse(w, messages.Errorf(CodeNotAllowed, "the metadata is read with GET"))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusOK)
+		_ = json.NewEncoder(w).Encode(document{absolute(r, resource), servers, scopes, []string{"header"}})
+	})
+}
+
+// absolute returns the URL of a path on the called host.
+func absolute(r *http.Request, target string) string {
+	if !strings.HasPrefix(target, "/") {
+		return target
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host + target
+	}
+	return "http://" + r.Host + target
+}

@@ -1,0 +1,136 @@
+package auth
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+// origins are the origins whose pages may call, besides loopback and the server's own host, as browsers write them:
+// scheme://host[:port], without a default port.
+type origins []string
+
+func newOrigins(list []string) (origins, error) {
+	var all origins
+	for _, text := range list {
+		o, ok := normalOrigin(text)
+		if !ok {
+			return nil, invalid("%.100q is not an origin; write scheme://host or scheme://host:port, without a path", text)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// normalOrigin accepts any scheme: applications that embed a browser have their own.
+func normalOrigin(text string) (string, bool) {
+	scheme, host, found := strings.Cut(text, "://")
+	if !found || scheme == "" || host == "" || strings.ContainsAny(host, "/?#@\\ \",*") {
+		return "", false
+	}
+	port := impliedPort(scheme)
+	if port == "" {
+		return text, true
+	}
+	_, ok := parseEndpoint(host)
+	return strings.TrimSuffix(text, ":"+port), ok
+}
+
+// impliedPort returns the scheme's default port, "" for schemes other than http and https.
+func impliedPort(scheme string) string {
+	switch {
+	case strings.EqualFold(scheme, "http"):
+		return "80"
+	case strings.EqualFold(scheme, "https"):
+		return "443"
+	default:
+		return ""
+	}
+}
+
+// allow reports whether a page of the origin may call the server at host.
+func (all origins) allow(origin string, host endpoint) bool {
+	for _, named := range all {
+		if strings.EqualFold(named, origin) {
+			return true
+		}
+	}
+	scheme, rest, _ := strings.Cut(origin, "://")
+	port := impliedPort(scheme)
+	e, ok := parseEndpoint(rest)
+	if port == "" || !ok {
+		return false
+	}
+	return e.loopback() || e.sameHost(host) && cmp.Or(e.port, port) == cmp.Or(host.port, port)
+}
+
+const (
+	corsMethods = "GET, POST, DELETE, OPTIONS"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Prefer, If-None-Match, Last-Event-ID, Traceparent, " +
+		"Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, User-Agent, X-AI-SDK, X-Chat-Id"
+	corsExposed = "Location, ETag, Preference-Applied, WWW-Authenticate, Retry-After, Mcp-Session-Id"
+)
+
+// corsPrefixes begin the names of headers that repeat an MCP tool's arguments, and of those in which the SDKs of OpenAI
+// tell of themselves.
+var corsPrefixes = []string{"mcp-param-", "x-stainless-"}
+
+// checkOrigin refuses requests of pages that may not call, lets other pages read the answer, and answers preflight
+// requests, which never carry a token. It reports whether the request goes on.
+func (m *Middleware) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint) bool {
+	sent := r.Header["Origin"]
+	if len(sent) == 0 {
+		return true
+	}
+	if len(sent) > 1 || !m.origins.allow(sent[0], host) {
+		m.log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
+		Refuse(w, forbidden(
+			"pages of the origin %.100q may not call this server; ask its operator to allow the origin", sent[0]))
+		return false
+	}
+	h := w.Header()
+	h["Access-Control-Allow-Origin"] = sent
+	h["Access-Control-Expose-Headers"] = m.exposed
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return true
+	}
+	h.Set("Access-Control-Allow-Methods", corsMethods)
+	h.Set("Access-Control-Allow-Headers", corsHeaders+prefixed(r.Header.Values("Access-Control-Request-Headers")))
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return false
+}
+
+// prefixed returns the requested headers with one of the prefixes, at most 64, each after a comma.
+func prefixed(requested []string) string {
+	var b strings.Builder
+	n := 0
+	for _, field := range requested {
+		for name := range strings.SplitSeq(field, ",") {
+			if name = strings.TrimSpace(name); isPrefixed(name) && n < 64 {
+				b.WriteString(", ")
+				b.WriteString(name)
+				n++
+			}
+		}
+	}
+	return b.String()
+}
+
+func isPrefixed(name string) bool {
+	begins := func(prefix string) bool {
+		return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+	}
+	if len(name) > 128 || !slices.ContainsFunc(corsPrefixes, begins) {
+		return false
+	}
+	for i := range len(name) {
+		if !isNameByte(name[i]) {
+			return false
+		}
+	}
+	return true
+}

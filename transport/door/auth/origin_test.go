@@ -1,0 +1,210 @@
+package auth_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// originSpellings: whether a request to localhost:7878 passes a gate that names no origin, and one that names
+// https://app.example.com, http://old.example.com:8080 and vscode-webview://abc.
+var originSpellings = []struct {
+	origin      string
+	zero, named bool
+}{
+	{"http://localhost:7878", true, true},
+	{"http://localhost", true, true},
+	{"https://localhost:3000", true, true},
+	{"http://LOCALHOST:6274", true, true},
+	{"http://localhost.:6274", true, true},
+	{"http://127.0.0.1:6274", true, true},
+	{"https://127.9.9.9", true, true},
+	{"http://[::1]:6274", true, true},
+
+	{"https://app.example.com", false, true},
+	{"HTTPS://App.Example.com", false, true},
+	{"http://old.example.com:8080", false, true},
+	{"vscode-webview://abc", false, true},
+
+	{"null", false, false},
+	{"http://evil.com", false, false},
+	{"https://evil.com:7878", false, false},
+	{"http://app.example.com", false, false},
+	{"https://app.example.com:8443", false, false},
+	{"https://app.example.com.evil.com", false, false},
+	{"https://x.app.example.com", false, false},
+	{"http://old.example.com", false, false},
+	{"vscode-webview://abcd", false, false},
+	{"http://localhost.evil.com", false, false},
+	{"http://evil.localhost", false, false},
+	{"http://localhost@evil.com", false, false},
+	{"http://evil.com@localhost", false, false},
+	{"http://localhost:80@evil.com", false, false},
+	{"http://localhost/evil.com", false, false},
+	{"http://evil.com/localhost", false, false},
+	{"http://localhost#evil.com", false, false},
+	{"http://localhost?evil.com", false, false},
+	{"http://localhost\\evil.com", false, false},
+	{"http://localhost:", false, false},
+	{"http://localhost:99999", false, false},
+	{"http://localhost:80:80", false, false},
+	{"http://[::1", false, false},
+	{"http://[::1%25lo]", false, false},
+	{"http://0.0.0.0:7878", false, false},
+	{"http://2130706433", false, false},
+	{"http://127.1", false, false},
+	{"http://", false, false},
+	{"://localhost", false, false},
+	{"//localhost", false, false},
+	{"localhost", false, false},
+	{"http:localhost", false, false},
+	{"http:/localhost", false, false},
+	{"file://", false, false},
+	{"file://localhost", false, false},
+	{"ftp://localhost", false, false},
+	{"javascript://localhost", false, false},
+	{"chrome-extension://abc", false, false},
+	{"http://localhost http://evil.com", false, false},
+	{"http://evil.com, http://localhost", false, false},
+	{"*", false, false},
+}
+
+func namedOrigins() auth.Config {
+	return auth.Config{Origins: []string{
+		"https://app.example.com:443", "http://old.example.com:8080", "vscode-webview://abc",
+	}}
+}
+
+// DESIGN 9: "Origin and Host are checked everywhere." What passes may be read by the page, what does not may not.
+func TestOriginIsChecked(t *testing.T) {
+	gates := []string{
+		serve(t, newMiddleware(t, auth.Config{}).Wrap(door())),
+		serve(t, newMiddleware(t, namedOrigins()).Wrap(door())),
+	}
+	for _, c := range originSpellings {
+		for i, want := range []bool{c.zero, c.named} {
+			a := send(t, gates[i], "POST /mcp HTTP/1.1", "Host: localhost:7878", "Origin: "+c.origin, "Content-Length: 0")
+			switch passed := a.StatusCode == http.StatusOK; {
+			case passed != want:
+				t.Errorf("gate %d, Origin %q: %s, want it passed: %t", i, c.origin, a.Status, want)
+			case passed && a.Header.Get("Access-Control-Allow-Origin") != c.origin:
+				t.Errorf("Origin %q passed, but its page may not read the answer: %v", c.origin, a.Header)
+			case !passed:
+				wantRefusal(t, a, http.StatusForbidden, auth.CodeForbidden)
+			}
+		}
+	}
+}
+
+// A page of the called host is the server's own; one of another port is not.
+func TestOriginOfTheCalledHost(t *testing.T) {
+	g := newMiddleware(t, auth.Config{Hosts: []string{"mcp.example.com", "10.1.2.3"}})
+	for _, c := range []struct {
+		host, origin string
+		want         bool
+	}{
+		{"mcp.example.com", "https://mcp.example.com", true},
+		{"mcp.example.com", "http://mcp.example.com", true},
+		{"mcp.example.com:443", "https://mcp.example.com", true},
+		{"mcp.example.com", "https://MCP.example.com:443", true},
+		{"mcp.example.com:8443", "https://mcp.example.com:8443", true},
+		{"mcp.example.com:8443", "https://mcp.example.com", false},
+		{"mcp.example.com", "https://mcp.example.com:8443", false},
+		{"mcp.example.com", "https://example.com", false},
+		{"10.1.2.3:7878", "http://10.1.2.3:7878", true},
+		{"10.1.2.3:7878", "http://10.1.2.4:7878", false},
+		{"localhost:7878", "https://mcp.example.com", false},
+	} {
+		if got := passes(g, c.host, c.origin); got != c.want {
+			t.Errorf("page of %s calls %s: passed %t, want %t", c.origin, c.host, got, c.want)
+		}
+	}
+}
+
+func TestTwoOriginsAreRefused(t *testing.T) {
+	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(door()))
+	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Origin: http://localhost", "Origin: http://evil.com")
+	wantRefusal(t, a, http.StatusForbidden, auth.CodeForbidden)
+}
+
+// Without an Origin there is no page to be told what it may read, but a cache must know that there might have been one.
+func TestNoOrigin(t *testing.T) {
+	a := send(t, serve(t, newMiddleware(t, auth.Config{}).Wrap(door())), "GET / HTTP/1.1", "Host: localhost")
+	h := a.Header
+	if a.StatusCode != http.StatusOK || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Vary") != "Origin" {
+		t.Errorf("%s %v", a.Status, h)
+	}
+	if h.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("a browser may take the answer for what it is not: %v", h)
+	}
+}
+
+// A browser asks before it sends a token, so the question is answered without one.
+func TestPreflight(t *testing.T) {
+	_, line := newLine(t, "mia", auth.Admin)
+	addr := serve(t, newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
+	ask := []string{
+		"OPTIONS /mcp HTTP/1.1", "Host: localhost", "Access-Control-Request-Method: POST",
+		"Access-Control-Request-Headers: authorization,mcp-param-Repo_1, Mcp-Param-, mcp-param-a b,cookie, Mcp-Param-Two, x-stainless-os",
+	}
+	a := send(t, addr, append(ask, "Origin: http://localhost:6274")...)
+	if a.StatusCode != http.StatusNoContent || a.body != "" {
+		t.Fatalf("%s %q, want 204", a.Status, a.body)
+	}
+	h := a.Header
+	if h.Get("Access-Control-Allow-Origin") != "http://localhost:6274" ||
+		h.Get("Access-Control-Allow-Credentials") != "" ||
+		h.Get("Access-Control-Allow-Methods") != "GET, POST, DELETE, OPTIONS" || h.Get("Vary") != "Origin" {
+		t.Errorf("headers %v", h)
+	}
+	want := []string{"Authorization", "Content-Type", "Idempotency-Key", "Prefer", "If-None-Match", "Last-Event-ID",
+		"Traceparent", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "User-Agent", "X-AI-SDK", "X-Chat-Id",
+		"mcp-param-Repo_1", "Mcp-Param-Two", "x-stainless-os"}
+	if got := strings.Split(h.Get("Access-Control-Allow-Headers"), ", "); !slices.Equal(got, want) {
+		t.Errorf("allowed headers %q, want %q", got, want)
+	}
+	wantRefusal(t, send(t, addr, append(ask, "Origin: https://evil.com")...), http.StatusForbidden, auth.CodeForbidden)
+
+	// What is no such question needs a token like any request, and its answer can be read by the page.
+	a = send(t, addr, "OPTIONS /mcp HTTP/1.1", "Host: localhost", "Origin: http://localhost:6274")
+	wantRefusal(t, a, http.StatusUnauthorized, auth.CodeUnauthorized)
+	want = []string{"Location", "ETag", "Preference-Applied", "WWW-Authenticate", "Retry-After", "Mcp-Session-Id"}
+	if got := strings.Split(a.Header.Get("Access-Control-Expose-Headers"), ", "); !slices.Equal(got, want) {
+		t.Errorf("exposed headers %q, want %q", got, want)
+	}
+}
+
+// The question is not the door's to answer, nor does it count among the calls.
+func TestPreflightReachesNoDoor(t *testing.T) {
+	reached := false
+	addr := serve(t, newMiddleware(t, auth.Config{Rate: 1, Burst: 1}).Wrap(http.HandlerFunc(
+		func(http.ResponseWriter, *http.Request) { reached = true })))
+	for range 3 {
+		a := send(t, addr, "OPTIONS /mcp HTTP/1.1", "Host: localhost", "Access-Control-Request-Method: POST",
+			"Origin: http://localhost:6274")
+		if a.StatusCode != http.StatusNoContent || reached {
+			t.Errorf("%s, and the door was reached: %v", a.Status, reached)
+		}
+	}
+}
+
+func FuzzOrigin(f *testing.F) {
+	for _, c := range originSpellings {
+		f.Add(c.origin)
+	}
+	g := newMiddleware(f, auth.Config{Rate: -1})
+	f.Fuzz(func(t *testing.T, origin string) {
+		if origin == "" || !passes(g, "localhost:7878", origin) {
+			return
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.User != nil || u.Path+u.RawQuery+u.Fragment != "" || !isLoopback(u.Hostname()) ||
+			u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Scheme+"://"+u.Host, origin) {
+			t.Errorf("Origin %q passed; a URL reader sees %+v, %v", origin, u, err)
+		}
+	})
+}

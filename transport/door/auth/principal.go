@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Scope is what a token may do.
+type Scope string
+
+// The scopes. Admin includes the others.
+const (
+	ReadRuns  Scope = "run:read"
+	WriteRuns Scope = "run:write"
+	Admin     Scope = "admin"
+)
+
+// Principal is a caller. The zero Principal calls without a token, where none is needed, and has every scope.
+type Principal struct {
+	// Name owns the caller's runs; "" if no token is needed.
+	Name   string
+	Scopes []Scope
+}
+
+// May reports whether the principal has the scope.
+func (p Principal) May(s Scope) bool {
+	return p.Name == "" || slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
+}
+
+// Same reports whether o has the same name and scopes.
+func (p Principal) Same(o Principal) bool {
+	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) &&
+		p.May(Admin) == o.May(Admin)
+}
+
+type principalKey struct{}
+
+// With returns a context in which p calls.
+func With(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// From returns the context's caller, or the zero Principal.
+func From(ctx context.Context) Principal {
+	p, _ := ctx.Value(principalKey{}).(Principal)
+	return p
+}
+
+// Own returns an error (not_found) unless the run is the context's caller's: to all others it does not exist.
+func Own(ctx context.Context, run messages.State) error {
+	if run.Queued == nil || run.Queued.Principal != From(ctx).Name {
+		return messages.Errorf(messages.CodeNotFound, "there is no run %s", run.RunID)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Problem is how every failure is answered (RFC 9457).
+type Problem struct {
+	Type   string `json:"type" format:"uri" doc:"The page that explains the code"`
+	Title  string `json:"title" doc:"What the code means, in a few words"`
+	Status int    `json:"status" doc:"The HTTP status"`
+	Detail string `json:"detail" doc:"What happened, and what to do"`
+	Code   string `json:"code" doc:"The code, for programs"`
+	// Retryable says that the same request may succeed later.
+	Retryable bool          `json:"retryable,omitempty" doc:"The same request may succeed later"`
+	Errors    []ProblemPart `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
+}
+
+// ProblemPart says what is wrong with one part of a request.
+type ProblemPart struct {
+	Message  string `json:"message,omitempty" doc:"What is wrong"`
+	Location string `json:"location,omitempty" doc:"Where: body.input, query.after and so on"`
+}
+
+// Error returns the detail.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType returns the media type of problem details.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const (
+	problemType = "application/problem+json"
+	errorPage   = "https://github.com/seed889630bf/lastword/blob/main/docs/errors.md#"
+)
+
+// Codes that only HTTP has.
+const (
+	// CodeBadRequest means that the request cannot be read.
+	CodeBadRequest messages.Code = "bad_request"
+	// CodeUnauthorized means that the token is missing or not valid.
+	CodeUnauthorized messages.Code = "unauthorized"
+	// CodeForbidden means that the token lacks a scope, or that the Host or the Origin is not allowed.
+	CodeForbidden messages.Code = "forbidden"
+	// CodeNotAllowed means that the path does not take the method.
+	CodeNotAllowed messages.Code = "method_not_allowed"
+	// CodeTooLarge means that the body has too many bytes.
+	CodeTooLarge messages.Code = "too_large"
+	// CodeUnsupported means that the body is compressed, or of a media type that the path does not take.
+	CodeUnsupported messages.Code = "unsupported_media_type"
+	// CodeInternal means that the server failed.
+	CodeInternal messages.Code = "internal"
+)
+
+// codes is the table of every code that an HTTP answer has; docs/errors.md is made from it.
+var codes = []struct {
+	code   messages.Code
+	status int
+	title  string
+	// remedy is what a caller does, for the page.
+	remedy string
+}{
+	{CodeBadRequest, http.StatusBadRequest, "The request cannot be read",
+		"Send JSON with Content-Type: application/json; `detail` says what else is wrong."},
+	{CodeUnauthorized, http.StatusUnauthorized, "A token is needed",
+		"Send Authorization: Bearer TOKEN. `lastword token add NAME` makes a token."},
+	{CodeForbidden, http.StatusForbidden, "The caller may not do this",
+		"Ask the operator for a token with the scope, or for the host or origin to be allowed."},
+	{messages.CodeNotFound, http.StatusNotFound, "There is no such thing, or it belongs to somebody else",
+		"Check the id. Runs are forgotten after the retention."},
+	{CodeNotAllowed, http.StatusMethodNotAllowed, "The path does not take this method", "The Allow field lists those it takes."},
+	{messages.CodeConflict, http.StatusConflict, "The request contradicts an earlier one",
+		"Use another idempotency key; an answer cannot be changed; only ended runs can be forgotten."},
+	{messages.CodeReset, http.StatusConflict, "The log has no such event", "Drop the State and read from 0."},
+	{messages.CodeEventsGone, http.StatusGone, "The retention has ended the run's log", "Start the run again."},
+	{CodeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large", "Send less, or raise `serve --max-body`."},
+	{CodeUnsupported, http.StatusUnsupportedMediaType, "The form of the body is not taken",
+		"Send JSON that is not compressed, with Content-Type: application/json."},
+	{messages.Code(messages.CauseInvalidInput), http.StatusUnprocessableEntity, "A part of the request is wrong",
+		"`detail` and `errors` name the part."},
+	{messages.Code(messages.CauseLimitExceeded), http.StatusTooManyRequests, "A limit is reached",
+		"Wait as long as Retry-After says, end runs, or raise the limit that `detail` names."},
+	{CodeInternal, http.StatusInternalServerError, "The server failed", "Report it with the server's log."},
+	{messages.CodeUnavailable, http.StatusServiceUnavailable, "The server does not take this now", "Try again."},
+	{messages.Code(messages.CauseShutdown), http.StatusServiceUnavailable, "The server is stopping",
+		"Come back with the cursor."},
+	{messages.Code(messages.CauseJournalUnavailable), http.StatusServiceUnavailable, "The journal does not answer",
+		"Try again; the operator finds the reason in the server's log."},
+}
+
+// ProblemOf returns the error as problem details. What has no known code is the server's own failure.
+func ProblemOf(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return NewProblem(CodeTooLarge, fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit))
+	}
+	known, ok := errors.AsType[*messages.Error](err)
+	if !ok {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return NewProblem(messages.CodeUnavailable, "the request ended before there was an answer")
+		}
+		return NewProblem(CodeInternal, err.Error())
+	}
+	p := NewProblem(known.Code, known.Message)
+	p.Retryable = known.Retryable || p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+	return p
+}
+
+// NewProblem returns the problem with the code. Codes that are not in the table are the server's own failure.
+func NewProblem(code messages.Code, detail string) *Problem {
+	for _, row := range codes {
+		if row.code == code {
+			return &Problem{Type: errorPage + string(code), Title: row.title, Status: row.status, Detail: detail,
+				Code: string(code)}
+		}
+	}
+	return NewProblem(CodeInternal, detail)
+}
+
+// CodeOfStatus returns the code for a status that another library chose.
+func CodeOfStatus(status int) messages.Code {
+	for _, row := range codes {
+		if row.status == status {
+			return row.code
+		}
+	}
+	if status < http.StatusInternalServerError {
+		return CodeBadRequest
+	}
+	return CodeInternal
+}
+
+// Refuse answers with the error as problem details, not to be cached.
+func Refuse(w http.ResponseWriter, err error) {
+	p := ProblemOf(err)
+	body, marshalErr := json.Marshal(p)
+	if marshalErr != nil {
+		panic(marshalErr) // strings and numbers
+	}
+	h := w.Header()
+	h.Set("Content-Type", problemType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if p.Retryable && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body) // a client that left misses nothing
+}

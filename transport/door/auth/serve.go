@@ -1,0 +1,164 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/inflight"
+)
+
+// Limits bound a server; zero fields take the defaults. An answer may take any time, as streams do: doors set their
+// own write deadlines.
+type Limits struct {
+	Header      time.Duration // to receive a request's header: 10 s
+	Body        time.Duration // to receive a request with its body: 1 min
+	Idle        time.Duration // between two requests of a connection: 2 min
+	Drain       time.Duration // to end what is under way when the server stops: 30 s
+	HeaderBytes int           // of a request's header: 64 KiB
+	Connections int           // open at a time; more wait until one is closed: 10,000
+	// Log gets panics and broken connections; nil discards.
+	Log *slog.Logger
+}
+
+func (l Limits) withDefaults() Limits {
+	fill(&l.Header, 10*time.Second)
+	fill(&l.Body, time.Minute)
+	fill(&l.Idle, 2*time.Minute)
+	fill(&l.Drain, 30*time.Second)
+	fill(&l.HeaderBytes, 64<<10)
+	fill(&l.Connections, 10_000)
+	return l
+}
+
+func fill[N int | int64 | time.Duration](field *N, value N) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+const (
+	// lastPart is how long the rest of a request may take to arrive when the server stops.
+	lastPart = time.Second
+	// afterCut is how long handlers may take to return after their connections were cut.
+	afterCut = time.Second
+)
+
+// Serve serves HTTP/1.1, without TLS, at the listener until ctx is done, and closes the listener. Then it accepts no
+// more connections, closes [Draining] and waits for the handlers. Their contexts end when the drain time is over, not
+// with ctx. Requests that have partly arrived get one more second. Serve returns nil if all handlers ended in time.
+// Errors: shutdown if connections were cut; transport_closed if the listener failed.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
+	limits = limits.withDefaults()
+	stopping, stop := context.WithCancel(ctx)
+	defer stop()
+	base, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), drainKey{}, stopping.Done()))
+	defer end(messages.Errorf(messages.Code(messages.CauseShutdown), "the server has ended"))
+	s := &server{limits: limits, listener: newLimitedListener(listener, limits.Connections)}
+	s.http = http.Server{
+		Handler:           s.attend(handler),
+		ReadHeaderTimeout: limits.Header,
+		ReadTimeout:       limits.Body, // ends with the body: the server takes the deadline away when it was read
+		IdleTimeout:       limits.Idle,
+		MaxHeaderBytes:    limits.HeaderBytes,
+		ErrorLog:          errorLog(limits.Log),
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnState:         s.listener.connState,
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.http.Serve(s.listener) }()
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-served:
+		served <- failed
+		stop()
+	}
+	err := s.drain(end)
+	if failed = <-served; !errors.Is(failed, http.ErrServerClosed) {
+		return messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server stopped accepting: %v", failed)
+	}
+	return err
+}
+
+type drainKey struct{}
+
+// Draining returns a channel that is closed when the request's server stops, so that endless streams end. It is nil
+// if the request is not from [Serve].
+func Draining(ctx context.Context) <-chan struct{} {
+	ch, _ := ctx.Value(drainKey{}).(<-chan struct{})
+	return ch
+}
+
+func errorLog(to *slog.Logger) *log.Logger {
+	if to == nil {
+		return log.New(io.Discard, "", 0)
+	}
+	return slog.NewLogLogger(to.Handler(), slog.LevelWarn)
+}
+
+type server struct {
+	http     http.Server
+	listener *limitedListener
+	limits   Limits
+	handlers inflight.Count
+}
+
+// attend counts the requests in flight.
+func (s *server) attend(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.handlers.Begin(0)
+		defer s.handlers.End()
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// drain waits for the connections and then for the handlers, some of which may have hijacked theirs.
+func (s *server) drain(end context.CancelCauseFunc) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
+	defer cancel()
+	s.listener.limitReads(time.Now().Add(lastPart))
+	_ = s.http.Shutdown(ctx) // its errors are ctx's, and that of a listener that is closed already
+	if s.handlers.Wait(ctx); ctx.Err() == nil {
+		return nil
+	}
+	cut := messages.Errorf(messages.Code(messages.CauseShutdown),
+		"requests did not end within %v; their connections were cut", s.limits.Drain)
+	end(cut)
+	_ = s.http.Close()
+	last, cancelLast := context.WithTimeout(context.Background(), afterCut)
+	defer cancelLast()
+	s.handlers.Wait(last)
+	return cut
+}
+
+// CheckBind refuses an address that other machines can reach if the server asks for no token. addr is net.Listen's
+// argument or the listener's address. localhost counts as loopback, other names do not. Errors: invalid_input, saying
+// what to do.
+func CheckBind(addr string, authenticated bool) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
+	}
+	if authenticated || isLoopbackBind(addr) {
+		return nil
+	}
+	return invalid("refused to listen at %.100s without tokens: whoever reaches it could start runs and read "+
+		"all; listen at a loopback address such as 127.0.0.1:7878, or give a token file", addr)
+}
+
+func isLoopbackBind(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}

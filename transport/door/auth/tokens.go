@@ -1,0 +1,225 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	maxTokens     = 10_000
+	maxTokenBytes = 4 << 20
+	// recheckInterval is how often the file is checked for changes.
+	recheckInterval = time.Second
+	// settled is how old a file's last change must be for its time to tell two changes apart.
+	settled = 2 * time.Second
+	// writing is how recent a change may be part of a longer write: programs that write in place empty the file
+	// first.
+	writing = 250 * time.Millisecond
+)
+
+// Tokens are the tokens of a file. A line is "name scopes digest", with commas between the scopes; a # begins a
+// comment. To revoke a token, remove its line: requests check the file for changes, at most once a second, and read
+// it again. A file that changed just now is read a moment later.
+type Tokens struct {
+	path  string
+	start time.Time
+	next  atomic.Int64 // when to look at the file again, since start
+	known atomic.Pointer[[]entry]
+
+	mu        sync.Mutex
+	read      fs.FileInfo // of the file as last read
+	readAt    time.Time
+	waited    bool   // the last check found the file too new to read
+	lastError string // the last logged one
+}
+
+// LoadTokens reads a token file. Errors: invalid_input if the file cannot be read, is readable for others than its
+// owner, holds no token, or has a bad line; limit_exceeded for more than 10,000 tokens or 4 MiB.
+func LoadTokens(path string) (*Tokens, error) {
+	t := &Tokens{path: path, start: time.Now()}
+	entries, err := t.readFile()
+	if err == nil && len(entries) == 0 {
+		err = invalid("%s holds no token; add one with lastword token add --file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.known.Store(&entries)
+	t.next.Store(int64(recheckInterval))
+	return t, nil
+}
+
+// Reload reads the file again. After an error the tokens are unchanged. A file without tokens is no error here: it
+// revokes all.
+func (t *Tokens) Reload() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reload()
+}
+
+func (t *Tokens) reload() error {
+	entries, err := t.readFile()
+	if err == nil {
+		t.known.Store(&entries)
+	}
+	return err
+}
+
+// find returns the token's entry. SHA-256 needs no salt or stretching here: nobody can try or tabulate 256 random
+// bits. All digests are always compared, in constant time, so that the time says nothing about them.
+func (t *Tokens) find(token string) (entry, bool) {
+	if len(token) < minToken {
+		return entry{}, false
+	}
+	return t.lookup(sha256.Sum256([]byte(token)))
+}
+
+func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
+	entries := *t.known.Load()
+	found := -1
+	for i := range entries {
+		at := subtle.ConstantTimeCompare(digest[:], entries[i].digest[:])
+		found = subtle.ConstantTimeSelect(at, i, found)
+	}
+	if found < 0 {
+		return entry{}, false
+	}
+	return entries[found], true
+}
+
+// refresh checks the file if it is time and no other request does.
+func (t *Tokens) refresh(log *slog.Logger) {
+	if int64(time.Since(t.start)) >= t.next.Load() && t.mu.TryLock() {
+		defer t.mu.Unlock()
+		t.check(log)
+	}
+}
+
+// refreshNow checks the file if it is time. If another request does, it waits for the result.
+func (t *Tokens) refreshNow(log *slog.Logger) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.check(log)
+}
+
+// check reads the file if it has changed. It logs the result, the same error only once. mu must be held.
+func (t *Tokens) check(log *slog.Logger) {
+	now := int64(time.Since(t.start))
+	if now < t.next.Load() {
+		return
+	}
+	t.next.Store(now + int64(recheckInterval))
+	info, changed := t.changed()
+	if !changed {
+		return
+	}
+	if t.waited = !t.waited && young(info); t.waited {
+		t.next.Store(now + int64(writing))
+		return
+	}
+	before := t.lastError
+	if err := t.reload(); err != nil {
+		if t.lastError = err.Error(); t.lastError != before {
+			log.Error("the changed token file is not valid; the previous tokens stay in use", "error", t.lastError)
+		}
+		return
+	}
+	t.lastError = ""
+	log.Info("read the token file", "path", t.path, "tokens", len(*t.known.Load()))
+}
+
+func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
+	info, err := os.Stat(t.path)
+	return info, err != nil || !os.SameFile(info, t.read) || info.Size() != t.read.Size() ||
+		!info.ModTime().Equal(t.read.ModTime()) || info.Mode() != t.read.Mode() ||
+		t.readAt.Sub(info.ModTime()) < settled
+}
+
+// young reports whether the file was changed just now. info is nil if there is none.
+func young(info fs.FileInfo) bool {
+	if info == nil {
+		return false
+	}
+	age := time.Since(info.ModTime())
+	return age >= 0 && age < writing
+}
+
+// readFile follows links in the path. It checks the opened file.
+func (t *Tokens) readFile() ([]entry, error) {
+	if info, err := os.Stat(t.path); err == nil && !info.Mode().IsRegular() { // opening a pipe might wait for ever
+		return nil, invalid("%s is not a file; name a token file", t.path)
+	}
+	file, err := os.Open(t.path)
+	if err != nil {
+		return nil, invalid("the token file cannot be opened: %v", err)
+	}
+	defer func() { _ = file.Close() }()
+	readAt := time.Now()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, invalid("the token file cannot be read: %v", err)
+	}
+	t.read, t.readAt = info, readAt
+	if err := checkMode(t.path, info.Mode()); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxTokenBytes+1))
+	if err != nil {
+		return nil, invalid("the token file cannot be read: %v", err)
+	}
+	return parseTokens(t.path, string(text))
+}
+
+// checkMode checks nothing on Windows, where modes do not say who may read a file.
+func checkMode(path string, mode fs.FileMode) error {
+	if runtime.GOOS == "windows" || mode.Perm()&0o077 == 0 {
+		return nil
+	}
+	return invalid("%s is readable for others than its owner (mode %#o); run: chmod 600 %s", path, mode.Perm(), path)
+}
+
+func parseTokens(path, text string) ([]entry, error) {
+	if len(text) > maxTokenBytes {
+		return nil, exceeded("%s is larger than %d bytes", path, maxTokenBytes)
+	}
+	var entries []entry
+	seen := map[[sha256.Size]byte]int{}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		e, err := parseLine(line)
+		if err != nil {
+			return nil, invalid("%s:%d: %s", path, n, err)
+		}
+		if first := seen[e.digest]; first != 0 {
+			return nil, invalid("%s:%d: repeats the digest of line %d; give each token one line", path, n, first)
+		}
+		seen[e.digest] = n
+		if entries = append(entries, e); len(entries) > maxTokens {
+			return nil, exceeded("%s holds more than %d tokens", path, maxTokens)
+		}
+	}
+	return entries, nil
+}
+
+func invalid(format string, args ...any) *messages.Error {
+	return messages.InvalidInput(format, args...)
+}
+
+func exceeded(format string, args ...any) *messages.Error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+}

@@ -1,0 +1,13 @@
+// Package door is the one way from protocols to runs: the packages that speak a protocol translate, and do nothing else.
+//
+// A [Door] starts, reads, answers and cancels runs for the caller that package auth has found. It decides who may do
+// what: the runs of others do not exist for a caller. A [Stream] writes to one HTTP client, with heartbeats and write
+// timeouts; a [Socket] is a WebSocket. [Answer] answers calls of JSON-RPC.
+//
+// A protocol is a table of functions for transcript.Dialect, and the routes of the other system. It keeps nothing for a
+// client but what the protocol demands. [Play] writes a run to a Stream or a Socket, and with its sub-runs in one order
+// for every reader, in which [Places] says where an event stands.
+//
+// A protocol always writes its terminal, or breaks the connection: [Stream.Break] and [Socket.Break] do, where the run
+// cannot be read to its end.
+package door

@@ -1,0 +1,282 @@
+package door_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
+)
+
+// words is a dialect of lines: each operation, and END.
+var words = transcript.Dialect[io.Writer]{
+	Heartbeat: func(w io.Writer) { fmt.Fprintln(w, "beat") },
+	Refuse:    func(w io.Writer, err error) { fmt.Fprintln(w, "refused:", err) },
+}
+
+func init() {
+	words.Table[transcript.Text][transcript.Append] = func(w io.Writer, op *transcript.Op) { fmt.Fprintf(w, "%q\n", op.Text) }
+	words.Table[transcript.Run][transcript.End] = func(w io.Writer, op *transcript.Op) { fmt.Fprintln(w, "END", op.Event.Kind()) }
+}
+
+func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
+	c.Runs, c.Jobs = runs, []door.Job{{Name: "prompt"}}
+	d := door.NewDoor(c)
+	mux := http.NewServeMux()
+	start := func(r *http.Request) (messages.RunID, error) {
+		return d.Start(r.Context(), messages.Request{Job: "prompt",
+			Input: json.RawMessage(fmt.Sprintf(`{"prompt":%q}`, r.URL.Query().Get("story")))})
+	}
+	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
+		id, err := start(r)
+		if err != nil {
+			auth.Refuse(w, err)
+			return
+		}
+		s := d.Stream(w, "text/plain")
+		if door.Play(r.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) != nil {
+			s.Break()
+		}
+	})
+	mux.HandleFunc("/socket", func(w http.ResponseWriter, r *http.Request) {
+		d.Socket(w, r, func(s *door.Socket, message []byte) {
+			id, err := start(r)
+			if err != nil || string(message) != "go" {
+				s.Break()
+				return
+			}
+			f := s.Frames()
+			if door.Play(s.Context, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
+				s.Break()
+			}
+		})
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server
+}
+
+type lines struct{ *door.Frames }
+
+func (l lines) Write(line []byte) (int, error) {
+	l.Add(append([]byte(nil), line...))
+	return len(line), nil
+}
+
+var errGone = errors.New("the journal is gone")
+
+const whole = "\"Hel\"\n\"lo, \"\n\"wörld 🌍\"\nEND run.completed\n"
+
+func TestStreamEndsWithTheTerminalOrBreaks(t *testing.T) {
+	get := func(runs door.Runs) (string, error) {
+		resp, err := http.Get(open(t, runs, door.Config{}).URL + "/stream?story=plain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		return string(body), err
+	}
+	if body, err := get(&stories.Teller{}); err != nil || body != whole {
+		t.Errorf("the stream is %q, %v", body, err)
+	}
+	if body, err := get(&stories.CutTeller{After: 5, Err: errGone}); err == nil || !strings.HasSuffix(body, "refused: the journal is gone\n") {
+		t.Errorf("the broken stream is %q, %v", body, err)
+	}
+}
+
+func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
+	const cut = "\"Hel\"\nrefused: the journal is gone\n"
+	for want, runs := range map[string]door.Runs{whole: &stories.Teller{}, cut: &stories.CutTeller{After: 5, Err: errGone}} {
+		url := strings.Replace(open(t, runs, door.Config{}).URL, "http", "ws", 1)
+		ws, _, err := websocket.Dial(t.Context(), url+"/socket?story=plain", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ws.Write(t.Context(), websocket.MessageText, []byte("go")); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for len(got) < len(want) {
+			_, message, err := ws.Read(t.Context())
+			if err != nil {
+				t.Fatalf("after %q: %v", got, err)
+			}
+			got += string(message)
+		}
+		if got != want {
+			t.Errorf("the socket said %q, want %q", got, want)
+		}
+		if want != whole {
+			if _, _, err := ws.Read(t.Context()); websocket.CloseStatus(err) != -1 {
+				t.Errorf("the broken socket says farewell: %v", err)
+			}
+		}
+		_ = ws.CloseNow()
+	}
+}
+
+// plays plays a story to a client that reads r, as slowly as it likes. done gets what Play returns; closing w ends r.
+func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID, r io.Reader, w io.Closer, done <-chan error) {
+	t.Helper()
+	runs = &stories.Teller{}
+	id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"` + story + `"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := io.Pipe()
+	s := door.NewDoor(door.Config{Runs: runs}).Stream(pipe{to, http.Header{}}, "text/plain")
+	played := make(chan error, 1)
+	go func() { played <- door.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+	return runs, id, from, to, played
+}
+
+// A run that waits for people is silent; the client still hears that the connection lives.
+func TestHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs, id, r, _, done := plays(t, "question")
+		scan := bufio.NewScanner(r)
+		begun := time.Now()
+		for _, want := range []string{`"Let me ask."`, "beat", "beat"} {
+			if !scan.Scan() || scan.Text() != want {
+				t.Fatalf("%q, want %q", scan.Text(), want)
+			}
+		}
+		if waited := time.Since(begun); waited != 30*time.Second {
+			t.Errorf("two heartbeats took %v", waited)
+		}
+		if err := runs.Answer(t.Context(), id, "q1", json.RawMessage(`"main"`), ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"Took main."`, "END run.completed"} {
+			if !scan.Scan() || scan.Text() != want {
+				t.Fatalf("%q, want %q", scan.Text(), want)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The client reads so slowly that a heartbeat is due before it has the terminal: none comes after that.
+func TestNoHeartbeatAfterTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, r, w, done := plays(t, "plain")
+		const end = "END run.completed\n"
+		begin := make([]byte, len(whole)-len(end))
+		if _, err := io.ReadFull(r, begin); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Second) // the beat waits for the lock, which the write of the terminal has
+		var rest strings.Builder
+		go func() { _, _ = io.Copy(&rest, r) }()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if rest.String() != end {
+			t.Errorf("the client reads %q, want %q", rest.String(), end)
+		}
+		w.Close()
+	})
+}
+
+// pipe is an http.ResponseWriter without a connection.
+type pipe struct {
+	io.Writer
+	header http.Header
+}
+
+func (p pipe) Header() http.Header { return p.header }
+func (p pipe) WriteHeader(int)     {}
+func (p pipe) FlushError() error   { return nil }
+
+// A message is answered call by call, and what is no call is refused. What the calls began comes after the answer.
+func TestAnswer(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"m"}`:     `{"jsonrpc":"2.0","id":1,"result":"m"} begins 1`,
+		`[{"jsonrpc":"2.0","id":1,"method":"m"},7]`: `[{"jsonrpc":"2.0","id":null,-32600},{"jsonrpc":"2.0","id":1,"result":"m"}] begins 1`,
+		`{"jsonrpc":"2.0","method":"m"}`:            ` begins 0`,
+		`{"jsonrpc":"2.0","id":1,"method":"no"}`:    `{"jsonrpc":"2.0","id":1,-32602} begins 0`,
+		`[]`:                                        `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
+		`{`:                                         `{"jsonrpc":"2.0","id":null,-32700} begins 0`,
+		"\"\xff\"":                                  `{"jsonrpc":"2.0","id":null,-32700} begins 0`,
+		`{"jsonrpc":"2.0","id":{},"method":"m"}`:    `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
+		`{"jsonrpc":"1.0","id":"a","method":"m"}`:   `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
+	} {
+		answer, begun := door.Answer([]byte(body), func(c door.Call) (any, func(), error) {
+			if c.Method == "no" {
+				return nil, nil, messages.InvalidInput("no")
+			}
+			return c.Method, func() {}, nil
+		})
+		short := regexp.MustCompile(`"error":{"code":(-\d+)[^}]*}*`).ReplaceAllString(string(answer), "$1}")
+		if got := fmt.Sprintf("%s begins %d", short, len(begun)); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
+// A person answers in words what a question offers; what it does not offer goes to whoever asked.
+func TestAnswersInWords(t *testing.T) {
+	const approval = `{"type":"string","enum":["yes, once","yes, always","no"]}`
+	if got := door.Prompt("May it?", json.RawMessage(approval)); got != "May it?\n\n- yes, once\n- yes, always\n- no" {
+		t.Errorf("the question is %q", got)
+	}
+	for _, c := range []struct{ schema, text, want string }{
+		{approval, "yes", `"yes, once"`},
+		{approval, "Yes, always.", `"yes, always"`},
+		{approval, "no!", `"no"`},
+		{approval, "ye", `"ye"`},
+		{approval, "not now", `"not now"`},
+		{approval, "", `""`},
+		{`{"type":"boolean"}`, "Yes", "true"},
+		{`{"type":"boolean"}`, "false", "false"},
+		{`{"type":"boolean"}`, "maybe", `"maybe"`},
+		{`{"type":"string"}`, "7", `"7"`},
+		{`{"type":"integer"}`, "7", "7"},
+		{`{"enum":[1,2]}`, "2", `"2"`},
+		{"", "main", `"main"`},
+	} {
+		runs := &answers{}
+		run := messages.State{RunID: "r", Inputs: []messages.Input{{Request: "q", Schema: json.RawMessage(c.schema)}}}
+		if err := door.NewDoor(door.Config{Runs: runs}).AnswerText(t.Context(), run, "q", c.text); err != nil {
+			t.Fatal(err)
+		}
+		if string(runs.value) != c.want {
+			t.Errorf("%q to %s says %s, want %s", c.text, c.schema, runs.value, c.want)
+		}
+	}
+}
+
+// answers notes what a run is answered.
+type answers struct {
+	stories.Teller
+	value json.RawMessage
+}
+
+func (a *answers) State(context.Context, messages.RunID) (messages.State, error) {
+	return messages.State{Queued: &messages.RunQueued{}}, nil
+}
+
+func (a *answers) Answer(_ context.Context, _ messages.RunID, _ string, value json.RawMessage, _ string) error {
+	a.value = value
+	return nil
+}

@@ -1,0 +1,82 @@
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Question returns the oldest question of a run that has no answer, and false if there is none.
+func Question(run messages.State) (messages.Input, bool) {
+	i := slices.IndexFunc(run.Inputs, func(in messages.Input) bool { return !in.Closed })
+	if i < 0 || run.Status.IsEnded() {
+		return messages.Input{}, false
+	}
+	return run.Inputs[i], true
+}
+
+// choice is what the schema of a question offers.
+type choice struct {
+	Type any
+	Enum []string
+}
+
+func choiceOf(schema json.RawMessage) (c choice) {
+	if json.Unmarshal(schema, &c) != nil { // it offers something else
+		c.Enum = nil
+	}
+	return c
+}
+
+// Prompt is a question as a text that lists what may be chosen, for clients that show nothing else.
+func Prompt(prompt string, schema json.RawMessage) string {
+	c := choiceOf(schema)
+	if c.Type == "boolean" {
+		c.Enum = []string{"yes", "no"}
+	}
+	if len(c.Enum) == 0 {
+		return prompt
+	}
+	return prompt + "\n\n- " + strings.Join(c.Enum, "\n- ")
+}
+
+// AnswerText answers a question of a run of the caller with a text, which may be the JSON that the question asks for,
+// or the beginning of a choice. Errors: those of Answer.
+func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text string) error {
+	var schema json.RawMessage
+	for _, in := range run.Inputs {
+		if in.Request == request {
+			schema = in.Schema
+		}
+	}
+	return d.Answer(ctx, run.RunID, request, choiceOf(schema).value(text))
+}
+
+// value is what a text says to a question. Where several choices begin with it, the first counts: those of chat begin
+// with what allows least.
+func (c choice) value(text string) json.RawMessage {
+	said := strings.ToLower(strings.Trim(text, " .!\n"))
+	begins := func(one string) bool {
+		rest, ok := strings.CutPrefix(strings.ToLower(one), said)
+		next, _ := utf8.DecodeRuneInString(rest)
+		return ok && !unicode.IsLetter(next) && !unicode.IsDigit(next)
+	}
+	chosen := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, said) })
+	if chosen < 0 && said != "" {
+		chosen = slices.IndexFunc(c.Enum, begins)
+	}
+	switch {
+	case chosen >= 0:
+		return JSON(c.Enum[chosen])
+	case c.Type == "boolean" && (said == "yes" || said == "no"):
+		return JSON(said == "yes")
+	case c.Type == nil, c.Type == "string", !json.Valid([]byte(text)):
+		return JSON(text)
+	}
+	return json.RawMessage(text)
+}

@@ -1,0 +1,188 @@
+package door
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// The codes of JSON-RPC 2.0.
+const (
+	ParseError     = -32700
+	InvalidRequest = -32600
+	MethodNotFound = -32601
+	InvalidParams  = -32602
+	InternalError  = -32603
+)
+
+// maxBatch is the most calls of a batch.
+const maxBatch = 100
+
+// Call is a call of JSON-RPC 2.0. One without an ID is a notification, which gets no answer.
+type Call struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// reply answers a call, with a result or an error.
+type reply struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *RPCError       `json:"error,omitempty"`
+}
+
+// RPCError is the error that answers a call.
+type RPCError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *RPCError) Error() string { return e.Message }
+
+// rpcErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
+// internal, each with the problem as data.
+func rpcErrorOf(err error) *RPCError {
+	if known, ok := errors.AsType[*RPCError](err); ok {
+		return known
+	}
+	p := auth.ProblemOf(err)
+	code := InternalError
+	if p.Status < http.StatusInternalServerError && p.Status != http.StatusTooManyRequests {
+		code = InvalidParams
+	}
+	return &RPCError{Code: code, Message: p.Detail, Data: map[string]any{"code": p.Code, "retryable": p.Retryable}}
+}
+
+// Serve answers a call. What the call began runs after its answer was sent; begun is nil if it began nothing.
+type Serve func(c Call) (result any, begun func(), err error)
+
+// Answer answers a call or a batch with serve, in order, and returns what the calls began. The answer is nil if nobody
+// waits for one: notifications are left out.
+func Answer(message []byte, serve Serve) (answer []byte, begun []func()) {
+	calls, batch, replies := calls(message)
+	for _, c := range calls {
+		if len(c.ID) == 0 {
+			continue
+		}
+		result, runs, err := serve(c)
+		if replies = append(replies, answerTo(c, result, err)); err == nil && runs != nil {
+			begun = append(begun, runs)
+		}
+	}
+	switch {
+	case len(replies) == 0:
+		return nil, nil
+	case batch:
+		return JSON(replies), begun
+	}
+	return JSON(replies[0]), begun
+}
+
+// Notification is a message without an answer.
+func Notification(method string, params any) []byte {
+	return JSON(struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", method, params})
+}
+
+// Initialize answers a call of initialize. The protocol's version is the client's, or the one that the door knows.
+func Initialize(c Call, known, version string, capabilities map[string]any) (any, error) {
+	var p struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	err := Params(c, &p)
+	return map[string]any{"protocolVersion": cmp.Or(p.ProtocolVersion, known), "capabilities": capabilities,
+		"serverInfo": map[string]string{"name": "lastword", "version": version}}, err
+}
+
+// Reply writes the answer to calls that came in a POST: status 202 if there is none.
+func (d *Door) Reply(w http.ResponseWriter, answer []byte) {
+	w.Header().Set("Cache-Control", "no-store")
+	if answer == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(d.Redact(answer)) // a client that left misses nothing
+}
+
+func answerTo(c Call, result any, err error) reply {
+	r := reply{Version: "2.0", ID: c.ID, Result: result}
+	if err != nil {
+		r.Result, r.Error = nil, rpcErrorOf(err)
+	}
+	if len(r.ID) == 0 {
+		r.ID = json.RawMessage("null")
+	}
+	return r
+}
+
+// calls reads one call or a batch, and returns the answers to what is none.
+func calls(body []byte) (calls []Call, batch bool, refused []reply) {
+	refuse := func(code int, message string) {
+		refused = append(refused, answerTo(Call{}, nil, &RPCError{Code: code, Message: message}))
+	}
+	var raw []json.RawMessage
+	switch {
+	case !utf8.Valid(body) || !json.Valid(body):
+		refuse(ParseError, "the message is not JSON in UTF-8")
+		return nil, false, refused
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
+		batch = true
+		if json.Unmarshal(body, &raw) != nil || len(raw) == 0 || len(raw) > maxBatch {
+			refuse(InvalidRequest, "a batch has between 1 and 100 calls")
+			return nil, false, refused
+		}
+	default:
+		raw = []json.RawMessage{body}
+	}
+	for _, one := range raw {
+		var c Call
+		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || !validID(c.ID) {
+			refuse(InvalidRequest, `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`)
+			continue
+		}
+		calls = append(calls, c)
+	}
+	return calls, batch, refused
+}
+
+// validID reports whether the id is a string, a number, null or missing.
+func validID(id json.RawMessage) bool {
+	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
+}
+
+// Params reads the params of a call. Errors: InvalidParams.
+func Params(c Call, into any) error {
+	if len(c.Params) == 0 {
+		return nil
+	}
+	err := json.Unmarshal(c.Params, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return &RPCError{Code: InvalidParams,
+			Message: fmt.Sprintf("the %s of %s must not be a JSON %s", cmp.Or(wrong.Field, "params"), c.Method, wrong.Value)}
+	}
+	return err
+}
+
+// JSON is the JSON of what cannot fail to have one.
+func JSON(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		data, _ = json.Marshal(answerTo(Call{}, nil, messages.Errorf(auth.CodeInternal, "%v", err))) // strings
+	}
+	return data
+}

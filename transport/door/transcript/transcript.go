@@ -1,0 +1,371 @@
+package transcript
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Transcript folds the log of one run into items. It takes the log for legal: the runtime has judged it. The zero
+// Transcript is that of a run not yet begun. It is not safe for concurrent use.
+type Transcript struct {
+	// Seq is the number of the newest event.
+	Seq uint64
+	// Segment is the number of the segment, from 1.
+	Segment int
+	// Queued is the run's first event, and Ended the body of its terminal, or nil.
+	Queued messages.RunQueued
+	Ended  messages.Body
+
+	items    []*Item
+	index    map[key]*Item
+	attempts map[string]int
+
+	op Op
+	do func(*Op)
+}
+
+type key struct {
+	kind Kind
+	name string
+}
+
+// Apply adds the event and calls do with each operation, in order. It drops an event that it has already.
+func (t *Transcript) Apply(e messages.Event, do func(*Op)) {
+	if e.Seq <= t.Seq {
+		return
+	}
+	if t.index == nil {
+		t.index, t.attempts, t.Segment = map[key]*Item{}, map[string]int{}, 1
+	}
+	t.Seq, t.do = e.Seq, do
+	t.op = Op{Event: e, Run: t}
+	if m, ok := e.Body.(messages.Merged); ok {
+		t.op.Parts = m.Parts
+		for _, part := range m.Parts {
+			t.op.Event.Body = part
+			t.apply(part)
+		}
+	} else {
+		t.apply(e.Body)
+	}
+	t.op, t.do = Op{}, nil
+}
+
+func (t *Transcript) apply(body messages.Body) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		t.append(Text, b)
+	case messages.ThoughtDelta:
+		t.append(Thought, messages.TextDelta(b))
+	case messages.TextDone:
+		t.finish(Text, b.Stream, b.Task, b.Text)
+	case messages.ThoughtDone:
+		t.finish(Thought, b.Stream, b.Task, b.Text)
+	case messages.Progress:
+		t.change(Progress, b.Task, b.Task)
+	case messages.ToolStarted:
+		t.open(Tool, b.Call, b.Task)
+	case messages.ToolProgress:
+		t.change(Tool, b.Call, "")
+	case messages.ToolCompleted:
+		t.close(Tool, b.Call)
+	case messages.ArtifactPartial:
+		t.change(Artifact, b.Name, b.Task)
+	case messages.ArtifactWritten:
+		t.written(b)
+	case messages.InputRequired:
+		question := t.open(Question, b.Request, b.Task)
+		t.emit(Wait, question)
+		t.Segment++
+	case messages.InputReceived:
+		t.close(Question, b.Request)
+		t.emit(Go, t.Find(Question, b.Request))
+	case messages.ChildStarted:
+		t.open(Child, string(b.Child), b.Task)
+	case messages.ChildEnded:
+		t.close(Child, string(b.Child))
+	case messages.StepStarted:
+		t.open(Step, b.Step, b.Task)
+	case messages.StepEnded:
+		if b.Outcome == messages.StepSkipped {
+			t.open(Step, b.Step, b.Task)
+		}
+		t.close(Step, b.Step)
+	default:
+		t.run(body)
+	}
+}
+
+// run applies what concerns the run or a task.
+func (t *Transcript) run(body messages.Body) {
+	switch b := body.(type) {
+	case messages.RunQueued:
+		t.Queued = b
+		t.open(Run, string(t.op.Event.RunID), "")
+		return
+	case messages.RunRecovered:
+		t.rewind(b.Rewind)
+	case messages.TaskStarted:
+		t.attempts[b.Task] = b.Attempt
+	case messages.TaskRestarted:
+		t.attempts[b.Task] = b.Attempt
+		t.restart(b.Task)
+	case messages.RunCompleted:
+		t.end(b, b.Artifacts, b.ArtifactCount > 0, nil)
+		return
+	case messages.RunFailed:
+		t.end(b, b.Artifacts, b.ArtifactCount > 0, b.Rewind)
+		return
+	case messages.RunCanceled:
+		t.end(b, b.Artifacts, b.ArtifactCount > 0, b.Rewind)
+		return
+	}
+	t.change(Run, string(t.op.Event.RunID), "")
+}
+
+// emit passes an operation on.
+func (t *Transcript) emit(do Do, item *Item) {
+	if item == nil {
+		return
+	}
+	t.op.Do, t.op.Item, t.op.ID = do, item, item.ID
+	t.do(&t.op)
+	t.op.I++
+	t.op.Offset, t.op.Text, t.op.Cut, t.op.Gone = 0, "", false, false
+}
+
+// open begins an item.
+func (t *Transcript) open(kind Kind, name, task string) *Item {
+	item := &Item{Kind: kind, ID: name, Name: name, Task: task, Attempt: t.attempts[task], Segment: t.Segment}
+	if kind != Text && kind != Thought {
+		item.Opened, item.Latest = t.op.Event.Body, t.op.Event.Body
+	}
+	if t.Find(kind, name) != nil {
+		n := 1
+		for _, other := range t.items {
+			if other.Kind == kind && other.Name == name {
+				n++
+			}
+		}
+		item.ID += "#" + strconv.Itoa(n)
+	}
+	t.items, t.index[key{kind, name}] = append(t.items, item), item
+	t.emit(Open, item)
+	return item
+}
+
+// change updates an item, or begins it.
+func (t *Transcript) change(kind Kind, name, task string) {
+	item := t.Find(kind, name)
+	if item == nil {
+		t.open(kind, name, task)
+		return
+	}
+	item.Latest = t.op.Event.Body
+	t.emit(Update, item)
+}
+
+// close says that an item is done.
+func (t *Transcript) close(kind Kind, name string) {
+	if item := t.Find(kind, name); item != nil && !item.Closed {
+		item.Latest, item.Closed = t.op.Event.Body, true
+		t.emit(Done, item)
+	}
+}
+
+// text returns the text or thought, and begins it if there is none.
+func (t *Transcript) text(kind Kind, stream, task string) *Item {
+	if item := t.Find(kind, stream); item != nil {
+		return item
+	}
+	return t.open(kind, stream, task)
+}
+
+// append adds what is new of a delta. One that was merged for another reader may repeat what this one has.
+func (t *Transcript) append(kind Kind, d messages.TextDelta) {
+	item := t.text(kind, d.Stream, d.Task)
+	if known := item.Len() - d.Offset; known < len(d.Text) {
+		t.add(item, d.Text[known:])
+	}
+}
+
+func (t *Transcript) add(item *Item, text string) {
+	t.op.Offset, t.op.Text = item.Len(), text
+	item.text = append(item.text, text...)
+	t.emit(Append, item)
+}
+
+// finish makes the text what its done event says, and closes it.
+func (t *Transcript) finish(kind Kind, stream, task, text string) {
+	item := t.text(kind, stream, task)
+	same := common(item.text, text)
+	if same < item.Len() {
+		t.retract(item, same, false)
+	}
+	if same < len(text) {
+		t.add(item, text[same:])
+	}
+	item.Latest, item.Closed, item.Cut = t.op.Event.Body, true, false
+	t.emit(Done, item)
+}
+
+// common returns the length of the common beginning, in whole characters.
+func common(a []byte, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && (n < len(b) && !utf8.RuneStart(b[n]) || n < len(a) && !utf8.RuneStart(a[n])) {
+		n--
+	}
+	return n
+}
+
+// retract takes text back, or with gone the whole item.
+func (t *Transcript) retract(item *Item, keep int, gone bool) {
+	if gone {
+		t.items = slices.DeleteFunc(slices.Clone(t.items), func(other *Item) bool { return other == item })
+		delete(t.index, key{item.Kind, item.Name})
+	}
+	t.op.Offset, t.op.Text, t.op.Gone = keep, string(item.text[keep:]), gone
+	item.text, item.Closed, item.Cut, item.Latest = item.text[:keep], false, false, item.Opened
+	t.emit(Retract, item)
+}
+
+// restart begins another attempt of the task: its texts start again, and its files and its progress are none any
+// more. Calls of the attempt before get no result.
+func (t *Transcript) restart(task string) {
+	for _, item := range slices.Clone(t.items) {
+		switch {
+		case item.Task != task:
+		case item.Kind == Text || item.Kind == Thought:
+			if item.Len() > 0 || item.Closed {
+				t.retract(item, 0, false)
+			}
+		case item.Kind == Artifact || item.Kind == Progress:
+			t.retract(item, 0, true)
+		case item.Kind == Tool && !item.Closed:
+			t.cut(item)
+		}
+	}
+}
+
+// rewind goes back to what the journal held when the run's process died.
+func (t *Transcript) rewind(r *messages.Rewind) {
+	if r == nil {
+		return
+	}
+	said := t.op.Event.Body
+	var open []string
+	for _, item := range t.items {
+		if (item.Kind == Text || item.Kind == Thought) && !item.Closed && item == t.Find(item.Kind, item.Name) {
+			open = append(open, item.Name)
+		}
+	}
+	marks := r.Marks(open)
+	for _, item := range slices.Clone(t.items) {
+		switch item.Kind {
+		case Text, Thought:
+			t.rewindText(item, marks)
+		case Progress:
+			t.rewindProgress(item, r)
+		case Tool:
+			t.rewindTool(item, r)
+		}
+		t.op.Event.Body = said
+	}
+}
+
+func (t *Transcript) rewindText(item *Item, marks map[string]messages.StreamMark) {
+	m, kept := marks[item.Name]
+	switch {
+	case item.Closed:
+	case !kept:
+		t.retract(item, 0, true)
+	case m.Bytes < item.Len():
+		t.retract(item, m.Bytes, false)
+	}
+}
+
+func (t *Transcript) rewindProgress(item *Item, r *messages.Rewind) {
+	i := slices.IndexFunc(r.Progress, func(p messages.Progress) bool { return p.Task == item.Name })
+	switch {
+	case i < 0:
+		t.retract(item, 0, true)
+	case item.Latest != r.Progress[i]:
+		t.op.Event.Body = r.Progress[i]
+		t.change(Progress, item.Name, item.Task)
+	}
+}
+
+func (t *Transcript) rewindTool(item *Item, r *messages.Rewind) {
+	had, ok := item.Latest.(messages.ToolProgress)
+	if !ok || item.Closed {
+		return
+	}
+	now := messages.ToolProgress{Call: item.Name}
+	if i := slices.IndexFunc(r.Tools, func(p messages.ToolProgress) bool { return p.Call == item.Name }); i >= 0 {
+		now = r.Tools[i]
+	}
+	if now != had {
+		t.op.Event.Body = now
+		t.change(Tool, item.Name, item.Task)
+	}
+}
+
+// written adds a file under its final name. A run that was cancelled may have written a first part of it.
+func (t *Transcript) written(b messages.ArtifactWritten) {
+	t.change(Artifact, b.Name, b.Task)
+	if item := t.Find(Artifact, b.Name); !item.Closed {
+		item.Closed = true
+		t.emit(Done, item)
+	}
+}
+
+func (t *Transcript) cut(item *Item) {
+	item.Closed, item.Cut = true, true
+	t.op.Cut = true
+	t.emit(Done, item)
+}
+
+// end closes what is open and ends the run. The terminal's list of files is authoritative, unless it says that they are
+// those of the events.
+func (t *Transcript) end(terminal messages.Body, files []messages.Artifact, written bool, r *messages.Rewind) {
+	t.rewind(r)
+	for _, item := range slices.Clone(t.items) {
+		named := func(a messages.Artifact) bool { return a.Name == item.Name }
+		if item.Kind == Artifact && !written && !slices.ContainsFunc(files, named) {
+			t.retract(item, 0, true)
+		}
+	}
+	for _, a := range files {
+		if item := t.Find(Artifact, a.Name); item == nil || FileOf(item) != a {
+			t.op.Event.Body = messages.ArtifactWritten{Artifact: a}
+			t.written(t.op.Event.Body.(messages.ArtifactWritten))
+		}
+	}
+	t.op.Event.Body, t.Ended = terminal, terminal
+	for _, item := range t.items {
+		if item.Kind != Run && !item.Closed {
+			t.cut(item)
+		}
+	}
+	run := t.Find(Run, string(t.op.Event.RunID))
+	run.Latest, run.Closed = terminal, true
+	t.emit(End, run)
+}
+
+// FileOf returns what an artifact's newest event says of the file.
+func FileOf(item *Item) messages.Artifact {
+	switch b := item.Latest.(type) {
+	case messages.ArtifactPartial:
+		return b.Artifact
+	case messages.ArtifactWritten:
+		return b.Artifact
+	default:
+		return messages.Artifact{}
+	}
+}

@@ -1,0 +1,222 @@
+package door
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
+)
+
+// Turn is what a client of a chat says: a text, and what was said before it. It is the input of a job with a
+// [Job.Text]: the text is that member, and the others are named here.
+type Turn struct {
+	Text        string          `json:"-"`
+	Earlier     []model.Message `json:"earlier,omitempty"`
+	System      string          `json:"system,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        *float64        `json:"top_p,omitempty"`
+	Seed        *int64          `json:"seed,omitempty"`
+	Stop        []string        `json:"stop,omitempty"`
+}
+
+// Add adds what somebody said. Empty texts are left out. Errors: invalid_input.
+func (t *Turn) Add(role, text string) error {
+	switch role {
+	case "system", "developer":
+		if t.System != "" {
+			t.System += "\n\n"
+		}
+		t.System += text
+	case "user", "assistant":
+		if strings.TrimSpace(text) != "" {
+			t.Earlier = append(t.Earlier, model.Message{Role: model.Role(role), Content: text})
+		}
+	default:
+		return messages.InvalidInput("messages of the role %.50q are not taken: tools are the server's own", role)
+	}
+	return nil
+}
+
+// AddContent adds what somebody said, see [TextOf]. Errors: invalid_input.
+func (t *Turn) AddContent(role string, content json.RawMessage) error {
+	text, err := TextOf(content)
+	if err != nil {
+		return err
+	}
+	return t.Add(role, text)
+}
+
+// TextOf returns the content of a message: a text, or an array of parts that are texts. Errors: invalid_input.
+func TextOf(content json.RawMessage) (string, error) {
+	var text string
+	if len(content) == 0 || string(content) == "null" || json.Unmarshal(content, &text) == nil {
+		return text, nil
+	}
+	var parts []struct{ Type, Text string }
+	if err := json.Unmarshal(content, &parts); err != nil {
+		return "", messages.InvalidInput("a content must be a text or an array of parts: %v", err)
+	}
+	var texts []string
+	for _, part := range parts {
+		switch part.Type {
+		case "text", "input_text", "output_text":
+			texts = append(texts, part.Text)
+		default:
+			return "", messages.InvalidInput("a part of the type %.50q is not taken; send texts", part.Type)
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// Close takes the last message for the text. Errors: invalid_input, unless it is the user's.
+func (t *Turn) Close() error {
+	last := len(t.Earlier) - 1
+	if last < 0 || t.Earlier[last].Role != model.User {
+		return messages.InvalidInput("the last message must be a text of the user")
+	}
+	t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
+	return nil
+}
+
+// StartTurn starts a run of a job with a [Job.Text]. A key makes the start idempotent. Errors: those of Start.
+func (d *Door) StartTurn(ctx context.Context, job Job, t Turn, labels map[string]string, key string) (messages.RunID, error) {
+	input := map[string]json.RawMessage{job.Text: JSON(t.Text)}
+	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
+		return "", err
+	}
+	return d.submit(ctx, messages.Request{Job: job.Name, Input: JSON(input), Labels: labels, Key: key}, job, nil)
+}
+
+// Said is what was said before a run, what its client said, and what the run has said.
+func (d *Door) Said(run messages.State) []model.Message {
+	var turn Turn
+	var all map[string]json.RawMessage
+	if json.Unmarshal(run.Queued.Input, &turn) != nil || json.Unmarshal(run.Queued.Input, &all) != nil ||
+		json.Unmarshal(all[d.jobs[run.Queued.Job].Text], &turn.Text) != nil {
+		return nil
+	}
+	var texts []string
+	for _, stream := range run.Streams {
+		if !stream.Thought && stream.Len() > 0 {
+			texts = append(texts, stream.Text())
+		}
+	}
+	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", strings.Join(texts, "\n\n")) // roles that are taken
+	return turn.Earlier
+}
+
+// TextJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
+func (d *Door) TextJob(name string) (Job, error) {
+	var names []string
+	for _, job := range d.Jobs {
+		switch {
+		case job.Text == "":
+		case name == "" || job.Name == name:
+			return job, nil
+		default:
+			names = append(names, job.Name)
+		}
+	}
+	return Job{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
+}
+
+// Speech joins what a run answers to one text. Its zero value has said nothing.
+type Speech struct{ last string } // name of the answer that spoke last
+
+// Piece returns what the operation adds to the text, and false for a text that is no answer. Answers beside the first
+// begin a paragraph.
+func (s *Speech) Piece(op *transcript.Op) (piece string, ok bool) {
+	if !op.Item.IsAnswer() {
+		return "", false
+	}
+	piece = op.Text
+	if s.last != "" && s.last != op.Item.Name && op.Offset == 0 {
+		piece = "\n\n" + piece
+	}
+	s.last = op.Item.Name
+	return piece, true
+}
+
+// Silent reports whether nothing was said.
+func (s *Speech) Silent() bool { return s.last == "" }
+
+// Ending is how a run ended, for a client that waits: what it answered as one text, else its result, and why it did not
+// complete.
+type Ending struct {
+	Text   string
+	Failed *Reason
+}
+
+// Reason is why a run did not complete, or why nobody can tell.
+type Reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Wait waits for the end of a run that the caller may read. Errors: those of the runtime.
+func (d *Door) Wait(ctx context.Context, id messages.RunID) (Ending, error) {
+	var terminal messages.Body
+	for events, err := range d.Runs.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+		if err != nil {
+			return Ending{}, err
+		}
+		if len(events) > 0 {
+			terminal = events[len(events)-1].Body
+		}
+	}
+	state, err := d.Runs.State(ctx, id)
+	if err != nil || state.End == nil {
+		return Ending{}, cmp.Or(err, error(messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run %s", id)))
+	}
+	var e Ending
+	var texts []string
+	for _, s := range state.Streams {
+		if item := (transcript.Item{Kind: transcript.Text, Name: s.Name}); !s.Thought && item.IsAnswer() {
+			texts = append(texts, s.Text())
+		}
+	}
+	if e.Text = strings.Join(texts, "\n\n"); e.Text == "" && state.Status == messages.Completed {
+		e.Text = ResultText(state.End.Result)
+	}
+	e.Failed = Failure(terminal)
+	return e, nil
+}
+
+// Failure returns why a run did not complete, by its terminal, and nil if it did.
+func Failure(terminal messages.Body) *Reason {
+	switch b := terminal.(type) {
+	case messages.RunFailed:
+		return &Reason{string(b.Cause), b.Error.Message}
+	case messages.RunCanceled:
+		return &Reason{"canceled", "the run was canceled"}
+	}
+	return nil
+}
+
+// ReasonOf is why a run cannot be read.
+func ReasonOf(err error) *Reason { return &Reason{string(messages.CodeOf(err)), err.Error()} }
+
+// Fold writes the events of a run to w, as Play does, for an answer that is not streamed.
+func Fold[W any](ctx context.Context, door *Door, id messages.RunID, d *transcript.Dialect[W], w W,
+	stop func(*transcript.Transcript) bool) error {
+	p := d.Player(w)
+	for events, err := range door.Runs.Follow(ctx, id, messages.Follow{}) {
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Body == nil {
+				continue
+			}
+			if p.Play(e); p.Ended != nil || stop(&p.Transcript) {
+				return nil
+			}
+		}
+	}
+	return messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run")
+}

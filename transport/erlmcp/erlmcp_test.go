@@ -1,0 +1,325 @@
+package erlmcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/stories"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/erlmcp"
+)
+
+var jobs = []door.Job{{Name: "prompt", Description: "Asks"}, {Name: "chat", Schema: json.RawMessage(`{"type":"object"}`)}}
+
+func open(runs door.Runs) http.Handler {
+	return erlmcp.New(door.Config{Runs: runs, Jobs: jobs}, "1.0")
+}
+
+// heard is what a client has at the end of a stream.
+type heard struct {
+	text, end string
+	numbers   []int
+}
+
+func (h *heard) client(url string) Client {
+	return Client{URL: url + erlmcp.Path,
+		Chunk: func(_ string, number int, data json.RawMessage) {
+			var text string
+			_ = json.Unmarshal(data, &text) // what is no text is not compared
+			h.text += text
+			h.numbers = append(h.numbers, number)
+		},
+		Complete:  func(string, json.RawMessage) { h.end += "completed" },
+		Error:     func(_, code, _ string) { h.end += code },
+		Cancelled: func(string) { h.end += "canceled" },
+	}
+}
+
+// want is what the log says.
+func want(story stories.Story) (text, end string) {
+	state := story.State()
+	var texts []string
+	for _, stream := range state.Streams {
+		if strings.HasPrefix(stream.Name, "answer") && !stream.Thought {
+			texts = append(texts, stream.Text())
+		}
+	}
+	text, end = strings.Join(texts, "\n\n"), string(state.Status)
+	switch {
+	case story.Name == "restart inside a text": // a client that can only append cannot forget what was taken back
+		return "The left one, I ", "reset"
+	case story.Name == "recovery":
+		return "never held", "reset"
+	case state.Status == messages.Failed:
+		end = string(state.End.Cause)
+	}
+	return text, end
+}
+
+func (h *heard) judge(t *testing.T, story stories.Story) {
+	t.Helper()
+	if text, end := want(story); h.text != text || h.end != end {
+		t.Errorf("%s: the client has %q and ends as %q; want %q, %q", story.Name, h.text, h.end, text, end)
+	}
+	for i, n := range h.numbers {
+		if n != i+1 {
+			t.Errorf("%s: the chunks have the numbers %v", story.Name, h.numbers)
+		}
+	}
+}
+
+// Every story ends at a client of erlmcp as its log says, for whoever began the stream and whoever subscribed to it.
+func TestStories(t *testing.T) {
+	for _, story := range stories.All() {
+		runs := &stories.Teller{}
+		server := httptest.NewServer(open(runs))
+		answered := make(chan error, 1)
+		if story.Name == "question" {
+			go func() { answered <- answer(t.Context(), server.URL) }()
+		} else {
+			answered <- nil
+		}
+		var first, second heard
+		if err := first.client(server.URL).CallTool(t.Context(), "chat", map[string]string{"message": story.Name}); err != nil {
+			t.Fatal(err)
+		}
+		first.judge(t, story)
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+		if err := second.client(server.URL).Subscribe(t.Context(), string(stories.Run)+"1"); err != nil {
+			t.Fatal(err)
+		}
+		second.judge(t, story)
+		server.Close()
+	}
+}
+
+// answer answers the story's question as a client does that hears of it.
+func answer(ctx context.Context, url string) error {
+	for ctx.Err() == nil {
+		resp, err := http.Post(url+erlmcp.Path, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"stream/answer",`+
+			`"params":{"streamId":"r_story1","request":"q1","value":"main"}}`))
+		if err != nil {
+			return err
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !bytes.Contains(body, []byte(`"error"`)) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// A stream that is cut anywhere before its end is never taken for a success.
+func TestCuts(t *testing.T) {
+	for after := range 5 {
+		door := open(&stories.Teller{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			door.ServeHTTP(&cutter{ResponseWriter: w, after: after}, r)
+		}))
+		var h heard
+		err := h.client(server.URL).CallTool(t.Context(), "prompt", map[string]string{"text": "plain"})
+		if err == nil || h.end != "" {
+			t.Errorf("cut after %d writes the client ends as %q, %v", after, h.end, err)
+		}
+		server.Close()
+	}
+}
+
+// make clients starts this process, which reads stories with the client of the example.
+func TestProcess(t *testing.T) {
+	list := os.Getenv("LASTWORD_ERLMCP_RUNS")
+	if list == "" {
+		t.Skip("make clients starts this")
+	}
+	var runs []struct{ URL, Story string }
+	if err := json.Unmarshal([]byte(list), &runs); err != nil {
+		t.Fatal(err)
+	}
+	var told bytes.Buffer
+	for _, r := range runs {
+		var h heard
+		err := h.client(r.URL).CallTool(t.Context(), "prompt", map[string]string{"text": r.Story})
+		line, _ := json.Marshal(map[string]any{"text": h.text, "ended": err == nil && h.end == "completed"}) // a string
+		told.Write(append(line, '\n'))
+	}
+	if err := os.WriteFile(os.Getenv("LASTWORD_ERLMCP_TOLD"), told.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cutter breaks the connection after some writes.
+type cutter struct {
+	http.ResponseWriter
+	after int
+}
+
+func (c *cutter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *cutter) Write(data []byte) (int, error) {
+	if c.after--; c.after < 0 {
+		panic(http.ErrAbortHandler)
+	}
+	return c.ResponseWriter.Write(data)
+}
+
+// ask calls a method, and returns the answer.
+func ask(t *testing.T, s http.Handler, who, method, params string) string {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/erlmcp",
+		strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r.WithContext(auth.With(t.Context(), auth.Principal{Name: who, Scopes: []auth.Scope{auth.Admin}})))
+	return w.Body.String()
+}
+
+func TestModesAndErrors(t *testing.T) {
+	s := open(&stories.Teller{})
+	for _, c := range []struct{ who, method, params, want string }{
+		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"plain"}}`, `"text":"Hello, wörld 🌍"`},
+		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"failure"},"stream":false}`, `"isError":true`},
+		{"ada", "tools/call", `{"name":"prompt","arguments":{"text":"cancel"},"task":{"ttl":300000}}`, `"taskId":"r_story3"`},
+		{"ada", "tasks/get", `{"taskId":"r_story3"}`, `"status":"cancelled"`},
+		{"ada", "tasks/get", `{"taskId":"r_story2"}`, `"error":{"code":"transport_closed"`},
+		{"ada", "tasks/result", `{"taskId":"r_story1"}`, `"isError":false`},
+		{"bob", "tasks/get", `{"taskId":"r_story1"}`, `"code":-32081`},
+		{"bob", "stream/subscribe", `{"streamId":"r_story1"}`, `"code":-32081`},
+		{"ada", "tools/call", `{"name":"none"}`, `"code":-32002`},
+		{"ada", "tools/call", `{}`, `"code":-32602`},
+		{"ada", "tools/call", `{"name":"prompt","stream":7}`, `"code":-32602`},
+		{"ada", "tools/call", `{"name":"prompt","task":true}`, `"code":-32602`},
+		{"ada", "tools/call", `{"name":"prompt","stream":{"chunkDelayMs":-1}}`, `"code":-32602`},
+		{"ada", "stream/subscribe", `{}`, `"code":-32602`},
+		{"ada", "stream/cancel", `{"streamId":7}`, "the streamId of stream/cancel must not be a JSON number"},
+		{"ada", "walk", `{}`, `"code":-32601`},
+		{"ada", "tools/list", `{}`, `{"name":"prompt","description":"Asks","inputSchema":{"type":"object"}}`},
+		{"ada", "initialize", `{"protocolVersion":"2024-11-05"}`, `"protocolVersion":"2024-11-05"`},
+		{"ada", "tools/call", `{"name":"chat","arguments":{"story":"question"},"task":{}}`, `"taskId":"r_story4"`},
+		{"ada", "stream/cancel", `{"streamId":"r_story4"}`, `"status":"cancelled"`},
+	} {
+		if got := ask(t, s, c.who, c.method, c.params); !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %s, want %s", c.method, c.params, got, c.want)
+		}
+	}
+}
+
+// A job whose result is a list gives its elements as chunks, not faster than the caller asked for.
+func TestListsAndDelays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat",
+			func(context.Context, *actors.TaskContext, struct{}) (any, error) {
+				return map[string]any{"chunks": []any{"one", 2, map[string]int{"three": 3}}}, nil
+			})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		got := ask(t, open(system), "ada", "tools/call",
+			`{"name":"chat","stream":{"chunkDelayMs":250},"_meta":{"progressToken":"p"}}`)
+		for _, want := range []string{`"chunk_num":1,"total":3,"data":"one"`, `"chunk_num":2,"total":3,"data":2`,
+			`"data":{"three":3}`, `{"progress":3,"progressToken":"p","total":3}`, `"total_chunks":3`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %s", got, want)
+			}
+		}
+		if took := time.Since(begun); took < 500*time.Millisecond {
+			t.Errorf("three chunks with 250 ms between took %v", took)
+		}
+		if err := system.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A result that is a list gives its elements, null nothing, and any other result itself.
+func TestResultsAsChunks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, err := actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{actors.Func("chat",
+			func(_ context.Context, _ *actors.TaskContext, in struct{ Result any }) (any, error) {
+				return in.Result, nil
+			})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		door := open(system)
+		for result, want := range map[string]string{`["a",{"b":1},3]`: `["a" {"b":1} 3]`, `{"chunks":["a",2]}`: `["a" 2]`,
+			`"whole"`: `["whole"]`, `{"b":1}`: `[{"b":1}]`, `[]`: `[]`, `null`: `[]`} {
+			answer := ask(t, door, "ada", "tools/call", `{"name":"chat","arguments":{"result":`+result+`},"stream":true}`)
+			chunks := []string{}
+			client := Client{Chunk: func(_ string, _ int, data json.RawMessage) { chunks = append(chunks, string(data)) }}
+			ended := false
+			for line := range strings.Lines(answer) {
+				if ended, err = client.handle([]byte(line)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := fmt.Sprint(chunks); got != want || !ended {
+				t.Errorf("%s gives the chunks %s, want %s: %s", result, got, want, answer)
+			}
+		}
+		if err := system.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Many subscribers read one stream over one WebSocket, each to its end.
+func TestSocket(t *testing.T) {
+	runs := &stories.Teller{}
+	server := httptest.NewServer(open(runs))
+	defer server.Close()
+	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+erlmcp.Path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	batch := `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"plain"},"stream":true}},` +
+		`{"jsonrpc":"2.0","id":2,"method":"stream/subscribe","params":{"streamId":"r_story1"}}]`
+	if err := ws.Write(t.Context(), websocket.MessageText, []byte(batch)); err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for counts["stream_complete"] < 2 {
+		_, data, err := ws.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ Method string }
+		_ = json.Unmarshal(data, &m) // a batch of answers has no method
+		counts[m.Method]++
+	}
+	if counts["stream_chunk"] != 6 || counts[""] != 1 {
+		t.Errorf("the socket said %v", counts)
+	}
+}
+
+func TestServerSentEvents(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/erlmcp", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prompt","arguments":{"text":"plain"},"stream":true}}`))
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	w := httptest.NewRecorder()
+	open(&stories.Teller{}).ServeHTTP(w, r)
+	frames := strings.Split(strings.TrimSuffix(w.Body.String(), "\n\n"), "\n\n")
+	last := `data: {"jsonrpc":"2.0","method":"stream_complete","params":{"streamId":"r_story1","total_chunks":3,` +
+		`"result":{"text":"Hello, wörld 🌍"}}}`
+	if w.Header().Get("Content-Type") != "text/event-stream" || len(frames) != 5 || frames[4] != last {
+		t.Errorf("the stream is %s", w.Body)
+	}
+}

@@ -1,0 +1,294 @@
+package erlmcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// erlmcp's codes beside those of JSON-RPC.
+const (
+	toolNotFound = -32002
+	taskNotFound = -32081
+	taskRunning  = -32089
+)
+
+// longestResult is how long tasks/result waits.
+const longestResult = 30 * time.Second
+
+type server struct {
+	*door.Door
+	version string
+}
+
+// Path is where the door answers.
+const Path = "/erlmcp"
+
+// New returns the handler of the Path. The version is the program's.
+func New(c door.Config, version string) http.Handler {
+	s := server{door.NewDoor(c), version}
+	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"POST " + Path: s.post,
+		"GET " + Path:  s.socket,
+	}, auth.Refuse)
+}
+
+// post answers calls, and then writes the streams that they began, one after the other.
+func (s server) post(w http.ResponseWriter, r *http.Request) error {
+	body, err := door.Read(r)
+	if err != nil {
+		return err
+	}
+	to := &wire{}
+	var out *door.Stream
+	answer, begun := door.Answer(body, func(c door.Call) (any, func(), error) {
+		result, stream, err := s.call(r.Context(), c)
+		if stream == nil {
+			return result, nil, err
+		}
+		play := func() {
+			if s.play(r.Context(), to, stream) != nil {
+				out.Break()
+			}
+		}
+		return result, play, err
+	})
+	if len(begun) == 0 {
+		s.Reply(w, answer)
+		return nil
+	}
+	kind, before, after, beat := "application/x-ndjson", "", "\n", "\n"
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		kind, before, after, beat = "text/event-stream", "data: ", "\n\n", ":\n\n"
+	}
+	out = s.Stream(w, kind)
+	to.out = out
+	to.emit = func(frame []byte) { _, _ = out.WriteString(before + string(frame) + after) } // Flush fails
+	to.beat = func() { _, _ = out.WriteString(beat) }
+	to.emit(answer)
+	_ = out.Flush() // so does the next one
+	for _, stream := range begun {
+		stream()
+	}
+	return nil
+}
+
+func (s server) socket(w http.ResponseWriter, r *http.Request) error {
+	s.Socket(w, r, func(socket *door.Socket, message []byte) {
+		socket.Answer(message, func(c door.Call) (any, func(), error) {
+			result, stream, err := s.call(socket.Context, c)
+			if stream == nil {
+				return result, nil, err
+			}
+			frames := socket.Frames()
+			to := &wire{out: frames, emit: frames.Add, beat: func() {}} // the socket has pings
+			play := func() { _ = s.play(socket.Context, to, stream) }   // it has said so, or the connection is gone
+			return result, play, err
+		})
+	})
+	return nil
+}
+
+// begun is a stream that a call began to read.
+type begun struct {
+	run   messages.RunID
+	delay time.Duration
+	token any // of the caller's progress, or nil
+}
+
+func (s server) call(ctx context.Context, c door.Call) (result any, stream *begun, err error) {
+	var p struct {
+		StreamID messages.RunID  `json:"streamId"`
+		TaskID   messages.RunID  `json:"taskId"`
+		Request  string          `json:"request"`
+		Value    json.RawMessage `json:"value"`
+	}
+	if c.Method == "tools/call" {
+		return s.callTool(ctx, c)
+	}
+	if err := door.Params(c, &p); err != nil {
+		return nil, nil, err
+	}
+	id := cmp.Or(p.StreamID, p.TaskID)
+	if id == "" && (strings.HasPrefix(c.Method, "stream/") || strings.HasPrefix(c.Method, "tasks/")) {
+		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: c.Method + " needs a streamId or taskId"}
+	}
+	switch c.Method {
+	case "initialize":
+		result, err = door.Initialize(c, "2025-11-25", s.version,
+			map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}})
+		return result, nil, err
+	case "ping":
+		return map[string]any{}, nil, nil
+	case "tools/list":
+		return s.tools(), nil, nil
+	case "stream/subscribe":
+		return s.subscribe(ctx, &begun{run: id})
+	case "stream/cancel", "tasks/cancel":
+		err = s.found(s.Cancel(ctx, id, "asked by a client of erlmcp"))
+	case "stream/answer":
+		err = s.found(s.Answer(ctx, id, p.Request, p.Value))
+	case "tasks/get":
+	case "tasks/result":
+		result, err = s.result(ctx, id)
+		return result, nil, err
+	default:
+		return nil, nil, &door.RPCError{Code: door.MethodNotFound, Message: "there is no method " + c.Method}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err = s.task(ctx, id)
+	return result, nil, err
+}
+
+func (s server) tools() any {
+	type tool struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	all := []tool{}
+	for _, job := range s.Jobs {
+		schema := job.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object"}`)
+		}
+		all = append(all, tool{job.Name, job.Description, schema})
+	}
+	return map[string]any{"tools": all}
+}
+
+// callTool starts a run, in one of the three modes.
+func (s server) callTool(ctx context.Context, c door.Call) (any, *begun, error) {
+	var p struct {
+		Name      string
+		Arguments json.RawMessage
+		Stream    json.RawMessage
+		Task      *struct {
+			Timeout int64 `json:"timeout"`
+		}
+		Meta struct {
+			ProgressToken any `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if err := door.Params(c, &p); err != nil {
+		return nil, nil, err
+	}
+	if p.Name == "" {
+		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: "the call names no tool"}
+	}
+	if _, err := s.Job(p.Name); err != nil {
+		return nil, nil, &door.RPCError{Code: toolNotFound, Message: err.Error()}
+	}
+	streams, delay, err := streamOf(p.Stream)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := messages.Request{Job: p.Name, Input: p.Arguments}
+	if p.Task != nil {
+		q.Limits.WallClockMS = p.Task.Timeout
+	}
+	id, err := s.Start(ctx, q)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case streams:
+		return s.subscribe(ctx, &begun{id, delay, p.Meta.ProgressToken})
+	case p.Task != nil:
+		task, err := s.task(ctx, id)
+		return map[string]any{"task": task}, nil, err
+	}
+	result, err := s.whole(ctx, id)
+	return result, nil, err
+}
+
+// streamOf reads the option stream: true, false, or {chunkDelayMs}.
+func streamOf(option json.RawMessage) (on bool, delay time.Duration, err error) {
+	var with struct {
+		ChunkDelayMS int64 `json:"chunkDelayMs"`
+	}
+	switch {
+	case len(option) == 0 || bytes.Equal(option, []byte("null")) || bytes.Equal(option, []byte("false")):
+		return false, 0, nil
+	case bytes.Equal(option, []byte("true")):
+		return true, 0, nil
+	case option[0] != '{' || json.Unmarshal(option, &with) != nil || with.ChunkDelayMS < 0 || with.ChunkDelayMS > 10_000:
+		return false, 0, &door.RPCError{Code: door.InvalidParams,
+			Message: "stream is true, false, or {chunkDelayMs} of at most 10000"}
+	}
+	return true, time.Duration(with.ChunkDelayMS) * time.Millisecond, nil
+}
+
+// subscribe answers with the stream of a run of the caller.
+func (s server) subscribe(ctx context.Context, b *begun) (any, *begun, error) {
+	if _, err := s.Run(ctx, b.run); err != nil {
+		return nil, nil, s.found(err)
+	}
+	token := b.token
+	if token == nil {
+		token = b.run
+	}
+	return map[string]any{"streamId": b.run, "_meta": map[string]any{"progressToken": token, "streaming": true}}, b, nil
+}
+
+// found is the error with erlmcp's code for a run that the caller does not have.
+func (s server) found(err error) error {
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		return &door.RPCError{Code: taskNotFound, Message: err.Error()}
+	}
+	return err
+}
+
+// task is what a run is as a task.
+func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
+	state, err := s.Run(ctx, id)
+	if err != nil {
+		return nil, s.found(err)
+	}
+	out := map[string]any{"taskId": id, "status": state.Status, "createdAt": state.QueuedAt,
+		"updatedAt": state.UpdatedAt}
+	if state.Status == messages.Canceled {
+		out["status"] = "cancelled"
+	}
+	if state.End != nil && state.End.Error != nil {
+		out["error"] = map[string]any{"code": state.End.Cause, "message": state.End.Error.Message}
+	}
+	return out, nil
+}
+
+// result waits for the result of a task, but not for ever.
+func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
+	if _, err := s.Run(ctx, id); err != nil {
+		return nil, s.found(err)
+	}
+	limit, cancel := context.WithTimeout(ctx, longestResult)
+	defer cancel()
+	result, err := s.whole(limit, id)
+	if err != nil && limit.Err() != nil && ctx.Err() == nil {
+		return nil, &door.RPCError{Code: taskRunning, Message: "the task has not ended; ask again"}
+	}
+	return result, err
+}
+
+// whole waits for the end of the run, and returns what a call without a stream answers.
+func (s server) whole(ctx context.Context, id messages.RunID) (any, error) {
+	end, err := s.Wait(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	text := end.Text
+	if end.Failed != nil {
+		text = end.Failed.Message
+	}
+	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": end.Failed != nil,
+		"_meta": map[string]any{"run_id": id}}, nil
+}

@@ -1,0 +1,191 @@
+package looopy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
+	"github.com/seed889630bf/lastword/transport/looopy/credential"
+)
+
+// Path is where the door answers.
+const Path = "/api/sse/message"
+
+type server struct {
+	*door.Door
+	keys *credential.Keys
+}
+
+// New returns the handler of the Path.
+func New(c door.Config) http.Handler {
+	s := server{door.NewDoor(c), credential.New()}
+	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET " + Path:  s.get,
+		"POST " + Path: s.post,
+	}, auth.Refuse)
+}
+
+// post is the body of a POST: a message, or answers.
+type post struct {
+	Message, ContextID, TaskID string
+	Inputs, Credentials        []struct {
+		InputID, AuthID   string
+		Value, Credential json.RawMessage
+	}
+}
+
+func (s server) post(w http.ResponseWriter, r *http.Request) error {
+	var p post
+	if err := door.ReadJSON(r, &p); err != nil {
+		return err
+	}
+	answers := len(p.Inputs) + len(p.Credentials)
+	if (p.Message == "") == (answers == 0) || answers > 40 {
+		return messages.Errorf(auth.CodeBadRequest, "the body needs a message, or up to 40 inputs and credentials")
+	}
+	_, _, err := parseID("", p.ContextID)
+	if err = cmp.Or(err, auth.Require(r.Context(), auth.ReadRuns)); err != nil {
+		return err
+	}
+	if answers > 0 {
+		return s.resume(w, r, p)
+	}
+	id, err := s.Start(r.Context(), s.Message(p.Message, p.ContextID))
+	if err != nil {
+		return err
+	}
+	s.stream(w, r, []messages.Summary{{RunID: id}}, writer{context: p.ContextID})
+	return nil
+}
+
+// resume answers what a turn asked, and streams what follows the questions.
+func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
+	turns, err := s.turns(r.Context(), p.ContextID, p.TaskID, cursor{})
+	if err != nil {
+		return err
+	}
+	if len(turns) == 0 {
+		return messages.Errorf(messages.CodeNotFound, "the conversation %.100q has no such turn", p.ContextID)
+	}
+	turn := turns[len(turns)-1]
+	resumed := map[string]bool{}
+	for _, in := range append(p.Inputs, p.Credentials...) {
+		id := cmp.Or(in.InputID, in.AuthID)
+		run, request := turn.RunID, id
+		if child, name, ok := strings.Cut(id, "/"); ok && within(child, turn.RunID) {
+			run, request = messages.RunID(child), name
+		}
+		value := in.Value
+		if in.AuthID != "" {
+			value, err = s.keys.Open(id, p.ContextID, in.Credential)
+		}
+		if err == nil {
+			err = s.Answer(r.Context(), run, request, value)
+		}
+		if err != nil {
+			return err
+		}
+		resumed[id] = true
+	}
+	s.stream(w, r, []messages.Summary{turn}, writer{context: p.ContextID, resumed: resumed})
+	return nil
+}
+
+// within reports whether a task is the run, or a sub-run of it.
+func within(task string, run messages.RunID) bool {
+	return task == string(run) || strings.HasPrefix(task, string(run)+".")
+}
+
+// turns are the caller's turns of the context and the task that may say more after the cursor, the oldest first.
+func (s server) turns(ctx context.Context, context, task string, after cursor) ([]messages.Summary, error) {
+	all, err := s.Turns(ctx, context, 100) // the newest
+	slices.Reverse(all)
+	return slices.DeleteFunc(all, func(one messages.Summary) bool {
+		at, over := one.QueuedAt.UnixMicro(), after.I == last && one.Status.IsEnded() && one.Seq <= after.Seq
+		return task != "" && !within(task, one.RunID) || at < after.turn || at == after.turn && over
+	}), err
+}
+
+func (s server) get(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	id := cmp.Or(r.Header.Get("Last-Event-ID"), query.Get("lastEventId"))
+	context, after, err := parseID(id, query.Get("contextId"))
+	if err != nil {
+		return err
+	}
+	turns, err := s.turns(r.Context(), context, query.Get("taskId"), after)
+	if err != nil {
+		return err
+	}
+	if len(turns) == 0 {
+		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
+		return nil
+	}
+	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
+	return nil
+}
+
+// stream writes the turns, one after the other, until one waits for people.
+func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) {
+	w.Header().Set("Connection", "keep-alive")
+	t.out = s.Stream(w, "text/event-stream")
+	t.server, t.ctx, t.named = s, r.Context(), r.URL.Query().Get("framing") == "named"
+	for i := 0; i < len(turns) && !t.waiting; i++ {
+		run, err := s.Run(t.ctx, turns[i].RunID)
+		if err != nil {
+			t.out.Break()
+		}
+		t.run, t.places, t.lengths = run, door.Places{}, map[messages.RunID]int{}
+		t.index, t.sent = map[string]int{}, map[string]string{}
+		stop := func(*transcript.Transcript) bool { return t.waiting }
+		if door.Play(t.ctx, t.out, run.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
+			t.out.Break()
+		}
+	}
+}
+
+// cursor is where an event stands in its context. The length of the answer, after the event, goes before Place.I: of
+// deltas that were merged, I differs.
+type cursor struct {
+	turn int64 // when its turn was queued, in microseconds
+	door.Place
+	length int
+}
+
+// past reports whether an event comes after the cursor.
+func (c cursor) past(o cursor) bool {
+	return cmp.Or(cmp.Compare(c.turn, o.turn), cmp.Compare(c.Seq, o.Seq), cmp.Compare(c.Sub, o.Sub),
+		cmp.Compare(c.length, o.length), cmp.Compare(c.I, o.I)) > 0
+}
+
+// last is the I of the last event of a turn.
+const last = 99
+
+func (c cursor) id(context string) string {
+	return fmt.Sprintf("%s-%016d%011d%011d%08d%02d", context, c.turn, c.Seq, c.Sub, c.length, min(c.I, last))
+}
+
+// parseID reads the id of an event, "" for the beginning, of the context, "" for the event's. Errors: bad_request.
+func parseID(id, context string) (of string, c cursor, err error) {
+	if id != "" {
+		at := strings.LastIndexByte(id, '-')
+		_, err = fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
+		if err != nil || at < 0 || c.id(id[:at]) != id || context != "" && context != id[:at] {
+			return "", c, messages.Errorf(auth.CodeBadRequest, "no event of the contextId had the last event id %.100q", id)
+		}
+		context = id[:at]
+	}
+	if context == "" || len(context) > 256 || strings.ContainsFunc(context, unicode.IsControl) {
+		return "", c, messages.Errorf(auth.CodeBadRequest, "a conversation's contextId has 1 to 256 printable bytes")
+	}
+	return context, c, nil
+}

@@ -1,0 +1,241 @@
+package nano
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// NANO's codes beside those of JSON-RPC.
+const (
+	notFound   = -32001
+	expired    = -32005
+	wrongState = -32006
+)
+
+const (
+	// maxStreams is how many streams of a client there are at a time.
+	maxStreams = 64
+	// idle is how long a stream is kept after its last use, and remembered how long its end is told.
+	idle       = 5 * time.Minute
+	remembered = time.Hour
+	// maxBytes bounds the text of a stream.
+	maxBytes = 4 << 20
+	// longestPoll bounds wait_ms.
+	longestPoll = time.Minute
+)
+
+type server struct {
+	*door.Door
+	version string
+
+	mu      sync.Mutex
+	streams map[string]*stream
+}
+
+// Paths are where the door answers beside others.
+func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
+
+// New returns the handler of the Paths, and of NANO's own, /mcp and /ws. The version is the program's.
+func New(c door.Config, version string) http.Handler {
+	s := &server{Door: door.NewDoor(c), version: version, streams: map[string]*stream{}}
+	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"POST /mcp": s.post, "POST /nano/mcp": s.post,
+		"GET /ws": s.socket, "GET /nano/ws": s.socket,
+	}, auth.Refuse)
+}
+
+func (s *server) post(w http.ResponseWriter, r *http.Request) error {
+	body, err := door.Read(r)
+	if err != nil {
+		return err
+	}
+	c := &caller{ctx: r.Context(), client: clientOf(r)}
+	answer, _ := door.Answer(body, func(call door.Call) (any, func(), error) { return s.call(c, call) })
+	s.Reply(w, answer)
+	return nil
+}
+
+func (s *server) socket(w http.ResponseWriter, r *http.Request) error {
+	s.Socket(w, r, func(socket *door.Socket, message []byte) {
+		c := &caller{ctx: socket.Context, client: clientOf(r), socket: socket}
+		socket.Answer(message, func(call door.Call) (any, func(), error) { return s.call(c, call) })
+	})
+	return nil
+}
+
+// clientOf is the caller's principal, or its address where there are no tokens.
+func clientOf(r *http.Request) string {
+	host, _, _ := net.SplitHostPort(r.RemoteAddr) // that of a Unix socket has no port
+	return cmp.Or(auth.From(r.Context()).Name, "@"+cmp.Or(host, r.RemoteAddr))
+}
+
+// caller is who calls, and how the chunks of a stream reach it: by polls, or over the socket.
+type caller struct {
+	ctx    context.Context
+	client string
+	socket *door.Socket
+}
+
+// call answers a call. Over a socket it begins to push the chunks of a stream.
+func (s *server) call(c *caller, call door.Call) (result any, push func(), err error) {
+	switch call.Method {
+	case "run":
+		return s.run(c, call)
+	case "initialize":
+		result, err = door.Initialize(call, "2025-01-07", s.version, map[string]any{"streaming": true})
+		return result, nil, err
+	case "ping":
+		return map[string]any{}, nil, nil
+	}
+	return nil, nil, &door.RPCError{Code: door.MethodNotFound, Message: "there is no method " + call.Method +
+		"; use initialize and run"}
+}
+
+// params are those of run.
+type params struct {
+	Stream  bool            `json:"stream"`
+	Prompt  string          `json:"prompt"`
+	Context string          `json:"context"`
+	Job     string          `json:"job"`
+	Input   json.RawMessage `json:"input"`
+
+	StreamID string `json:"stream_id"`
+	FromSeq  int    `json:"from_seq"`
+	WaitMS   int64  `json:"wait_ms"`
+}
+
+func (s *server) run(c *caller, call door.Call) (any, func(), error) {
+	var p params
+	if err := door.Params(call, &p); err != nil {
+		return nil, nil, err
+	}
+	if p.StreamID != "" {
+		return s.poll(c, p)
+	}
+	q := s.Message(p.Prompt, p.Context)
+	if p.Job != "" {
+		q = messages.Request{Job: p.Job, Input: p.Input}
+	}
+	made, err := s.newStream(c, p.Stream)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := s.Start(c.ctx, q)
+	if err != nil {
+		s.drop(made)
+		return nil, nil, err
+	}
+	if !p.Stream {
+		result, err := s.whole(c.ctx, made, id)
+		return result, nil, err
+	}
+	made.begin(id)
+	return made.started(c, 0)
+}
+
+// whole waits for the end of the run, and returns its text. A poll of the stream is told that there are no chunks.
+func (s *server) whole(ctx context.Context, made *stream, id messages.RunID) (any, error) {
+	end, err := s.Wait(ctx, id)
+	made.finish(nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case end.Failed != nil:
+		return nil, &door.RPCError{Code: door.InternalError, Message: end.Failed.Message,
+			Data: map[string]any{"code": end.Failed.Code, "run_id": id, "text": end.Text}}
+	}
+	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id}, nil
+}
+
+// poll answers with the chunks that there are. On a socket it has them pushed instead.
+func (s *server) poll(c *caller, p params) (any, func(), error) {
+	found, err := s.find(c, p.StreamID)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case p.FromSeq < 0 || p.WaitMS < 0:
+		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
+	case c.socket != nil:
+		return found.started(c, p.FromSeq)
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(min(p.WaitMS, longestPoll.Milliseconds()))*time.Millisecond)
+	defer cancel()
+	out := struct {
+		StreamID string  `json:"stream_id"`
+		Chunks   []chunk `json:"chunks"`
+		HasMore  bool    `json:"has_more"`
+	}{found.id, []chunk{}, true}
+	found.follow(ctx, p.FromSeq, func(chunks []chunk, ended bool) bool {
+		out.Chunks, out.HasMore = append(out.Chunks, chunks...), !ended
+		return false
+	})
+	return out, nil, nil
+}
+
+// newStream makes a stream of the caller's. The oldest that has ended makes room.
+func (s *server) newStream(c *caller, streams bool) (*stream, error) {
+	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: c.client, streams: streams,
+		principal: auth.From(c.ctx).Name, more: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	live, oldest := 0, (*stream)(nil)
+	for _, one := range s.streams {
+		if one.client != c.client || one.gone {
+			continue
+		}
+		live++
+		if one.hasEnded() && (oldest == nil || one.used.Before(oldest.used)) {
+			oldest = one
+		}
+	}
+	if live >= maxStreams && oldest == nil {
+		return nil, &door.RPCError{Code: door.InternalError, Message: "you have 64 streams; wait until one has ended",
+			Data: map[string]any{"code": messages.CauseLimitExceeded, "retryable": true}}
+	}
+	if live >= maxStreams {
+		oldest.expire()
+	}
+	s.streams[made.id] = made
+	made.touch()
+	return made, nil
+}
+
+// drop forgets a stream.
+func (s *server) drop(one *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.timer.Stop()
+	delete(s.streams, one.id)
+}
+
+// find returns the caller's stream. Errors: notFound, for the streams of others too; expired; wrongState, for the
+// stream of a call that did not ask for chunks.
+func (s *server) find(c *caller, id string) (*stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	refuse := func(code int, why string) (*stream, error) {
+		return nil, &door.RPCError{Code: code, Message: why, Data: map[string]string{"stream_id": id}}
+	}
+	one := s.streams[id]
+	switch {
+	case one == nil || one.principal != auth.From(c.ctx).Name:
+		return refuse(notFound, "there is no such stream")
+	case one.gone:
+		return refuse(expired, "the stream has expired; the run's id is in its first answer")
+	case !one.streams:
+		return refuse(wrongState, "the call of this id did not ask for a stream")
+	}
+	one.touch()
+	return one, nil
+}

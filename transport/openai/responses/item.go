@@ -1,0 +1,121 @@
+package responses
+
+import (
+	"cmp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
+)
+
+// prefixes begin the ids of items.
+var prefixes = map[transcript.Kind]string{transcript.Text: "msg_", transcript.Thought: "rs_", transcript.Tool: "mcp_", transcript.Question: "fc_"}
+
+// item is an item of the output.
+type item struct {
+	ID        string    `json:"id"`
+	Type      string    `json:"type"`
+	Role      string    `json:"role,omitempty"`
+	Status    string    `json:"status"`
+	Content   *[]part   `json:"content,omitempty"` // of texts
+	Summary   *[]string `json:"summary,omitempty"`
+	Server    string    `json:"server_label,omitempty"`
+	CallID    string    `json:"call_id,omitempty"`
+	Name      string    `json:"name,omitempty"`
+	Arguments *string   `json:"arguments,omitempty"`
+	Output    *string   `json:"output,omitempty"`
+	Error     *string   `json:"error,omitempty"`
+
+	index   int
+	of      *transcript.Item
+	begun   int  // of its text, what is an earlier response's
+	dropped bool // it does not count any more
+}
+
+type part struct {
+	Type        string    `json:"type"`
+	Text        string    `json:"text"`
+	Annotations *[]string `json:"annotations,omitempty"`
+	Logprobs    *[]string `json:"logprobs,omitempty"`
+}
+
+func (i *item) part(text string) part {
+	if i.Type == "reasoning" {
+		return part{Type: "reasoning_text", Text: text}
+	}
+	return part{Type: "output_text", Text: text, Annotations: &[]string{}, Logprobs: &[]string{}}
+}
+
+// event begins the names of the events of a text.
+func (i *item) event() string {
+	if i.Type == "reasoning" {
+		return "response.reasoning_text."
+	}
+	return "response.output_text."
+}
+
+// text is what the item says in this response.
+func (i *item) text() string { return i.of.Text()[min(i.begun, i.of.Len()):] }
+
+// now is the item with what its text says so far.
+func (i *item) now() item {
+	shown := *i
+	if i.Content != nil && i.Status == "in_progress" && i.of.Len() > i.begun {
+		shown.Content = &[]part{i.part(i.text())}
+	}
+	return shown
+}
+
+// item returns the item of the operation. It begins the item if an earlier response had its beginning.
+func (r *response) item(op *transcript.Op) *item {
+	if i := r.find(op); i != nil {
+		return i
+	}
+	i := &item{ID: prefixes[op.Item.Kind] + op.ID, Status: "in_progress", index: len(r.output), of: op.Item}
+	r.output = append(r.output, i)
+	added := func() { r.emit("response.output_item.added", fields{"output_index": i.index, "item": i}) }
+	switch b := op.Item.Opened.(type) {
+	case messages.ToolStarted:
+		i.Type, i.Server, i.Name, i.Arguments = "mcp_call", "lastword", b.Tool, new(cmp.Or(string(b.Arguments), "{}"))
+		added()
+		r.emitOf(i, "response.mcp_call.in_progress", fields{})
+	case messages.InputRequired: // the client answers it with a function_call_output
+		i.Type, i.CallID, i.Name, i.Arguments = "function_call", b.Request, "ask", new("")
+		added()
+		*i.Arguments = string(door.JSON(fields{"prompt": b.Prompt, "schema": b.Schema}))
+		r.emitOf(i, "response.function_call_arguments.delta", fields{"delta": *i.Arguments})
+		r.emitOf(i, "response.function_call_arguments.done", fields{"arguments": *i.Arguments, "name": i.Name})
+		r.close(i, "completed")
+	default:
+		i.Type, i.Role, i.Content, i.begun = "message", "assistant", &[]part{}, op.Offset
+		if op.Item.Kind == transcript.Thought {
+			i.Type, i.Role, i.Summary = "reasoning", "", &[]string{}
+		}
+		added()
+		r.emitOf(i, "response.content_part.added", fields{"content_index": 0, "part": i.part("")})
+	}
+	return i
+}
+
+// emitOf writes an event of an item.
+func (r *response) emitOf(i *item, name string, data fields) {
+	data["item_id"], data["output_index"] = i.ID, i.index
+	r.emit(name, data)
+}
+
+// finish says what a text is. One that was cut is incomplete.
+func (r *response) finish(i *item, cut bool) {
+	text, status := i.text(), "completed"
+	if cut {
+		status = "incomplete"
+	}
+	*i.Content = []part{i.part(text)}
+	r.emitOf(i, i.event()+"done", fields{"content_index": 0, "text": text, "logprobs": []string{}})
+	r.emitOf(i, "response.content_part.done", fields{"content_index": 0, "part": i.part(text)})
+	r.close(i, status)
+}
+
+func (r *response) close(i *item, status string) {
+	i.Status = status
+	r.emit("response.output_item.done", fields{"output_index": i.index, "item": i})
+}

@@ -1,0 +1,235 @@
+package responses
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/transcript"
+	"github.com/seed889630bf/lastword/transport/openai"
+)
+
+type fields = map[string]any
+
+// response is a segment of a run, as an object and as a stream of events.
+type response struct {
+	run     messages.RunID
+	segment int
+	stream  *door.Stream // nil writes no events
+	number
+
+	tally  openai.Tally
+	output []*item
+	queued messages.Event
+	status string // "" before the segment
+	ended  bool
+	failed fields // why it failed
+	short  fields // why it is incomplete
+}
+
+var responding = &transcript.Dialect[*response]{
+	Policy: transcript.Supersede,
+	Table:  transcript.Each((*response).do),
+	Rewind: (*response).do,
+	Heartbeat: func(r *response) {
+		if r.status == "" { // clients want response.created first
+			r.stream.WriteString(":\n")
+			return
+		}
+		r.write("keepalive", fields{})
+	},
+	Refuse: func(r *response, err error) {
+		p := auth.ProblemOf(err)
+		r.write("error", fields{"code": p.Code, "message": p.Detail, "param": nil})
+	},
+}
+
+// over says that nothing more of the response comes.
+func (r *response) over(*transcript.Transcript) bool { return r.ended }
+
+func (r *response) do(op *transcript.Op) {
+	r.tally.Add(op)
+	r.count(op)
+	switch isText := op.Item.Kind == transcript.Text || op.Item.Kind == transcript.Thought; {
+	case r.ended:
+	case op.Item.Kind == transcript.Run:
+		r.update(op)
+	case op.Do == transcript.Wait:
+		r.wait(op)
+	case r.status == "", prefixes[op.Item.Kind] == "":
+	case op.Do == transcript.Open:
+		r.item(op)
+	case op.Do == transcript.Append:
+		r.append(op)
+	case op.Do == transcript.Retract && isText:
+		r.drop(op)
+	case op.Do == transcript.Done && isText:
+		if i := r.find(op); i != nil { // or it is an earlier response's
+			r.finish(i, op.Cut)
+		}
+	case op.Do == transcript.Done && op.Item.Kind == transcript.Tool:
+		r.result(op)
+	}
+}
+
+// emit writes the next event, unless the client has it.
+func (r *response) emit(name string, data fields) {
+	if r.step(1) {
+		r.write(name, data)
+	}
+}
+
+func (r *response) write(name string, data fields) {
+	if r.stream != nil {
+		data["type"], data["sequence_number"] = name, r.value()
+		r.stream.Event("", name, data)
+	}
+}
+
+// tell writes an event that has the response.
+func (r *response) tell(event string) { r.emit("response."+event, fields{"response": r.object()}) }
+
+// update begins and ends the response with the run.
+func (r *response) update(op *transcript.Op) {
+	switch b := op.Event.Body.(type) {
+	case messages.RunQueued:
+		if r.queued = op.Event; r.segment == 1 {
+			r.begin("queued")
+		}
+	case messages.RunStarted:
+		if r.status == "queued" {
+			r.status = "in_progress"
+			r.tell("in_progress")
+		}
+	case messages.RunFailed:
+		r.failed = fields{"code": "server_error", "message": string(b.Error.Code) + ": " + b.Error.Message}
+		r.end("failed", "failed")
+	case messages.RunCanceled:
+		r.end("cancelled", "incomplete") // no event is named after it
+	case messages.RunCompleted:
+		status := "completed"
+		if why := shortBy[r.tally.Reason()]; why != "" {
+			status, r.short = "incomplete", fields{"reason": why}
+		}
+		r.end(status, status)
+	}
+}
+
+// shortBy is why a response is incomplete, by its finish reason.
+var shortBy = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}
+
+func (r *response) begin(status string) {
+	r.status = status
+	r.tell("created")
+	r.tell(status)
+}
+
+func (r *response) end(status, event string) {
+	if r.status != "" {
+		r.status, r.ended = status, true
+		r.tell(event)
+	}
+}
+
+// wait ends the response, or comes before it. Texts that are not done go on in the next one.
+func (r *response) wait(op *transcript.Op) {
+	if r.status == "" && op.Run.Segment == r.segment-1 {
+		r.begin("in_progress")
+		return
+	}
+	for _, i := range r.output {
+		if i.Content != nil && i.Status == "in_progress" {
+			r.finish(i, false)
+		}
+	}
+	r.end("completed", "completed")
+}
+
+// append writes a piece of a text, without what the client has of it.
+func (r *response) append(op *transcript.Op) {
+	i, from := r.item(op), r.value()
+	if r.step(len(op.Text)) && r.stream != nil {
+		name, lacks := i.event()+"delta", op.Text[max(r.after, from)-from:]
+		r.stream.Event("", name, &textDelta{name, r.value(), i.ID, i.index, 0, lacks, []string{}})
+	}
+}
+
+// textDelta is the event that there are most of.
+type textDelta struct {
+	Type     string   `json:"type"`
+	Number   uint64   `json:"sequence_number"`
+	Item     string   `json:"item_id"`
+	Output   int      `json:"output_index"`
+	Content  int      `json:"content_index"`
+	Delta    string   `json:"delta"`
+	Logprobs []string `json:"logprobs"`
+}
+
+// drop ends a text that was taken back: another item takes its place.
+func (r *response) drop(op *transcript.Op) {
+	i := r.find(op)
+	if i == nil || i.dropped {
+		return
+	}
+	if i.dropped = true; i.Status == "in_progress" {
+		r.close(i, "incomplete")
+	}
+}
+
+// result ends a call of a tool.
+func (r *response) result(op *transcript.Op) {
+	i, status := r.item(op), "failed"
+	switch b, _ := op.Event.Body.(messages.ToolCompleted); {
+	case op.Cut:
+		i.Error = new("the call has no result")
+	case b.Error != nil:
+		i.Error = &b.Error.Message
+	default:
+		i.Output, status = new(string(b.Result)), "completed"
+	}
+	r.emitOf(i, "response.mcp_call."+status, fields{})
+	r.close(i, status)
+}
+
+// object is the response as it is now.
+func (r *response) object() fields {
+	queued, _ := r.queued.Body.(messages.RunQueued)
+	metadata := maps.Clone(queued.Labels)
+	delete(metadata, messages.TraceLabel)
+	o := fields{"id": responseID(r.run, r.segment), "object": "response", "created_at": r.queued.Time.Unix(),
+		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": queued.Job,
+		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},
+		"metadata": metadata, "temperature": nil, "top_p": nil, "previous_response_id": nil}
+	if r.segment > 1 {
+		o["previous_response_id"] = responseID(r.run, r.segment-1)
+	}
+	if r.ended {
+		t := r.tally.Tokens
+		o["usage"] = fields{"input_tokens": t.PromptTokens, "output_tokens": t.CompletionTokens,
+			"total_tokens": t.PromptTokens + t.CompletionTokens, "input_tokens_details": fields{"cached_tokens": 0},
+			"output_tokens_details": fields{"reasoning_tokens": t.ReasoningTokens}}
+	}
+	return o
+}
+
+// shown are the items that count.
+func (r *response) shown() []item {
+	output := []item{}
+	for _, i := range r.output {
+		if !i.dropped {
+			output = append(output, i.now())
+		}
+	}
+	return output
+}
+
+// find returns the item of the operation, or nil.
+func (r *response) find(op *transcript.Op) *item {
+	n := slices.IndexFunc(r.output, func(i *item) bool { return i.ID == prefixes[op.Item.Kind]+op.ID })
+	if n < 0 {
+		return nil
+	}
+	return r.output[n]
+}
