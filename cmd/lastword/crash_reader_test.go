@@ -60,19 +60,26 @@ func (c *crash) connect(s *seen) error {
 	default:
 		return fmt.Errorf("at cursor %d the server answers %s", cursor, resp.Status)
 	}
-	lines, kind := bufio.NewScanner(resp.Body), ""
+	lines, kind, data := bufio.NewScanner(resp.Body), "", ""
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ": ")
+		line := lines.Text()
+		name, value, _ := strings.Cut(line, ": ")
 		switch {
 		case name == "event":
 			kind = value
-		case name == "data" && kind == "problem":
-			return fmt.Errorf("at cursor %d: %s", s.state.Peek().Seq, value)
-		case name == "data" && kind != "draining":
-			if err := s.take(value); err != nil {
+		case name == "data":
+			data = value
+		case line != "" || data == "" || kind == "draining": // an event counts from its empty line on: it may be cut
+		case kind == "problem":
+			return fmt.Errorf("at cursor %d: %s", s.state.Peek().Seq, data)
+		default:
+			if err := s.take(data); err != nil {
 				return err
 			}
+		}
+		if line == "" {
+			kind, data = "", ""
 		}
 	}
 	return nil // it was cut
