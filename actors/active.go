@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,7 +9,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -5,16 +5,15 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"go.uber.org/zap"
-
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"go.uber.org/zap"
 )
 
 // Limits for calls of the journal: when an unanswered append is checked, how long reading a log may take, and the

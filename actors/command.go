@@ -6,11 +6,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"

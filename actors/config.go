@@ -3,10 +3,10 @@ package actors
 import (
 	"cmp"
 	"context"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"go.uber.org/zap"
 )

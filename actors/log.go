@@ -1,12 +1,12 @@
 package actors
 
 import (
-	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 

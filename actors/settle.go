@@ -3,10 +3,10 @@ package actors
 import (
 	"context"
 	"errors"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"

@@ -2,9 +2,9 @@ package actors
 
 import (
 	"context"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/supervision"
 )
 

@@ -2,10 +2,10 @@ package actors
 
 import (
 	"context"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
