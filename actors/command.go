@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
 )
 
@@ -220,45 +219,23 @@ func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 	}
 	state, err := s.State(ctx, id)
 	if err == nil && !state.Status.IsEnded() && state.Queued.Mode == messages.Attached {
-		s.node.Call(&remoteCaller{system: s, ctx: ctx, run: id})
+		s.node.Call(&retried{s, callerBeat, func() bool { return s.attachElsewhere(ctx, id) }})
 	}
 	return err
 }
 
-// remoteCaller tells the owner of a run, again and again, that a caller is at this node.
-type remoteCaller struct {
-	system *System
-	ctx    context.Context
-	run    messages.RunID
-}
-
-func (w *remoteCaller) Work() {
-	s := w.system
-	if w.ctx.Err() != nil || s.ctx.Err() != nil {
-		return
+// attachElsewhere tells the owner of a run that a caller is at this node, and reports whether nobody need tell it again.
+func (s *System) attachElsewhere(ctx context.Context, id messages.RunID) (over bool) {
+	if r := s.active(id); r != nil { // this node has claimed it meanwhile
+		r.attach(ctx)
+		return true
 	}
-	if r := s.active(w.run); r != nil { // this node has claimed it meanwhile
-		r.attach(w.ctx)
-		return
+	state, err := s.State(ctx, id)
+	if ctx.Err() != nil || err == nil && state.Status.IsEnded() {
+		return true
 	}
-	if state, err := s.State(w.ctx, w.run); err == nil && state.Status.IsEnded() {
-		return
+	if err := s.journal.Send(ctx, journal.Command{Run: id, Attach: true}); err != nil {
+		s.log.Warn("a command was not sent", zap.String("run", string(id)), zap.Error(err))
 	}
-	if err := s.journal.Send(w.ctx, journal.Command{Run: w.run, Attach: true}); err != nil {
-		s.log.Warn("a command was not sent", zap.String("run", string(w.run)), zap.Error(err))
-	}
-	w.again()
-}
-
-func (w *remoteCaller) again() {
-	time.AfterFunc(callerBeat, func() {
-		if w.system.ctx.Err() == nil {
-			w.system.node.Call(w)
-		}
-	})
-}
-
-func (w *remoteCaller) Crashed(crash *supervision.Crash) {
-	w.system.log.Error("the journal crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
-	w.again()
+	return false
 }

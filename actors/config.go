@@ -68,27 +68,27 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	def(&c.Log, zap.NewNop())
 	if c.Journal == nil {
 		c.Journal = journal.NewMemory()
 	}
-	def(&c.WallClock, 30*time.Minute)
-	def(&c.Stall, 5*time.Minute)
-	def(&c.CancelSoft, 2*time.Second)
-	def(&c.CancelHard, 5*time.Second)
-	def(&c.Retention, 24*time.Hour)
-	def(&c.RetentionBytes, 1<<30)
-	def(&c.Drain, 30*time.Second)
-	def(&c.LogBytes, 64<<20)
-	def(&c.JournalTimeout, 30*time.Second)
-	def(&c.MaxRuns, 1000)
-	def(&c.MaxRunsPerPrincipal, 32)
-	def(&c.MaxReaders, 1000)
-	def(&c.MaxDepth, 32)
-	def(&c.Ceilings.WallClock, longest)
-	def(&c.Ceilings.Stall, longest)
-	def(&c.Ceilings.Answer, longest)
-	def(&c.Ceilings.Bytes, 1<<50)
+	c.Log = cmp.Or(c.Log, zap.NewNop())
+	c.WallClock = cmp.Or(c.WallClock, 30*time.Minute)
+	c.Stall = cmp.Or(c.Stall, 5*time.Minute)
+	c.CancelSoft = cmp.Or(c.CancelSoft, 2*time.Second)
+	c.CancelHard = cmp.Or(c.CancelHard, 5*time.Second)
+	c.Retention = cmp.Or(c.Retention, 24*time.Hour)
+	c.RetentionBytes = cmp.Or(c.RetentionBytes, 1<<30)
+	c.Drain = cmp.Or(c.Drain, 30*time.Second)
+	c.LogBytes = cmp.Or(c.LogBytes, 64<<20)
+	c.JournalTimeout = cmp.Or(c.JournalTimeout, 30*time.Second)
+	c.MaxRuns = cmp.Or(c.MaxRuns, 1000)
+	c.MaxRunsPerPrincipal = cmp.Or(c.MaxRunsPerPrincipal, 32)
+	c.MaxReaders = cmp.Or(c.MaxReaders, 1000)
+	c.MaxDepth = cmp.Or(c.MaxDepth, 32)
+	c.Ceilings.WallClock = cmp.Or(c.Ceilings.WallClock, longest)
+	c.Ceilings.Stall = cmp.Or(c.Ceilings.Stall, longest)
+	c.Ceilings.Answer = cmp.Or(c.Ceilings.Answer, longest)
+	c.Ceilings.Bytes = cmp.Or(c.Ceilings.Bytes, 1<<50)
 	return c
 }
 
@@ -114,13 +114,6 @@ func within(limit string, asked, most int64) error {
 		return invalid("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
 	}
 	return nil
-}
-
-func def[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Point is a place where a test may inject a fault: the beginning of an actor's turn, or a step of a task's work.

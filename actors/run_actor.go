@@ -202,7 +202,7 @@ func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 		case err == nil:
 			root.Send(self, message)
 		case l.dropped() == nil:
-			r.system.later(func() { r.whenKept(self, seq, message) })
+			r.system.later(loopPause, func() { r.whenKept(self, seq, message) })
 		case waits:
 			root.Send(self, &childNotStarted{child: named.child})
 		}

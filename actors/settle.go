@@ -129,22 +129,23 @@ func (o *childOver) event() messages.ChildEnded {
 }
 
 // untilDone calls f on a goroutine of its own, and again a second later if it returns false or crashes.
-func (s *System) untilDone(f func() bool) { s.node.Call(&retried{s, f}) }
+func (s *System) untilDone(f func() bool) { s.node.Call(&retried{s, loopPause, f}) }
 
 type retried struct {
 	system *System
+	pause  time.Duration
 	f      func() bool
 }
 
 func (w *retried) Work() {
 	if !w.f() {
-		w.system.later(func() { w.system.node.Call(w) })
+		w.system.later(w.pause, func() { w.system.node.Call(w) })
 	}
 }
 
 func (w *retried) Crashed(crash *supervision.Crash) {
-	w.system.log.Error("ending a run crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
-	w.system.later(func() { w.system.node.Call(w) })
+	w.system.log.Error("a call crashed and is made again", zap.Error(crash), zap.ByteString("stack", crash.Stack))
+	w.system.later(w.pause, func() { w.system.node.Call(w) })
 }
 
 // awaitWork waits until no work of the run is left. At the hard limit it abandons the rest.
@@ -153,13 +154,9 @@ func (s *System) awaitWork(r *activeRun) {
 	if a == nil {
 		return
 	}
-	over := make(chan struct{})
-	a.work.Load().OnEnd(func() { close(over) })
-	patience := time.NewTimer(s.config.CancelHard)
-	defer patience.Stop()
-	select {
-	case <-over:
-	case <-patience.C:
+	over, ended := context.WithCancel(context.Background())
+	a.work.Load().OnEnd(ended)
+	if sleep(over, s.config.CancelHard); over.Err() == nil {
 		a.work.Load().Abandon()
 	}
 }
@@ -175,12 +172,7 @@ func (s *System) awaitKept(r *activeRun) bool {
 		if r.log.dropped() != nil || s.ctx.Err() != nil {
 			return false
 		}
-		pause := time.NewTimer(time.Second) // the journal does not take the run's events now
-		select {
-		case <-pause.C:
-		case <-s.ctx.Done():
-		}
-		pause.Stop()
+		sleep(s.ctx, loopPause) // the journal does not take the run's events now
 	}
 }
 
@@ -212,7 +204,7 @@ func (l *runLog) openChildren() []messages.ChildState {
 func (s *System) handOver(r *activeRun) {
 	r.log.whenDurable(func(err error) {
 		if err != nil && r.log.dropped() == nil {
-			s.later(func() { s.handOver(r) }) // the journal does not take it now
+			s.later(loopPause, func() { s.handOver(r) }) // the journal does not take it now
 			return
 		}
 		if err == nil { // a fenced owner says nothing of its claim

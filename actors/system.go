@@ -131,7 +131,7 @@ func (s *System) release(r *activeRun) {
 	r.end(errEnding)
 	r.log.whenDurable(func(err error) {
 		if err != nil && r.log.dropped() == nil {
-			s.later(func() { s.release(r) }) // the journal does not take it now
+			s.later(loopPause, func() { s.release(r) }) // the journal does not take it now
 			return
 		}
 		s.released(r)
@@ -175,9 +175,9 @@ func (s *System) logFailure(r *activeRun, state *messages.State) {
 	s.log.Warn("run failed", fields...)
 }
 
-// later calls f in a second, unless the System is closed by then.
-func (s *System) later(f func()) {
-	time.AfterFunc(time.Second, func() {
+// later calls f after the pause, unless the System is closed by then.
+func (s *System) later(pause time.Duration, f func()) {
+	time.AfterFunc(pause, func() {
 		if s.ctx.Err() == nil {
 			f()
 		}
@@ -235,11 +235,7 @@ func (s *System) inspect() {
 func (s *System) all() []*activeRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*activeRun, 0, len(s.live))
-	for _, r := range s.live {
-		all = append(all, r)
-	}
-	return all
+	return slices.Collect(maps.Values(s.live))
 }
 
 // setIdle marks that no run is active any more. Under mu.
