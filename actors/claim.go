@@ -101,9 +101,9 @@ func (s *System) launch(r *activeRun, c journal.Claim) {
 	switch {
 	case again:
 	case r.parent != nil:
-		r.parent.post(&startRun{run: r})
+		r.parent.post(&startRun{about: r})
 	default:
-		s.tellRuns(&startRun{run: r})
+		s.tellRuns(&startRun{about: r})
 	}
 }
 
@@ -348,10 +348,7 @@ type journalActor struct {
 
 type (
 	startLoops signal
-	resumeLoop struct {
-		supervision.NoDeadLetterLog
-		name string
-	}
+	resumeLoop notice[string]
 )
 
 const loopPause = time.Second
@@ -368,14 +365,14 @@ func (a *journalActor) Receive(c actor.Context) {
 	case *startLoops:
 		a.start(c)
 	case *resumeLoop:
-		a.loop(c, m.name)
+		a.loop(c, m.about)
 	case *supervision.TaskEnded:
 		if s.ctx.Err() != nil {
 			return
 		}
 		s.log.Warn("the journal failed", zap.String("loop", m.Task.Name()), zap.Error(m.Err))
 		root, self, name := s.node.Root(), c.Self(), m.Task.Name()
-		time.AfterFunc(loopPause, func() { root.Send(self, &resumeLoop{name: name}) })
+		time.AfterFunc(loopPause, func() { root.Send(self, &resumeLoop{about: name}) })
 	case *actor.Stopping:
 		for _, t := range a.tasks {
 			t.Cancel(errClosing)

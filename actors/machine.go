@@ -86,7 +86,7 @@ type (
 	begun  struct{} // the run's actor has started
 	opened signal   // the owning event is durable
 	// called: the start of an attempt that must not be called twice is durable.
-	called   aboutAttempt
+	called   notice[*attempt]
 	returned struct {
 		supervision.NoDeadLetterLog
 		attempt *attempt
@@ -98,9 +98,9 @@ type (
 		err     error
 		running bool
 	}
-	lateWorkEnded aboutAttempt
-	attemptDue    aboutAttempt
-	retryDue      aboutAttempt
+	lateWorkEnded notice[*attempt]
+	attemptDue    notice[*attempt]
+	retryDue      notice[*attempt]
 	softLimit     signal
 	hardLimit     signal
 	cancelRun     struct {
@@ -108,10 +108,7 @@ type (
 		id, by, reason string
 		reply          chan<- error
 	}
-	expireRun struct {
-		supervision.NoDeadLetterLog
-		cause messages.Cause
-	}
+	expireRun notice[messages.Cause]
 	// leaveRun: the node shuts down, and another may start the run again.
 	leaveRun  signal
 	overLimit struct{ bytes int64 }
@@ -176,19 +173,19 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *taskActorEnded:
 		m.taskActorEnded(msg)
 	case *lateWorkEnded:
-		m.lateWorkEnded(msg.attempt)
+		m.lateWorkEnded(msg.about)
 	case *begun:
 		m.begin()
 	case *opened:
 		m.opened()
 	case *called:
-		if _, ok := m.phase.(attempting); ok && msg.attempt == m.current {
+		if _, ok := m.phase.(attempting); ok && msg.about == m.current {
 			m.work(m.current)
 		}
 	case *attemptDue:
-		m.attemptDue(msg.attempt)
+		m.attemptDue(msg.about)
 	case *retryDue:
-		m.retry(msg.attempt)
+		m.retry(msg.about)
 	case *softLimit:
 		if w, ok := m.phase.(*ending); ok {
 			m.stop(w)
@@ -198,7 +195,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *cancelRun:
 		m.cancel(msg)
 	case *expireRun:
-		m.expire(msg.cause)
+		m.expire(msg.about)
 	case *leaveRun:
 		m.handOver()
 	case *overLimit:
@@ -249,11 +246,11 @@ func (m *machine) nextAttempt(a *attempt) {
 // steps until they are.
 func (m *machine) call(a *attempt) {
 	if a.task.Deadline > 0 {
-		m.after(a.task.Deadline, &attemptDue{attempt: a})
+		m.after(a.task.Deadline, &attemptDue{about: a})
 	}
 	m.findKept(a)
 	if a.task.Once || len(a.steps) > 0 {
-		m.whenKept(&called{attempt: a})
+		m.whenKept(&called{about: a})
 		return
 	}
 	m.work(a)
@@ -339,7 +336,7 @@ func (m *machine) attemptOver(a *attempt, err error) {
 	}
 	next := &attempt{task: a.task, number: a.number + 1, lost: a.lost}
 	m.phase = backingOff{next}
-	m.after(d.Delay, &retryDue{attempt: next})
+	m.after(d.Delay, &retryDue{about: next})
 }
 
 // completed ends an attempt that returned without an error, once the children that it did not ask for have ended.
@@ -417,7 +414,7 @@ func (m *machine) attemptDue(a *attempt) {
 	if a.overdue == nil {
 		a.overdue = messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than %s", a.task.Name, a.task.Deadline)
 		m.do(effect{do: doCancelIt, attempt: a, err: a.overdue})
-		m.after(m.soft, &attemptDue{attempt: a})
+		m.after(m.soft, &attemptDue{about: a})
 		return
 	}
 	failed := failure(messages.BySupervisor, a.task.Name, a.overdue)

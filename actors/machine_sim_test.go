@@ -223,7 +223,7 @@ func (s *sim) watchdog() {
 		cause = messages.CauseDeadline
 	}
 	s.say("the watchdog: %s", cause)
-	s.post(&expireRun{cause: cause})
+	s.post(&expireRun{about: cause})
 }
 
 // rest holds the world to what must be true at the end.
@@ -270,7 +270,7 @@ func (s *sim) handle() {
 	case *taskActorEnded:
 		if w := s.working(); w != nil && w.a.task.Name == m.task {
 			m.running = true
-			w.onEnd = func() { s.post(&lateWorkEnded{attempt: w.a}) }
+			w.onEnd = func() { s.post(&lateWorkEnded{about: w.a}) }
 		}
 	}
 	s.say("run takes %T%+v", message, message)
@@ -424,8 +424,8 @@ func (s *sim) trouble(why error) {
 // unkept is the run actor's: what is recorded will not be durable here.
 func (s *sim) unkept(message any) {
 	if named, ok := message.(*childRecorded); ok {
-		s.broods = append(s.broods, &simChild{s: s, id: named.child.id, over: true})
-		s.post(&childNotStarted{child: named.child})
+		s.broods = append(s.broods, &simChild{s: s, id: named.about.id, over: true})
+		s.post(&childNotStarted{about: named.about})
 	}
 }
 
@@ -510,16 +510,16 @@ func (s *sim) fault() {
 		s.say("another node takes the run over")
 		s.lost = true
 		s.trouble(errTrouble)
-		s.post(&expireRun{cause: messages.CauseNodeLost})
+		s.post(&expireRun{about: messages.CauseNodeLost})
 	case n == 5 && !s.lost:
 		s.say("the journal takes nothing")
 		s.starved = true
 		s.trouble(errTrouble)
-		s.post(&expireRun{cause: messages.CauseJournalUnavailable})
+		s.post(&expireRun{about: messages.CauseJournalUnavailable})
 	case n == 6:
 		s.post(&overLimit{1})
 	default:
 		causes := []messages.Cause{messages.CauseDeadline, messages.CauseStalled, messages.CauseShutdown}
-		s.post(&expireRun{cause: causes[s.dice.IntN(3)]})
+		s.post(&expireRun{about: causes[s.dice.IntN(3)]})
 	}
 }

@@ -21,9 +21,9 @@ type (
 		reply   chan<- childStart
 	}
 	// childRecorded: child.started is durable.
-	childRecorded aboutChild
+	childRecorded notice[*childRun]
 	// childNotStarted: child.started will not be durable here, because another node has the run.
-	childNotStarted aboutChild
+	childNotStarted notice[*childRun]
 	childOver       struct {
 		supervision.NoDeadLetterLog
 		id     messages.RunID
@@ -32,10 +32,7 @@ type (
 		waited time.Duration // for people
 	}
 	// childLeft: the child was handed over to another node.
-	childLeft struct {
-		supervision.NoDeadLetterLog
-		id messages.RunID
-	}
+	childLeft notice[messages.RunID]
 	// childWaits says whether a child waits for people.
 	childWaits struct {
 		supervision.NoDeadLetterLog
@@ -117,7 +114,7 @@ func (m *machine) questionOrChild(message any) {
 		m.deliver(msg.request, answer{value: msg.value})
 	case *answerDue:
 		for request, q := range m.questions {
-			if q == msg.question {
+			if q == msg.about {
 				m.deliver(request, answer{err: errUnanswered(request)})
 			}
 		}
@@ -126,14 +123,14 @@ func (m *machine) questionOrChild(message any) {
 	case *childWanted:
 		m.wantChild(msg)
 	case *childRecorded:
-		m.startChild(msg.child)
+		m.startChild(msg.about)
 	case *childNotStarted:
-		m.childStart(msg.child.reply, childStart{err: errEnding})
-		m.childOver(&childOver{id: msg.child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
+		m.childStart(msg.about.reply, childStart{err: errEnding})
+		m.childOver(&childOver{id: msg.about.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	case *childOver:
 		m.childOver(msg)
 	case *childLeft:
-		m.childLeft(msg.id)
+		m.childLeft(msg.about)
 	case *childWaits:
 		if c := m.children[msg.id]; c != nil {
 			c.waits = msg.waits
@@ -173,7 +170,7 @@ func (m *machine) wantChild(w *childWanted) {
 		m.children, m.named = map[messages.RunID]*childRun{}, map[string]messages.RunID{}
 	}
 	m.children[c.id], m.named[name] = c, c.id
-	m.whenKept(&childRecorded{child: c})
+	m.whenKept(&childRecorded{about: c})
 }
 
 // startChild starts a recorded child. If the child was cancelled before, its log only says so.
@@ -279,10 +276,7 @@ type (
 		value   json.RawMessage
 	}
 	// answerDue: the question's timeout has passed.
-	answerDue struct {
-		supervision.NoDeadLetterLog
-		question *openQuestion
-	}
+	answerDue notice[*openQuestion]
 	// commitRequest is answered when everything emitted so far is durable.
 	commitRequest struct {
 		attempt *attempt
@@ -370,7 +364,7 @@ func (m *machine) question(in messages.Input) *openQuestion {
 		m.questions = map[string]*openQuestion{}
 	}
 	m.questions[in.Request] = q
-	m.after(q.due.Sub(m.now), &answerDue{question: q})
+	m.after(q.due.Sub(m.now), &answerDue{about: q})
 	return q
 }
 

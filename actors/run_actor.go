@@ -29,10 +29,7 @@ type runActor struct {
 type journalFree signal
 
 // stopChild stops a sub-run's actor that does not answer.
-type stopChild struct {
-	supervision.NoDeadLetterLog
-	id messages.RunID
-}
+type stopChild notice[messages.RunID]
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
@@ -55,7 +52,7 @@ func (r *runActor) Receive(c actor.Context) {
 	case *actor.Started:
 		root, self := r.system.node.Root(), c.Self()
 		r.run.actorStarted(self)
-		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{cause: cause}) })
+		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{about: cause}) })
 		r.step(c, &begun{})
 	case *supervision.TaskMessage:
 		r.taskSaid(c, m)
@@ -63,9 +60,9 @@ func (r *runActor) Receive(c actor.Context) {
 		r.run.end(errEnding)
 		r.stopTimers()
 	case *startRun:
-		r.system.spawnRun(c, r.Children, m.run)
+		r.system.spawnRun(c, r.Children, m.about)
 	case *stopChild:
-		r.Stop(c, actorOf(m.id))
+		r.Stop(c, actorOf(m.about))
 	case *delivery:
 		m.to <- m.answer
 	case *journalFree:
@@ -204,7 +201,7 @@ func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 		case l.dropped() == nil:
 			r.system.later(loopPause, func() { r.whenKept(self, seq, message) })
 		case waits:
-			root.Send(self, &childNotStarted{child: named.child})
+			root.Send(self, &childNotStarted{about: named.about})
 		}
 	})
 }
@@ -228,7 +225,7 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 			return
 		}
 	}
-	c.Send(r.PID(a.task.Name), &begin{attempt: a})
+	c.Send(r.PID(a.task.Name), &begin{about: a})
 }
 
 // childEnded comes after everything that the child said.
@@ -243,7 +240,7 @@ func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 	if a := r.run.working(); a != nil && a.task.Name == exit.Name {
 		ended.running = true
 		root, self := r.system.node.Root(), c.Self()
-		a.work.Load().OnEnd(func() { root.Send(self, &lateWorkEnded{attempt: a}) })
+		a.work.Load().OnEnd(func() { root.Send(self, &lateWorkEnded{about: a}) })
 	}
 	r.step(c, ended)
 }
@@ -364,7 +361,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 		return
 	}
 	if r.parent != nil {
-		s.tellRuns(&watchRun{run: r})
+		s.tellRuns(&watchRun{about: r})
 	}
 }
 
@@ -380,19 +377,11 @@ func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	}
 }
 
-// signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.
+// signal and notice are messages that may come after their actor's end.
 type (
-	signal       struct{ supervision.NoDeadLetterLog }
-	aboutAttempt struct {
+	signal        struct{ supervision.NoDeadLetterLog }
+	notice[T any] struct {
 		supervision.NoDeadLetterLog
-		attempt *attempt
-	}
-	aboutRun struct {
-		supervision.NoDeadLetterLog
-		run *activeRun
-	}
-	aboutChild struct {
-		supervision.NoDeadLetterLog
-		child *childRun
+		about T
 	}
 )

@@ -217,8 +217,8 @@ func (s *System) handOver(r *activeRun) {
 		r.detach()
 		s.counts.ended.Add(1)
 		if r.parent != nil {
-			s.tellRuns(&forgetRun{run: r})
-			r.parent.post(&childLeft{id: r.id})
+			s.tellRuns(&forgetRun{about: r})
+			r.parent.post(&childLeft{about: r.id})
 		}
 	})
 }

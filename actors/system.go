@@ -153,7 +153,7 @@ func (s *System) released(r *activeRun) {
 		s.logFailure(r, end)
 	}
 	if r.parent != nil {
-		s.tellRuns(&forgetRun{run: r})
+		s.tellRuns(&forgetRun{about: r})
 		r.parent.post(overOf(r.id, *end))
 	}
 	claim := r.lent() // one that comes later is lent again
@@ -352,7 +352,7 @@ func (s *System) awaitIdle(patience time.Duration) {
 }
 
 func (s *System) drain(ctx context.Context) error {
-	s.tellRuns(&drainRuns{waiting: true})
+	s.tellRuns(&drainRuns{about: true})
 	patience := time.NewTimer(s.config.Drain)
 	defer patience.Stop()
 	select {
@@ -381,10 +381,10 @@ func (s *System) waitingChanged(r *activeRun, waits bool) {
 	closing := s.closed != nil
 	s.mu.Unlock()
 	if closing && waits {
-		s.tellRuns(&drainRuns{waiting: true})
+		s.tellRuns(&drainRuns{about: true})
 	}
 	if !waits {
-		s.tellRuns(&watchRun{run: r}) // its clocks run again
+		s.tellRuns(&watchRun{about: r}) // its clocks run again
 	}
 }
 

@@ -344,7 +344,7 @@ type taskActor struct {
 }
 
 // begin starts an attempt.
-type begin aboutAttempt
+type begin notice[*attempt]
 
 var errActorStopped = errors.New("the task's actor was stopped")
 
@@ -357,7 +357,7 @@ func (a *taskActor) Receive(c actor.Context) {
 	}
 	switch m := c.Message().(type) {
 	case *begin:
-		a.start(c, m.attempt)
+		a.start(c, m.about)
 	case *supervision.TaskEnded:
 		a.ended(c, m)
 	case *actor.Stopping:

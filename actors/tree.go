@@ -141,19 +141,16 @@ type watched struct {
 }
 
 type (
-	startRun  aboutRun
-	watchRun  aboutRun // a sub-run's actor has started, or a run's clocks run again
-	forgetRun aboutRun // a sub-run has ended
+	startRun  notice[*activeRun]
+	watchRun  notice[*activeRun] // a sub-run's actor has started, or a run's clocks run again
+	forgetRun notice[*activeRun] // a sub-run has ended
 	cancelFor struct {
 		run *activeRun
 		cancelRun
 	}
 	checkLimits signal
-	// drainRuns ends all runs, or only those that wait for people.
-	drainRuns struct {
-		supervision.NoDeadLetterLog
-		waiting bool
-	}
+	// drainRuns ends all runs or, if it says so, only those that wait for people.
+	drainRuns notice[bool]
 )
 
 // grace is how much longer than the hard limit a run's actor may take to answer.
@@ -181,22 +178,22 @@ func (a *runsActor) Receive(c actor.Context) {
 		a.system.finishLost(supervision.ErrKilled)
 		a.system.actorStarted()
 	case *startRun:
-		a.watch[m.run.id] = &watched{run: m.run}
-		a.system.spawnRun(c, a.Children, m.run)
-		a.watchLimits(c, m.run)
+		a.watch[m.about.id] = &watched{run: m.about}
+		a.system.spawnRun(c, a.Children, m.about)
+		a.watchLimits(c, m.about)
 	case *watchRun:
-		if a.watch[m.run.id] == nil && m.run.parent != nil {
-			a.watch[m.run.id] = &watched{run: m.run}
+		if a.watch[m.about.id] == nil && m.about.parent != nil {
+			a.watch[m.about.id] = &watched{run: m.about}
 		}
-		a.watchLimits(c, m.run)
+		a.watchLimits(c, m.about)
 	case *forgetRun:
-		delete(a.watch, m.run.id)
+		delete(a.watch, m.about.id)
 	case *cancelFor:
 		a.cancel(c, m)
 	case *checkLimits:
 		a.checkLimits(c)
 	case *drainRuns:
-		a.drain(c, m.waiting)
+		a.drain(c, m.about)
 	case *actor.Stopping:
 		a.stopTimer()
 	}
@@ -271,7 +268,7 @@ func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time 
 		return at
 	}
 	w.requested = now
-	w.run.post(&expireRun{cause: cause})
+	w.run.post(&expireRun{about: cause})
 	return now.Add(patience)
 }
 
@@ -280,7 +277,7 @@ func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
 	if r.parent == nil {
 		a.Stop(c, string(r.id))
 	} else {
-		r.parent.post(&stopChild{id: r.id})
+		r.parent.post(&stopChild{about: r.id})
 	}
 }
 
@@ -313,7 +310,7 @@ func (a *runsActor) shutDown(c actor.Context, w *watched) {
 	case !w.requested.IsZero():
 	case !a.system.config.HandOver:
 		a.noteRequest(c, w.run)
-		w.run.post(&expireRun{cause: messages.CauseShutdown})
+		w.run.post(&expireRun{about: messages.CauseShutdown})
 	case w.run.parent == nil:
 		a.noteRequest(c, w.run)
 		w.run.post(&leaveRun{})
