@@ -396,6 +396,9 @@ func TestModelFaults(t *testing.T) {
 					t.Fatalf("before the fault: %q, %v", body, err)
 				}
 			}
+			if f.Calls > 1 {
+				f.Text = "" // this client does not send a request again
+			}
 			play(t, m, c, f)
 			for range f.Retries - 1 {
 				_, _, _ = whole(t, c, m, question)

@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -122,15 +124,27 @@ func framed(r *http.Response) bool {
 	return r.ProtoMajor >= 2 || r.ContentLength >= 0 || slices.Contains(r.TransferEncoding, "chunked")
 }
 
-// identity is a RoundTripper that asks for uncompressed bodies, because compression delays tokens, and decompresses
-// gzip if a server sends it anyway. Limits apply to the decompressed text.
-type identity struct{ http.RoundTripper }
+// edge is the RoundTripper of all requests to a server.
+//
+// A server may close a connection that it keeps alive just when a request is written to it. Such a request has no byte
+// of an answer, and is sent again on a new connection: that is no failure of the server.
+//
+// An edge asks for uncompressed bodies, because compression delays tokens, and decompresses gzip if a server sends it
+// anyway. Limits apply to the decompressed text.
+type edge struct{ http.RoundTripper }
+
+// mostStale bounds the repetitions of a request: another call may give a closed connection back meanwhile.
+const mostStale = 3
 
 // RoundTrip passes the request on.
-func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
+func (e edge) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Accept-Encoding", "identity")
-	response, err := i.RoundTripper.RoundTrip(r)
+	response, stale, err := e.once(r)
+	for n := 0; stale && n < mostStale && r.Context().Err() == nil; n++ {
+		e.CloseIdleConnections()
+		response, stale, err = e.once(r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +156,20 @@ func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
 		response.Header.Set("Content-Encoding", coding)
 	}
 	return response, nil
+}
+
+// once sends the request. stale says that a connection that had been used before ended without a byte of an answer.
+func (e edge) once(r *http.Request) (response *http.Response, stale bool, err error) {
+	if r.GetBody != nil {
+		if r.Body, err = r.GetBody(); err != nil {
+			return nil, false, err
+		}
+	}
+	var reused, answered atomic.Bool
+	trace := httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) },
+		GotConn: func(c httptrace.GotConnInfo) { reused.Store(c.Reused) }}
+	response, err = e.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &trace)))
+	return response, err != nil && reused.Load() && !answered.Load(), err
 }
 
 // encodings lists the encodings of a body, without the words that proxies use for none.
@@ -156,8 +184,8 @@ func encodings(h http.Header) string {
 }
 
 // CloseIdleConnections closes the idle connections of the transport below.
-func (i identity) CloseIdleConnections() {
-	if t, ok := i.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+func (e edge) CloseIdleConnections() {
+	if t, ok := e.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }

@@ -166,10 +166,10 @@ func (v vllm) models(ctx context.Context) ([]Info, error) {
 // its connections. Its errors are invalid_input.
 func (c Config) RoundTripper() (http.RoundTripper, error) {
 	if c.Transport != nil {
-		return identity{c.Transport}, nil
+		return edge{c.Transport}, nil
 	}
 	transport, err := c.transport()
-	return identity{transport}, err
+	return edge{transport}, err
 }
 
 // Page is the answer to a GET.
