@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"go.uber.org/zap"
@@ -119,7 +120,8 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 
 // Answer answers a question of the run, and returns once the answer is in the run's log. Errors: not_found if the run
 // has not asked, has ended or is another principal's, conflict if there is an answer already, unavailable,
-// journal_unavailable, invalid_input for a value that is not JSON. No value is null.
+// journal_unavailable, invalid_input for a value that is not JSON or does not fit the question's schema. True and
+// false always fit a confirmation, and no value is null, which declines.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
 	c := journal.Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &journal.AnswerCommand{Request: request, Value: bytes.Clone(value), Principal: principal}}
 	if len(value) == 0 {
@@ -129,8 +131,24 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 		return err
 	}
 	r := s.active(id)
-	if owner := s.ownerOf(ctx, id, r); principal != "" && owner != "" && principal != owner {
+	state, unknown := s.State(ctx, id)
+	owner := ""
+	if r != nil {
+		owner = r.principal
+	} else if unknown == nil {
+		owner = state.Queued.Principal
+	}
+	if principal != "" && owner != "" && principal != owner {
 		return errNotAsked(id, request)
+	}
+	open := func(in messages.Input) bool { return in.Request == request && !in.Closed }
+	if i := slices.IndexFunc(state.Inputs, open); i >= 0 {
+		yesNo := slices.Contains([]string{"true", "false"}, string(c.Answer.Value))
+		if in := state.Inputs[i]; in.Kind != messages.InputConfirmation || !yesNo {
+			if err := form.Fits(in.Schema, c.Answer.Value); err != nil {
+				return err
+			}
+		}
 	}
 	if r == nil {
 		return s.command(ctx, c)
@@ -145,17 +163,6 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 		}
 	}
 	return err
-}
-
-// ownerOf returns the principal of the run, as far as it is known.
-func (s *System) ownerOf(ctx context.Context, id messages.RunID, r *activeRun) string {
-	if r != nil {
-		return r.principal
-	}
-	if state, err := s.State(ctx, id); err == nil {
-		return state.Queued.Principal
-	}
-	return ""
 }
 
 // Supersede reports whether the other run is over. It cancels one of the same principal that waits for people at this

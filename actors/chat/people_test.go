@@ -64,18 +64,24 @@ func bank(t *testing.T, pay tool.Tool) *tool.Set {
 	return set
 }
 
-// answers gives each question the next of the answers, a second after it was asked.
+// answers gives each question the next of the answers that fits, a second after it was asked.
 func (w *told) answers(run *actors.Run, list ...string) func(messages.Event) {
 	return func(e messages.Event) {
 		in, ok := e.Body.(messages.InputRequired)
-		if !ok || len(list) == 0 {
+		if !ok {
 			return
 		}
-		answer := list[0]
-		list = list[1:]
 		time.AfterFunc(time.Second, func() {
-			if err := w.system.Answer(context.Background(), run.ID(), in.Request, json.RawMessage(answer), "ann"); err != nil {
-				w.t.Errorf("%s: %v", in.Request, err)
+			for len(list) > 0 {
+				answer := list[0]
+				list = list[1:]
+				err := w.system.Answer(context.Background(), run.ID(), in.Request, json.RawMessage(answer), "ann")
+				if err == nil {
+					return
+				}
+				if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+					w.t.Errorf("%s: %v", in.Request, err)
+				}
 			}
 		})
 	}

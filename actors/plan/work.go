@@ -102,10 +102,7 @@ func (a *Ask) schema() json.RawMessage {
 	return schema
 }
 
-// mostAnswers is how often a question is asked until an answer fits its schema.
-const mostAnswers = 10
-
-// ask asks people, again if the answer does not fit. By default a no fails the step.
+// ask asks people. By default a no fails the step, and so does declining.
 func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	prompt, ok := m.input.(string)
 	if !ok {
@@ -116,28 +113,23 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	if n.Ask.Schema == nil {
 		in.InputKind = messages.InputConfirmation
 	}
+	answer, err := r.task.Ask(ctx, in)
+	if err != nil {
+		return failedBy(err)
+	}
 	schema, err := structured.Compile(in.Schema)
 	if err != nil {
 		return invalid(err)
 	}
-	var problems string
-	for try := 1; try <= mostAnswers; try++ {
-		answer, err := r.task.Ask(ctx, in)
-		if err != nil {
-			return failedBy(err)
-		}
-		problems = strings.Join(schema.Problems(answer), "; ")
-		if problems == "" {
-			e := ending{outcome: Completed}
-			_ = json.Unmarshal(answer, &e.result) // the schema has read it
-			if e.result == false && n.Ask.Schema == nil {
-				e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "the answer was no"
-			}
-			return e
-		}
-		in.Request = fmt.Sprintf("%s?%d", childName(m), try+1)
-		in.Prompt = fmt.Sprintf("%s (The answer did not fit: %s. Answer this request, %s.)", prompt, clipped(problems), in.Request)
+	e := ending{outcome: Completed}
+	_ = json.Unmarshal(answer, &e.result) // the runtime has read it
+	switch problems := schema.Problems(answer); {
+	case e.result == false && n.Ask.Schema == nil:
+		e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "the answer was no"
+	case problems != nil && e.result == nil:
+		e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "nobody wanted to answer"
+	case problems != nil:
+		return invalid(fmt.Errorf("the answer does not fit: %s", strings.Join(problems, "; ")))
 	}
-	return ending{outcome: Failed, cause: messages.CauseInvalidInput,
-		message: fmt.Sprintf("%d answers did not fit: %s", mostAnswers, problems)}
+	return e
 }

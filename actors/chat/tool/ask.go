@@ -12,13 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// mostAsked is how often a question is asked whose answers do not fit.
-const mostAsked = 3
-
 // Ask asks people, under a name of the call's own if the question has none, and the call's timeout stands still
-// meanwhile. A call that is repeated finds the answers that it has got. An answer that does not fit the schema is asked
-// for again; null always fits, and declines. No result of the call tells a secret. After the question's timeout the
-// error is a deadline.
+// meanwhile. A call that is repeated finds the answers that it has got. The answer fits the schema, or is null, which
+// declines. No result of the call tells a secret. After the question's timeout the error is a deadline.
 func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	if c.Unattended {
 		return json.RawMessage("null"), nil
@@ -27,34 +23,14 @@ func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMess
 		c.questions++
 		in.Request = fmt.Sprintf("%s.q%d", c.ID, c.questions)
 	}
-	var schema *structured.Schema
 	if len(in.Schema) > 0 {
-		var err error
-		if schema, err = structured.Compile(in.Schema); err != nil {
+		if _, err := structured.Compile(in.Schema); err != nil {
 			return nil, err
 		}
 	}
-	again := in
-	for n := 1; ; n++ {
-		value, err := Ask(ctx, c.Task, again)
-		c.keepSecret(in.InputKind, value)
-		if err != nil || schema == nil || declines(value) {
-			return value, err
-		}
-		problems := schema.Problems(value)
-		if len(problems) == 0 {
-			return value, nil
-		}
-		what := "That answer does not fit"
-		if in.InputKind != messages.InputSecret { // what is wrong might tell it
-			what += ": " + strings.Join(problems, "; ")
-		}
-		if n == mostAsked {
-			return nil, messages.InvalidInput("%s (%q was asked %d times)", what, in.Request, n)
-		}
-		again.Request = fmt.Sprintf("%s.again%d", in.Request, n)
-		again.Prompt = fmt.Sprintf("%s (%s.)", in.Prompt, what)
-	}
+	value, err := Ask(ctx, c.Task, in)
+	c.keepSecret(in.InputKind, value)
+	return value, err
 }
 
 func declines(value json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(value), []byte("null")) }
