@@ -64,6 +64,10 @@ var rules = []rule{{
 	ours:   []string{"actors/filelock"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/confined",
+	ours:   []string{"messages", "actors/atomicfile"},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/journal/lease",
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os", "log"},
@@ -102,8 +106,9 @@ var rules = []rule{{
 	tests:  []string{module + "/transport/mcp/source"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/chat/tool",
-	ours:   []string{"messages", "messages/model", "messages/words", "actors", "actors/atomicfile", "actors/structured"},
+	pkgs: "actors/chat/tool",
+	ours: []string{"messages", "messages/model", "messages/words", "actors", "actors/confined", "actors/structured",
+		"actors/llmstxt/repository/scan", "actors/llmstxt/repository/secret"},
 	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -133,7 +138,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/artifact",
-	ours:   []string{"messages", "actors", "actors/atomicfile"},
+	ours:   []string{"messages", "actors", "actors/confined"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/expression",
@@ -143,7 +148,7 @@ var rules = []rule{{
 	pkgs: "actors/generate",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
-		"actors/call", "actors/filelock", "actors/atomicfile",
+		"actors/call", "actors/filelock", "actors/atomicfile", "actors/confined",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},
@@ -167,7 +172,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/llmstxt/repository/*",
-	ours:   []string{"messages", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"},
+	ours:   []string{"messages", "actors/confined", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"},
 	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -271,7 +276,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/mcp/lmstxt",
 	ours:  []string{"messages", "transport/door", "transport/door/*", "transport/mcp"},
-	tests: []string{module + "/actors", module + "/actors/generate", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
+	tests: []string{module + "/actors", module + "/actors/confined", module + "/actors/generate", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/source",
 	ours: []string{"messages", "messages/words"},
@@ -341,7 +346,8 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/toolbox",
 	ours: []string{
-		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/llmstxt/repository/secret", "transport/mcp/source",
+		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/confined",
+		"actors/llmstxt/repository/secret", "transport/mcp/source",
 		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},

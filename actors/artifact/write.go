@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
+	"io"
 	"path"
-	"path/filepath"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -28,9 +27,8 @@ func Write(folder func(principal string) (string, error), spend func(principal s
 			return actors.Job{}, messages.InvalidInput("write needs texts: %v", err)
 		}
 		name := path.Clean(in.Name)
-		if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
-			return actors.Job{}, messages.InvalidInput(
-				"the file %q is not below the output folder; give a relative path without ..", in.Name)
+		if err := confined.Name(name); err != nil || name == "." {
+			return actors.Job{}, cmp.Or(err, error(messages.InvalidInput("the file needs a name")))
 		}
 		w := written{name, in.Text}
 		work := func(_ context.Context, t *actors.TaskContext) error {
@@ -58,20 +56,13 @@ func Write(folder func(principal string) (string, error), spend func(principal s
 
 // save writes the file so that nobody ever sees a part of it.
 func (w written) save(folder string) error {
-	folder = cmp.Or(folder, ".")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(folder)
+	root, err := confined.MakeRoot(cmp.Or(folder, "."))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := root.MkdirAll(filepath.FromSlash(path.Dir(w.Name)), 0o755); err != nil {
+	return confined.Write(root, w.Name, 0o644, func(to io.Writer) error {
+		_, err := io.WriteString(to, w.text)
 		return err
-	}
-	if err := atomicfile.WriteText(root, w.Name, 0o644, w.text); err != nil {
-		return err
-	}
-	return atomicfile.SyncFolder(root, path.Dir(w.Name))
+	})
 }

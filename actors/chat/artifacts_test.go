@@ -20,7 +20,11 @@ func TestArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	set, err := tool.NewSet(nil, tool.Artifacts(folder)...)
+	tools, err := tool.Artifacts(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := tool.NewSet(nil, tools...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
@@ -133,7 +133,7 @@ func (c *cached) read(f render.Artifact) ([]byte, error) {
 }
 
 func readRegular(dir *os.Root, name string) ([]byte, error) {
-	return fs.ReadFile(scan.Folder(dir), name)
+	return fs.ReadFile(confined.FS(dir), name)
 }
 
 // files lists the cached files.

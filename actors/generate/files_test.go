@@ -52,7 +52,7 @@ func TestLayout(t *testing.T) {
 		{"git@example.com:../../etc", "local/garden/llms.txt", "local/garden/garden-llms.txt"},
 		{"https://Example.com:8443/o/r.git", "example.com-8443/o/r/llms.txt", "o/r/r-llms.txt"},
 		{"git@example.com:group/sub/r.git", "example.com/group/sub/r/llms.txt", "group/sub/r/r-llms.txt"},
-		{"https://example.com/o/.github", "example.com/o/.github/llms.txt", "o/.github/github-llms.txt"},
+		{"https://example.com/o/.github", "example.com/o/_github/llms.txt", "o/_github/github-llms.txt"},
 	} {
 		for layout, want := range map[generate.Layout]string{generate.LayoutHost: test.host,
 			generate.LayoutLmstxt: test.lmstxt, generate.LayoutFlat: "llms.txt"} {
@@ -194,6 +194,16 @@ func TestLinksCannotLeadOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed(t, newJob(t, all(repository(t, nil), out), nowhere), messages.CauseInvalidInput)
+	link := filepath.Join(t.TempDir(), "link")
+	inside := repository(t, map[string]string{"hidden/x": "x"}) // a repository's link stays in it
+	if err := errors.Join(os.Symlink(elsewhere, link), os.Symlink("hidden", filepath.Join(inside, "graph"))); err != nil {
+		t.Fatal(err)
+	}
+	failed(t, newJob(t, all(repository(t, nil), link), nowhere), messages.CauseInvalidInput)
+	in := all(inside, inside)
+	in.Layout, in.Graph = generate.LayoutFlat, true
+	failed(t, newJob(t, in, nowhere), messages.CauseInvalidInput)
+	same(t, "files behind the link", names(tree(t, filepath.Join(inside, "hidden"))), []string{"x"})
 	same(t, "files elsewhere", names(tree(t, elsewhere)), nil)
 }
 

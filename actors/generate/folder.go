@@ -4,22 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -64,7 +62,7 @@ func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string
 	f := &folder{Root: root, place: p, dir: dir, lock: lock,
 		path: realPath(filepath.Join(p.input.Out, filepath.FromSlash(dir)))}
 	if p.input.File == "" {
-		f.previous = llmstxt.DocumentOf(scan.Folder(root), p.fileOf(llmstxt.NameJSON))
+		f.previous = llmstxt.DocumentOf(confined.FS(root), p.fileOf(llmstxt.NameJSON))
 	}
 	return f, nil
 }
@@ -116,56 +114,28 @@ func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 		}
 		name := f.fileOf(old.Name)
 		data, err := readRegular(f.Root, name)
-		if err == nil && messages.Digest(string(data)) == old.SHA256 && f.Remove(name) == nil {
+		if err == nil && messages.Digest(string(data)) == old.SHA256 && confined.Remove(f.Root, name) == nil {
 			n++
 		}
 	}
 	if n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", prose.Count(n, "file")))
-		_ = errors.Join(f.Remove(pagesFolder), f.Remove(graphFolder)) // they stay if they hold files
+		_ = errors.Join(confined.Remove(f.Root, pagesFolder), confined.Remove(f.Root, graphFolder)) // they stay if they hold files
 	}
 }
 
-func makeOut(out string) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return invalid("cannot make the output folder %s: %v", out, reason(err))
-	}
-	return nil
-}
-
-// openOut opens the folder dir below out, making both. Nothing that out holds, such as a link, can lead elsewhere.
+// openOut opens the folder dir below out, making both. Neither is reached through a link.
 func openOut(out, dir string) (*os.Root, error) {
-	if !fs.ValidPath(dir) {
-		return nil, invalid("the folder %s is not below %s", dir, out)
-	}
-	if err := makeOut(out); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(out)
+	root, err := confined.MakeRoot(out)
 	if err != nil {
 		return nil, invalid("cannot open the output folder %s: %v", out, reason(err))
 	}
-	if dir == "." {
-		return root, nil
-	}
 	defer root.Close()
-	if err := makeFolder(root, dir); err != nil {
-		return nil, err
+	below, err := confined.Make(root, dir)
+	if err != nil {
+		return nil, invalid("cannot make the folder %s in %s: %v", dir, out, reason(err))
 	}
-	return root.OpenRoot(dir)
-}
-
-// makeFolder makes a folder, and syncs those that hold it.
-func makeFolder(root *os.Root, dir string) error {
-	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return invalid("cannot make the folder %s in %s: %v", dir, root.Name(), reason(err))
-	}
-	for made := dir; made != "."; made = path.Dir(made) {
-		if err := atomicfile.SyncFolder(root, path.Dir(made)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return below, nil
 }
 
 // waitForLock locks the folder, so that all files in it are of one run. If another run has the lock, of this process
@@ -192,10 +162,14 @@ func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, err
 // sweep makes the graph's folders, and removes and counts the temporary files of unfinished runs.
 func (f *folder) sweep() (n int, err error) {
 	if f.input.Graph {
-		if err := makeFolder(f.Root, pagesFolder); err != nil {
-			return 0, err
+		for dir, prefix := range map[string]string{graphFolder: "repo.", pagesFolder: ""} {
+			folder, err := confined.Make(f.Root, dir)
+			if err != nil {
+				return 0, invalid("cannot make the folder %s in %s: %v", dir, f.dir, reason(err))
+			}
+			n += atomicfile.Sweep(folder, ".", prefix)
+			folder.Close()
 		}
-		n = atomicfile.Sweep(f.Root, graphFolder, "repo.") + atomicfile.Sweep(f.Root, pagesFolder, "")
 	}
 	return n + atomicfile.Sweep(f.Root, ".", f.stem()), nil
 }

@@ -97,9 +97,11 @@ type fetched struct {
 }
 
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetched, err error) {
-	if err := makeOut(g.input.Out); err != nil { // before the repository is read
+	out, err := openOut(g.input.Out, ".") // before the repository is read
+	if err != nil {
 		return got, err
 	}
+	out.Close()
 	if got.material, err = g.config.Open(ctx, g.at); err != nil {
 		return got, err
 	}

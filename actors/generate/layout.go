@@ -41,7 +41,7 @@ func (m *Material) Folders(layout Layout, source string) []string {
 		}
 		return []string{dir, dir + "-" + messages.Digest(realPath(source))[:8]}
 	}
-	dir := o.Owner + "/" + o.Repo
+	dir := shown(o.Owner) + "/" + shown(o.Repo)
 	if layout == LayoutHost {
 		dir = fileName(cmp.Or(o.Host, "local")) + "/" + dir
 	}
@@ -100,6 +100,14 @@ func (p place) fileOf(artifact string) string {
 	return p.stem() + strings.TrimPrefix(artifact, "llms")
 }
 
+// shown is the name for a folder that is not hidden, as of a repository called .github.
+func shown(name string) string {
+	if rest, hidden := strings.CutPrefix(name, "."); hidden && strings.Trim(rest, ".") != "" {
+		return "_" + rest
+	}
+	return name
+}
+
 // fileName makes a name safe to begin a file name with.
 func fileName(name string) string {
 	safe := strings.Map(func(r rune) rune {
@@ -130,7 +138,7 @@ func (p place) isOutput() func(scan.File) bool {
 	}
 	var outputs, pages []string
 	for _, dir := range p.folders() {
-		inside, err := filepath.Rel(p.at.Path, filepath.Join(p.input.Out, filepath.FromSlash(dir)))
+		inside, err := filepath.Rel(realPath(p.at.Path), filepath.Join(realPath(p.input.Out), filepath.FromSlash(dir)))
 		if err != nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
@@ -37,7 +38,7 @@ func together(files []llmstxt.File) []llmstxt.File {
 
 // writePages renders and checks the pages one after the other, then writes them at the same time.
 func (w *writer) writePages(ctx context.Context, files []llmstxt.File) ([]made, error) {
-	into, err := w.out.OpenRoot(pagesFolder)
+	into, err := confined.Folder(w.out.Root, pagesFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (w *writer) writePages(ctx context.Context, files []llmstxt.File) ([]made, 
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, atomicfile.SyncFolder(into, ".")
 }
 
 // writePage leaves a page that is already there unchanged: writing it again would cost as much as a new one.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
@@ -163,7 +163,7 @@ func (w *writer) writeSideBySide(ctx context.Context, files []llmstxt.File, tell
 	return nil
 }
 
-// tellWritten tells of files of one folder, and first what is missing in them.
+// tellWritten tells of files that are on disk, and first what is missing in them.
 func (w *writer) tellWritten(all []made) error {
 	for _, m := range all {
 		if paths := m.Dropped; len(paths) > 0 {
@@ -171,9 +171,6 @@ func (w *writer) tellWritten(all []made) error {
 			w.t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the budget, such as %s",
 				m.Name, prose.Count(len(paths), "file"), strings.Join(shown, ", ")))
 		}
-	}
-	if err := atomicfile.SyncFolder(w.out.Root, path.Dir(w.out.fileOf(all[0].Name))); err != nil {
-		return fmt.Errorf("cannot write %s: %w", all[0].Name, reason(err))
 	}
 	for _, m := range all {
 		a := messages.Artifact{Name: m.Name, Path: path.Join(w.out.dir, w.out.fileOf(m.Name)), Bytes: m.bytes,
@@ -188,7 +185,7 @@ func (w *writer) tellWritten(all []made) error {
 
 // writeFile gives the file its final name in its turn, and never if it fails its check.
 func (w *writer) writeFile(ctx context.Context, f llmstxt.File, turn <-chan struct{}) (m made, err error) {
-	err = atomicfile.Write(w.out.Root, w.out.fileOf(f.Name), 0o644, func(to io.Writer) error {
+	err = confined.Write(w.out.Root, w.out.fileOf(f.Name), 0o644, func(to io.Writer) error {
 		b := bufio.NewWriterSize(to, 256<<10)
 		if m, err = w.render(b, f); err != nil {
 			return err

@@ -257,7 +257,7 @@ func (g *generateOptions) place(in *generate.Input) (remove func(), err error) {
 		if at.Kind != address.Folder {
 			return remove, exit.Invalid("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
 		}
-		in.Out, in.Layout = in.Repository, generate.LayoutFlat
+		in.Out, in.Layout = settings.Real(at.Path), generate.LayoutFlat
 	case g.output == toStdout:
 		if in.Out, err = os.MkdirTemp("", "lastword-"); err != nil {
 			return remove, err

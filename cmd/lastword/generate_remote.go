@@ -11,13 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -108,10 +107,7 @@ func download(ctx context.Context, c *api.Client, s messages.State, folder strin
 	if len(s.Artifacts) == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(folder)
+	root, err := confined.MakeRoot(folder)
 	if err != nil {
 		return err
 	}
@@ -135,10 +131,7 @@ func downloadFile(ctx context.Context, c *api.Client, id messages.RunID, a messa
 	}
 	defer from.Close()
 	to := cmp.Or(a.Path, a.Name)
-	if err := root.MkdirAll(path.Dir(to), 0o777); err != nil {
-		return err
-	}
-	return atomicfile.Write(root, to, 0o644, func(file io.Writer) error {
+	return confined.Write(root, to, 0o644, func(file io.Writer) error {
 		sum := sha256.New()
 		_, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(from, a.Bytes+1))
 		if err == nil && hex.EncodeToString(sum.Sum(nil)) != a.SHA256 {

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -20,20 +20,28 @@ import (
 const MaxArtifact = 16 << 20
 
 // Artifacts returns tools that write the run's artifacts, which are files below the folder, and list and read them.
-// A file that is written anew keeps what it was under NAME.1 and so on. The folder is the run's own, so that they
-// have the access of tools that only read.
-func Artifacts(folder *os.Root) []Tool {
-	a, r := artifacts{folder}, repository{folder.FS()}
-	about := func(name, description string) Tool {
-		return Tool{Name: name, Description: description, Access: Read, InOrder: true,
-			Idempotent: name != "append_artifact"}
+// A file that is written anew keeps what it was under NAME.1 and so on. If the folder is empty, it is the run's own,
+// and they have the access of tools that only read. Otherwise those that write need the user's word, and what is read
+// is text of strangers.
+func Artifacts(folder *os.Root) ([]Tool, error) {
+	there, err := fs.ReadDir(folder.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	a, r, own := artifacts{folder}, repository{confined.FS(folder)}, len(there) == 0
+	about := func(name, description string, access Access) Tool {
+		if own {
+			access = Read
+		}
+		return Tool{Name: name, Description: description, Access: access, InOrder: true,
+			Idempotent: name != "append_artifact", Outside: access == Read && !own}
 	}
 	return []Tool{
-		TaskFunc(about("write_artifact", "Writes a file for the user. A .json file must be JSON."), a.write),
-		TaskFunc(about("append_artifact", "Appends to a file for the user, or makes it."), a.append),
-		Func(about("list_artifacts", "Lists the files for the user in a folder."), r.list),
-		Func(about("read_artifact", "Reads lines of a file for the user."), r.read),
-	}
+		TaskFunc(about("write_artifact", "Writes a file for the user. A .json file must be JSON.", Write), a.write),
+		TaskFunc(about("append_artifact", "Appends to a file for the user, or makes it.", Write), a.append),
+		Func(about("list_artifacts", "Lists the files for the user in a folder.", Read), r.list),
+		Func(about("read_artifact", "Reads lines of a file for the user.", Read), r.read),
+	}, nil
 }
 
 type artifacts struct{ folder *os.Root }
@@ -48,22 +56,11 @@ type appending struct {
 	Last bool `json:"last,omitempty" jsonschema:"the file is complete now"`
 }
 
-// check makes the folder of the file.
-func (a artifacts) check(in writing) error {
-	if !fs.ValidPath(in.Name) || strings.HasPrefix(in.Name, ".") || strings.Contains(in.Name, "/.") {
-		return messages.InvalidInput("%q cannot be the name of a file; give one such as notes/today.md", in.Name)
-	}
-	return a.folder.MkdirAll(path.Dir(in.Name), 0o755)
-}
-
 func (a artifacts) write(_ context.Context, c *Call, in writing) (string, error) {
-	if err := a.check(in); err != nil {
-		return "", err
-	}
 	if path.Ext(in.Name) == ".json" && !json.Valid([]byte(in.Text)) {
 		return "", messages.InvalidInput("the text is not JSON, as %s must be", in.Name)
 	}
-	old, err := a.folder.ReadFile(in.Name)
+	old, err := a.whole(in.Name)
 	switch {
 	case err == nil && string(old) != in.Text:
 		err = a.keep(c, in.Name, old)
@@ -71,7 +68,10 @@ func (a artifacts) write(_ context.Context, c *Call, in writing) (string, error)
 		err = nil
 	}
 	if err == nil {
-		err = atomicfile.WriteText(a.folder, in.Name, 0o644, in.Text)
+		err = confined.Write(a.folder, in.Name, 0o644, func(w io.Writer) error {
+			_, err := io.WriteString(w, in.Text)
+			return err
+		})
 	}
 	if err != nil {
 		return "", err
@@ -79,49 +79,80 @@ func (a artifacts) write(_ context.Context, c *Call, in writing) (string, error)
 	return a.written(c, in.Name, []byte(in.Text), false)
 }
 
-// keep gives the old file the first name of a version that is free.
-func (a artifacts) keep(c *Call, name string, old []byte) error {
-	for n := 1; ; n++ {
-		version := fmt.Sprintf("%s.%d", name, n)
-		if _, err := a.folder.Lstat(version); err == nil {
-			continue
-		}
-		if err := a.folder.Rename(name, version); err != nil {
-			return err
-		}
-		_, err := a.written(c, version, old, false)
-		return err
+// whole is the content of a file that is no larger than an artifact may be.
+func (a artifacts) whole(name string) ([]byte, error) {
+	f, err := confined.Open(a.folder, name)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxArtifact+1))
+	if err == nil && len(data) > MaxArtifact {
+		err = tooLarge(name)
+	}
+	return data, err
 }
 
-func (a artifacts) extend(name, text string) error {
-	f, err := a.folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+func tooLarge(name string) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s would have more than %d bytes; go on in another file",
+		name, MaxArtifact)
+}
+
+// keep gives the old file the first name of a version that is free.
+func (a artifacts) keep(c *Call, name string, old []byte) error {
+	folder, base := path.Split(name)
+	dir, err := confined.Folder(a.folder, path.Clean(folder))
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if _, err = f.WriteString(text); err != nil {
+	defer dir.Close()
+	for n := 1; ; n++ {
+		version := fmt.Sprintf("%s.%d", base, n)
+		if _, err := dir.Lstat(version); err == nil {
+			continue
+		}
+		if err := dir.Rename(base, version); err != nil {
+			return err
+		}
+		_, err := a.written(c, folder+version, old, false)
 		return err
 	}
-	return f.Sync()
 }
 
 func (a artifacts) append(_ context.Context, c *Call, in appending) (string, error) {
-	if err := a.check(in.writing); err != nil {
-		return "", err
-	}
-	if info, err := a.folder.Stat(in.Name); err == nil && info.Size()+int64(len(in.Text)) > MaxArtifact {
-		return "", messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s would have more than %d bytes; "+
-			"go on in another file", in.Name, MaxArtifact)
-	}
-	if err := a.extend(in.Name, in.Text); err != nil {
-		return "", err
-	}
-	whole, err := a.folder.ReadFile(in.Name)
+	content, err := a.extend(in.Name, in.Text)
 	if err != nil {
 		return "", err
 	}
-	return a.written(c, in.Name, whole, !in.Last)
+	return a.written(c, in.Name, content, !in.Last)
+}
+
+// extend returns what the file holds then.
+func (a artifacts) extend(name, text string) ([]byte, error) {
+	if err := confined.Name(name); err != nil {
+		return nil, err
+	}
+	dir, err := confined.Make(a.folder, path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := confined.OpenFile(dir, path.Base(name), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, MaxArtifact+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(content)+len(text) > MaxArtifact:
+		return nil, tooLarge(name)
+	}
+	if _, err = f.WriteString(text); err != nil {
+		return nil, err
+	}
+	return append(content, text...), f.Sync()
 }
 
 func (a artifacts) written(c *Call, name string, content []byte, partial bool) (string, error) {

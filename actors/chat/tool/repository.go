@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -25,8 +28,8 @@ const (
 	mostLines   = 400     // of a file, if the call names no number
 )
 
-// Repository returns tools that list, read and search the files of a folder. Only the folder itself keeps them from
-// what links lead to, so give them the FS of an os.Root. They pass over .git, which may hold passwords.
+// Repository returns tools that list, read and search the files of a folder, for which [confined.FS] is. They pass over
+// hidden files and those that hold secrets, and redact the secrets in others.
 func Repository(files fs.FS) []Tool {
 	r := repository{files}
 	about := func(name, description string) Tool {
@@ -60,16 +63,13 @@ type repository struct{ files fs.FS }
 // inside is the name in the FS of a path as models write it.
 func inside(name string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(name, "/"))
-	if !fs.ValidPath(clean) {
-		return "", messages.InvalidInput("%q is not in the repository; give a path such as docs/guide.md", name)
-	}
-	if slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
-		return "", messages.InvalidInput("%q is not a part of the repository's content", name)
-	}
-	return clean, nil
+	return clean, confined.Name(clean)
 }
 
-func isGit(element string) bool { return strings.EqualFold(element, ".git") }
+// isShown leaves out what could not be read.
+func isShown(e fs.DirEntry) bool {
+	return e.Name() == "." || e.Type()&fs.ModeSymlink == 0 && confined.Name(e.Name()) == nil
+}
 
 type listing struct {
 	Path string `json:"path,omitempty" jsonschema:"the folder, such as src/lib; the whole repository if empty"`
@@ -85,12 +85,12 @@ func (r repository) list(_ context.Context, in listing) (string, error) {
 		return "", missing(err, folder)
 	}
 	var out strings.Builder
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !isShown(e) })
 	for i, e := range entries {
 		switch {
 		case i == mostEntries:
 			fmt.Fprintf(&out, "and %d more\n", len(entries)-i)
 			return out.String(), nil
-		case isGit(e.Name()):
 		case e.IsDir():
 			out.WriteString(e.Name() + "/\n")
 		default:
@@ -134,33 +134,31 @@ func (r repository) read(_ context.Context, in reading) (string, error) {
 	return string(shown), nil
 }
 
-// text is the content of a text file.
+// text is the content of a text file, without secrets.
 func (r repository) text(name string) ([]byte, error) {
-	info, err := fs.Stat(r.files, name) // before Open, which waits for the other end of a pipe
-	switch {
-	case err != nil:
-		return nil, missing(err, name)
-	case !info.Mode().IsRegular():
-		return nil, messages.InvalidInput("%s is not a file; list_files shows folders", name)
-	}
-	f, err := r.files.Open(name)
+	f, _, err := scan.OpenRegular(r.files, name)
 	if err != nil {
-		return nil, err
+		return nil, missing(err, name)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, mostFile))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0 {
+	case scan.HoldsSecrets(name, data):
+		return nil, messages.InvalidInput("%s holds secrets, which are for nobody here", name)
+	case bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0:
 		return nil, messages.InvalidInput("%s is not a text file", name)
 	}
-	return data, nil
+	return secret.NewFinder().Redact(data, nil), nil
 }
 
 func missing(err error, name string) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return messages.InvalidInput("there is no %s in the repository; list_files shows what there is", name)
+	case messages.CodeOf(err) == "" && errors.Is(err, fs.ErrInvalid):
+		return messages.InvalidInput("%s is not a file; list_files shows folders", name)
 	}
 	return err
 }
@@ -189,9 +187,9 @@ func (r repository) search(ctx context.Context, in searching) (string, error) {
 			return context.Cause(ctx)
 		case err != nil || !e.IsDir() && !e.Type().IsRegular():
 			return nil // search what can be read
-		case e.IsDir() && isGit(e.Name()):
+		case e.IsDir() && !isShown(e):
 			return fs.SkipDir
-		case e.IsDir():
+		case e.IsDir() || !isShown(e):
 			return nil
 		}
 		data, err := r.text(name)

@@ -3,8 +3,6 @@ package tool_test
 import (
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -22,15 +20,18 @@ func TestRepository(t *testing.T) {
 		"README.md": {Data: []byte("# Title\r\nA word.\n")}, "src/main.go": {Data: []byte("package main\n\nfunc main() {}\n")},
 		"many.txt": {Data: []byte(many.String())}, "image.png": {Data: []byte("\x89PNG\x00main")}, "empty": {},
 		"wide": {Data: []byte(wide.String())}, ".git/config": {Data: []byte("password = main")},
-		"pipe": {Mode: fs.ModeNamedPipe}, "deep/.GIT/config": {Data: []byte("password = main")},
+		".env": {Data: []byte("DATABASE_PASSWORD=correcthorsebattery")}, "id_rsa": {Data: []byte("AAAA")},
+		"tls.key": {Data: []byte("-----BEGIN PRIVATE KEY-----\nAAAA\n")},
+		"key.md":  {Data: []byte("# Key\n-----BEGIN PRIVATE KEY-----\nAAAAB3NzaC1yc2E\n-----END PRIVATE KEY-----\nthe end\n")},
+		"pipe":    {Mode: fs.ModeNamedPipe}, "deep/.GIT/config": {Data: []byte("password = main")},
 	}
 	set := newSet(t, tool.Repository(files)...)
 	for _, c := range []struct{ name, arguments, want string }{
-		{"list_files", `{}`, "README.md\ndeep/\nempty\nimage.png\nmany.txt\npipe\nsrc/\nwide\n"},
+		{"list_files", `{}`, "README.md\ndeep/\nempty\nid_rsa\nimage.png\nkey.md\nmany.txt\npipe\nsrc/\ntls.key\nwide\n"},
 		{"list_files", `{"path":"/src/"}`, "main.go\n"},
 		{"list_files", `{"path":"none"}`, "error: there is no none in the repository; list_files shows what there is"},
-		{"list_files", `{"path":"../etc"}`, `error: "../etc" is not in the repository; give a path such as docs/guide.md`},
-		{"list_files", `{"path":".git"}`, `error: ".git" is not a part of the repository's content`},
+		{"list_files", `{"path":"../etc"}`, `error: "../etc" is not below the folder; give a relative name such as docs/guide.md`},
+		{"list_files", `{"path":".git"}`, `error: ".git" is hidden; give a name without a part that begins with a dot`},
 		{"read_file", `{"path":"README.md"}`, "# Title\r\nA word.\n"},
 		{"read_file", `{"path":"many.txt","from":998}`, "line 998\nline 999\nline 1000\n"},
 		{"read_file", `{"path":"many.txt","from":2,"most":2}`, "line 2\nline 3\n[997 more lines; go on with from 4]"},
@@ -40,7 +41,11 @@ func TestRepository(t *testing.T) {
 		{"read_file", `{"path":"src"}`, "error: src is not a file; list_files shows folders"},
 		{"read_file", `{"path":"pipe"}`, "error: pipe is not a file; list_files shows folders"},
 		{"read_file", `{"path":"image.png"}`, "error: image.png is not a text file"},
-		{"read_file", `{"path":"deep/.git/config"}`, `error: "deep/.git/config" is not a part of the repository's content`},
+		{"read_file", `{"path":"deep/.git/config"}`, `error: "deep/.git/config" is hidden; give a name without a part that begins with a dot`},
+		{"read_file", `{"path":"id_rsa"}`, "error: id_rsa holds secrets, which are for nobody here"},
+		{"read_file", `{"path":"tls.key"}`, "error: tls.key holds secrets, which are for nobody here"},
+		{"read_file", `{"path":"key.md","from":3}`, "the end\n"},
+		{"search_files", `{"pattern":"AAAA|correcthorse|the end"}`, "key.md:3: the end\n"},
 		{"search_files", `{"pattern":"main"}`, "src/main.go:1: package main\nsrc/main.go:3: func main() {}\n"},
 		{"search_files", `{"pattern":"word\\.$","path":"README.md"}`, "README.md:2: A word.\n"},
 		{"search_files", `{"pattern":"nowhere"}`, "nothing matches"},
@@ -58,28 +63,5 @@ func TestRepository(t *testing.T) {
 	}
 	if !set.Idempotent("list_files") || !set.Idempotent("read_file") || !set.Idempotent("search_files") {
 		t.Error("reading is not idempotent")
-	}
-}
-
-// Through an os.Root no link leads out of the folder.
-func TestRepositoryLinks(t *testing.T) {
-	outside, inside := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, "key"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(inside, "link")); err != nil {
-		t.Skip(err)
-	}
-	root, err := os.OpenRoot(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	set := newSet(t, tool.Repository(root.FS())...)
-	for name, arguments := range map[string]string{"list_files": `{"path":"link"}`, "read_file": `{"path":"link/key"}`,
-		"search_files": `{"pattern":"secret","path":"link"}`} {
-		if got := set.Call(t.Context(), name, with(arguments)); got.Error == nil {
-			t.Errorf("%s: %s", name, got.Text)
-		}
 	}
 }

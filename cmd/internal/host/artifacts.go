@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,13 +10,13 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
-	"syscall"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
 // artifact opens an artifact of a run: the file below the output folder or, if this node has it no more or never had,
@@ -36,12 +37,12 @@ func (h *Options) artifact(ctx context.Context, run messages.State, a messages.A
 // repository writes to the same place.
 func (h *Options) local(ctx context.Context, run messages.State, a messages.Artifact) (*os.File, error) {
 	home, below := locate(run, a)
-	root, err := os.OpenRoot(filepath.Join(h.Out, home))
+	root, err := h.home(home)
 	if err != nil {
 		return nil, errGone(run, a)
 	}
 	defer root.Close()
-	f, err := root.OpenFile(below, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
+	f, err := confined.Open(root, below)
 	if err != nil {
 		return nil, errGone(run, a)
 	}
@@ -137,7 +138,7 @@ func locate(run messages.State, artifact messages.Artifact) (home, below string)
 		_ = json.Unmarshal(run.Queued.Input, &in) // a job of another kind has none
 		home = homeOf(run.Queued.Principal)
 	}
-	return home, filepath.FromSlash(path.Join(in.Out, artifact.Path))
+	return home, path.Join(in.Out, artifact.Path)
 }
 
 var errChanged = errors.New("the file is another")
@@ -180,7 +181,21 @@ type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// callersFolder opens the caller's folder, which exists once a run of the caller has written.
-func (h *Options) callersFolder(ctx context.Context) (*os.Root, error) {
-	return os.OpenRoot(filepath.Join(h.Out, homeOf(auth.From(ctx).Name)))
+// callersFiles opens the caller's folder, which exists once a run of the caller has written.
+func (h *Options) callersFiles(ctx context.Context) (lmstxt.Files, error) {
+	root, err := h.home(homeOf(auth.From(ctx).Name))
+	if err != nil {
+		return nil, err
+	}
+	return confined.FS(root), nil
+}
+
+// home opens the folder of a principal.
+func (h *Options) home(name string) (*os.Root, error) {
+	root, err := os.OpenRoot(h.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return confined.Folder(root, cmp.Or(name, "."))
 }

@@ -143,19 +143,19 @@ func TestFoldersOfPrincipals(t *testing.T) {
 		t.Errorf("mia has the folder %q", homeOf("mia"))
 	}
 	h := &Options{program: new(Program), Out: t.TempDir()}
-	if _, err := h.callersFolder(auth.With(t.Context(), auth.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := h.callersFiles(auth.With(t.Context(), auth.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before anything is written: %v", err)
 	}
 	write(t, filepath.Join(h.Out, "mia", "a"), "")
-	for who, want := range map[string]string{"": ".", "mia": "mia"} {
-		root, err := h.callersFolder(auth.With(t.Context(), auth.Principal{Name: who}))
+	for who, want := range map[string]string{"": "mia/a", "mia": "a"} {
+		files, err := h.callersFiles(auth.With(t.Context(), auth.Principal{Name: who}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rel, _ := filepath.Rel(h.Out, root.Name()); rel != want {
-			t.Errorf("%q has the folder %q, want %q", who, rel, want)
+		if _, err := fs.Stat(files, want); err != nil {
+			t.Errorf("%q has no file %q: %v", who, want, err)
 		}
-		root.Close()
+		files.Close()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
@@ -66,24 +67,27 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 	return h.shared(job), nil
 }
 
-// place is the folder of a run: out below home, which is below the root. It refuses links that lead out of the root.
+// place is the folder of a run: out below home, which is below the root. No link leads there.
 func (h *Options) place(home, out string) (string, error) {
-	if out != "" && !filepath.IsLocal(filepath.FromSlash(out)) {
-		return "", exit.Invalid("the output folder %q is not below yours; give a relative path without ..", out)
+	below := path.Join(".", home, filepath.ToSlash(out))
+	if err := confined.Name(path.Clean(filepath.ToSlash(out))); err != nil {
+		return "", exit.Invalid("the output folder cannot be used: %v", err)
 	}
-	below := filepath.FromSlash(path.Join(home, out))
 	root, err := os.OpenRoot(h.Out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		return filepath.Join(h.Out, filepath.FromSlash(below)), nil
 	case err != nil:
 		return "", exit.Invalid("the server's output folder cannot be opened: %v", exit.Reason(err))
-	default:
-		defer root.Close()
-		if _, err := root.Stat(cmp.Or(below, ".")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", exit.Invalid("the output folder %q cannot be used: %v", out, exit.Reason(err))
-		}
 	}
-	return filepath.Join(h.Out, below), nil
+	defer root.Close()
+	switch folder, err := confined.Folder(root, below); {
+	case err == nil:
+		folder.Close()
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", exit.Invalid("the output folder %q cannot be used: %v", out, exit.Reason(err))
+	}
+	return filepath.Join(h.Out, filepath.FromSlash(below)), nil
 }
 
 // prepareGenerate makes the job's input from a call's arguments: with the caller's folder, the server's limits, and

@@ -146,7 +146,7 @@ func (i *Server) addTools(generate mcp.JobTool, asking []mcp.JobTool) error {
 		}
 	}
 	if err == nil && slices.Contains(h.tools, lmstxtTools) {
-		err = lmstxt.Register(i.Handler, lmstxt.Config{Root: h.callersFolder, Shown: h.ShownOut, Named: h.inputName,
+		err = lmstxt.Register(i.Handler, lmstxt.Config{Files: h.callersFiles, Shown: h.ShownOut, Named: h.inputName,
 			Folders: h.folders})
 	}
 	return err

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -59,10 +61,16 @@ type Box struct {
 // servers are secrets from now on.
 func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
 	b := &Box{secrets: secrets}
-	err := b.open(f.repository, func(root *os.Root) []tool.Tool { return tool.Repository(root.FS()) })
-	if err == nil && f.out != "" {
-		_ = os.MkdirAll(f.out, 0o755) // open says what is wrong
-		err = b.open(f.out, tool.Artifacts)
+	err := b.open(f.repository, os.OpenRoot, func(root *os.Root) ([]tool.Tool, error) {
+		return tool.Repository(confined.FS(root)), nil
+	})
+	if err == nil {
+		err = b.open(f.out, confined.MakeRoot, tool.Artifacts)
+	}
+	if f.out != "" && f.repository != "" && below(f.repository, f.out) {
+		for i, t := range b.own {
+			b.own[i].Outside = t.Outside || t.Access == tool.Read // the repository is text of strangers, by any way
+		}
 	}
 	if err == nil && f.mcpConfig != "" {
 		b.servers, err = servers(f.mcpConfig, env, secrets, version)
@@ -73,16 +81,24 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 	return b, err
 }
 
-func (b *Box) open(folder string, tools func(*os.Root) []tool.Tool) error {
-	if folder == "" {
+func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(*os.Root) ([]tool.Tool, error)) error {
+	if name == "" {
 		return nil
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := open(name)
 	if err != nil {
-		return exit.Invalid("cannot open the folder %s: %v", folder, exit.Reason(err))
+		return exit.Invalid("cannot open the folder %s: %v", name, exit.Reason(err))
 	}
-	b.own, b.roots = append(b.own, tools(root)...), append(b.roots, root)
-	return nil
+	b.roots = append(b.roots, root)
+	list, err := tools(root)
+	b.own = append(b.own, list...)
+	return err
+}
+
+// below reports whether the folder is the other one or in it.
+func below(other, folder string) bool {
+	way, err := filepath.Rel(settings.Real(other), settings.Real(folder))
+	return err == nil && filepath.IsLocal(way)
 }
 
 // Empty reports that no flag names any tools.

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -120,38 +117,27 @@ func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.W
 		a.ArtifactName)
 }
 
-// copyFile copies a file below the caller's folder. No name leads out of it, and no link.
+// copyFile copies a file below the caller's folder.
 func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return messages.InvalidInput("%s is not below your folder on the server", name)
-	}
 	none := messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
-	root, err := d.root(ctx)
+	files, err := d.files(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none
 	}
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	file, err := openRegular(root, filepath.FromSlash(name))
-	if err != nil {
+	defer files.Close()
+	file, err := files.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return none
+	}
+	if err != nil {
+		return err
 	}
 	defer file.Close()
 	_, err = io.Copy(w, file)
 	return err
-}
-
-func openRegular(root *os.Root, name string) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would wait
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(os.ErrNotExist, f.Close())
-	}
-	return f, nil
 }
 
 func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/confined"
 	job "github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
@@ -94,7 +95,7 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	if err := lmstxt.RegisterGenerate(k.door, lmstxt.GenerateTool(k.prepare)); err != nil {
 		t.Fatal(err)
 	}
-	if err := lmstxt.Register(k.door, lmstxt.Config{Root: k.folder, Shown: shown}); err != nil {
+	if err := lmstxt.Register(k.door, lmstxt.Config{Files: k.files, Shown: shown}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -156,8 +157,12 @@ func (k *kit) home(principal string) string {
 	return filepath.Join(k.root, cmp.Or(principal, "anybody"))
 }
 
-func (k *kit) folder(ctx context.Context) (*os.Root, error) {
-	return os.OpenRoot(k.home(auth.From(ctx).Name))
+func (k *kit) files(ctx context.Context) (lmstxt.Files, error) {
+	root, err := os.OpenRoot(k.home(auth.From(ctx).Name))
+	if err != nil {
+		return nil, err
+	}
+	return confined.FS(root), nil
 }
 
 func (k *kit) open(_ context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {

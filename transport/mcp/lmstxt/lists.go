@@ -99,15 +99,15 @@ func (d *door) list(
 	ctx context.Context, scheme string, wanted func(name string) bool,
 ) (*mcp.Result, error) {
 	files := []found{}
-	root, err := d.root(ctx)
+	folder, err := d.files(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return listed("artifacts", files)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+	defer folder.Close()
+	err = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

@@ -41,12 +41,12 @@ func (d *door) copyPage(ctx context.Context, dirs []string, node string, w io.Wr
 // graphsOf are the folders of repositories that have a graph, wherever below the caller's folder, and one of the
 // names.
 func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
-	root, err := d.root(ctx)
+	folder, err := d.files(ctx)
 	if err != nil {
 		return nil
 	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+	defer folder.Close()
+	_ = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || path.Base(name) != graphName || !isGraph(name) {
 			return ctx.Err() // what cannot be read is not there
 		}

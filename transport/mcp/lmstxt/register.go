@@ -3,17 +3,18 @@ package lmstxt
 import (
 	"context"
 	"errors"
-	"os"
+	"io/fs"
 
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // Config is what the tools are made of.
 type Config struct {
-	// Root opens the folder that the files of whoever calls in the context are below; who opened it closes it. Where it
-	// is not there (fs.ErrNotExist) there are no files. Callers that have a folder each do not see each other's files.
-	// The job generate has to write below it, and its input has to name its folder, out, relative to it.
-	Root func(ctx context.Context) (*os.Root, error)
+	// Files opens the folder that the files of whoever calls in the context are below; who opened it closes it. Where it
+	// is not there (fs.ErrNotExist) there are no files. Callers that have a folder each do not see each other's files,
+	// and no link is followed. The job generate has to write below it, and its input has to name its folder, out,
+	// relative to it.
+	Files func(ctx context.Context) (Files, error)
 	// Shown is what the paths of files begin with in the records of runs: the folder's own path, for callers on the same
 	// machine. If empty they are relative to the folder.
 	Shown string
@@ -25,10 +26,16 @@ type Config struct {
 	Folders func(ctx context.Context, repository string) []string
 }
 
+// Files are those of one caller.
+type Files interface {
+	fs.FS
+	Close() error
+}
+
 // door is what the tools share.
 type door struct {
 	*mcp.Server
-	root      func(ctx context.Context) (*os.Root, error)
+	files     func(ctx context.Context) (Files, error)
 	shown     string
 	named     func(repository string) string
 	foldersOf func(ctx context.Context, repository string) []string
@@ -44,13 +51,13 @@ func RegisterGenerate(s *mcp.Server, tool mcp.JobTool) error {
 
 // Register adds the tools lmstxt_* and their resources to a server that has generate.
 func Register(s *mcp.Server, c Config) error {
-	if c.Root == nil {
+	if c.Files == nil {
 		return errors.New("the lmstxt tools need a folder")
 	}
 	if !s.HasTool(generateTool) {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
-	d := &door{Server: s, root: c.Root, shown: c.Shown, named: c.Named, foldersOf: c.Folders}
+	d := &door{Server: s, files: c.Files, shown: c.Shown, named: c.Named, foldersOf: c.Folders}
 	if d.named == nil {
 		d.named = func(string) string { return "" }
 	}

@@ -4,11 +4,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
 )
 
@@ -23,13 +22,9 @@ type rooted struct {
 	root *os.Root
 }
 
-// Open does not wait where the name became a pipe after somebody looked at it.
+// Open follows no link, and does not wait for a pipe.
 func (r rooted) Open(name string) (fs.File, error) {
-	local, err := filepath.Localize(name)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	f, err := r.root.OpenFile(local, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := confined.File(r.root, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +94,7 @@ func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	if !ok {
 		return sub, func() {}, nil
 	}
-	root, err := r.root.OpenRoot(sub.base + "/") // the slash asks for a folder: opening a pipe would not end
+	root, err := confined.Folder(r.root, sub.base)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/seed889630bf/lastword/actors/confined"
 )
 
 // Reader reads kept files one after the other. It holds the folder of the last one open, so files in the order of
@@ -96,7 +98,7 @@ func (r *Reader) in(name string) (fs.FS, string) {
 	}
 	if r.held == nil || r.folder != folder {
 		r.Close()
-		root, err := top.root.OpenRoot(folder)
+		root, err := confined.Folder(top.root, path.Clean(folder))
 		if err != nil {
 			return r.files, name
 		}

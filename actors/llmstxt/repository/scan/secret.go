@@ -7,6 +7,12 @@ import (
 	"strings"
 )
 
+// HoldsSecrets reports whether a file is there to hold secrets, by its name or its first [HeadBytes]. Such files are
+// not read.
+func HoldsSecrets(file string, head []byte) bool {
+	return isSecretName(file) || hasSecret(path.Base(file), head[:min(len(head), HeadBytes)])
+}
+
 // isSecretName tells the files that are there to hold secrets, so that they need not even be opened.
 func isSecretName(file string) bool {
 	name := strings.ToLower(path.Base(file))

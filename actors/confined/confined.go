@@ -1,0 +1,229 @@
+package confined
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// shortGit is how Windows may spell .git.
+var shortGit = regexp.MustCompile(`^(?i:git~[0-9]+)$`)
+
+// Name refuses a slash-separated name with an invalid_input error if it leaves the folder, a part of it begins with a
+// dot, as .git and .env do, or a character of it is invisible.
+func Name(name string) error {
+	if !fs.ValidPath(name) {
+		return messages.InvalidInput("%q is not below the folder; give a relative name such as docs/guide.md", name)
+	}
+	if name == "." {
+		return nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part[0] == '.', shortGit.MatchString(part):
+			return messages.InvalidInput("%q is hidden; give a name without a part that begins with a dot", name)
+		case strings.ContainsFunc(part, func(r rune) bool { return !unicode.IsPrint(r) }):
+			return messages.InvalidInput("%q has an invisible character; give a name without it", name)
+		}
+	}
+	return nil
+}
+
+// Open opens a file or a folder for reading.
+func Open(root *os.Root, name string) (*os.File, error) { return OpenFile(root, name, os.O_RDONLY, 0) }
+
+// OpenFile opens a file as [os.Root.OpenFile] does.
+func OpenFile(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	if err := Name(name); err != nil {
+		return nil, err
+	}
+	return File(root, name, flag, mode)
+}
+
+// File is [OpenFile] for any name.
+func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	dir, base, err := split(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	seen, err := dir.Lstat(base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
+		flag |= os.O_EXCL // what comes between is not followed
+	case err != nil:
+		return nil, err
+	case !seen.Mode().IsRegular() && !seen.IsDir():
+		return nil, refusal(name, seen)
+	}
+	f, err := dir.OpenFile(base, flag|syscall.O_NONBLOCK, mode) // it may have become a pipe
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || seen != nil && !os.SameFile(seen, info) {
+		return nil, errors.Join(refusal(name, seen), err, f.Close())
+	}
+	return f, nil
+}
+
+// Folder opens the folder dir below root.
+func Folder(root *os.Root, dir string) (*os.Root, error) { return walk(root, dir, enter) }
+
+// Make is [Folder] that makes the folders that are missing, and syncs those that hold them. It heeds [Name].
+func Make(root *os.Root, dir string) (*os.Root, error) {
+	if err := Name(dir); err != nil {
+		return nil, err
+	}
+	return walk(root, dir, makeStep)
+}
+
+func makeStep(at *os.Root, part string) (*os.Root, error) {
+	switch err := at.Mkdir(part, 0o755); {
+	case err == nil:
+		if err := atomicfile.SyncFolder(at, "."); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrExist):
+		return nil, err
+	}
+	return enter(at, part)
+}
+
+// MakeRoot makes and opens the folder that the user names. Neither it nor a folder between the working directory and
+// it is a link, which may have come with a repository.
+func MakeRoot(name string) (*os.Root, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	from, rest := filepath.Split(name)
+	if here, err := os.Getwd(); err == nil {
+		if below, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(below) {
+			from, rest = here, below
+		}
+	}
+	if err := os.MkdirAll(from, 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil || rest == "" {
+		return root, err
+	}
+	defer root.Close()
+	return walk(root, filepath.ToSlash(rest), makeStep)
+}
+
+// Write writes a file as [atomicfile.Write] does, and makes its folder. A link of that name is replaced. The file is
+// on disk when Write returns.
+func Write(root *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) error) error {
+	if err := Name(name); err != nil {
+		return err
+	}
+	dir, err := Make(root, path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := atomicfile.Write(dir, path.Base(name), mode, fill); err != nil {
+		return err
+	}
+	return atomicfile.SyncFolder(dir, ".")
+}
+
+// Remove removes a file or an empty folder.
+func Remove(root *os.Root, name string) error {
+	dir, base, err := split(root, name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Remove(base)
+}
+
+// Files reads below a root by the rules of [Open], as an [fs.FS].
+type Files struct{ root *os.Root }
+
+func FS(root *os.Root) Files { return Files{root} }
+
+func (f Files) Open(name string) (fs.File, error) {
+	file, err := Open(f.root, name)
+	if err != nil {
+		return nil, err // a nil *os.File is no nil fs.File
+	}
+	return file, nil
+}
+
+// Close closes the root.
+func (f Files) Close() error { return f.root.Close() }
+
+// split opens the folder that holds the name.
+func split(root *os.Root, name string) (dir *os.Root, base string, err error) {
+	if _, err := filepath.Localize(name); err != nil {
+		return nil, "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	dir, err = Folder(root, path.Dir(name))
+	return dir, path.Base(name), err
+}
+
+// walk opens one folder after the other.
+func walk(root *os.Root, dir string, step func(at *os.Root, part string) (*os.Root, error)) (*os.Root, error) {
+	at, err := root.OpenRoot(".")
+	if err != nil || dir == "." {
+		return at, err
+	}
+	for part := range strings.SplitSeq(dir, "/") {
+		next, err := step(at, part)
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// enter opens a folder that is none of its parent's links, even if it becomes one meanwhile.
+func enter(at *os.Root, part string) (*os.Root, error) {
+	seen, err := at.Lstat(part)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.IsDir() {
+		return nil, refusal(part, seen)
+	}
+	sub, err := at.OpenRoot(part + "/") // the slash asks for a folder: opening a pipe would not end
+	if err != nil {
+		return nil, err
+	}
+	if info, err := sub.Stat("."); err != nil || !os.SameFile(seen, info) {
+		return nil, errors.Join(refusal(part, seen), err, sub.Close())
+	}
+	return sub, nil
+}
+
+// refused is an error of the caller's, and [fs.ErrInvalid].
+type refused struct{ err *messages.Error }
+
+func (r refused) Error() string   { return r.err.Message }
+func (r refused) Unwrap() []error { return []error{r.err, fs.ErrInvalid} }
+
+func refusal(name string, seen fs.FileInfo) error {
+	say := func(format string) error { return refused{messages.InvalidInput(format, name)} }
+	switch {
+	case seen != nil && seen.Mode()&fs.ModeSymlink != 0:
+		return say("%q is a link, and links are not followed; give the name of what it leads to")
+	case seen != nil && seen.Mode().IsRegular():
+		return say("%q is not a folder")
+	}
+	return say("%q is neither a file nor a folder, or it was replaced meanwhile")
+}
