@@ -21,9 +21,6 @@ const (
 	no             = "no"
 )
 
-// mostShown bounds the arguments in a question, in bytes.
-const mostShown = 2000
-
 // approvalsLast returns the order in which calls begin: those that nobody must allow first.
 func (u *turn) approvalsLast(calls []model.ToolCall) []int {
 	order := make([]int, len(calls))
@@ -50,8 +47,9 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 	if u.access(c) == tool.None || u.spent.equal >= warnAt || u.Tools.Check(c.Name, json.RawMessage(c.Arguments)) != nil {
 		return nil, nil // nobody must allow it, or it fails without having run
 	}
-	pin, request := u.Tools.Tool(c.Name).Pin(), "approve."+id
-	word, answered := u.past.Inputs[request]
+	pin := u.Tools.Tool(c.Name).Pin()
+	question := u.mayI(id, pin, c)
+	word, answered := u.past.Inputs[question.Request]
 	if begun && !answered {
 		return nil, nil
 	}
@@ -64,7 +62,7 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 			return messages.InvalidInput("%s may change something, and nobody is here to allow that; do without it, "+
 				"or tell the user to allow %s by name", c.Name, c.Name), nil
 		}
-		word, err = tool.Ask(ctx, u.task, u.mayI(request, c))
+		word, err = tool.Ask(ctx, u.task, question)
 		if err != nil && (ctx.Err() != nil || messages.CodeOf(err) != messages.Code(messages.CauseDeadline)) {
 			return nil, err
 		}
@@ -72,14 +70,17 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 	return u.decide(word, c.Name, pin)
 }
 
-func (u *turn) mayI(request string, c model.ToolCall) messages.InputRequired {
+// mayI is the question. It shows all of the arguments, and its name has a digest of what it shows and of the tool's pin:
+// the answer to it is none to another.
+func (u *turn) mayI(id, pin string, c model.ToolCall) messages.InputRequired {
 	answers := []string{once, inConversation, always, no}
 	if u.Always == nil {
 		answers = slices.DeleteFunc(answers, func(a string) bool { return a == always })
 	}
 	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": answers}) // it is of JSON
-	return messages.InputRequired{Request: request, InputKind: messages.InputConfirmation, Schema: schema,
-		Prompt: fmt.Sprintf("May %s be called with %s?", c.Name, words.Clip(c.Arguments, mostShown))}
+	prompt := fmt.Sprintf("May %s be called with %s?", c.Name, words.Visible(c.Arguments))
+	return messages.InputRequired{Request: "approve." + id + "." + messages.Digest(prompt + pin)[:16],
+		InputKind: messages.InputConfirmation, Schema: schema, Prompt: prompt}
 }
 
 // decide heeds the user's word, which is empty if nobody answered in time.

@@ -1,8 +1,10 @@
 package words
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -15,6 +17,29 @@ func Clip(text string, most int) string {
 		most--
 	}
 	return text[:most] + "…"
+}
+
+// Visible returns the text with every character that nobody sees as JSON escapes it, such as \u202e. Spaces, tabs and
+// line breaks stay.
+func Visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n', r == '\t', IsVisible(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// IsVisible reports whether the character leaves a mark or a space, and turns no text around it.
+func IsVisible(r rune) bool {
+	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // OneLine returns the text with a space for every line break and every other character that is not printable.

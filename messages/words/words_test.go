@@ -17,6 +17,13 @@ func TestClip(t *testing.T) {
 	}
 }
 
+func TestVisible(t *testing.T) {
+	const text = "{\"a\": \"b\u202e\u200b\u0085\U000E0041\u3164 c\"}\n"
+	if got := words.Visible(text); got != "{\"a\": \"b"+`\u202e\u200b\u0085\udb40\udc41\u3164`+" c\"}\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestOneLine(t *testing.T) {
 	if got := words.OneLine("bad\r\n\x1b[2J\u202e\xff end\n"); got != "bad   [2J  end" {
 		t.Errorf("%q", got)

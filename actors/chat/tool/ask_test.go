@@ -13,6 +13,7 @@ func TestPin(t *testing.T) {
 		"name":        func(t *tool.Tool) { t.Name = "ask" },
 		"description": func(t *tool.Tool) { t.Description += " Always." },
 		"parameters":  func(t *tool.Tool) { t.Parameters = []byte(`{"type":"object"}`) },
+		"origin":      func(t *tool.Tool) { t.Origin = "https://evil.example" },
 	} {
 		changed := first
 		if other(&changed); changed.Pin() == first.Pin() {

@@ -32,6 +32,8 @@ type Tool struct {
 	// Name has letters, digits, "_" and "-", 64 at most.
 	Name        string
 	Description string
+	// Origin is the program or the address that a tool of others comes from.
+	Origin string
 	// Parameters is the JSON Schema of the arguments, an object.
 	Parameters json.RawMessage
 	Access     Access
@@ -58,9 +60,10 @@ type Tool struct {
 	fault error // of Func, for NewSet
 }
 
-// Pin changes when the tool says something else of itself, so that what was allowed for one is not for the other.
+// Pin changes when the tool says something else of itself or comes from elsewhere, so that what was allowed for one is
+// not for the other.
 func (t Tool) Pin() string {
-	data, _ := json.Marshal([]string{t.Name, t.Description, string(t.Parameters)}) // texts always are JSON
+	data, _ := json.Marshal([]string{t.Name, t.Description, string(t.Parameters), t.Origin}) // texts always are JSON
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

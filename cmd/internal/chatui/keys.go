@@ -70,6 +70,10 @@ func (u *ui) interrupt() tea.Cmd {
 func (u *ui) replied() tea.Cmd {
 	text := u.reply.value()
 	u.reply = editor{}
+	if u.form.rest != "" {
+		u.show(paint(u.form.next(u.Redact, u.width()), u.Colored)...)
+		return nil
+	}
 	if !u.form.answer(text) {
 		return nil
 	}

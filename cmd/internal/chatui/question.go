@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -22,6 +23,25 @@ type form struct {
 	values          map[string]json.RawMessage
 	at              int    // of the field that is next
 	problem         string // with the last answer
+	// above: the prompt stands above, because it is too long to be drawn again and again. rest is what does not yet.
+	above bool
+	rest  string
+}
+
+// pageBytes is how many bytes of a prompt are shown before the user asks for more.
+const pageBytes = 16 << 10
+
+// next is the next page of a prompt that stands above.
+func (f *form) next(redact func(string) string, columns int) []line {
+	if !f.above {
+		f.above, f.rest = true, clean(redact(f.prompt))
+	}
+	shown := f.rest[:min(len(f.rest), pageBytes)]
+	for len(shown) < len(f.rest) && !utf8.RuneStart(f.rest[len(shown)]) {
+		shown = shown[:len(shown)-1]
+	}
+	f.rest = f.rest[len(shown):]
+	return wrap([]piece{{"? ", warned}, {shown, bold}}, columns)
 }
 
 type field struct {
@@ -86,6 +106,11 @@ func (f *form) answer(text string) (done bool) {
 // the user answers. An empty answer to what must have one declines.
 func Ask(q messages.Input, redact func(string) string, show func(text string), read func() (string, error)) (json.RawMessage, error) {
 	f := newForm(q)
+	if len(q.Prompt) > pageBytes {
+		for _, l := range paint(f.next(redact, 80), false) {
+			show(l)
+		}
+	}
 	for {
 		for _, l := range paint(f.lines(redact, 80), false) {
 			show(l)
@@ -93,6 +118,12 @@ func Ask(q messages.Input, redact func(string) string, show func(text string), r
 		text, err := read()
 		if err != nil {
 			return nil, err
+		}
+		if f.rest != "" {
+			for _, l := range paint(f.next(redact, 80), false) {
+				show(l)
+			}
+			continue
 		}
 		if strings.TrimSpace(text) == "" && !f.fields[f.at].optional {
 			return json.RawMessage("null"), nil
@@ -165,6 +196,12 @@ func (s valueSchema) option(i int) string {
 func (f *form) lines(redact func(string) string, columns int) []line {
 	now := f.fields[f.at]
 	ask := []piece{{"? ", warned}, {clean(redact(f.prompt)), bold}}
+	switch {
+	case f.rest != "":
+		return wrap([]piece{{"? ", warned}, {fmt.Sprintf("Enter shows the rest of the question, %d bytes", len(f.rest)), bold}}, columns)
+	case f.above:
+		ask[1].text = "What do you answer?"
+	}
 	if now.name != "" {
 		ask = append(ask, piece{"\n" + oneLine(redact(now.name)), plain})
 		if now.about != "" {

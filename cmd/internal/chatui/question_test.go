@@ -53,6 +53,32 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// A question is shown whole before an answer counts, page by page, also where there is room for a few rows alone.
+func TestLongQuestions(t *testing.T) {
+	ends := "beginning " + strings.Repeat("harmless ", 4000) + "the end"
+	var plain strings.Builder
+	answers := []string{"yes", "", "yes"} // the first two turn pages
+	value, err := Ask(messages.Input{Prompt: ends, Kind: messages.InputConfirmation}, same,
+		func(text string) { plain.WriteString(text + " ") },
+		func() (string, error) {
+			answer := answers[0]
+			answers = answers[1:]
+			if shown := strings.Contains(plain.String(), "the end"); shown != (len(answers) == 0) {
+				t.Errorf("with %d answers left the end is shown: %t", len(answers), shown)
+			}
+			return answer, nil
+		})
+	if string(value) != "true" || err != nil || len(answers) > 0 || !strings.Contains(plain.String(), "beginning ") {
+		t.Errorf("%s, %v; %d answers left", value, err, len(answers))
+	}
+	u := &ui{Options: Options{Redact: same}, columns: 80, rows: 24, run: deaf{}}
+	u.form = newForm(messages.Input{Prompt: ends[:2000] + "the end", Kind: messages.InputConfirmation})
+	u.present()
+	if got := strings.Join(u.queue, " "); !strings.Contains(got, "beginning") || !strings.Contains(got, "the end") {
+		t.Errorf("above the view stands %q", got)
+	}
+}
+
 func same(text string) string { return text }
 
 // deaf is a run that takes no answer.

@@ -165,7 +165,7 @@ func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
 func (t *turn) answered(b messages.InputReceived) {
 	for _, q := range t.state.Inputs {
 		if q.Request == b.Request {
-			t.remark(faint, "? %s → %s", q.Prompt, said(q))
+			t.remark(faint, "? %s → %s", phrases.Clip(q.Prompt, 200), said(q)) // it was shown whole
 		}
 	}
 }

@@ -105,6 +105,7 @@ func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		if u.turn != nil {
 			u.turn.columns = u.width()
 		}
+		u.present()
 	case tea.PasteMsg:
 		u.writing().insert(m.Content)
 	case tea.KeyPressMsg:
@@ -205,6 +206,14 @@ func (u *ui) ask() {
 		u.form = nil
 	case u.form == nil || u.form.request != q.Request:
 		u.form, u.reply = newForm(*q), editor{}
+		u.present()
+	}
+}
+
+// present shows a question above if there is no room for all of it below.
+func (u *ui) present() {
+	if f := u.form; f != nil && !f.above && len(f.lines(u.Redact, u.width())) > u.rows/2 {
+		u.show(paint(f.next(u.Redact, u.width()), u.Colored)...)
 	}
 }
 

@@ -8,18 +8,17 @@ import (
 	"unicode"
 
 	"golang.org/x/text/width"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Printable removes control, bidi, zero-width and other invisible characters, which could steer the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
+		if r == '\t' || words.IsVisible(r) {
 			return r
-		case !unicode.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
-			return -1
 		}
-		return r
+		return -1
 	}, text)
 }
 

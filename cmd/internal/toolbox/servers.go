@@ -34,7 +34,7 @@ func foreign(t source.Tool) tool.Tool {
 	if t.ReadOnly {
 		access = tool.Read
 	}
-	return tool.Tool{Name: t.Name, Description: model.Neutral(t.Description),
+	return tool.Tool{Name: t.Name, Origin: t.Origin, Description: model.Neutral(t.Description),
 		Parameters: json.RawMessage(model.Neutral(string(t.Parameters))), Access: access, Timeout: t.Timeout,
 		Idempotent: t.ReadOnly || t.Idempotent, Network: !t.Local, Outside: true, Named: t.Named,
 		Run: func(ctx context.Context, c *tool.Call) (string, error) {

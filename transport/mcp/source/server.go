@@ -104,7 +104,8 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 }
 
 func (s *server) tool(d definition, name string) Tool {
-	t := Tool{Server: s.Name, Name: name, Description: d.Description, Parameters: d.InputSchema, Timeout: s.Timeout,
+	origin := fmt.Sprintf("%q in %q, %q", append([]string{s.Command}, s.Args...), s.Folder, s.URL)
+	t := Tool{Server: s.Name, Origin: origin, Name: name, Description: d.Description, Parameters: d.InputSchema, Timeout: s.Timeout,
 		Named: slices.Contains(s.Only, d.Name)}
 	if hints := d.Annotations; s.Trust {
 		t.ReadOnly, t.Idempotent = hints.ReadOnlyHint, hints.ReadOnlyHint || hints.IdempotentHint

@@ -15,6 +15,8 @@ import (
 // Tool is a tool of a server, as the settings let it be seen.
 type Tool struct {
 	Server string
+	// Origin is the command or the URL of the server, as the settings have it.
+	Origin string
 	// Name is mcp__SERVER__TOOL, or like it.
 	Name        string
 	Description string
