@@ -43,6 +43,9 @@ type About struct {
 	Output JSONSchema
 	// Text is the member of the input that takes what a chat client says; "" where the result is no answer.
 	Text string
+	// Asks is the member of the input, a boolean, with which a caller says that it answers what the job asks; "" where
+	// the job asks anyway, or nothing.
+	Asks string
 	// Effects, for clients. The zero value writes without destroying and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 	// Limits bound runs whose callers set none.

@@ -288,8 +288,8 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/http",
 	ours:  []string{"messages", "transport/door", "transport/door/*"},
-	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/..."},
-	tests: []string{module + "/actors"},
+	libs:  []string{"github.com/danielgtaylor/huma/v2/..."},
+	tests: []string{module + "/actors", "github.com/coder/websocket"},
 }, {
 	pkgs:  "transport/web",
 	tests: []string{module + "/messages"},
@@ -301,7 +301,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/http/client",
 	ours:  []string{"messages"},
-	tests: []string{module + "/actors", module + "/transport/http"},
+	tests: []string{module + "/actors", module + "/transport/http", module + "/transport/door"},
 }, {
 	pkgs: "cmd/internal/environment",
 }, {

@@ -240,10 +240,10 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
 	for path, dialect := range inside.Dialects {
-		mux.Handle(path, entrance.Wrap(inside.Metrics.Requests(dialect)))
+		mux.Handle(path, entrance.Refusing(dialect.Refuse).Wrap(inside.Metrics.Requests(dialect)))
 	}
 	if inside.Nano != nil {
-		s.nano = entrance.Wrap(inside.Metrics.Requests(inside.Nano))
+		s.nano = entrance.Refusing(inside.Nano.Refuse).Wrap(inside.Metrics.Requests(inside.Nano))
 	}
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -42,16 +43,16 @@ func newStage(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
+	tools := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.New(api.Config{Runs: s.system, Version: "test"}))
-	mux.Handle(mcpPath, door)
+	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: s.system, Version: "test"})))
+	mux.Handle(mcpPath, tools)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Scopes: []auth.Scope{auth.Admin}})))
 	}))
 	s.url = web.URL
 	t.Cleanup(func() {
-		door.Close()
+		tools.Close()
 		web.CloseClientConnections()
 		web.Close()
 		_ = s.system.Close(context.Background())

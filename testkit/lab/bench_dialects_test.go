@@ -18,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -74,17 +75,17 @@ func dialectFigures() []figure {
 
 // dialectDoors adds the dialects to the server that startHTTP starts.
 func dialectDoors(mux *http.ServeMux, system *actors.System) {
-	chat := door.Job{Name: "chat", Text: "message", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}
-	config := door.Config{Runs: system, Jobs: []door.Job{chat}}
-	for _, door := range []struct {
+	chat := messages.JobInfo{Name: "chat", About: messages.About{Text: "message", Input: withContext}}
+	to := door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{chat}})
+	for _, protocol := range []struct {
 		handler http.Handler
 		paths   []string
-	}{{completions.New(config), []string{completions.Path}}, {responses.New(config), responses.Paths()},
-		{aisdk.New(config), aisdk.Paths()}, {agui.New(config), agui.Paths()},
-		{looopy.New(config), []string{looopy.Path}}, {erlmcp.New(config, "1"), []string{"/erlmcp"}},
-		{nano.New(config, "1"), nano.Paths()}} {
-		for _, path := range door.paths {
-			mux.Handle(path, door.handler)
+	}{{completions.New(to), []string{completions.Path}}, {responses.New(to), responses.Paths()},
+		{aisdk.New(to), aisdk.Paths()}, {agui.New(to), agui.Paths()},
+		{looopy.New(to), []string{looopy.Path}}, {erlmcp.New(to), []string{"/erlmcp"}},
+		{nano.New(to), nano.Paths()}} {
+		for _, path := range protocol.paths {
+			mux.Handle(path, protocol.handler)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -79,7 +80,7 @@ func stamped(n int, pace time.Duration) func(context.Context, *actors.TaskContex
 func web(t *testing.T, say func(context.Context, *actors.TaskContext, int) (string, error)) (string, *actors.System, func()) {
 	t.Helper()
 	s, done := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("say", say)}, MaxReaders: 2 * watchers})
-	server := httptest.NewServer(api.New(api.Config{Runs: s, Jobs: []api.Job{{Name: "say"}}}))
+	server := httptest.NewServer(api.New(door.New(door.Config{Runs: s, Jobs: []messages.JobInfo{{Name: "say"}}})))
 	return server.URL, s, func() {
 		server.CloseClientConnections()
 		server.Close()

@@ -20,6 +20,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -196,7 +198,7 @@ func serveHTTP(folder string) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s)
-	mux.Handle("/v1/", api.New(api.Config{Runs: system, Jobs: []api.Job{{Name: "say"}, {Name: "wait"}, {Name: "chat"}}}))
+	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "say"}, {Name: "wait"}, {Name: "chat"}}})))
 	dialectDoors(mux, system)
 	mux.HandleFunc("/cpu", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cpuTime().Microseconds()) })
 	mux.HandleFunc("/memory", func(w http.ResponseWriter, _ *http.Request) {

@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -64,13 +65,13 @@ func (w *counting) count(input, before, after string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	door := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1"})
-	if err := door.AddJob(mcp.JobTool{Job: chat.Name, Description: "Chats."}); err != nil {
+	tools := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1"})
+	if err := tools.AddJob(mcp.JobTool{Job: chat.Name, Description: "Chats."}); err != nil {
 		w.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.New(api.Config{Runs: system, Version: "1"}))
-	mux.Handle("/mcp", door)
+	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Version: "1"})))
+	mux.Handle("/mcp", tools)
 	doors := piped(w.T, mux.ServeHTTP)
 	w.watch(system, doors, input)
 	w.read.Wait()
@@ -81,7 +82,7 @@ func (w *counting) count(input, before, after string) {
 	}
 	doors.CloseIdleConnections()
 	models.CloseIdleConnections()
-	door.Close()
+	tools.Close()
 	if err := system.Close(context.Background()); err != nil {
 		w.Error(err)
 	}

@@ -30,7 +30,7 @@ const seedCuts = 20
 // seedClient is a client of a seed system: its own code, or what stands in for it.
 type seedClient struct {
 	row  clientRow
-	open func(door.Config) http.Handler
+	open func(*door.Door) *door.Handler
 	// terminal is in the last that the client is sent.
 	terminal *regexp.Regexp
 	// run has the client read the story at each of the URLs, one after the other.
@@ -66,7 +66,7 @@ func TestSeedClients(t *testing.T) {
 			return seedLines(t, exec.CommandContext(t.Context(), command[0], append(command[1:], string(list))...))
 		}
 	}
-	openNANO := func(c door.Config) http.Handler { return nano.New(c, "test") }
+	openNANO := func(d *door.Door) *door.Handler { return nano.New(d) }
 	nanoEnd := regexp.MustCompile(`"end":true`)
 	for _, c := range []seedClient{
 		{row: clientRow{dialect: "nano", client: "its code, polling", version: nodeVersion(t)}, open: openNANO,
@@ -77,7 +77,7 @@ func TestSeedClients(t *testing.T) {
 			open: looopy.New, run: node("looopy.mjs"), turn: true,
 			terminal: regexp.MustCompile(`"kind":"task-complete"|"state":"(failed|canceled)"`)},
 		{row: clientRow{dialect: "erlmcp", client: "the example in Go", version: runtime.Version()},
-			open: func(c door.Config) http.Handler { return erlmcp.New(c, "test") }, run: erlmcpExample,
+			open: func(d *door.Door) *door.Handler { return erlmcp.New(d) }, run: erlmcpExample,
 			terminal: regexp.MustCompile(`"stream_(complete|error|cancelled)"`)},
 	} {
 		t.Run(c.row.dialect+" "+c.row.client, func(t *testing.T) {
@@ -183,7 +183,7 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 		t.Fatal(err)
 	}
 	cutting := &cutListener{Listener: listener, left: cut - 1, always: cut == 0, terminal: c.terminal}
-	server := httptest.NewUnstartedServer(c.open(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs}))
+	server := httptest.NewUnstartedServer(c.open(door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs})))
 	_ = server.Listener.Close()
 	server.Listener = cutting
 	server.Start()
@@ -191,16 +191,19 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 	return cutting
 }
 
+// withContext is the schema of a job that takes a context.
+func withContext() json.RawMessage { return json.RawMessage(`{"properties":{"context":{}}}`) }
+
 // seedJobs are those that the clients call.
-var seedJobs = []door.Job{{Name: "prompt"}, {Name: "chat", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}}
+var seedJobs = []messages.JobInfo{{Name: "prompt"}, {Name: "chat", About: messages.About{Input: withContext}}}
 
 // A conversation that a client of one seed system begins is read by that of another, and answered by that of a third.
 func TestSeedDialectsShareRuns(t *testing.T) {
-	config := door.Config{Runs: &stories.Teller{}, Jobs: seedJobs}
+	to := door.New(door.Config{Runs: &stories.Teller{}, Jobs: seedJobs})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", nano.New(config, "test"))
-	mux.Handle(looopy.Path, looopy.New(config))
-	mux.Handle(erlmcp.Path, erlmcp.New(config, "test"))
+	mux.Handle("/mcp", nano.New(to))
+	mux.Handle(looopy.Path, looopy.New(to))
+	mux.Handle(erlmcp.Path, erlmcp.New(to))
 	send := func(method, target, body, want string) string {
 		t.Helper()
 		w := httptest.NewRecorder()

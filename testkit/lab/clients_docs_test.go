@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
@@ -47,9 +46,9 @@ func testSeedDocs(t *testing.T) {
 		}
 	}
 	folder := npmInstall(t, "httpclients")
-	open := func(story string, handler func(door.Config) http.Handler) *httptest.Server {
-		server := httptest.NewServer(handler(door.Config{Runs: telling{&stories.Teller{}, story},
-			Jobs: []door.Job{{Name: "prompt"}, {Name: "chat"}}}))
+	open := func(story string, handler func(*door.Door) *door.Handler) *httptest.Server {
+		server := httptest.NewServer(handler(door.New(door.Config{Runs: telling{&stories.Teller{}, story},
+			Jobs: []messages.JobInfo{{Name: "prompt"}, {Name: "chat"}}})))
 		t.Cleanup(server.Close)
 		return server
 	}
@@ -69,12 +68,12 @@ func testSeedDocs(t *testing.T) {
 	}
 	node := []string{"node", "--input-type=module", "-e"}
 
-	s := open("plain", func(c door.Config) http.Handler { return nano.New(c, "test") })
+	s := open("plain", func(d *door.Door) *door.Handler { return nano.New(d) })
 	if got := said(s, blocks["NANO"]["js"], node...); got != "Hello, wörld 🌍" {
 		t.Errorf("NANO's snippet prints %q", got)
 	}
 
-	s = open("plain", func(c door.Config) http.Handler { return erlmcp.New(c, "test") })
+	s = open("plain", func(d *door.Door) *door.Handler { return erlmcp.New(d) })
 	if got, want := shapes(t, said(s, blocks["erlmcp"]["sh"], "sh", "-c")), shapes(t, blocks["erlmcp"]["json"]); got != want {
 		t.Errorf("erlmcp's snippet prints\n%s, want\n%s", got, want)
 	}

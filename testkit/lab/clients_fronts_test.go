@@ -110,16 +110,16 @@ func newFronts(t *testing.T) *fronts {
 // frontDoors serves runs of the job chat in every format of the front ends.
 func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 	mux := http.NewServeMux()
-	config := door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []door.Job{{Name: "chat", Text: "message"}}}
-	for _, door := range []struct {
+	to := door.New(door.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	for _, protocol := range []struct {
 		paths   []string
 		handler http.Handler
 	}{
-		{openai.Paths(), openai.New(config)}, {[]string{completions.Path}, completions.New(config)},
-		{responses.Paths(), responses.New(config)}, {aisdk.Paths(), aisdk.New(config)}, {agui.Paths(), agui.New(config)},
+		{openai.Paths(), openai.New(to)}, {[]string{completions.Path}, completions.New(to)},
+		{responses.Paths(), responses.New(to)}, {aisdk.Paths(), aisdk.New(to)}, {agui.Paths(), agui.New(to)},
 	} {
-		for _, path := range door.paths {
-			mux.Handle(path, door.handler)
+		for _, path := range protocol.paths {
+			mux.Handle(path, protocol.handler)
 		}
 	}
 	return mux

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -71,10 +72,10 @@ func newWebKit(t *testing.T) *webKit {
 		t.Fatal(err)
 	}
 	w := &webKit{system: system, posted: make(chan []byte, 1)}
-	door := httptest.NewServer(api.New(api.Config{Runs: system, Version: "test", Jobs: []api.Job{{Name: "tell",
-		Description: "Tells words", Schema: json.RawMessage(`{"type":"integer"}`)}}}))
-	w.direct = door.URL
-	target, err := url.Parse(door.URL)
+	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Version: "test", Jobs: []messages.JobInfo{{Name: "tell",
+		About: messages.About{Description: "Tells words", Input: func() json.RawMessage { return json.RawMessage(`{"type":"integer"}`) }}}}})))
+	w.direct = server.URL
+	target, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +107,8 @@ func newWebKit(t *testing.T) *webKit {
 	t.Cleanup(func() {
 		site.CloseClientConnections()
 		site.Close()
-		door.CloseClientConnections()
-		door.Close()
+		server.CloseClientConnections()
+		server.Close()
 		_ = system.Close(context.Background())
 	})
 	return w

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/sqlite"
@@ -49,19 +50,20 @@ func servePage(setup string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var plays []actors.Definition
-	door := api.Config{Version: "test", Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+	with := door.Config{Version: "test", Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 		return files.Open(a.Path)
 	}}
 	for _, name := range []string{"generate", "prompt", "play", "plan"} {
 		plays = append(plays, player(name, files))
-		door.Jobs = append(door.Jobs, api.Job{Name: name, Description: "Plays what its input says", Schema: json.RawMessage(playSchema)})
+		with.Jobs = append(with.Jobs, messages.JobInfo{Name: name, About: messages.About{Description: "Plays what its input says",
+			Input: func() json.RawMessage { return json.RawMessage(playSchema) }}})
 	}
 	system, err := actors.New(ctx, actors.Config{Journal: journal, Jobs: plays, MaxRunsPerPrincipal: 2000, MaxRuns: 2000,
 		Drain: time.Second})
 	if err != nil {
 		return err
 	}
-	door.Runs = system
+	with.Runs = system
 	config := auth.Config{Listen: at.Listen, Rate: -1}
 	if at.Tokens != "" {
 		if config.Tokens, err = auth.LoadTokens(at.Tokens); err != nil {
@@ -73,7 +75,7 @@ func servePage(setup string) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", entrance.Wrap(api.New(door)))
+	mux.Handle("/v1/", entrance.Wrap(api.New(door.New(with))))
 	for _, path := range pageweb.Paths() {
 		mux.Handle(path, entrance.Public(pageweb.Handler(at.Tokens != "")))
 	}

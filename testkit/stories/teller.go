@@ -194,6 +194,23 @@ func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, va
 	})
 }
 
+// Attach does nothing: what is told does not end with its caller.
+func (t *Teller) Attach(context.Context, messages.RunID) error { return nil }
+
+// Watch tells of no change.
+func (t *Teller) Watch(ctx context.Context, _ func(messages.RunID)) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// Forget forgets the run.
+func (t *Teller) Forget(_ context.Context, id messages.RunID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs = slices.DeleteFunc(t.runs, func(r *told) bool { return r.id == id })
+	return nil
+}
+
 func (t *Teller) change(id messages.RunID, do func(*told) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
@@ -19,8 +20,8 @@ type handler struct{ *door.Door }
 func Paths() []string { return []string{"/agui", "/agui/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
-func New(c door.Config) http.Handler {
-	d := handler{door.NewDoor(c)}
+func New(to *door.Door) *door.Handler {
+	d := handler{to}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /agui":                 d.run,
 		"POST /agui/{thread}/cancel": d.cancel,
@@ -70,13 +71,14 @@ func (d handler) run(w http.ResponseWriter, r *http.Request) error {
 	out.muted = out.seen != ""
 	out.stream = d.Stream(w, "text/event-stream")
 	over := func(*transcript.Transcript) bool { return out.ended }
-	if err := door.Play(r.Context(), out.stream, out.run, messages.Follow{}, &writing, out, over); err != nil {
+	if err := door.Play(r.Context(), d.Door, out.stream, out.run, messages.Follow{}, &writing, out, over); err != nil {
 		out.stream.Break()
 	}
 	return nil
 }
 
-// start starts a run. The thread and the run of the client are its key, so that the same request gets the same run.
+// start starts a run. The thread and the run of the client are its key, so that the same request gets the same run. What
+// comes after the user's last message is what a client whose connection was cut has of the answer.
 func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	var turn door.Turn
 	for _, raw := range in.Messages {
@@ -94,14 +96,13 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 			return "", err
 		}
 	}
+	for len(turn.Earlier) > 0 && turn.Earlier[len(turn.Earlier)-1].Role != model.User {
+		turn.Earlier = turn.Earlier[:len(turn.Earlier)-1]
+	}
 	if err := turn.Close(); err != nil {
 		return "", err
 	}
-	job, err := d.TextJob(in.Props.Job)
-	if err != nil {
-		return "", err
-	}
-	return d.StartTurn(ctx, job, turn, map[string]string{door.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
+	return d.StartTurn(ctx, in.Props.Job, turn, map[string]string{door.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
 }
 
 // newest returns the newest run of the thread. Errors: not_found.

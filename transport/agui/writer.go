@@ -69,6 +69,15 @@ func (w *writer) start(op *transcript.Op) {
 	}
 	w.write(e)
 	w.state(op, messages.Processing)
+	if slices.ContainsFunc(w.in.Messages, w.own) { // it comes again
+		w.write(event{"type": "MESSAGES_SNAPSHOT", "messages": w.messages(op.Run)})
+	}
+}
+
+// own reports whether a message of the client is one of this run.
+func (w *writer) own(raw json.RawMessage) bool {
+	var m struct{ ID string }
+	return json.Unmarshal(raw, &m) == nil && strings.HasPrefix(m.ID, w.id(""))
 }
 
 // state writes the run's state beside what the client has in its own.
@@ -220,8 +229,7 @@ func (w *writer) retract(op *transcript.Op) {
 func (w *writer) messages(run *transcript.Transcript) []any {
 	all := []any{}
 	for _, raw := range w.in.Messages {
-		var m struct{ ID string }
-		if json.Unmarshal(raw, &m) == nil && !strings.HasPrefix(m.ID, w.id("")) {
+		if !w.own(raw) {
 			all = append(all, raw)
 		}
 	}

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
-	server := httptest.NewServer(aisdk.New(door.Config{Runs: runs, Jobs: []door.Job{{Name: "generate"}, {Name: "chat", Text: "message"}}}))
+	server := httptest.NewServer(aisdk.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}}})))
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	return server.URL
 }

@@ -20,8 +20,8 @@ type handler struct{ *door.Door }
 func Paths() []string { return []string{"/api/chat", "/api/chat/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
-func New(c door.Config) http.Handler {
-	d := handler{door.NewDoor(c)}
+func New(to *door.Door) *door.Handler {
+	d := handler{to}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /api/chat":            d.chat,
 		"GET /api/chat/{id}/stream": d.resume,
@@ -135,11 +135,7 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	if err := turn.Close(); err != nil {
 		return err
 	}
-	job, err := d.TextJob(q.Job)
-	if err != nil {
-		return err
-	}
-	run, err := d.StartTurn(ctx, job, turn, map[string]string{door.ContextLabel: q.ID}, "")
+	run, err := d.StartTurn(ctx, q.Job, turn, map[string]string{door.ContextLabel: q.ID}, "")
 	if err != nil {
 		return err
 	}
@@ -209,7 +205,7 @@ func (d handler) play(w http.ResponseWriter, r *http.Request, out *writer) {
 	}
 	out.resets, out.muted = form == &reset, out.seen != ""
 	over := func(*transcript.Transcript) bool { return out.ended }
-	if err := door.Play(r.Context(), out.stream, out.state.RunID, messages.Follow{}, form, out, over); err != nil {
+	if err := door.Play(r.Context(), d.Door, out.stream, out.state.RunID, messages.Follow{}, form, out, over); err != nil {
 		out.stream.Break()
 	}
 }

@@ -36,8 +36,8 @@ func init() {
 }
 
 func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
-	c.Runs, c.Jobs = runs, []door.Job{{Name: "prompt"}}
-	d := door.NewDoor(c)
+	c.Runs, c.Jobs = runs, []messages.JobInfo{{Name: "prompt"}}
+	d := door.New(c)
 	mux := http.NewServeMux()
 	start := func(r *http.Request) (messages.RunID, error) {
 		return d.Start(r.Context(), messages.Request{Job: "prompt",
@@ -50,22 +50,23 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 			return
 		}
 		s := d.Stream(w, "text/plain")
-		if door.Play(r.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) != nil {
+		if door.Play(r.Context(), d, s, id, messages.Follow{}, &words, io.Writer(s), nil) != nil {
 			s.Break()
 		}
 	})
 	mux.HandleFunc("/socket", func(w http.ResponseWriter, r *http.Request) {
-		d.Socket(w, r, func(s *door.Socket, message []byte) {
-			id, err := start(r)
-			if err != nil || string(message) != "go" {
-				s.Break()
-				return
+		if err := d.Socket(w, r, func(s *door.Socket) func([]byte) {
+			return func(message []byte) {
+				id, err := start(r)
+				f := s.Frames()
+				if err != nil || string(message) != "go" ||
+					door.Play(s.Context, d, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
+					s.Break()
+				}
 			}
-			f := s.Frames()
-			if door.Play(s.Context, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
-				s.Break()
-			}
-		})
+		}); err != nil {
+			auth.Refuse(w, err)
+		}
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -141,9 +142,10 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 		t.Fatal(err)
 	}
 	from, to := io.Pipe()
-	s := door.NewDoor(door.Config{Runs: runs}).Stream(pipe{to, http.Header{}}, "text/plain")
+	d := door.New(door.Config{Runs: runs})
+	s := d.Stream(pipe{to, http.Header{}}, "text/plain")
 	played := make(chan error, 1)
-	go func() { played <- door.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+	go func() { played <- door.Play(t.Context(), d, s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
 	return runs, id, from, to, played
 }
 
@@ -257,7 +259,7 @@ func TestAnswersInWords(t *testing.T) {
 	} {
 		runs := &answers{}
 		run := messages.State{RunID: "r", Inputs: []messages.Input{{Request: "q", Schema: json.RawMessage(c.schema)}}}
-		if err := door.NewDoor(door.Config{Runs: runs}).AnswerText(t.Context(), run, "q", c.text); err != nil {
+		if err := door.New(door.Config{Runs: runs}).AnswerText(t.Context(), run, "q", c.text); err != nil {
 			t.Fatal(err)
 		}
 		if string(runs.value) != c.want {

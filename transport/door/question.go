@@ -57,6 +57,18 @@ func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text
 	return d.Answer(ctx, run.RunID, request, choiceOf(schema).value(text))
 }
 
+// AnswerTurn answers with a text the oldest question of the newest run of the context. It returns the run's State, as it
+// was before, and false if that run does not wait. Errors: those of Answer.
+func (d *Door) AnswerTurn(ctx context.Context, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {
+	run, ok, err = d.Newest(ctx, context)
+	if err == nil && ok {
+		if asked, ok = Question(run); ok {
+			err = d.AnswerText(ctx, run, asked.Request, text)
+		}
+	}
+	return run, asked, ok, err
+}
+
 // value is what a text says to a question. Where several choices begin with it, the first counts: those of chat begin
 // with what allows least.
 func (c choice) value(text string) json.RawMessage {

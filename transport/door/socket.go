@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // maxMessage is the most bytes that a client sends at once.
 const maxMessage = 1 << 20
 
-// maxCalls is how many messages of a client are dealt with at a time. A client that sends more waits.
+// maxCalls is how many calls of a client are dealt with at a time. A client that sends more waits.
 const maxCalls = 256
 
 // Socket is a WebSocket of texts. Its client reads messages in the order in which they were sent.
@@ -24,68 +25,79 @@ type Socket struct {
 	ws   *websocket.Conn
 	// Context ends with the connection, with the caller's token, and when the server stops.
 	Context context.Context
+	calls   chan struct{}
 	done    sync.WaitGroup
+
+	writing sync.Mutex
+	late    *time.Timer // cuts the connection of a client that does not read
 }
 
-// Socket accepts a WebSocket and calls read with each message, in a goroutine of its own, until the client leaves. It
-// answers every other request with an error.
-func (d *Door) Socket(w http.ResponseWriter, r *http.Request, read func(s *Socket, message []byte)) {
-	if r.Header.Get("Upgrade") == "" {
-		auth.Refuse(w, messages.Errorf(auth.CodeBadRequest, "a GET of this path must ask for a WebSocket"))
-		return
+// Socket accepts a WebSocket. It calls open, and what open returns with each message, in order, until the client leaves.
+// A request for something else is an error (bad_request).
+func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socket) (read func(message []byte))) error {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		return messages.Errorf(auth.CodeBadRequest, "a GET of this path must ask for a WebSocket")
 	}
 	// Package auth has checked the origin.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return // it has answered
+		return nil // it has answered
 	}
 	defer ws.CloseNow()
 	ws.SetReadLimit(maxMessage)
 	ctx, cancel := context.WithCancel(r.Context())
-	s := &Socket{door: d, ws: ws, Context: ctx}
+	s := &Socket{door: d, ws: ws, Context: ctx, calls: make(chan struct{}, maxCalls)}
+	s.late = time.AfterFunc(d.WriteTimeout, s.Break)
+	s.late.Stop()
 	defer s.done.Wait()
+	defer s.Break()
 	defer cancel()
-	defer context.AfterFunc(ctx, s.Break)()
-	slots := make(chan struct{}, maxCalls)
-	s.done.Go(s.ping)
-	s.done.Go(func() { s.leave(auth.Draining(ctx), slots) })
+	defer d.onDrain(ctx, s.leave)()
+	defer context.AfterFunc(r.Context(), func() { s.close(websocket.StatusPolicyViolation, context.Cause(r.Context())) })()
+	s.Go(s.ping)
+	read := open(s)
 	for {
 		kind, message, err := ws.Read(ctx)
 		switch {
 		case err != nil:
-			return
+			return nil
 		case kind != websocket.MessageText:
-			_ = ws.Close(websocket.StatusUnsupportedData, "send text messages")
-			return
+			_ = ws.Close(websocket.StatusUnsupportedData, "messages are JSON texts")
+			return nil
 		}
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		s.done.Go(func() {
-			defer func() { <-slots }()
-			read(s, message)
-		})
+		read(message)
 	}
 }
 
-// leave ends the connection when the server stops, after what was asked for is done: the server ends its runs.
-func (s *Socket) leave(draining <-chan struct{}, slots chan<- struct{}) {
+// Go runs f in a goroutine. The connection waits for it at its end.
+func (s *Socket) Go(f func()) { s.done.Go(f) }
+
+// Call is Go for what a client asked for: a server that stops lets it come to its end.
+func (s *Socket) Call(f func()) {
 	select {
+	case s.calls <- struct{}{}:
 	case <-s.Context.Done():
 		return
-	case <-draining:
 	}
+	s.done.Go(func() {
+		defer func() { <-s.calls }()
+		f()
+	})
+}
+
+// leave ends the connection when the server stops, after what was asked for is done: the server ends its runs.
+func (s *Socket) leave() {
 	for range maxCalls {
 		select {
 		case <-s.Context.Done():
 			return
-		case slots <- struct{}{}:
+		case s.calls <- struct{}{}:
 		}
 	}
-	_ = s.ws.Close(websocket.StatusServiceRestart, "the server is stopping")
+	s.close(websocket.StatusServiceRestart, ErrDraining)
 }
+
+func (s *Socket) close(code websocket.StatusCode, why error) { _ = s.ws.Close(code, why.Error()) }
 
 // ping finds a client that has vanished.
 func (s *Socket) ping() {
@@ -109,9 +121,20 @@ func (s *Socket) ping() {
 
 // Send sends a message. A client that does not read it in time loses the connection.
 func (s *Socket) Send(message []byte) error {
-	ctx, cancel := context.WithTimeout(s.Context, s.door.WriteTimeout)
-	defer cancel()
-	return s.ws.Write(ctx, websocket.MessageText, s.door.Redact(message))
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	// A context with an end would cost more than the write itself.
+	s.late.Reset(s.door.WriteTimeout)
+	defer s.late.Stop()
+	return s.ws.Write(context.Background(), websocket.MessageText, s.door.Redact(message))
+}
+
+// SendWith sends the message that f appends.
+func (s *Socket) SendWith(f func(b []byte) []byte) error {
+	b := f(*buffers.Get().(*[]byte))
+	err := s.Send(b)
+	keep(b)
+	return err
 }
 
 // Answer answers the calls of a message, then runs all that they began, and returns when that has ended.
@@ -154,4 +177,4 @@ func (f *Frames) Flush() error {
 	return nil
 }
 
-func (f *Frames) house() (*Door, *sync.Mutex) { return f.socket.door, &f.mu }
+func (f *Frames) lock() *sync.Mutex { return &f.mu }

@@ -6,62 +6,91 @@ import (
 	"time"
 )
 
-// Stream writes an HTTP answer that has no length: frames as they come, and heartbeats between them.
+// Stream writes an HTTP answer that has no length: frames as they come. [Door.Follow] adds heartbeats.
 type Stream struct {
 	door    *Door
 	w       http.ResponseWriter
 	control *http.ResponseController
 
 	mu     sync.Mutex
-	buffer []byte
+	buffer []byte // of buffers; nil between two frames, so that an idle stream holds none
+	begun  bool
 	err    error // why the client gets nothing more
 }
 
-// Stream begins the answer with status 200 and sends its header.
+// buffers are for frames and messages.
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 4096)) }}
+
+// keep gives a buffer back, unless it has grown large.
+func keep(buffer []byte) {
+	if cap(buffer) <= 64<<10 {
+		buffers.Put(new(buffer[:0]))
+	}
+}
+
+// Stream begins an answer of status 200. The first Flush sends its header.
 func (d *Door) Stream(w http.ResponseWriter, contentType string) *Stream {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-cache, no-store")
 	h.Set("X-Accel-Buffering", "no")
-	s := &Stream{door: d, w: w, control: http.NewResponseController(w)}
+	w = d.Timed(w)
 	w.WriteHeader(http.StatusOK)
-	s.err = s.control.Flush()
-	return s
+	return &Stream{door: d, w: w, control: http.NewResponseController(w)}
+}
+
+// Append has f append to what the next Flush sends.
+func (s *Stream) Append(f func(b []byte) []byte) {
+	if s.buffer == nil {
+		s.buffer = *buffers.Get().(*[]byte)
+	}
+	s.buffer = f(s.buffer)
 }
 
 // Write adds to what the next Flush sends. It never fails: Flush does.
 func (s *Stream) Write(data []byte) (int, error) {
-	s.buffer = append(s.buffer, data...)
+	s.Append(func(b []byte) []byte { return append(b, data...) })
 	return len(data), nil
 }
 
 // WriteString is Write.
 func (s *Stream) WriteString(data string) (int, error) {
-	s.buffer = append(s.buffer, data...)
+	s.Append(func(b []byte) []byte { return append(b, data...) })
 	return len(data), nil
 }
 
 // Event writes a server-sent event. The id and the name may be "".
 func (s *Stream) Event(id, name string, data any) {
-	for _, field := range [][2]string{{"id: ", id}, {"event: ", name}} {
-		if field[1] != "" {
-			s.buffer = append(append(append(s.buffer, field[0]...), field[1]...), '\n')
+	s.Append(func(b []byte) []byte {
+		if id != "" {
+			b = append(append(append(b, "id: "...), id...), '\n')
 		}
+		return AppendEvent(b, name, JSON(data))
+	})
+}
+
+// AppendEvent appends the lines of a server-sent event that come after its id. The name may be ""; the data is JSON,
+// which has no line ends.
+func AppendEvent(b []byte, name string, data []byte) []byte {
+	if name != "" {
+		b = append(append(append(b, "event: "...), name...), '\n')
 	}
-	s.buffer = append(append(append(s.buffer, "data: "...), JSON(data)...), "\n\n"...)
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
 }
 
 // Flush sends what was written. A client that does not read it in time loses its connection.
 func (s *Stream) Flush() error {
-	if s.err != nil || len(s.buffer) == 0 {
+	if s.err != nil || len(s.buffer) == 0 && s.begun {
 		return s.err
 	}
-	// A connection without deadlines ends with its request.
-	_ = s.control.SetWriteDeadline(time.Now().Add(s.door.WriteTimeout))
-	if _, s.err = s.w.Write(s.door.Redact(s.buffer)); s.err == nil {
+	if s.begun = true; len(s.buffer) > 0 {
+		_, s.err = s.w.Write(s.door.Redact(s.buffer))
+		keep(s.buffer)
+		s.buffer = nil
+	}
+	if s.err == nil {
 		s.err = s.control.Flush()
 	}
-	s.buffer = s.buffer[:0]
 	return s.err
 }
 
@@ -69,4 +98,40 @@ func (s *Stream) Flush() error {
 // return.
 func (s *Stream) Break() { panic(http.ErrAbortHandler) }
 
-func (s *Stream) house() (*Door, *sync.Mutex) { return s.door, &s.mu }
+func (s *Stream) lock() *sync.Mutex { return &s.mu }
+
+// Timed returns a writer to a client that loses its connection if it does not read in time: it would hold its handler
+// for ever.
+func (d *Door) Timed(w http.ResponseWriter) http.ResponseWriter {
+	return &timed{ResponseWriter: w, timeout: d.WriteTimeout}
+}
+
+// timed writes in parts, so that a slow client has the time for each.
+type timed struct {
+	http.ResponseWriter
+	timeout  time.Duration
+	deadline time.Time
+}
+
+// timedBytes is the most that a client must read before the timeout.
+const timedBytes = 64 << 10
+
+// Unwrap gives http.ResponseController the connection.
+func (w *timed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Write writes in parts.
+func (w *timed) Write(data []byte) (int, error) {
+	written := 0
+	for {
+		if now := time.Now(); w.deadline.Sub(now) < w.timeout/2 {
+			w.deadline = now.Add(w.timeout)
+			// A connection without deadlines ends with its request.
+			_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline)
+		}
+		n, err := w.ResponseWriter.Write(data[written:min(len(data), written+timedBytes)])
+		written += n
+		if err != nil || written == len(data) {
+			return written, err
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,11 +9,12 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
 // Turn is what a client of a chat says: a text, and what was said before it. It is the input of a job with a
-// [Job.Text]: the text is that member, and the others are named here.
+// text (messages.About): the text is that member, and the others are named here.
 type Turn struct {
 	Text        string          `json:"-"`
 	Earlier     []model.Message `json:"earlier,omitempty"`
@@ -83,13 +85,63 @@ func (t *Turn) Close() error {
 	return nil
 }
 
-// StartTurn starts a run of a job with a [Job.Text]. A key makes the start idempotent. Errors: those of Start.
-func (d *Door) StartTurn(ctx context.Context, job Job, t Turn, labels map[string]string, key string) (messages.RunID, error) {
+// StartTurn starts a run of the job of the name that answers with a text, or the first for "". A key makes the start
+// idempotent. Errors: forbidden, before anything else is looked at; not_found; and those of the runtime.
+func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[string]string, key string) (messages.RunID, error) {
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return "", err
+	}
+	job, err := d.TextJob(name)
+	if err != nil {
+		return "", err
+	}
 	input := map[string]json.RawMessage{job.Text: JSON(t.Text)}
 	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
 		return "", err
 	}
-	return d.submit(ctx, messages.Request{Job: job.Name, Input: JSON(input), Labels: labels, Key: key}, job, nil)
+	q := messages.Request{Job: job.Name, Input: Asking(job, JSON(input)), Labels: labels, Key: key}
+	return d.submit(ctx, q, job)
+}
+
+// Asking returns the input of a job with the member that says that the caller answers what the job asks.
+func Asking(job messages.JobInfo, input json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if job.Asks == "" || json.Unmarshal(input, &members) != nil || members == nil || members[job.Asks] != nil {
+		return input
+	}
+	members[job.Asks] = json.RawMessage("true")
+	return JSON(members)
+}
+
+// ContextLabel is the label of a run that is a turn of a conversation: the conversation's id.
+const ContextLabel = "context"
+
+// Message is the request for an answer: of the job chat in the conversation of the context, without one of the job
+// prompt.
+func (d *Door) Message(text, context string) messages.Request {
+	if context == "" {
+		return messages.Request{Job: "prompt", Input: JSON(map[string]string{"text": text})}
+	}
+	job, input := d.jobs["chat"], map[string]string{"message": text}
+	if bytes.Contains(job.Input.JSON(), []byte(`"context"`)) {
+		input["context"] = context
+	}
+	return messages.Request{Job: "chat", Input: Asking(job, JSON(input)), Labels: map[string]string{ContextLabel: context}}
+}
+
+// Turns returns the caller's runs of the context, the newest first, at most limit. Errors: forbidden.
+func (d *Door) Turns(ctx context.Context, context string, limit int) ([]messages.Summary, error) {
+	return d.List(ctx, messages.Query{Labels: map[string]string{ContextLabel: context}, Limit: limit, ByQueued: true})
+}
+
+// Newest returns the State of the newest of the Turns, and false if there is none. Errors: forbidden.
+func (d *Door) Newest(ctx context.Context, context string) (state messages.State, ok bool, err error) {
+	runs, err := d.Turns(ctx, context, 1)
+	if err != nil || len(runs) == 0 {
+		return state, false, err
+	}
+	state, err = d.Run(ctx, runs[0].RunID)
+	return state, err == nil, err
 }
 
 // Said is what was said before a run, what its client said, and what the run has said.
@@ -111,7 +163,7 @@ func (d *Door) Said(run messages.State) []model.Message {
 }
 
 // TextJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
-func (d *Door) TextJob(name string) (Job, error) {
+func (d *Door) TextJob(name string) (messages.JobInfo, error) {
 	var names []string
 	for _, job := range d.Jobs {
 		switch {
@@ -122,7 +174,7 @@ func (d *Door) TextJob(name string) (Job, error) {
 			names = append(names, job.Name)
 		}
 	}
-	return Job{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
+	return messages.JobInfo{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
 }
 
 // Speech joins what a run answers to one text. Its zero value has said nothing.
@@ -200,23 +252,3 @@ func Failure(terminal messages.Body) *Reason {
 
 // ReasonOf is why a run cannot be read.
 func ReasonOf(err error) *Reason { return &Reason{string(messages.CodeOf(err)), err.Error()} }
-
-// Fold writes the events of a run to w, as Play does, for an answer that is not streamed.
-func Fold[W any](ctx context.Context, door *Door, id messages.RunID, d *transcript.Dialect[W], w W,
-	stop func(*transcript.Transcript) bool) error {
-	p := d.Player(w)
-	for events, err := range door.Runs.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			if e.Body == nil {
-				continue
-			}
-			if p.Play(e); p.Ended != nil || stop(&p.Transcript) {
-				return nil
-			}
-		}
-	}
-	return messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run")
-}

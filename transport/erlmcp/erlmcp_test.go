@@ -24,10 +24,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/erlmcp"
 )
 
-var jobs = []door.Job{{Name: "prompt", Description: "Asks"}, {Name: "chat", Schema: json.RawMessage(`{"type":"object"}`)}}
+var jobs = []messages.JobInfo{{Name: "prompt", About: messages.About{Description: "Asks"}},
+	{Name: "chat", About: messages.About{Input: func() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }}}}
 
 func open(runs door.Runs) http.Handler {
-	return erlmcp.New(door.Config{Runs: runs, Jobs: jobs}, "1.0")
+	return erlmcp.New(door.New(door.Config{Runs: runs, Jobs: jobs, Version: "1.0"}))
 }
 
 // heard is what a client has at the end of a stream.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit/stories"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/erlmcp"
@@ -101,7 +102,7 @@ func (c Client) handle(line []byte) (ended bool, err error) {
 
 // A page of Go is a client with chunk handlers, as erlmcp's own is to become.
 func Example() {
-	handler := erlmcp.New(door.Config{Runs: &stories.Teller{}, Jobs: []door.Job{{Name: "prompt"}}}, "1.0")
+	handler := erlmcp.New(door.New(door.Config{Runs: &stories.Teller{}, Jobs: []messages.JobInfo{{Name: "prompt"}}}))
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	client := Client{

@@ -24,17 +24,14 @@ const (
 // longestResult is how long tasks/result waits.
 const longestResult = 30 * time.Second
 
-type server struct {
-	*door.Door
-	version string
-}
+type server struct{ *door.Door }
 
 // Path is where the door answers.
 const Path = "/erlmcp"
 
-// New returns the handler of the Path. The version is the program's.
-func New(c door.Config, version string) http.Handler {
-	s := server{door.NewDoor(c), version}
+// New returns the handler of the Path.
+func New(d *door.Door) *door.Handler {
+	s := server{d}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST " + Path: s.post,
 		"GET " + Path:  s.socket,
@@ -82,8 +79,8 @@ func (s server) post(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s server) socket(w http.ResponseWriter, r *http.Request) error {
-	s.Socket(w, r, func(socket *door.Socket, message []byte) {
-		socket.Answer(message, func(c door.Call) (any, func(), error) {
+	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
+		serve := func(c door.Call) (any, func(), error) {
 			result, stream, err := s.call(socket.Context, c)
 			if stream == nil {
 				return result, nil, err
@@ -92,9 +89,9 @@ func (s server) socket(w http.ResponseWriter, r *http.Request) error {
 			to := &wire{out: frames, emit: frames.Add, beat: func() {}} // the socket has pings
 			play := func() { _ = s.play(socket.Context, to, stream) }   // it has said so, or the connection is gone
 			return result, play, err
-		})
+		}
+		return func(message []byte) { socket.Call(func() { socket.Answer(message, serve) }) }
 	})
-	return nil
 }
 
 // begun is a stream that a call began to read.
@@ -123,7 +120,7 @@ func (s server) call(ctx context.Context, c door.Call) (result any, stream *begu
 	}
 	switch c.Method {
 	case "initialize":
-		result, err = door.Initialize(c, "2025-11-25", s.version,
+		result, err = door.Initialize(c, "2025-11-25", s.Version,
 			map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}})
 		return result, nil, err
 	case "ping":
@@ -158,7 +155,7 @@ func (s server) tools() any {
 	}
 	all := []tool{}
 	for _, job := range s.Jobs {
-		schema := job.Schema
+		schema := job.Input.JSON()
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object"}`)
 		}
@@ -186,7 +183,11 @@ func (s server) callTool(ctx context.Context, c door.Call) (any, *begun, error) 
 	if p.Name == "" {
 		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: "the call names no tool"}
 	}
-	if _, err := s.Job(p.Name); err != nil {
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return nil, nil, err
+	}
+	job, err := s.Job(p.Name)
+	if err != nil {
 		return nil, nil, &door.RPCError{Code: toolNotFound, Message: err.Error()}
 	}
 	streams, delay, err := streamOf(p.Stream)
@@ -194,6 +195,9 @@ func (s server) callTool(ctx context.Context, c door.Call) (any, *begun, error) 
 		return nil, nil, err
 	}
 	q := messages.Request{Job: p.Name, Input: p.Arguments}
+	if streams { // it says what is asked, and stream/answer answers
+		q.Input = door.Asking(job, q.Input)
+	}
 	if p.Task != nil {
 		q.Limits.WallClockMS = p.Task.Timeout
 	}

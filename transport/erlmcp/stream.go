@@ -63,7 +63,7 @@ func (s server) play(ctx context.Context, to *wire, b *begun) error {
 	w := &writer{wire: to, ctx: ctx, begun: b}
 	// A subscriber that falls behind gets what there is as one chunk.
 	follow := messages.Follow{Rate: float64(time.Second) / float64(max(b.delay, time.Millisecond))}
-	err := door.Play(ctx, to.out, b.run, follow, &table, w, func(*transcript.Transcript) bool { return w.ended })
+	err := door.Play(ctx, s.Door, to.out, b.run, follow, &table, w, func(*transcript.Transcript) bool { return w.ended })
 	if w.ended {
 		return nil
 	}

@@ -5,9 +5,9 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 type artifactList struct {
@@ -17,7 +17,7 @@ type artifactList struct {
 type artifactsOutput struct{ Body artifactList }
 
 func (s *Server) listArtifacts(ctx context.Context, in *pathID) (*artifactsOutput, error) {
-	state, err := s.run(ctx, in.ID)
+	state, err := s.Run(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -30,31 +30,20 @@ type artifactInput struct {
 }
 
 // getArtifact answers with the file. Its ETag is its digest, and ranges of it can be asked for.
-func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifactInput) {
-	state, err := s.run(r.Context(), in.ID)
+func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifactInput) error {
+	state, err := s.Run(r.Context(), in.ID)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	for _, a := range state.Artifacts {
-		if a.Name == in.Name {
-			s.serveArtifact(w, r, state, a)
-			return
-		}
+	i := slices.IndexFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == in.Name })
+	if i < 0 {
+		return messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
+			in.ID, in.Name, in.ID)
 	}
-	auth.Refuse(w, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
-		in.ID, in.Name, in.ID))
-}
-
-func (s *Server) serveArtifact(w http.ResponseWriter, r *http.Request, state messages.State, a messages.Artifact) {
-	if s.config.Open == nil {
-		auth.Refuse(w, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts"))
-		return
-	}
-	file, err := s.config.Open(r.Context(), state, a)
+	a := state.Artifacts[i]
+	file, err := s.OpenFile(r.Context(), state, a)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
 	defer file.Close()
 	h := w.Header()
@@ -64,6 +53,7 @@ func (s *Server) serveArtifact(w http.ResponseWriter, r *http.Request, state mes
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(a.Name)}))
 	h.Set("Content-Security-Policy", "sandbox")
 	http.ServeContent(w, r, "", state.UpdatedAt, file)
+	return nil
 }
 
 // mediaType is that of a file by its name. It never is one that a browser runs.

@@ -49,8 +49,8 @@ func (c *compressor) WriteHeader(status int) {
 		return
 	}
 	kind, _, _ := strings.Cut(c.Header().Get("Content-Type"), ";")
-	text := strings.HasPrefix(kind, "text/") && kind != formSSE.mediaType()
-	if status < http.StatusOK || !text && kind != formJSON.mediaType() && !strings.HasSuffix(kind, "+json") {
+	text := strings.HasPrefix(kind, "text/") && kind != string(formSSE)
+	if status < http.StatusOK || !text && kind != string(formJSON) && !strings.HasSuffix(kind, "+json") {
 		c.sent = status >= http.StatusOK
 		c.ResponseWriter.WriteHeader(status)
 		return

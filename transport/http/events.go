@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door"
 )
 
 type eventsInput struct {
@@ -49,43 +48,42 @@ func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
 	return f, err
 }
 
-// form is how events are written.
-type form uint8
+// form is the media type in which events are written.
+type form string
 
 const (
-	formJSON form = iota
-	formSSE
-	formNDJSON
+	formJSON   form = "application/json"
+	formSSE    form = "text/event-stream"
+	formNDJSON form = "application/x-ndjson"
 )
 
-// formOf returns the form that an Accept field asks for: the first that this API has.
-func formOf(accept string) form {
-	for one := range strings.SplitSeq(accept, ",") {
-		kind, _, _ := strings.Cut(one, ";")
-		switch strings.ToLower(strings.TrimSpace(kind)) {
-		case "text/event-stream":
-			return formSSE
-		case "application/x-ndjson", "application/jsonl":
-			return formNDJSON
-		case "application/json", "*/*":
-			return formJSON
-		}
+// formOf returns the form that an Accept field asks for: the first that this API has. Errors: not_acceptable.
+func formOf(accept string) (form, error) {
+	asked, err := door.Accepts(accept, string(formJSON), string(formSSE), string(formNDJSON), "application/jsonl",
+		"application/problem+json")
+	switch asked {
+	case "application/jsonl":
+		return formNDJSON, err
+	case string(formSSE), string(formNDJSON):
+		return form(asked), err
 	}
-	return formJSON
+	return formJSON, err
 }
 
-func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) {
+func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) error {
 	follow, err := in.follow(in.ID)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	head, ended, err := s.servable(r.Context(), in.ID, follow.After)
+	form, err := formOf(in.Accept)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	form, h := formOf(in.Accept), w.Header()
+	head, ended, err := s.Head(r.Context(), in.ID, follow.After)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
 	if ended {
 		h.Set("ETag", etagOf(head))
 	}
@@ -93,50 +91,18 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	case ended && matches(r.Header.Get("If-None-Match"), etagOf(head)):
 		w.WriteHeader(http.StatusNotModified)
 	case r.Method == http.MethodHead:
-		h.Set("Content-Type", form.mediaType())
+		h.Set("Content-Type", string(form))
 	case ended && form != formJSON && follow.After == head:
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 	case form == formJSON:
-		s.poll(w, r, in.ID, follow, in.Wait.Duration, ended && follow.After == head)
+		return s.poll(w, r, in.ID, follow, in.Wait.Duration, ended && follow.After == head)
 	default:
 		if in.Snapshot {
 			follow.Snapshot = func(messages.State) {}
 		}
 		s.stream(w, r, in.ID, form, follow)
 	}
-}
-
-// servable returns the number of the run's last event, and whether that is its terminal. Errors: reset where the log
-// cannot have the cursor. It is not inlined: a stream's stack keeps no room for the State.
-//
-//go:noinline
-func (s *Server) servable(ctx context.Context, id messages.RunID, after uint64) (head uint64, ended bool, err error) {
-	head, ended, err = s.head(ctx, id)
-	if err == nil && (ended && after > head || after > head+messages.Reserve) {
-		err = messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", id, after)
-	}
-	return head, ended, err
-}
-
-// head asks the list first: the State of a run that is not active takes reading its whole log.
-func (s *Server) head(ctx context.Context, id messages.RunID) (seq uint64, ended bool, err error) {
-	list, err := s.config.Runs.List(ctx, messages.Query{Principal: auth.From(ctx).Name, Runs: []messages.RunID{id}, Limit: 1})
-	if err == nil && len(list) == 1 && list[0].Status.IsEnded() {
-		return list[0].Seq, true, nil
-	}
-	state, err := s.run(ctx, id)
-	return state.Seq, state.Status.IsEnded(), err
-}
-
-func (f form) mediaType() string {
-	switch f {
-	case formSSE:
-		return "text/event-stream"
-	case formNDJSON:
-		return "application/x-ndjson"
-	default:
-		return "application/json"
-	}
+	return nil
 }
 
 // page is what a long poll answers.
@@ -171,15 +137,14 @@ const (
 // poll answers with the events that there are. Where there are none, it waits for the first. ended says that the caller
 // has the terminal.
 func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.Follow, wait time.Duration,
-	ended bool) {
+	ended bool) error {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
 	at, p := follow.At(id), page{Events: []eventJSON{}, Ended: ended}
 	size := 0
-	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
+	for batch, err := range s.Runs.Follow(ctx, id, follow) {
 		if err != nil && ctx.Err() == nil {
-			auth.Refuse(w, err)
-			return
+			return err
 		}
 		for _, e := range batch {
 			if size >= pageBytes || len(p.Events) == pageEvents {
@@ -191,8 +156,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 			}
 			line, err := e.JSON()
 			if err != nil {
-				auth.Refuse(w, err)
-				return
+				return err
 			}
 			p.Events = append(p.Events, line)
 			size += len(line)
@@ -207,20 +171,20 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = s.write(w, p) // a client that left misses nothing
+	return nil
 }
 
 // attachRun keeps an attached run going while its caller reads.
-func (s *Server) attachRun(w http.ResponseWriter, r *http.Request, in *eventsInput) {
-	if _, err := s.run(r.Context(), in.ID); err != nil {
-		auth.Refuse(w, err)
-		return
+func (s *Server) attachRun(w http.ResponseWriter, r *http.Request, in *eventsInput) error {
+	form, err := formOf(in.Accept)
+	if err == nil {
+		err = s.Attach(r.Context(), in.ID)
 	}
-	if err := s.config.Runs.Attach(r.Context(), in.ID); err != nil {
-		auth.Refuse(w, err)
-		return
+	if err != nil {
+		return err
 	}
-	if formOf(in.Accept) == formJSON {
-		in.Accept = formSSE.mediaType()
+	if form == formJSON {
+		in.Accept = string(formSSE)
 	}
-	s.getEvents(w, r, in)
+	return s.getEvents(w, r, in)
 }

@@ -23,7 +23,7 @@ func (s *Server) document() huma.Config {
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
-			Info: &huma.Info{Title: "lastword", Version: s.config.Version,
+			Info: &huma.Info{Title: "lastword", Version: s.Version,
 				Description: "Runs long agent jobs and streams what happens. Every run has exactly one last event.",
 				License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 			Servers: []*huma.Server{{URL: "/"}},
@@ -51,7 +51,7 @@ func (s *Server) write(w io.Writer, v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(s.config.Redact(body.Bytes()))
+	_, err := w.Write(s.Redact(body.Bytes()))
 	return err
 }
 

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -69,7 +70,7 @@ func (s *Server) readerRoutes() {
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		raw(s, auth.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Artifact", Method: method,
-			Path: path + "/artifacts/{name}", Hidden: method == http.MethodHead, Tags: []string{"artifacts"},
+			Path: filePath, Hidden: method == http.MethodHead, Tags: []string{"artifacts"},
 			Summary:     "Download a file",
 			Description: "Ranges and conditional requests work. The ETag is the digest. A / in a name is written %2F.",
 			Responses: map[string]*huma.Response{"200": file, "206": file,
@@ -88,7 +89,7 @@ func (s *Server) serverRoutes() {
 	raw(s, auth.ReadRuns, huma.Operation{OperationID: "closeSession", Method: http.MethodDelete, Path: "/v1/session",
 		Tags: tags, Summary: "Close a browser's session", Description: "Deletes the cookie.",
 		Responses: map[string]*huma.Response{"204": {Description: "The cookie is gone"}}}, s.closeSession)
-	raw(s, auth.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: "/v1/ws", Tags: tags,
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: socketPath, Tags: tags,
 		Summary:     "Follow many runs on one WebSocket",
 		Description: "docs/http.md has the messages.",
 		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket"}}}, s.serveWebSocket)
@@ -110,15 +111,17 @@ func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(
 	})
 }
 
-// raw adds an operation that writes its answer itself.
-func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I)) {
+// raw adds an operation that writes its answer itself, or returns an error before it has written any.
+func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I) error) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		if err := permitted(ctx, scope); err != nil {
 			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			r, w := humago.Unwrap(c)
-			handler(w, r, in)
+			if err := handler(w, r, in); err != nil {
+				auth.Refuse(w, err)
+			}
 		}}, nil
 	})
 }
@@ -137,33 +140,56 @@ func secured(scope auth.Scope, op huma.Operation) huma.Operation {
 	op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	op.Description += " Scope: " + string(scope) + "."
 	op.RejectUnknownQueryParameters = true
-	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // package auth has limits, and readBody has read the body
-	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // package auth has limits, and the body is read
+	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusNotAcceptable,
 		http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	return op
 }
 
+// job is a kind of run that callers may start.
+type job struct {
+	Name        string          `json:"name" doc:"The name that a request gives" example:"generate"`
+	Description string          `json:"description" doc:"What the job does"`
+	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of the input"`
+}
+
+func describe(of messages.JobInfo) job { return job{of.Name, of.Description, of.Input.JSON()} }
+
 type jobList struct {
-	Jobs []Job `json:"jobs" doc:"The jobs that can be started"`
+	Jobs []job `json:"jobs" doc:"The jobs that can be started"`
 }
 
 type jobsOutput struct{ Body jobList }
 
 func (s *Server) listJobs(context.Context, *struct{}) (*jobsOutput, error) {
-	return &jobsOutput{jobList{append([]Job{}, s.config.Jobs...)}}, nil
+	list := jobList{Jobs: []job{}}
+	for _, one := range s.Jobs {
+		list.Jobs = append(list.Jobs, describe(one))
+	}
+	return &jobsOutput{list}, nil
 }
 
 type jobInput struct {
 	Name string `path:"name" doc:"The job's name" example:"generate"`
 }
 
-type jobOutput struct{ Body Job }
+type jobOutput struct{ Body job }
 
 func (s *Server) getJob(_ context.Context, in *jobInput) (*jobOutput, error) {
-	job, ok := s.jobs[in.Name]
-	if !ok {
+	known, err := s.Job(in.Name)
+	if err != nil {
 		return nil, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
 	}
-	return &jobOutput{job}, nil
+	return &jobOutput{describe(known)}, nil
+}
+
+// openSession has the browser send the caller's token by itself.
+func (s *Server) openSession(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
+	return auth.OpenSession(w, r, s.Secure)
+}
+
+func (s *Server) closeSession(w http.ResponseWriter, _ *http.Request, _ *struct{}) error {
+	auth.CloseSession(w)
+	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // pathID is the run that a path names.
@@ -47,48 +46,35 @@ type stateOutput struct {
 	Body     *messages.State
 }
 
-func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) {
+func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) error {
 	wait, err := preferred(in.Prefer)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	form := formOf(in.Accept)
-	q, err := s.request(r.Context(), in.Body, r.Header.Get(messages.TraceLabel))
+	form, err := formOf(in.Accept)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	q.Key = in.Key
+	q := in.Body.request(in.Key, r.Header.Get(messages.TraceLabel))
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
-		auth.Refuse(w, messages.InvalidInput("an attached run is cancelled when this request ends; "+
-			"ask for text/event-stream, or wait for the end with Prefer: wait=SECONDS"))
-		return
+		return messages.InvalidInput("an attached run is cancelled when this request ends; " +
+			"ask for text/event-stream, or wait for the end with Prefer: wait=SECONDS")
 	}
-	id, err := s.config.Runs.Submit(r.Context(), q)
+	id, err := s.Start(r.Context(), q)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
 	if form != formJSON {
 		s.stream(w, r, id, form, messages.Follow{})
-		return
+		return nil
 	}
-	s.answerStart(w, r, id, wait)
+	return s.answerStart(w, r, id, wait)
 }
 
 // request is what the runtime is asked for. traceparent is that of the HTTP request; a label of the caller's goes before.
-func (s *Server) request(ctx context.Context, b start, traceparent string) (messages.Request, error) {
-	job, ok := s.jobs[b.Job]
-	if !ok {
-		return messages.Request{}, messages.InvalidInput("there is no job %.100q; GET /v1/jobs lists them", b.Job)
-	}
-	q := messages.Request{Job: b.Job, Input: b.Input, Principal: auth.From(ctx).Name, Mode: messages.Detached,
-		Labels: b.Labels, Limits: b.Limits}
-	if q.Limits.StallMS == 0 {
-		q.Limits.StallMS = job.Limits.StallMS
-	}
+func (b start) request(key, traceparent string) messages.Request {
+	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
@@ -99,16 +85,11 @@ func (s *Server) request(ctx context.Context, b start, traceparent string) (mess
 		}
 		q.Labels[messages.TraceLabel] = traceparent
 	}
-	if job.Prepare == nil {
-		return q, nil
-	}
-	input, err := job.Prepare(ctx, q.Input)
-	q.Input = input
-	return q, err
+	return q
 }
 
 // answerStart answers with 202, or after the wait with the State at the run's end.
-func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages.RunID, wait time.Duration) {
+func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages.RunID, wait time.Duration) error {
 	status := http.StatusAccepted
 	if wait > 0 {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
@@ -116,12 +97,11 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 			status = http.StatusOK
 		}
 	}
-	state, err := s.config.Runs.State(r.Context(), id)
+	state, err := s.Runs.State(r.Context(), id)
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	s.writeState(w, r, status, state)
+	return s.writeState(w, r, status, state)
 }
 
 // awaitEnd waits for the run's terminal, and reports whether it came in time.
@@ -129,7 +109,7 @@ func (s *Server) awaitEnd(ctx context.Context, id messages.RunID, wait time.Dura
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	follow := messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}
-	for _, err := range s.config.Runs.Follow(ctx, id, follow) {
+	for _, err := range s.Runs.Follow(ctx, id, follow) {
 		if err != nil {
 			return false
 		}
@@ -138,23 +118,23 @@ func (s *Server) awaitEnd(ctx context.Context, id messages.RunID, wait time.Dura
 }
 
 // writeState answers with the State. Its ETag changes with every event.
-func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, state messages.State) {
+func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, state messages.State) error {
 	tag := etag(state)
 	h := w.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-cache")
 	if status == http.StatusOK && r.Method == http.MethodGet && matches(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
-		return
+		return nil
 	}
 	h.Set("Content-Type", "application/json")
 	var body bytes.Buffer
 	if err := s.write(&body, state); err != nil {
-		auth.Refuse(w, fmt.Errorf("the state is not JSON: %w", err))
-		return
+		return fmt.Errorf("the state is not JSON: %w", err)
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes()) // a client that left misses nothing
+	return nil
 }
 
 func etag(state messages.State) string { return etagOf(state.Seq) }
@@ -177,32 +157,29 @@ type getInput struct {
 	None  string         `header:"If-None-Match" doc:"The ETag of the State that the caller has"`
 }
 
-func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) {
-	state, err := s.run(r.Context(), in.ID)
+func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) error {
+	state, err := s.Run(r.Context(), in.ID)
+	if err == nil && r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() &&
+		(in.After == 0 || in.After >= state.Seq) {
+		state, err = s.changed(r.Context(), in.ID, max(in.After, state.Seq), in.Wait.Duration)
+	}
 	if err != nil {
-		auth.Refuse(w, err)
-		return
+		return err
 	}
-	if r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() && (in.After == 0 || in.After >= state.Seq) {
-		if state, err = s.changed(r.Context(), in.ID, max(in.After, state.Seq), in.Wait.Duration); err != nil {
-			auth.Refuse(w, err)
-			return
-		}
-	}
-	s.writeState(w, r, http.StatusOK, state)
+	return s.writeState(w, r, http.StatusOK, state)
 }
 
 // changed returns the State after the next event past the number, or when the time is over.
 func (s *Server) changed(ctx context.Context, id messages.RunID, after uint64, wait time.Duration) (messages.State, error) {
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for _, err := range s.config.Runs.Follow(limit, id, messages.Follow{After: after}) {
+	for _, err := range s.Runs.Follow(limit, id, messages.Follow{After: after}) {
 		if err != nil && limit.Err() == nil {
 			return messages.State{}, err
 		}
 		break
 	}
-	return s.config.Runs.State(ctx, id)
+	return s.Runs.State(ctx, id)
 }
 
 type listInput struct {
@@ -222,7 +199,7 @@ type runList struct {
 type listOutput struct{ Body runList }
 
 func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, error) {
-	q := messages.Query{Principal: auth.From(ctx).Name, Job: in.Job, Status: in.Status, Limit: in.Limit, ByQueued: true}
+	q := messages.Query{Job: in.Job, Status: in.Status, Limit: in.Limit, ByQueued: true}
 	for _, label := range in.Label {
 		name, value, found := strings.Cut(label, ":")
 		if !found {
@@ -238,7 +215,7 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, erro
 		return nil, err
 	}
 	q.After = after
-	runs, err := s.config.Runs.List(ctx, q)
+	runs, err := s.List(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -270,14 +247,7 @@ func openPage(cursor string) (*messages.Summary, error) {
 type noContent struct{}
 
 func (s *Server) forgetRun(ctx context.Context, in *pathID) (*noContent, error) {
-	state, err := s.run(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	if !state.Status.IsEnded() {
-		return nil, messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", in.ID)
-	}
-	return &noContent{}, s.config.Runs.Forget(ctx, in.ID)
+	return &noContent{}, s.Forget(ctx, in.ID)
 }
 
 type cancelInput struct {
@@ -288,14 +258,11 @@ type cancelInput struct {
 }
 
 func (s *Server) cancelRun(ctx context.Context, in *cancelInput) (*stateOutput, error) {
-	if _, err := s.run(ctx, in.ID); err != nil {
-		return nil, err
-	}
 	reason := ""
 	if in.Body != nil {
 		reason = in.Body.Reason
 	}
-	if err := s.config.Runs.Cancel(ctx, in.ID, auth.From(ctx).Name, reason); err != nil {
+	if err := s.Cancel(ctx, in.ID, reason); err != nil {
 		return nil, err
 	}
 	return s.accepted(ctx, in.ID)
@@ -303,7 +270,7 @@ func (s *Server) cancelRun(ctx context.Context, in *cancelInput) (*stateOutput, 
 
 // accepted answers with the State after a command that the log holds.
 func (s *Server) accepted(ctx context.Context, id messages.RunID) (*stateOutput, error) {
-	state, err := s.config.Runs.State(ctx, id)
+	state, err := s.Runs.State(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -319,10 +286,7 @@ type answerInput struct {
 }
 
 func (s *Server) answerRun(ctx context.Context, in *answerInput) (*stateOutput, error) {
-	if _, err := s.run(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	if err := s.config.Runs.Answer(ctx, in.ID, in.Request, in.Body.Value, auth.From(ctx).Name); err != nil {
+	if err := s.Answer(ctx, in.ID, in.Request, in.Body.Value); err != nil {
 		return nil, err
 	}
 	return s.accepted(ctx, in.ID)

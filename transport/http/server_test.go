@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/v1/runs", `{"job":"tell","input":{"wrods":1}}`, "", 422, "invalid_input", `"wrods"`},
 		{"POST", "/v1/runs", `{"job":"tell","inptu":{}}`, "", 422, "invalid_input", "inptu"},
 		{"POST", "/v1/runs", `{"job":"tel`, "", 400, "bad_request", "JSON"},
-		{"POST", "/v1/runs", `{"job":"sing"}`, "", 422, "invalid_input", "/v1/jobs"},
+		{"POST", "/v1/runs", `{"job":"sing"}`, "", 422, "invalid_input", `["tell"]`},
 		{"POST", "/v1/runs", `{"job":"tell","input":{"words":2}}`, "Idempotency-Key: k", 409, "conflict", "key"},
 		{"POST", "/v1/runs", `{"job":"tell","detached":false}`, "", 422, "invalid_input", "text/event-stream"},
 		{"POST", "/v1/runs", `{"job":"tell"}`, "Prefer: wait=soon", 422, "invalid_input", "wait=30"},
@@ -51,6 +51,8 @@ func TestRefusals(t *testing.T) {
 		{"DELETE", "/v1/runs/" + string(hangs), "", "", 409, "conflict", "cancel it first"},
 		{"GET", "/v1/runs?limt=3", "", "Accept: ;!,", 422, "invalid_input", "limt"},
 		{"GET", "/v1/runs/../jobs", "", "", 404, "not_found", "/openapi.json"},
+		{"GET", "/v1/jobs", "", "Accept: text/csv", 406, "not_acceptable", "application/json"},
+		{"GET", run + "/events", "", "Accept: image/png, text/html;q=0.9", 406, "not_acceptable", "text/event-stream"},
 		{"GET", "/v1/ws", "", "", 400, "bad_request", "WebSocket"},
 		{"PATCH", run, "", "", 405, "method_not_allowed", "GET"},
 		{"GET", "/v2", "", "", 404, "not_found", "/openapi.json"},
@@ -63,6 +65,9 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s %s %s: %s %s\nwant %d %s that says %q", c.method, c.path, c.body, got.Status, got.body, c.status, c.code,
 				c.says)
 		}
+	}
+	if got := w.call("OPTIONS", run, ""); got.StatusCode != 204 || got.Header.Get("Allow") != "DELETE, GET, HEAD, OPTIONS" {
+		t.Errorf("OPTIONS answers %s, Allow %q", got.Status, got.Header.Get("Allow"))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -29,7 +30,7 @@ type stuck struct {
 
 func newStuck(t *testing.T, system *actors.System, writeTimeout time.Duration) *stuck {
 	t.Helper()
-	s := &stuck{api: api.New(api.Config{Runs: system, WriteTimeout: writeTimeout})}
+	s := &stuck{api: api.New(door.New(door.Config{Runs: system, WriteTimeout: writeTimeout}))}
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := net.Listen("unix", path)
 	if err != nil {

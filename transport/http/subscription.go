@@ -34,7 +34,7 @@ func (c *connection) subscribe(in command) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(c.socket.Context)
 	s.cancel = cancel
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *connection) subscribe(in command) error {
 	if in.Run == "" {
 		serve = s.watch
 	}
-	c.done.Go(func() { serve(ctx) })
+	c.socket.Go(func() { serve(ctx) })
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Rate < 0 {
 		return nil, messages.InvalidInput("rate is how many deltas a second are wanted at most; 0 is all")
 	}
-	newest, _, err := c.server.servable(c.ctx, in.Run, follow.After)
+	newest, _, err := c.Head(c.socket.Context, in.Run, follow.After)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,7 @@ func (c *connection) acknowledge(id string, events int) error {
 // serve sends the run's events until its terminal.
 func (s *subscription) serve(ctx context.Context) {
 	defer s.cancel()
-	s.connection.server.readers.Add(1)
-	defer s.connection.server.readers.Add(-1)
+	defer s.connection.Enter()()
 	for {
 		ended, err := s.send(ctx)
 		switch {
@@ -162,7 +161,7 @@ func (s *subscription) end(last reply) {
 func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 	s.follow.After = s.at[s.run].Seq
 	s.follow.Cursors = s.at
-	for batch, err := range s.connection.server.config.Runs.Follow(ctx, s.run, s.follow) {
+	for batch, err := range s.connection.Runs.Follow(ctx, s.run, s.follow) {
 		if err != nil {
 			return false, err
 		}
@@ -177,7 +176,7 @@ func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 			if err := s.events(batch[:n]); err != nil {
 				return false, err
 			}
-			s.connection.server.late(batch[:n], s.opened)
+			s.connection.Late(batch[:n], s.opened)
 			batch = batch[n:]
 		}
 	}
@@ -208,33 +207,31 @@ func (s *subscription) take(n int) int {
 }
 
 // events sends the batch as one message.
-func (s *subscription) events(batch []messages.Event) error {
-	data := append(*buffers.Get().(*[]byte), s.head...)
-	first := len(data)
-	for _, e := range batch {
-		e, some := s.at.Take(e)
-		if !some || e.Body == nil {
-			continue
+func (s *subscription) events(batch []messages.Event) (err error) {
+	_ = s.connection.socket.SendWith(func(data []byte) []byte { // the reader sees that the connection is closed
+		data = append(data, s.head...)
+		first := len(data)
+		for _, e := range batch {
+			e, some := s.at.Take(e)
+			if !some || e.Body == nil {
+				continue
+			}
+			var line []byte
+			if line, err = e.JSON(); err != nil {
+				break
+			}
+			if len(data) > first {
+				data = append(data, ',')
+			}
+			data = append(data, line...)
 		}
-		line, err := e.JSON()
-		if err != nil {
-			return err
+		data = append(data, `],"cursor":`...)
+		if s.at.Plain() {
+			return append(s.at.Append(data, s.run), '}')
 		}
-		if len(data) > first {
-			data = append(data, ',')
-		}
-		data = append(data, line...)
-	}
-	cursor, err := cursorText(s.at.Text(s.run)).MarshalJSON()
-	if err != nil {
-		return err
-	}
-	data = append(append(append(data, `],"cursor":`...), cursor...), '}')
-	s.connection.write(data)
-	if cap(data) <= 64<<10 {
-		buffers.Put(new(data[:0]))
-	}
-	return nil
+		return append(s.at.Append(append(data, '"'), s.run), `"}`...)
+	})
+	return err
 }
 
 // snapshot sends the State that the events go on from, once.

@@ -56,10 +56,9 @@ func (c *changes) take() (runs []messages.RunID, all bool) {
 func (s *subscription) watch(ctx context.Context) {
 	defer s.cancel()
 	c, changed := s.connection, &changes{wake: make(chan struct{}, 1), runs: map[messages.RunID]bool{}}
-	c.server.readers.Add(1)
-	defer c.server.readers.Add(-1)
-	c.done.Go(func() {
-		if err := c.server.config.Runs.Watch(ctx, changed.note); ctx.Err() == nil {
+	defer c.Enter()()
+	c.socket.Go(func() {
+		if err := c.Runs.Watch(ctx, changed.note); ctx.Err() == nil {
 			s.end(reply{Op: "problem", ID: s.id, Problem: auth.ProblemOf(err)})
 			s.cancel()
 		}
@@ -94,7 +93,7 @@ func (s *subscription) tell(ctx context.Context, runs []messages.RunID, told map
 		return nil
 	}
 	c := s.connection
-	list, err := c.server.config.Runs.List(ctx, messages.Query{Principal: auth.From(ctx).Name, Runs: runs, Limit: len(runs)})
+	list, err := c.List(ctx, messages.Query{Runs: runs, Limit: len(runs)})
 	if err != nil {
 		return err
 	}

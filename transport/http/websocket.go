@@ -1,16 +1,12 @@
 package http
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
-	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -20,8 +16,6 @@ const (
 	// defaultCredit and maxCredit bound the events of a subscription that the client has not acknowledged.
 	defaultCredit = 256
 	maxCredit     = 1 << 16
-	// maxMessage bounds what a client sends at once, in bytes.
-	maxMessage = 1 << 20
 )
 
 // command is what a client sends. docs/http.md describes each.
@@ -64,82 +58,34 @@ type reply struct {
 
 // connection is one WebSocket.
 type connection struct {
-	server      *Server
-	ws          *websocket.Conn
-	ctx         context.Context
+	*Server
+	socket      *door.Socket
 	traceparent string // of the request that opened it
 
 	mu            sync.Mutex
 	subscriptions map[string]*subscription
-	done          sync.WaitGroup
 }
 
 // serveWebSocket follows many runs on one connection.
-func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struct{}) {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		auth.Refuse(w, messages.Errorf(auth.CodeBadRequest, "this path takes WebSockets alone"))
-		return
-	}
-	// Package auth has checked the origin.
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
+	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
+		c := &connection{Server: s, socket: socket, traceparent: r.Header.Get(messages.TraceLabel),
+			subscriptions: map[string]*subscription{}}
+		return c.read
+	})
+}
+
+// read carries out a command.
+func (c *connection) read(message []byte) {
+	var in command
+	err := json.Unmarshal(message, &in)
 	if err != nil {
-		return // it has answered
+		err = messages.Errorf(auth.CodeBadRequest, "the message is not JSON of a command: %v", err)
+	} else {
+		err = c.execute(in)
 	}
-	defer ws.CloseNow()
-	ws.SetReadLimit(maxMessage)
-	ctx, cancel := context.WithCancelCause(r.Context())
-	c := &connection{server: s, ws: ws, ctx: ctx, traceparent: r.Header.Get(messages.TraceLabel),
-		subscriptions: map[string]*subscription{}}
-	defer c.done.Wait()
-	defer cancel(nil)
-	defer s.onDrain(ctx, func() { c.close(websocket.StatusServiceRestart, errDraining) })()
-	defer context.AfterFunc(r.Context(), func() { c.close(websocket.StatusPolicyViolation, context.Cause(r.Context())) })()
-	c.done.Go(c.ping)
-	c.read()
-}
-
-// close ends the connection; its reader ends then.
-func (c *connection) close(code websocket.StatusCode, why error) { _ = c.ws.Close(code, why.Error()) }
-
-// ping finds connections whose client has vanished.
-func (c *connection) ping() {
-	tick := time.NewTicker(c.server.config.Heartbeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-c.ctx.Done():
-			return
-		case <-tick.C:
-		}
-		ctx, cancel := context.WithTimeout(c.ctx, c.server.config.WriteTimeout)
-		err := c.ws.Ping(ctx)
-		cancel()
-		if err != nil {
-			_ = c.ws.CloseNow()
-			return
-		}
-	}
-}
-
-// read carries out commands until the client leaves.
-func (c *connection) read() {
-	for {
-		kind, data, err := c.ws.Read(c.ctx)
-		switch {
-		case err != nil:
-			return
-		case kind != websocket.MessageText:
-			_ = c.ws.Close(websocket.StatusUnsupportedData, "messages are JSON texts")
-			return
-		}
-		var in command
-		if err := json.Unmarshal(data, &in); err != nil {
-			c.refuse("", auth.NewProblem(auth.CodeBadRequest, "the message is not JSON of a command: "+err.Error()))
-			continue
-		}
-		if err := c.execute(in); err != nil {
-			c.refuse(in.ID, err)
-		}
+	if err != nil {
+		c.refuse(in.ID, err)
 	}
 }
 
@@ -152,10 +98,7 @@ func (c *connection) execute(in command) error {
 	case "ack":
 		return c.acknowledge(in.ID, in.Events)
 	case "start", "cancel", "answer":
-		if err := auth.Require(c.ctx, auth.WriteRuns); err != nil {
-			return err
-		}
-		c.done.Go(func() { c.change(in) }) // a journal may take its time
+		c.socket.Call(func() { c.change(in) }) // a journal may take its time
 		return nil
 	default:
 		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer",
@@ -165,12 +108,22 @@ func (c *connection) execute(in command) error {
 
 // change starts, cancels or answers a run, and replies with its State.
 func (c *connection) change(in command) {
-	id, err := c.carryOut(in)
-	if err != nil {
-		c.refuse(in.ID, err)
-		return
+	id, err := in.Run, error(nil)
+	switch ctx := c.socket.Context; in.Op {
+	case "start":
+		if in.Start == nil {
+			in.Start = &start{}
+		}
+		id, err = c.Start(ctx, in.Start.request(in.Key, c.traceparent)) // an attached run ends with the connection
+	case "cancel":
+		err = c.Cancel(ctx, id, in.Reason)
+	case "answer":
+		err = c.Answer(ctx, id, in.Request, in.Value)
 	}
-	state, err := c.server.config.Runs.State(c.ctx, id)
+	var state messages.State
+	if err == nil {
+		state, err = c.Runs.State(c.socket.Context, id)
+	}
 	if err != nil {
 		c.refuse(in.ID, err)
 		return
@@ -178,44 +131,15 @@ func (c *connection) change(in command) {
 	c.send(reply{Op: "reply", ID: in.ID, State: &state})
 }
 
-func (c *connection) carryOut(in command) (messages.RunID, error) {
-	runs := c.server.config.Runs
-	if in.Op == "start" {
-		if in.Start == nil {
-			return "", messages.InvalidInput("start needs a start object with a job and its input")
-		}
-		q, err := c.server.request(c.ctx, *in.Start, c.traceparent)
-		if err != nil {
-			return "", err
-		}
-		q.Key = in.Key
-		return runs.Submit(c.ctx, q) // an attached run ends with the connection
-	}
-	if _, err := c.server.run(c.ctx, in.Run); err != nil {
-		return "", err
-	}
-	caller := auth.From(c.ctx).Name
-	if in.Op == "cancel" {
-		return in.Run, runs.Cancel(c.ctx, in.Run, caller, in.Reason)
-	}
-	return in.Run, runs.Answer(c.ctx, in.Run, in.Request, in.Value, caller)
-}
-
 func (c *connection) refuse(id string, err error) {
 	c.send(reply{Op: "problem", ID: id, Problem: auth.ProblemOf(err)})
 }
 
+// send sends a message. If it cannot, the connection is closed, as its reader sees.
 func (c *connection) send(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		data, _ = json.Marshal(reply{Op: "problem", Problem: auth.ProblemOf(err)}) // strings and numbers
 	}
-	c.write(data)
-}
-
-// write sends a message. A client that does not read it in time loses the connection.
-func (c *connection) write(data []byte) {
-	ctx, cancel := context.WithTimeout(c.ctx, c.server.config.WriteTimeout)
-	defer cancel()
-	_ = c.ws.Write(ctx, websocket.MessageText, c.server.config.Redact(data)) // the reader sees that the connection is closed
+	_ = c.socket.Send(data)
 }

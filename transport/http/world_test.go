@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
@@ -131,9 +132,11 @@ func newSystem(t *testing.T, more ...actors.Definition) *actors.System {
 	return system
 }
 
+func anyObject() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }
+
 func newAPI(system *actors.System) *api.Server {
-	return api.New(api.Config{Runs: system, Open: openFile, Version: "test", Jobs: []api.Job{
-		{Name: "tell", Description: "Tells something", Schema: json.RawMessage(`{"type":"object"}`)}}})
+	return api.New(door.New(door.Config{Runs: system, Open: openFile, Version: "test", Jobs: []messages.JobInfo{
+		{Name: "tell", About: messages.About{Description: "Tells something", Input: anyObject}}}}))
 }
 
 // answer is what a request got.

@@ -36,7 +36,7 @@ func (e event) state() string {
 }
 
 func open(runs door.Runs) http.Handler {
-	return looopy.New(door.Config{Runs: runs, Jobs: []door.Job{{Name: "chat"}}, Open: files})
+	return looopy.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat"}}, Open: files}))
 }
 
 // files holds every file.

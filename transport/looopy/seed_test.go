@@ -191,7 +191,7 @@ func inside(t *testing.T, test func(t *testing.T, s http.Handler)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(t, looopy.New(door.Config{Runs: system, Jobs: []door.Job{{Name: "chat"}}}))
+		test(t, looopy.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "chat"}}})))
 		if err := system.Close(context.Background()); err != nil {
 			t.Error(err)
 		}

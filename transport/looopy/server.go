@@ -26,8 +26,8 @@ type server struct {
 }
 
 // New returns the handler of the Path.
-func New(c door.Config) http.Handler {
-	s := server{door.NewDoor(c), credential.New()}
+func New(d *door.Door) *door.Handler {
+	s := server{d, credential.New()}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET " + Path:  s.get,
 		"POST " + Path: s.post,
@@ -147,7 +147,7 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.
 		t.run, t.places, t.lengths = run, door.Places{}, map[messages.RunID]int{}
 		t.index, t.sent = map[string]int{}, map[string]string{}
 		stop := func(*transcript.Transcript) bool { return t.waiting }
-		if door.Play(t.ctx, t.out, run.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
+		if door.Play(t.ctx, s.Door, t.out, run.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
 			t.out.Break()
 		}
 	}

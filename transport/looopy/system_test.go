@@ -53,7 +53,7 @@ func TestSystem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := looopy.New(door.Config{Runs: system, Jobs: []door.Job{{Name: "chat"}}})
+		s := looopy.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "chat"}}}))
 		_, all := ask(t, s, http.MethodPost, looopy.Path, `{"message":"go","contextId":"c"}`)
 		task, last := all[0].data["taskId"], all[len(all)-1]
 		if last.state() != "waiting-auth" {

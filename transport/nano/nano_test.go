@@ -50,7 +50,7 @@ type reply struct {
 }
 
 func open(runs door.Runs) http.Handler {
-	return nano.New(door.Config{Runs: runs, Jobs: []door.Job{{Name: "prompt"}, {Name: "chat"}}}, "1.0")
+	return nano.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "prompt"}, {Name: "chat"}}, Version: "1.0"}))
 }
 
 // call calls run over HTTP, as the principal.

@@ -37,7 +37,6 @@ const (
 
 type server struct {
 	*door.Door
-	version string
 
 	mu      sync.Mutex
 	streams map[string]*stream
@@ -46,9 +45,9 @@ type server struct {
 // Paths are where the door answers beside others.
 func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
 
-// New returns the handler of the Paths, and of NANO's own, /mcp and /ws. The version is the program's.
-func New(c door.Config, version string) http.Handler {
-	s := &server{Door: door.NewDoor(c), version: version, streams: map[string]*stream{}}
+// New returns the handler of the Paths, and of NANO's own, /mcp and /ws.
+func New(d *door.Door) *door.Handler {
+	s := &server{Door: d, streams: map[string]*stream{}}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /mcp": s.post, "POST /nano/mcp": s.post,
 		"GET /ws": s.socket, "GET /nano/ws": s.socket,
@@ -67,11 +66,14 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) socket(w http.ResponseWriter, r *http.Request) error {
-	s.Socket(w, r, func(socket *door.Socket, message []byte) {
+	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
 		c := &caller{ctx: socket.Context, client: clientOf(r), socket: socket}
-		socket.Answer(message, func(call door.Call) (any, func(), error) { return s.call(c, call) })
+		return func(message []byte) {
+			socket.Call(func() {
+				socket.Answer(message, func(call door.Call) (any, func(), error) { return s.call(c, call) })
+			})
+		}
 	})
-	return nil
 }
 
 // clientOf is the caller's principal, or its address where there are no tokens.
@@ -93,7 +95,7 @@ func (s *server) call(c *caller, call door.Call) (result any, push func(), err e
 	case "run":
 		return s.run(c, call)
 	case "initialize":
-		result, err = door.Initialize(call, "2025-01-07", s.version, map[string]any{"streaming": true})
+		result, err = door.Initialize(call, "2025-01-07", s.Version, map[string]any{"streaming": true})
 		return result, nil, err
 	case "ping":
 		return map[string]any{}, nil, nil

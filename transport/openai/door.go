@@ -15,11 +15,8 @@ type handler struct{ *door.Door }
 // Handler answers a request, or says why it cannot.
 type Handler = func(http.ResponseWriter, *http.Request) error
 
-// Routes serves each pattern with its handler, and every other request with an error.
-func Routes(routes map[string]Handler) http.Handler {
-	routes["/"] = func(_ http.ResponseWriter, r *http.Request) error {
-		return messages.Errorf(messages.CodeNotFound, "%s %.200q is not offered here", r.Method, r.URL.Path)
-	}
+// Routes serves each pattern with its handler. Errors have the form of the API.
+func Routes(routes map[string]Handler) *door.Handler {
 	return door.Routes(routes, refuse)
 }
 
@@ -27,8 +24,8 @@ func Routes(routes map[string]Handler) http.Handler {
 func Paths() []string { return []string{"/v1/models", "/v1/models/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
-func New(c door.Config) http.Handler {
-	d := handler{door.NewDoor(c)}
+func New(to *door.Door) *door.Handler {
+	d := handler{to}
 	return Routes(map[string]Handler{"GET /v1/models": d.models, "GET /v1/models/{model}": d.model})
 }
 

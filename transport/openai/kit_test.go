@@ -22,17 +22,17 @@ import (
 // serve serves the API of a runtime with two models.
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
-	return serveWith(t, door.Config{Runs: runs, Jobs: []door.Job{
-		{Name: "generate"}, {Name: "chat", Text: "message"}, {Name: "prompt", Text: "prompt"}}})
+	return serveWith(t, door.Config{Runs: runs, Jobs: []messages.JobInfo{
+		{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}, {Name: "prompt", About: messages.About{Text: "prompt"}}}})
 }
 
 func serveWith(t *testing.T, c door.Config) string {
 	t.Helper()
-	mux := http.NewServeMux()
-	mux.Handle("/", openai.New(c))
-	mux.Handle(completions.Path, completions.New(c))
+	mux, to := http.NewServeMux(), door.New(c)
+	mux.Handle("/", openai.New(to))
+	mux.Handle(completions.Path, completions.New(to))
 	for _, path := range responses.Paths() {
-		mux.Handle(path, responses.New(c))
+		mux.Handle(path, responses.New(to))
 	}
 	server := httptest.NewServer(mux)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })

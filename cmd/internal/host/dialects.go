@@ -3,17 +3,13 @@ package host
 import (
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/chat"
-	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/erlmcp"
-	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/nano"
 	"github.com/seed889630bf/lastword/transport/openai"
@@ -21,26 +17,26 @@ import (
 	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
-// dialects add the doors of the dialects by name.
-var dialects = map[string]func(i *Server, c door.Config){
-	"erlmcp": func(i *Server, c door.Config) { i.addDialect(erlmcp.New(c, ThisBuild().Full()), erlmcp.Path) },
-	"looopy": func(i *Server, c door.Config) { i.addDialect(looopy.New(c), looopy.Path) },
-	nanoDialect: func(i *Server, c door.Config) {
-		i.Nano = nano.New(c, ThisBuild().Full())
+// dialects add the protocols of other systems by name.
+var dialects = map[string]func(i *Server, d *door.Door){
+	"erlmcp": func(i *Server, d *door.Door) { i.addDialect(erlmcp.New(d), erlmcp.Path) },
+	"looopy": func(i *Server, d *door.Door) { i.addDialect(looopy.New(d), looopy.Path) },
+	nanoDialect: func(i *Server, d *door.Door) {
+		i.Nano = nano.New(d)
 		i.addDialect(i.Nano, nano.Paths()...)
 	},
-	"ag-ui":  func(i *Server, c door.Config) { i.addDialect(agui.New(c), agui.Paths()...) },
-	"ai-sdk": func(i *Server, c door.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()...) },
-	"openai": func(i *Server, c door.Config) {
-		i.addDialect(openai.New(c), openai.Paths()...)
-		i.addDialect(completions.New(c), completions.Path)
-		i.addDialect(responses.New(c), responses.Paths()...)
+	"ag-ui":  func(i *Server, d *door.Door) { i.addDialect(agui.New(d), agui.Paths()...) },
+	"ai-sdk": func(i *Server, d *door.Door) { i.addDialect(aisdk.New(d), aisdk.Paths()...) },
+	"openai": func(i *Server, d *door.Door) {
+		i.addDialect(openai.New(d), openai.Paths()...)
+		i.addDialect(completions.New(d), completions.Path)
+		i.addDialect(responses.New(d), responses.Paths()...)
 	},
 }
 
-func (i *Server) addDialect(door http.Handler, paths ...string) {
+func (i *Server) addDialect(protocol *door.Handler, paths ...string) {
 	for _, path := range paths {
-		i.Dialects[path] = door
+		i.Dialects[path] = protocol
 	}
 }
 
@@ -69,23 +65,10 @@ func (h *Options) checkDialects() error {
 	return nil
 }
 
-// newDialects makes the doors of the dialects for the API's jobs.
-func (i *Server) newDialects(c api.Config) {
-	h := i.options
-	config := door.Config{Runs: i.system, Open: h.artifact, Redact: h.Secrets.Bytes}
-	for _, job := range c.Jobs {
-		one := door.Job{Name: job.Name, Description: job.Description, Schema: job.Schema, Limits: job.Limits,
-			Prepare: job.Prepare}
-		switch job.Name {
-		case prompt.Name:
-			one.Text = "text"
-		case chat.Name:
-			one.Text = "message"
-		}
-		config.Jobs = append(config.Jobs, one)
-	}
-	i.Dialects = map[string]http.Handler{}
-	for _, name := range h.Dialects {
-		dialects[name](i, config)
+// newDialects makes the protocols of other systems.
+func (i *Server) newDialects(d *door.Door) {
+	i.Dialects = map[string]*door.Handler{}
+	for _, name := range i.options.Dialects {
+		dialects[name](i, d)
 	}
 }

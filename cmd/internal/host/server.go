@@ -2,10 +2,10 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
-	nethttp "net/http"
 	"slices"
 	"time"
 
@@ -16,6 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
@@ -31,8 +33,8 @@ type Server struct {
 	Metrics *telemetry.Observer
 	// Dialects are the doors for other systems' clients, by the beginning of their paths, and Nano is that of NANO with
 	// the paths /mcp and /ws, or nil.
-	Dialects map[string]nethttp.Handler
-	Nano     nethttp.Handler
+	Dialects map[string]*door.Handler
+	Nano     *door.Handler
 	Log      *zap.Logger
 	options  *Options
 	store    *store.Store
@@ -119,20 +121,30 @@ func (i *Server) addJobs() error {
 	return i.addTools(jobs[0], jobs[1:last])
 }
 
-// newAPI makes the HTTP API of the jobs.
+// newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
 func (i *Server) newAPI() error {
-	h := i.options
-	config := http.Config{Runs: i.system, Open: h.artifact, Version: ThisBuild().Full(), Redact: h.Secrets.Bytes,
-		Secure: h.Secure, Lag: i.Metrics.Lag}
+	h, known, tools := i.options, map[string]messages.JobInfo{}, map[string]mcp.JobTool{}
+	for _, job := range i.system.Jobs() {
+		known[job.Name] = job
+	}
+	config := door.Config{Runs: i.system, Open: h.artifact, Version: ThisBuild().Full(), Redact: h.Secrets.Bytes,
+		Secure: h.Secure, Lag: i.Metrics.Lag,
+		Prepare: func(ctx context.Context, job string, input json.RawMessage) (json.RawMessage, error) {
+			tool := tools[job]
+			return tool.JobInput(ctx, input)
+		}}
 	for _, tool := range h.callable(true) {
 		if err := tool.Compile(); err != nil {
 			return err
 		}
-		config.Jobs = append(config.Jobs, http.Job{Name: tool.Job, Description: tool.Description, Schema: tool.Input,
-			Limits: tool.Limits, Prepare: tool.JobInput})
+		job := known[tool.Job]
+		job.Description, job.Limits = tool.Description, tool.Limits
+		job.Input = func() json.RawMessage { return tool.Input }
+		tools[tool.Job], config.Jobs = tool, append(config.Jobs, job)
 	}
-	i.API = http.New(config)
-	i.newDialects(config)
+	to := door.New(config)
+	i.API = http.New(to)
+	i.newDialects(to)
 	return nil
 }
 

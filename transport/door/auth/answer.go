@@ -41,13 +41,13 @@ func (m *Middleware) challenge(r *http.Request, params ...string) string {
 func (m *Middleware) unauthenticated(w http.ResponseWriter, r *http.Request, err *messages.Error, params ...string) {
 	params = append(params, `scope="`+string(ReadRuns)+" "+string(WriteRuns)+`"`)
 	w.Header().Set("WWW-Authenticate", m.challenge(r, params...))
-	Refuse(w, err)
+	m.refuse(w, err)
 }
 
-func tooMany(w http.ResponseWriter, wait time.Duration, what string) {
+func (m *Middleware) tooMany(w http.ResponseWriter, wait time.Duration, what string) {
 	seconds := int((wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	Refuse(w, exceeded("%s; try again in %d s", what, seconds))
+	m.refuse(w, exceeded("%s; try again in %d s", what, seconds))
 }
 
 func forbidden(format string, args ...any) *messages.Error {

@@ -54,6 +54,7 @@ type Middleware struct {
 	maxBody  int64
 	metadata string
 	accepted func(token string)
+	refuse   func(http.ResponseWriter, error)
 	log      *slog.Logger
 
 	byName   *buckets[string]
@@ -83,7 +84,7 @@ func New(c Config) (*Middleware, error) {
 	}
 	return &Middleware{
 		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
-		log:      c.Log,
+		refuse: Refuse, log: c.Log,
 		byName:   newBuckets[string](c.Rate, c.Burst),
 		byAddr:   newBuckets[netip.Addr](c.Rate, c.Burst),
 		failures: newBuckets[netip.Addr](failureRate, failureBurst),
@@ -122,6 +123,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Refusing returns the same checks for a protocol that has errors in a form of its own.
+func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middleware {
+	protocol := *m
+	protocol.refuse = refuse
+	return &protocol
+}
+
 // Wrap puts a door behind the checks. The door finds its caller with [From]. The request it gets has no Authorization
 // field, so that no door can log or forward a token.
 func (m *Middleware) Wrap(door http.Handler) http.Handler {
@@ -136,7 +144,7 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 			return
 		}
 		p, ok := m.authenticate(w, r)
-		if !ok || !within(w, m.byName.take(p.token.principal.Name)) {
+		if !ok || !m.within(w, m.byName.take(p.token.principal.Name)) {
 			return
 		}
 		r.Header.Del("Authorization")
@@ -163,18 +171,18 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 	host, ok := parseEndpoint(r.Host)
 	if !ok || !m.hosts.allow(host) {
 		m.log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
-		Refuse(w, forbidden(
+		m.refuse(w, forbidden(
 			"this server does not answer for the host %.100q; use localhost, or ask its operator to allow the host", r.Host))
 		return nil, false
 	}
-	if !m.checkOrigin(w, r, host) || !checkQuery(w, r) {
+	if !m.checkOrigin(w, r, host) || !m.checkQuery(w, r) {
 		return nil, false
 	}
 	return m.limitBody(w, r)
 }
 
 func (m *Middleware) meter(w http.ResponseWriter, r *http.Request, door http.Handler) {
-	if within(w, m.byAddr.take(remote(r))) {
+	if m.within(w, m.byAddr.take(remote(r))) {
 		door.ServeHTTP(w, r)
 	}
 }
@@ -185,12 +193,12 @@ func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Re
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Accept-Encoding", "identity")
-		Refuse(w, messages.Errorf(CodeUnsupported, "the body has the encoding %.100q; send it without one", coding))
+		m.refuse(w, messages.Errorf(CodeUnsupported, "the body has the encoding %.100q; send it without one", coding))
 		return nil, false
 	}
 	if r.ContentLength > m.maxBody {
 		w.Header().Set("Connection", "close") // else the server would read what is left of the body
-		Refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, m.maxBody))
+		m.refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, m.maxBody))
 		return nil, false
 	}
 	if r.ContentLength < 0 {
@@ -208,11 +216,11 @@ func withBody(r *http.Request, body io.ReadCloser) *http.Request {
 }
 
 // within answers a caller that must wait. It reports whether the caller need not.
-func within(w http.ResponseWriter, wait time.Duration) bool {
+func (m *Middleware) within(w http.ResponseWriter, wait time.Duration) bool {
 	if wait == 0 {
 		return true
 	}
-	tooMany(w, wait, "too many requests")
+	m.tooMany(w, wait, "too many requests")
 	return false
 }
 

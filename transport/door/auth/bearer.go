@@ -75,7 +75,7 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 	m.tokens.refresh(m.log)
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
-		Refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))
+		m.refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))
 		return nil, false
 	}
 	token, ok := "", false
@@ -85,7 +85,7 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		token, ok = ofSession(r)
 	}
 	if !ok {
-		if !within(w, m.byAddr.take(remote(r))) {
+		if !m.within(w, m.byAddr.take(remote(r))) {
 			return nil, false
 		}
 		m.unauthenticated(w, r, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
@@ -105,7 +105,7 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 // share: nobody finds 256 random bits by trying.
 func (m *Middleware) wrongToken(w http.ResponseWriter, r *http.Request) {
 	if wait := m.failures.take(remote(r)); wait > 0 {
-		tooMany(w, wait, "too many wrong tokens from this address")
+		m.tooMany(w, wait, "too many wrong tokens from this address")
 		return
 	}
 	m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
@@ -119,11 +119,11 @@ func bearer(field string) (token string, ok bool) {
 }
 
 // checkQuery refuses tokens in the URL: browser histories, logs and Referer fields would keep them.
-func checkQuery(w http.ResponseWriter, r *http.Request) bool {
+func (m *Middleware) checkQuery(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.RawQuery == "" || !holdsToken(r.URL.RawQuery) {
 		return true
 	}
-	Refuse(w, messages.Errorf(CodeBadRequest,
+	m.refuse(w, messages.Errorf(CodeBadRequest,
 		"a token in the URL is seen by others; revoke it, and send the new one as Authorization: Bearer TOKEN"))
 	return false
 }

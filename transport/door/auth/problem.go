@@ -52,6 +52,8 @@ const (
 	CodeForbidden messages.Code = "forbidden"
 	// CodeNotAllowed means that the path does not take the method.
 	CodeNotAllowed messages.Code = "method_not_allowed"
+	// CodeNotAcceptable means that the path has nothing that the Accept field asks for.
+	CodeNotAcceptable messages.Code = "not_acceptable"
 	// CodeTooLarge means that the body has too many bytes.
 	CodeTooLarge messages.Code = "too_large"
 	// CodeUnsupported means that the body is compressed, or of a media type that the path does not take.
@@ -77,6 +79,8 @@ var codes = []struct {
 	{messages.CodeNotFound, http.StatusNotFound, "There is no such thing, or it belongs to somebody else",
 		"Check the id. Runs are forgotten after the retention."},
 	{CodeNotAllowed, http.StatusMethodNotAllowed, "The path does not take this method", "The Allow field lists those it takes."},
+	{CodeNotAcceptable, http.StatusNotAcceptable, "The path has no answer of a media type that Accept asks for",
+		"Ask for one that `detail` lists, or leave Accept out."},
 	{messages.CodeConflict, http.StatusConflict, "The request contradicts an earlier one",
 		"Use another idempotency key; an answer cannot be changed; only ended runs can be forgotten."},
 	{messages.CodeReset, http.StatusConflict, "The log has no such event", "Drop the State and read from 0."},

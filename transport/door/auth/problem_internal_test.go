@@ -19,7 +19,7 @@ func TestErrorPage(t *testing.T) {
 	for _, row := range codes {
 		fmt.Fprintf(&page, "\n## %s\n\nHTTP %d. %s. %s\n", row.code, row.status, row.title, row.remedy)
 	}
-	path := filepath.Join("..", "..", "docs", "errors.md")
+	path := filepath.Join("..", "..", "..", "docs", "errors.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)

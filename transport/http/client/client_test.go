@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/http/client"
 )
@@ -44,7 +45,7 @@ func serve(t *testing.T) (*actors.System, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(api.New(api.Config{Runs: system, Jobs: []api.Job{{Name: "tell"}}}))
+	server := httptest.NewServer(api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "tell"}}})))
 	t.Cleanup(func() {
 		server.Close()
 		_ = system.Close(context.Background())

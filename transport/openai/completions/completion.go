@@ -20,8 +20,8 @@ type handler struct{ *door.Door }
 const Path = "/v1/chat/completions"
 
 // New returns the handler of the Path. Put it behind an auth.Middleware.
-func New(c door.Config) http.Handler {
-	d := handler{door.NewDoor(c)}
+func New(to *door.Door) *door.Handler {
+	d := handler{to}
 	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete})
 }
 
@@ -35,16 +35,19 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	ctx := r.Context()
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return err
+	}
 	job, err := d.TextJob(q.Model)
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
 	c := &completion{model: job.Name, usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix()}
 	chat := cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
 	if c.run, c.question, err = d.answered(ctx, chat, turn); err == nil && c.run == "" {
 		labels := map[string]string{door.ContextLabel: cmp.Or(chat, conversation(turn))}
-		c.run, err = d.StartTurn(ctx, job, turn, labels, r.Header.Get("Idempotency-Key"))
+		c.run, err = d.StartTurn(ctx, job.Name, turn, labels, r.Header.Get("Idempotency-Key"))
 	}
 	if err != nil {
 		return err
@@ -68,7 +71,7 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 func (d handler) streamCompletion(w http.ResponseWriter, ctx context.Context, c *completion) {
 	c.stream = d.Stream(w, "text/event-stream")
 	c.chunk(delta{Role: "assistant", Content: new("")}, "")
-	if err := door.Play(ctx, c.stream, c.run, messages.Follow{}, completing, c, c.over); err != nil {
+	if err := door.Play(ctx, d.Door, c.stream, c.run, messages.Follow{}, completing, c, c.over); err != nil {
 		openai.Leave(ctx, d.Door, c.run)
 		c.stream.Break()
 	}

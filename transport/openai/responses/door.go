@@ -21,8 +21,8 @@ type handler struct{ *door.Door }
 func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
-func New(c door.Config) http.Handler {
-	d := handler{door.NewDoor(c)}
+func New(to *door.Door) *door.Handler {
+	d := handler{to}
 	return openai.Routes(map[string]openai.Handler{
 		"POST /v1/responses":             d.create,
 		"GET /v1/responses/{id}":         d.retrieve,
@@ -108,11 +108,7 @@ func (d handler) begin(r *http.Request, q *request) (*response, error) {
 		return nil, messages.Errorf(messages.CodeConflict,
 			"the previous response is in progress; wait for its end, or cancel it")
 	}
-	job, err := d.TextJob(q.Model)
-	if err != nil {
-		return nil, err
-	}
-	run, err := d.StartTurn(ctx, job, turn, q.Metadata, r.Header.Get("Idempotency-Key"))
+	run, err := d.StartTurn(ctx, q.Model, turn, q.Metadata, r.Header.Get("Idempotency-Key"))
 	return &response{run: run, segment: 1}, err
 }
 
@@ -166,7 +162,7 @@ func (d handler) upToNow(ctx context.Context, out *response) error {
 // stream writes the response as it comes. If its client leaves, an attached one is cancelled.
 func (d handler) stream(w http.ResponseWriter, r *http.Request, out *response, attached bool) {
 	out.stream = d.Stream(w, "text/event-stream")
-	err := door.Play(r.Context(), out.stream, out.run, messages.Follow{}, responding, out, out.over)
+	err := door.Play(r.Context(), d.Door, out.stream, out.run, messages.Follow{}, responding, out, out.over)
 	if err != nil && attached {
 		openai.Leave(r.Context(), d.Door, out.run)
 	}

@@ -1,0 +1,114 @@
+package door
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// Handler serves the requests of a protocol, and has its form of an error.
+type Handler struct {
+	mux *http.ServeMux
+	// Refuse answers with an error in the protocol's form, also where a request does not reach the protocol.
+	Refuse func(http.ResponseWriter, error)
+}
+
+// Routes serves each pattern of an http.ServeMux with its function. The function's error goes to refuse.
+func Routes(routes map[string]func(http.ResponseWriter, *http.Request) error, refuse func(http.ResponseWriter, error)) *Handler {
+	h := &Handler{mux: http.NewServeMux(), Refuse: refuse}
+	for pattern, serve := range routes {
+		h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil {
+				refuse(w, err)
+			}
+		})
+	}
+	return h
+}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, ok := Match(h.mux, w, r, h.Refuse); ok {
+		h.mux.ServeHTTP(w, r)
+	}
+}
+
+// Match returns the pattern of the mux that the request matches. Where there is none, it answers: OPTIONS with the
+// methods of the path, another method that the path does not take with method_not_allowed, a path with not_found.
+func Match(mux *http.ServeMux, w http.ResponseWriter, r *http.Request, refuse func(http.ResponseWriter, error)) (string, bool) {
+	clean := path.Clean(r.URL.Path) == r.URL.Path // the mux would send it elsewhere
+	if _, pattern := mux.Handler(r); clean && pattern != "" {
+		return pattern, true
+	}
+	var methods []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
+		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); clean && pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	switch {
+	case len(methods) == 0:
+		refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.200q; /openapi.json lists the paths", r.URL.Path))
+	case r.Method == http.MethodOptions:
+		w.Header().Set("Allow", strings.Join(append(methods, http.MethodOptions), ", "))
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		refuse(w, messages.Errorf(auth.CodeNotAllowed, "%.200s takes %s", r.URL.Path, strings.Join(methods, ", ")))
+	}
+	return "", false
+}
+
+// Accepts returns the first of the media types that the Accept field asks for, and the first if the field names none.
+// Errors: not_acceptable, which lists the types.
+func Accepts(field string, types ...string) (string, error) {
+	named := false
+	for one := range strings.SplitSeq(field, ",") {
+		asked, params, _ := strings.Cut(one, ";")
+		if asked = strings.ToLower(strings.TrimSpace(asked)); strings.Contains(strings.ReplaceAll(params, " ", "")+";", "q=0;") {
+			continue
+		}
+		named = named || strings.Contains(asked, "/")
+		for _, have := range types {
+			main, _, _ := strings.Cut(have, "/")
+			if asked == have || asked == main+"/*" || asked == "*/*" {
+				return have, nil
+			}
+		}
+	}
+	if !named {
+		return types[0], nil
+	}
+	return "", messages.Errorf(auth.CodeNotAcceptable, "nothing that Accept asks for is offered here; ask for %s", strings.Join(types, ", "))
+}
+
+// Read returns the body of a request. Errors: too_large, bad_request.
+func Read(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		if p := auth.ProblemOf(err); p.Code == string(auth.CodeTooLarge) {
+			return nil, p
+		}
+		return nil, messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	return body, nil
+}
+
+// ReadJSON reads the body of a request. Errors: too_large, bad_request.
+func ReadJSON(r *http.Request, into any) error {
+	body, err := Read(r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	return nil
+}

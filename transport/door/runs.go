@@ -1,0 +1,273 @@
+package door
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// Runs is the runtime as doors need it. An actors.System is one.
+type Runs interface {
+	// Submit accepts a run; when it returns, run.queued is in the journal. ctx bounds an attached run.
+	Submit(ctx context.Context, q messages.Request) (messages.RunID, error)
+	// Attach makes an attached run go on until ctx is done.
+	Attach(ctx context.Context, id messages.RunID) error
+	State(ctx context.Context, id messages.RunID) (messages.State, error)
+	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
+	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
+	// Watch calls fn for runs that have changed, and with the empty id where any may have, until ctx is done.
+	Watch(ctx context.Context, fn func(messages.RunID)) error
+	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
+	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
+	// Forget removes the log of an ended run.
+	Forget(ctx context.Context, id messages.RunID) error
+}
+
+// Config is what a Door is made of.
+type Config struct {
+	Runs Runs
+	// Jobs are what callers may start.
+	Jobs []messages.JobInfo
+	// Prepare, which may be nil, changes what a caller gives a job before it is submitted: a folder of the caller's own,
+	// for example. Errors: invalid_input.
+	Prepare func(ctx context.Context, job string, input json.RawMessage) (json.RawMessage, error)
+	// Open opens an artifact of a run for reading; nil where runs write none. Errors: not_found where the file is gone,
+	// or is another than the run wrote.
+	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
+	// Version is that of the program.
+	Version string
+	// Heartbeat is the longest that a stream is silent: 15 s. WriteTimeout is how long a client may take to read what
+	// was written to it: 30 s. Then its connection is cut.
+	Heartbeat, WriteTimeout time.Duration
+	// Lag is told how late an event was written to a reader that was there when it happened; nil is told nothing.
+	Lag func(time.Duration)
+	// Secure marks session cookies for https alone.
+	Secure bool
+	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
+	Redact func([]byte) []byte
+}
+
+// Door is the way of all protocols to the runs of their callers. It is safe for concurrent use.
+type Door struct {
+	Config
+	jobs    map[string]messages.JobInfo
+	readers atomic.Int64
+
+	mu       sync.Mutex
+	draining context.Context // ends when drained is closed
+	drained  <-chan struct{}
+}
+
+// New returns the door.
+func New(c Config) *Door {
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	if c.Redact == nil {
+		c.Redact = func(b []byte) []byte { return b }
+	}
+	d := &Door{Config: c, jobs: map[string]messages.JobInfo{}}
+	for _, job := range c.Jobs {
+		d.jobs[job.Name] = job
+	}
+	return d
+}
+
+// Readers returns how many streams and subscriptions are open.
+func (d *Door) Readers() int64 { return d.readers.Load() }
+
+// Enter counts a reader until the returned function is called.
+func (d *Door) Enter() (leave func()) {
+	d.readers.Add(1)
+	return func() { d.readers.Add(-1) }
+}
+
+// Late tells Lag how late the newest of the events is for a reader that came at opened.
+func (d *Door) Late(batch []messages.Event, opened time.Time) {
+	if d.Lag == nil || len(batch) == 0 {
+		return
+	}
+	if last := batch[len(batch)-1]; last.Time.After(opened) {
+		d.Lag(time.Since(last.Time))
+	}
+}
+
+// Job returns the job of the name. Errors: invalid_input, which lists the names.
+func (d *Door) Job(name string) (messages.JobInfo, error) {
+	job, ok := d.jobs[name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(d.jobs))
+		return job, messages.InvalidInput("there is no job %.100q; this server has %q", name, names)
+	}
+	return job, nil
+}
+
+// Start starts a run of the caller; without an input it is {}, and without a mode detached. Errors: forbidden, before
+// anything else is looked at; invalid_input; and those of the runtime.
+func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return "", err
+	}
+	job, err := d.Job(q.Job)
+	if err == nil {
+		if len(q.Input) == 0 {
+			q.Input = json.RawMessage("{}")
+		}
+		if d.Prepare != nil {
+			q.Input, err = d.Prepare(ctx, q.Job, q.Input)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.submit(ctx, q, job)
+}
+
+// submit starts a run of the job for the caller, within the job's limits where the caller gives none.
+func (d *Door) submit(ctx context.Context, q messages.Request, job messages.JobInfo) (messages.RunID, error) {
+	q.Principal, q.Mode = auth.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
+	q.Limits.WallClockMS = cmp.Or(q.Limits.WallClockMS, job.Limits.WallClockMS)
+	q.Limits.StallMS = cmp.Or(q.Limits.StallMS, job.Limits.StallMS)
+	q.Limits.Bytes = cmp.Or(q.Limits.Bytes, job.Limits.Bytes)
+	return d.Runs.Submit(ctx, q)
+}
+
+// Own returns the State of a run of the caller, whatever its scopes. Errors: not_found, for the runs of others too.
+func (d *Door) Own(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := d.Runs.State(ctx, id)
+	if err == nil {
+		err = auth.Own(ctx, state)
+	}
+	if err != nil {
+		return messages.State{}, err
+	}
+	return state, nil
+}
+
+// Run is Own for a caller that may read. Errors: forbidden, not_found.
+func (d *Door) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	if err := auth.Require(ctx, auth.ReadRuns); err != nil {
+		return messages.State{}, err
+	}
+	return d.Own(ctx, id)
+}
+
+// List returns the caller's runs. Errors: forbidden, and those of the runtime.
+func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	if err := auth.Require(ctx, auth.ReadRuns); err != nil {
+		return nil, err
+	}
+	q.Principal, q.Everyone = auth.From(ctx).Name, false
+	return d.Runs.List(ctx, q)
+}
+
+// Head returns the number of the last event of a run of the caller, and whether that is its terminal. It asks the list
+// first: the State of a run that is not active takes reading its whole log. Errors: forbidden; not_found; reset where
+// the log cannot have the event after. It is not inlined: a stream's stack keeps no room for the State.
+//
+//go:noinline
+func (d *Door) Head(ctx context.Context, id messages.RunID, after uint64) (head uint64, ended bool, err error) {
+	list, err := d.List(ctx, messages.Query{Runs: []messages.RunID{id}, Limit: 1})
+	if err == nil && len(list) == 1 && list[0].Status.IsEnded() {
+		head, ended = list[0].Seq, true
+	} else {
+		var state messages.State
+		state, err = d.Run(ctx, id)
+		head, ended = state.Seq, state.Status.IsEnded()
+	}
+	if err == nil && (ended && after > head || after > head+messages.Reserve) {
+		err = messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", id, after)
+	}
+	return head, ended, err
+}
+
+// Attach makes an attached run of the caller go on until ctx is done. Errors: those of Cancel.
+func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
+	if _, err := d.change(ctx, id); err != nil {
+		return err
+	}
+	return d.Runs.Attach(ctx, id)
+}
+
+// Cancel asks for the end of a run of the caller. Errors: forbidden, not_found, and those of the runtime.
+func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) error {
+	if _, err := d.change(ctx, id); err != nil {
+		return err
+	}
+	return d.Runs.Cancel(ctx, id, auth.From(ctx).Name, reason)
+}
+
+// Answer answers what a run of the caller asked. Errors: forbidden, not_found, conflict, and those of the runtime.
+func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
+	if _, err := d.change(ctx, id); err != nil {
+		return err
+	}
+	return d.Runs.Answer(ctx, id, request, value, auth.From(ctx).Name)
+}
+
+// Forget removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
+func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
+	state, err := d.change(ctx, id)
+	if err == nil && !state.Status.IsEnded() {
+		err = messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", id)
+	}
+	if err != nil {
+		return err
+	}
+	return d.Runs.Forget(ctx, id)
+}
+
+// change returns the State of a run that the caller may change.
+func (d *Door) change(ctx context.Context, id messages.RunID) (messages.State, error) {
+	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
+		return messages.State{}, err
+	}
+	return d.Own(ctx, id)
+}
+
+// OpenFile opens a file of a run that the caller may read. Errors: not_found.
+func (d *Door) OpenFile(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+	if d.Open == nil {
+		return nil, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts")
+	}
+	return d.Open(ctx, run, a)
+}
+
+// File reads a file of a run of the caller. Errors: too_large, for files over most bytes, and those of OpenFile.
+func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact, most int64) ([]byte, error) {
+	if a.Bytes > most {
+		return nil, messages.Errorf(auth.CodeTooLarge, "the file has more than %d bytes", most)
+	}
+	run, err := d.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.OpenFile(ctx, run, a)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// ResultText is the result of a run as a text: what it says, or its JSON.
+func ResultText(result json.RawMessage) string {
+	var text string // stays empty for null
+	var object struct{ Text string }
+	switch {
+	case json.Unmarshal(result, &text) == nil:
+		return text
+	case json.Unmarshal(result, &object) == nil && object.Text != "":
+		return object.Text
+	}
+	return string(result)
+}
