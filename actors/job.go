@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"strings"
 	"sync"
@@ -147,10 +145,10 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 		var err error
 		if bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) && isMember() {
 			var one member
-			one, err = strictly[member](input)
+			one, err = form.Read[member](input)
 			in = one.Input
 		} else {
-			in, err = strictly[In](input)
+			in, err = form.Read[In](input)
 		}
 		if err != nil {
 			return Job{}, err
@@ -165,28 +163,6 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 		return Job{Name: name, Input: in, Tasks: []Task{{Name: name, Run: work}}}, nil
 	}
 	return d
-}
-
-// strictly decodes JSON without unknown fields or further values.
-func strictly[In any](input json.RawMessage) (in In, err error) {
-	if len(bytes.TrimSpace(input)) == 0 {
-		return in, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(input))
-	d.DisallowUnknownFields()
-	if err = d.Decode(&in); err == nil {
-		if _, err = d.Token(); errors.Is(err, io.EOF) {
-			return in, nil
-		}
-		return in, invalid("the input is more than one JSON value")
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return in, invalid("the input's field %q cannot be a JSON %s", wrong.Field, wrong.Value)
-	}
-	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return in, invalid("the input has no field %s", field)
-	}
-	return in, invalid("the input cannot be read: %v", err)
 }
 
 // mostName bounds the names of jobs, tasks, principals and keys, in bytes. mostLabels bounds a run's labels.

@@ -128,7 +128,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/plan",
-	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/structured/document", "actors/expression"},
+	ours:   []string{"messages", "supervision", "actors", "actors/form", "actors/structured", "actors/structured/document", "actors/expression"},
 	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -138,7 +138,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/artifact",
-	ours:   []string{"messages", "actors", "actors/confined"},
+	ours:   []string{"messages", "actors", "actors/confined", "actors/form"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/expression",
@@ -148,7 +148,7 @@ var rules = []rule{{
 	pkgs: "actors/generate",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
-		"actors/call", "actors/filelock", "actors/atomicfile", "actors/confined",
+		"actors/call", "actors/filelock", "actors/atomicfile", "actors/confined", "actors/form",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -22,9 +23,9 @@ type written struct {
 // with the bytes.
 func Write(folder func(principal string) (string, error), spend func(principal string, bytes int) error) actors.Definition {
 	return actors.Definition{Name: "write", New: func(input json.RawMessage) (actors.Job, error) {
-		var in struct{ Name, Text string }
-		if err := json.Unmarshal(input, &in); err != nil {
-			return actors.Job{}, messages.InvalidInput("write needs texts: %v", err)
+		in, err := form.Read[struct{ Name, Text string }](input)
+		if err != nil {
+			return actors.Job{}, err
 		}
 		name := path.Clean(in.Name)
 		if err := confined.Name(name); err != nil || name == "." {

@@ -134,9 +134,9 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 		Description: "Gives the server's language model a message and gives its answer.",
 		Input:       form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "message", OpenWorld: true,
 	}, New: func(input json.RawMessage) (actors.Job, error) {
-		var in Input
-		if err := json.Unmarshal(input, &in); err != nil {
-			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
+		in, err := form.Read[Input](input)
+		if err != nil {
+			return actors.Job{}, err
 		}
 		with, err := config(in)
 		if err != nil {

@@ -1,8 +1,11 @@
 package form
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -23,6 +26,32 @@ func ForModels[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](),
 // Result returns the schema of what T gives. A result may have more members than a reader knows, and objects within it
 // are not described: lists of tools are read by models, which need few words.
 func Result[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), result) }
+
+// Read reads the input of a job. Without one it is the zero T. Errors: invalid_input, for a member that T does not have,
+// a value that does not fit, and more than one value.
+func Read[T any](input json.RawMessage) (in T, err error) {
+	if len(bytes.TrimSpace(input)) == 0 {
+		return in, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&in); err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return in, nil
+		}
+		return in, messages.InvalidInput("the input is more than one JSON value")
+	}
+	if messages.CodeOf(err) != "" { // the type says itself what is wrong
+		return in, err
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return in, messages.InvalidInput("the input's field %q cannot be a JSON %s", wrong.Field, wrong.Value)
+	}
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return in, messages.InvalidInput("the input has no field %s", field)
+	}
+	return in, messages.InvalidInput("the input cannot be read: %v", err)
+}
 
 // TakesObject reports whether T takes a JSON object, or anything.
 func TakesObject[T any]() bool {
@@ -104,7 +133,7 @@ func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
 		if of == result {
 			brief(member)
 		}
-		if err := describe(member, tag); err != nil {
+		if err := describe(member, tag, of); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -121,7 +150,7 @@ func brief(s *jsonschema.Schema) {
 
 func hidden(tag string, of use) bool {
 	for mark := range strings.SplitSeq(tag, ",") {
-		if mark == "-" && of != result || mark == "programs" && of == models {
+		if mark == "programs" && of == models {
 			return true
 		}
 	}
@@ -129,12 +158,20 @@ func hidden(tag string, of use) bool {
 }
 
 // describe adds what the tag says of a member.
-func describe(s *jsonschema.Schema, tag string) error {
+func describe(s *jsonschema.Schema, tag string, of use) error {
 	for mark := range strings.SplitSeq(tag, ",") {
 		name, value, _ := strings.Cut(mark, "=")
 		var err error
 		switch name {
-		case "", "-", "programs":
+		case "", "programs":
+		case "brief":
+			if of == models {
+				s.Description = value
+			}
+		case "value":
+			if of == input {
+				s.Title = value
+			}
 		case "enum":
 			at := s
 			if s.Items != nil {
@@ -144,6 +181,9 @@ func describe(s *jsonschema.Schema, tag string) error {
 				at.Enum = append(at.Enum, one)
 			}
 		case "default":
+			if of == models { // few words: the first of an enum is the default
+				break
+			}
 			s.Default, err = json.Marshal(value)
 			if s.Type != "string" {
 				s.Default = json.RawMessage(value)

@@ -13,11 +13,10 @@ type said struct {
 }
 
 type order struct {
-	Item    string                     `json:"item" form:"minLength=1" jsonschema:"what, exactly"`
-	Count   *int                       `json:"count,omitempty" form:"minimum=1,maximum=9,default=1"`
-	Earlier []said                     `json:"earlier,omitempty" form:"programs,maxItems=3"`
-	Wrap    string                     `json:"wrap,omitempty" form:"enum=paper|box,default=paper"`
-	Extra   map[string]json.RawMessage `json:"extra,omitempty" form:"-"`
+	Item    string `json:"item" form:"minLength=1" jsonschema:"what, exactly"`
+	Count   *int   `json:"count,omitempty" form:"minimum=1,maximum=9,default=1"`
+	Earlier []said `json:"earlier,omitempty" form:"programs,maxItems=3"`
+	Wrap    string `json:"wrap,omitempty" form:"enum=paper|box,default=paper,value=material,brief=shortly" jsonschema:"what to wrap it in"`
 }
 
 type tree struct {
@@ -25,14 +24,16 @@ type tree struct {
 }
 
 func TestForms(t *testing.T) {
-	const some = `{"type":"object","properties":{"item":{"type":"string","description":"what, exactly","minLength":1},` +
-		`"count":{"type":"integer","default":1,"minimum":1,"maximum":9},`
-	const earlier = `"earlier":{"type":"array","items":{"type":"object","properties":{"role":{"type":"string"}},"required":["role"]`
-	const wrap = `"wrap":{"type":"string","default":"paper","enum":["paper","box"]}`
+	const item = `{"type":"object","properties":{"item":{"type":"string","description":"what, exactly","minLength":1},`
+	const count = `"count":{"type":"integer","default":1,"minimum":1,"maximum":9},`
+	const earlier = `"earlier":{"type":"array","items":{"type":"object"`
+	const wrap = `"default":"paper","enum":["paper","box"]}`
 	for want, got := range map[string]json.RawMessage{
-		some + earlier + `,"additionalProperties":false},"maxItems":3},` + wrap + `},"required":["item"],"additionalProperties":false}`:                                     form.Input[order]()(),
-		some + wrap + `},"required":["item"],"additionalProperties":false}`:                                                                                                 form.ForModels[order]()(),
-		some + `"earlier":{"type":"array","items":{"type":"object"},"maxItems":3},` + wrap + `,"extra":{"type":"object","additionalProperties":true}},"required":["item"]}`: form.Result[order]()(),
+		item + count + earlier + `,"properties":{"role":{"type":"string"}},"required":["role"],"additionalProperties":false},"maxItems":3},` +
+			`"wrap":{"type":"string","title":"material","description":"what to wrap it in",` + wrap + `},"required":["item"],"additionalProperties":false}`: form.Input[order]()(),
+		item + `"count":{"type":"integer","minimum":1,"maximum":9},"wrap":{"type":"string","description":"shortly","enum":["paper","box"]}},` +
+			`"required":["item"],"additionalProperties":false}`: form.ForModels[order]()(),
+		item + count + earlier + `},"maxItems":3},"wrap":{"type":"string","description":"what to wrap it in",` + wrap + `},"required":["item"]}`: form.Result[order]()(),
 		`{"type":"string"}`: form.Input[string]()(),
 	} {
 		if string(got) != want {

@@ -48,10 +48,7 @@ func (g *generation) key(ctx context.Context, m *Material) string {
 		return ""
 	}
 	in := g.input
-	in.Out, in.Layout, in.RequireModel = "", "", false
-	if in.File != "" {
-		in.File = llmstxt.NameTxt
-	}
+	in.Out, in.Layout, in.NoCache, in.RequireModel = "", "", false, false
 	if in.Model != "" {
 		found, err := g.finder.find(ctx)
 		if err != nil {
@@ -59,7 +56,7 @@ func (g *generation) key(ctx context.Context, m *Material) string {
 		}
 		in.Model = found.Name
 	}
-	return keyOf(g.config.Version, m.Key, in)
+	return keyOf(g.config.Version, m.Key, g.config.Limits, g.config.File != "", in)
 }
 
 // answerKey names everything that decides a model's answer: the program, the model and the prompt. Folders without a

@@ -207,7 +207,9 @@ func TestFullAllPacksEveryTextFile(t *testing.T) {
 	r.files["testdata/in.txt"] = &fstest.MapFile{Data: []byte("input\n")}
 	r.files["logo.png"] = &fstest.MapFile{Data: []byte("\x89PNG\x00")}
 	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 200_000))}
-	result, files := r.generate(t, generate.Input{Options: llmstxt.Options{Full: llmstxt.FullAll, MaxFileBytes: 4 << 20}}, r.config("", ""))
+	config := r.config("", "")
+	config.Limits.FileBytes = 4 << 20
+	result, files := r.generate(t, generate.Input{Options: llmstxt.Options{Full: llmstxt.FullAll}}, config)
 	full := files["example.com/plants/garden/llms-full.txt"]
 	for _, name := range []string{"README.md", "guide.md", "src/deep/x.c", "testdata/in.txt", "big.txt"} {
 		if strings.Count(full, "\n## "+name+"\n") != 1 {
@@ -270,8 +272,8 @@ func TestUnusableOptions(t *testing.T) {
 	for _, in := range []generate.Input{
 		{Options: llmstxt.Options{Full: "some"}}, {Options: llmstxt.Options{Format: 3}},
 		{Options: llmstxt.Options{LinkStyle: "red"}}, {Options: llmstxt.Options{SizeBudget: 100}},
-		{Options: llmstxt.Options{SizeBudget: -1}}, {Options: llmstxt.Options{BaseURL: "ftp://x"}},
-		{Options: llmstxt.Options{BaseURL: "https://u:p@x"}}, {Options: llmstxt.Options{MaxFiles: -1}},
+		{Options: llmstxt.Options{SizeBudget: -1}}, {Options: llmstxt.Options{LinkBase: "ftp://x"}},
+		{Options: llmstxt.Options{LinkBase: "https://u:p@x"}},
 		{Repository: "https://user:secret@example.com/o/r"}, {Repository: "-x"}, {Repository: "https://github.com/owner"},
 	} {
 		if in.Repository == "" {

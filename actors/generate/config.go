@@ -9,17 +9,26 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Config has what the job needs beside its input.
+// Config has what the job needs beside its input, and what only an operator may say.
 type Config struct {
 	Open Open
-	// Model finds the model of an Input that names one; it may be nil otherwise.
-	Model FindModel
-	// Cache is the folder of earlier results; none are kept if empty.
+	// RemoteOnly: repositories on this machine are refused, and not even looked for.
+	RemoteOnly bool
+	// Limits bound what is read of a repository.
+	Limits scan.Limits
+	// Folder returns the folder that the runs of a principal write below, at Input.Out; nil takes Input.Out as it is.
+	Folder func(principal, out string) (string, error)
+	// File is the name of llms.txt in the folder. If it is set, no other file is written.
+	File string
+	// Model finds the model of an Input that names one; without it there is none. DefaultModel is what AutoModel means.
+	Model        FindModel
+	DefaultModel string
+	// Cache is the folder of earlier results; none are kept if empty, or if the input says so.
 	Cache string
 	// Secrets are removed from every file. It may be nil.
 	Secrets *redact.Secrets
 	// Spend is called with a number of bytes before they are written, and its error ends the run; nil allows all.
-	Spend func(bytes int) error
+	Spend func(principal string, bytes int) error
 	// Version is the version of the program. Cached results of other versions are not used.
 	Version string
 }

@@ -116,12 +116,17 @@ func TestFilesInPlace(t *testing.T) {
 // llms.txt alone goes to the file that is named. Its links lead to the repository from there.
 func TestOneFile(t *testing.T) {
 	dir := repository(t, nil)
-	in := generate.Input{Repository: dir, Out: filepath.Join(dir, "new docs"), File: "index.txt"}
+	in, config := generate.Input{Repository: dir, Out: filepath.Join(dir, "new docs")}, folder(nowhere)
+	config.File = "index.txt"
 	for range 2 {
-		completed(t, newJob(t, in, nowhere))
+		job, err := generate.Job(in, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		completed(t, job)
 	}
 	same(t, "files", names(tree(t, dir)), []string{"README.md", "docs/guide.md", "garden.go", "go.mod", "new docs/index.txt"})
-	if text := read(t, filepath.Join(in.Out, in.File)); !strings.Contains(text, "](../docs/guide.md)") {
+	if text := read(t, filepath.Join(in.Out, config.File)); !strings.Contains(text, "](../docs/guide.md)") {
 		t.Errorf("no link to the guide:\n%s", text)
 	}
 }
@@ -306,7 +311,7 @@ func TestCancelBetweenFiles(t *testing.T) {
 		completed(t, newJob(t, all(dir, alone), nowhere))
 		s := open(t, actors.Config{})
 		config, cancel := folder(nowhere), func() error { return nil }
-		config.Spend = func(int) error {
+		config.Spend = func(string, int) error {
 			if _, err := os.Stat(filepath.Join(out, "local", "garden", "llms.txt")); err != nil {
 				return nil
 			}

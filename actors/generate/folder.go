@@ -49,7 +49,7 @@ func (p place) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, 
 }
 
 func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string) (*folder, error) {
-	root, err := openOut(p.input.Out, dir)
+	root, err := openOut(p.out, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string
 		return nil, errors.Join(err, root.Close())
 	}
 	f := &folder{Root: root, place: p, dir: dir, lock: lock,
-		path: realPath(filepath.Join(p.input.Out, filepath.FromSlash(dir)))}
-	if p.input.File == "" {
+		path: realPath(filepath.Join(p.out, filepath.FromSlash(dir)))}
+	if p.config.File == "" {
 		f.previous = llmstxt.DocumentOf(confined.FS(root), p.fileOf(llmstxt.NameJSON))
 	}
 	return f, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -222,16 +223,20 @@ func TestLimitsSayWhichFlagRaisesThem(t *testing.T) {
 	deep := strings.Repeat("d/", 33) + "a.md"
 	for flag, c := range map[string]struct {
 		files map[string]string
-		in    generate.Input
+		most  scan.Limits
 	}{
-		"--max-depth":     {map[string]string{deep: "# A\n"}, generate.Input{}},
-		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, generate.Input{Options: llmstxt.Options{MaxFileBytes: 3}}},
-		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, generate.Input{Options: llmstxt.Options{MaxBytes: 3}}},
-		"--max-files":     {manyFiles(25), generate.Input{Options: llmstxt.Options{MaxFiles: 2}}},
+		"--max-depth":     {map[string]string{deep: "# A\n"}, scan.Limits{}},
+		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, scan.Limits{FileBytes: 3}},
+		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, scan.Limits{TotalBytes: 3}},
+		"--max-files":     {manyFiles(25), scan.Limits{Files: 2}},
 	} {
-		in := c.in
-		in.Repository, in.Out = material(t, c.files), t.TempDir()
-		if why := failed(t, newJob(t, in, nowhere), messages.CauseLimitExceeded); !strings.Contains(why, flag) {
+		config := folder(nowhere)
+		config.Limits = c.most
+		job, err := generate.Job(generate.Input{Repository: material(t, c.files), Out: t.TempDir()}, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := failed(t, job, messages.CauseLimitExceeded); !strings.Contains(why, flag) {
 			t.Errorf("the reason does not name %s: %s", flag, why)
 		}
 	}

@@ -4,99 +4,143 @@ import (
 	"cmp"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input says what to generate. With Repository and Out alone the job writes llms.txt, llms-full.txt with the linked
-// files, and llms.json.
+// Input says what to generate. With Repository alone the job writes llms.txt, llms-full.txt with the linked files, and
+// llms.json. It must hold no secrets: run.queued shows it.
 type Input struct {
 	// Repository is a folder, an archive, or the address of a repository: see package address.
-	Repository string `json:"repository"`
-	// Out is the folder to write under; it is made if it is missing.
-	Out    string `json:"out"`
-	Layout Layout `json:"layout,omitempty"`
-	// File is the name of llms.txt in Out. If it is set, no other file is written.
-	File string `json:"file,omitempty"`
+	Repository string `json:"repository" form:"minLength=1" jsonschema:"owner/repo on GitHub, https URL of Git (.../tree/<ref>/<folder> is a part) or an archive, or folder of the server's"`
+	Subfolder  string `json:"subfolder,omitempty" form:"value=folder" jsonschema:"only this folder"`
+	// Out is the folder to write under; it is made if it is missing. With Config.Folder it is a relative one.
+	Out    string `json:"out,omitempty" form:"value=folder" jsonschema:"folder below yours on the server, for <host>/<owner>/<repo>/"`
+	Layout Layout `json:"layout,omitempty" form:"enum=host|flat|lmstxt,default=host,programs" jsonschema:"write to <host>/<owner>/<repo>/, to the folder itself, or to <owner>/<repo>/<repo>-llms.txt"`
 	llmstxt.Options
-	// Model is the name of the model that describes the repository, or AutoModel. If empty, no model is asked.
-	Model string `json:"model,omitempty"`
-	// RequireModel makes the run fail if the model fails. The default keeps the result without it, marked degraded.
-	RequireModel bool `json:"require_model,omitempty"`
+	NoCache bool   `json:"no_cache,omitempty" form:"brief=skip the cache" jsonschema:"neither read nor write the cache of results"`
+	Model   string `json:"model,omitempty" form:"maxLength=256,value=name,brief=model that describes it; or auto; default none" jsonschema:"model that describes the repository, or auto; default none"`
+	// RequireModel: the default keeps the result without the model, marked degraded.
+	RequireModel bool `json:"require_model,omitempty" form:"brief=fail without it" jsonschema:"fail if the model fails"`
 }
 
 const maxModelName = 256
 
 // check returns the input with its defaults, and the address of the repository.
-func (in Input) check() (Input, address.Address, error) {
-	if in.File != "" {
-		in.Full = cmp.Or(in.Full, llmstxt.FullNone)
+func (in Input) check(c Config) (Input, address.Address, error) {
+	if c.File != "" {
+		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
+	}
+	if in.Layout == layoutDefault {
+		in.Layout = LayoutHost
+	}
+	if in.Model == AutoModel {
+		in.Model = cmp.Or(c.DefaultModel, AutoModel)
 	}
 	var wrong error
 	in.Options, wrong = in.Options.Checked()
-	if err := cmp.Or(in.checkPlace(), wrong, in.checkModel()); err != nil {
+	if err := cmp.Or(in.checkPlace(c), wrong, in.checkModel(c)); err != nil {
 		return in, address.Address{}, err
 	}
-	name, at, err := Located(in.Repository)
+	at, err := c.locate(in.Repository, in.Subfolder)
 	if err != nil {
 		return in, at, err
 	}
-	if in.Out, err = filepath.Abs(in.Out); err != nil {
+	in.Repository, in.Subfolder = at.String(), ""
+	if c.Folder == nil {
+		in.Out, err = filepath.Abs(in.Out)
+	} else if in.Out = path.Clean(filepath.ToSlash(in.Out)); in.Out == "." {
+		in.Out = ""
+	}
+	if err != nil {
 		return in, at, invalid("%v", err)
 	}
-	in.Repository = name
 	return in, at, nil
 }
 
-func (in Input) checkPlace() error {
+func (in Input) checkPlace(c Config) error {
+	if c.Folder != nil {
+		if err := confined.Name(path.Clean(filepath.ToSlash(in.Out))); err != nil {
+			return invalid("the output folder cannot be used: %v", err)
+		}
+	}
 	switch {
-	case in.Out == "":
+	case c.Folder == nil && in.Out == "":
 		return invalid("name the output folder")
 	case in.Layout != LayoutHost && in.Layout != LayoutFlat && in.Layout != LayoutLmstxt:
 		return invalid("there is no layout %q", in.Layout)
-	case in.File != "" && (!fs.ValidPath(in.File) || in.File != filepath.Base(in.File) || in.File == "."):
-		return invalid("%q is not the name of a file", in.File)
-	case in.File != "" && (in.Full != llmstxt.FullNone || in.Ctx || in.Graph):
-		return invalid("a single file gets llms.txt alone; leave out full, ctx and graph")
+	case c.File != "" && (!fs.ValidPath(c.File) || c.File != filepath.Base(c.File) || c.File == "."):
+		return invalid("%q is not the name of a file", c.File)
 	}
 	return nil
 }
 
-func (in Input) checkModel() error {
+func (in Input) checkModel(c Config) error {
 	switch {
 	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):
 		return invalid("the model's name is longer than %d bytes, or has control characters", maxModelName)
 	case in.RequireModel && in.Model == "":
 		return invalid("name the model that is required, or use %s", AutoModel)
+	case in.Model != "" && c.Model == nil:
+		return invalid("no model %s can be found here; leave the model out", in.Model)
 	}
 	return nil
 }
 
-// Located returns the name of a repository as inputs of runs have it, and its address. Paths on this machine are made
-// absolute. Errors: invalid_input.
-func Located(repository string) (name string, at address.Address, err error) {
-	if at, err = address.Parse(repository, exists); err != nil {
-		return "", at, err
+// locate returns the address of the repository, or of a folder in it.
+func (c Config) locate(repository, subfolder string) (address.Address, error) {
+	at, err := Located(repository, c.RemoteOnly)
+	if err != nil || subfolder == "" {
+		return at, err
 	}
-	if at.Path != "" {
-		if at.Path, err = filepath.Abs(at.Path); err != nil {
-			return "", at, invalid("%v", err)
+	folder := path.Clean(filepath.ToSlash(subfolder))
+	switch {
+	case !filepath.IsLocal(filepath.FromSlash(folder)):
+		return at, invalid("the subfolder %s leads out of the repository", subfolder)
+	case at.Kind == address.Archive:
+		return at, invalid("a part of an archive cannot be read; leave the subfolder out")
+	case at.Kind == address.Folder:
+		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
+		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
+			return at, invalid("the repository has no folder %q", folder)
 		}
+	case at.Rest != "":
+		at.Rest += "/" + folder
+	default:
+		at.Dir = folder
 	}
-	if info, err := os.Stat(at.Path); at.Kind == address.Folder && (err != nil || !info.IsDir()) {
-		return "", at, invalid("%s is not a folder; name the folder that holds the repository", repository)
-	}
-	return at.String(), at, nil
+	return Located(at.String(), c.RemoteOnly)
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// Located returns the address of a repository, with the absolute path of one on this machine. If remoteOnly is set,
+// such paths are refused, and not even looked for. Errors: invalid_input.
+func Located(repository string, remoteOnly bool) (at address.Address, err error) {
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	if remoteOnly {
+		exists = nil
+	}
+	at, err = address.Parse(repository, exists)
+	if remoteOnly && (err == nil && at.Path != "" || err != nil && !strings.Contains(repository, "://")) {
+		return at, invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
+			"or owner/repo")
+	}
+	if err != nil || at.Path == "" {
+		return at, err
+	}
+	if at.Path, err = filepath.Abs(at.Path); err != nil {
+		return at, invalid("%v", err)
+	}
+	if info, err := os.Stat(at.Path); at.Kind == address.Folder && (err != nil || !info.IsDir()) {
+		return at, invalid("%s is not a folder; name the folder that holds the repository", repository)
+	}
+	return at, nil
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

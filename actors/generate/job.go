@@ -33,12 +33,12 @@ type generation struct {
 
 // Job returns the job for the input. Errors: invalid_input.
 func Job(in Input, config Config) (actors.Job, error) {
-	in, at, err := in.check()
+	in, at, err := in.check(config)
 	if err != nil {
 		return actors.Job{}, err
 	}
-	if in.Model != "" && config.Model == nil {
-		return actors.Job{}, invalid("no model %s can be found here; leave the model out", in.Model)
+	if in.NoCache {
+		config.Cache = ""
 	}
 	kept := cache{config.Cache, config.Secrets}
 	g := &generation{input: in, at: at, config: config, cache: kept, finder: finder{config.Model, in.Model, nil, nil},
@@ -91,13 +91,17 @@ func reason(err error) error {
 
 // fetched is what the task fetch found.
 type fetched struct {
+	out      string // the folder that the files go below
 	material *Material
 	hit      *cached // if not nil, there is no repository
 	repo     *llmstxt.Repository
 }
 
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetched, err error) {
-	out, err := openOut(g.input.Out, ".") // before the repository is read
+	if got.out, err = g.folder(t.Principal()); err != nil {
+		return got, err
+	}
+	out, err := openOut(got.out, ".") // before the repository is read
 	if err != nil {
 		return got, err
 	}
@@ -116,12 +120,20 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 		return got, err
 	}
 	warn(t, m)
-	got.repo, err = llmstxt.Read(ctx, files, g.source(m), g.input.Options, caller(t))
+	got.repo, err = llmstxt.Read(ctx, files, g.source(m, got.out), g.input.Options, caller(t))
 	if err != nil {
 		return got, err
 	}
 	t.Summarize("gathered " + prose.Count(len(got.repo.Scan.Files), "file") + at(m.Origin))
 	return got, nil
+}
+
+// folder is where the files of the principal's runs go.
+func (g *generation) folder(principal string) (string, error) {
+	if g.config.Folder == nil {
+		return g.input.Out, nil
+	}
+	return g.config.Folder(principal, g.input.Out)
 }
 
 // warn logs the warning of the material once.
@@ -133,10 +145,10 @@ func warn(t *actors.TaskContext, m *Material) {
 }
 
 // source is where the files are from. Links of a single file outside the repository are relative to that file.
-func (g *generation) source(m *Material) llmstxt.Source {
-	from := llmstxt.Source{Name: m.Name, Origin: m.Origin, Skip: g.place(m).isOutput()}
-	if g.input.File != "" && g.at.Kind == address.Folder {
-		if way := relativeURL(g.input.Out, g.at.Path); way != "." {
+func (g *generation) source(m *Material, out string) llmstxt.Source {
+	from := llmstxt.Source{Name: m.Name, Origin: m.Origin, Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
+	if g.config.File != "" && g.at.Kind == address.Folder {
+		if way := relativeURL(out, g.at.Path); way != "." {
 			from.Base = way
 		}
 	}

@@ -298,12 +298,15 @@ func TestUnusableInput(t *testing.T) {
 		"a file":         all(filepath.Join(dir, "go.mod"), "out"),
 		"no output":      all(dir, ""),
 		"no layout":      {Repository: dir, Out: "out", Layout: "round"},
-		"no file name":   {Repository: dir, Out: "out", File: "../llms.txt"},
-		"a file and ctx": {Repository: dir, Out: "out", File: "llms.txt", Options: llmstxt.Options{Ctx: true}},
 	} {
 		if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %v, want invalid input", what, err)
 		}
+	}
+	config := folder(nowhere)
+	config.File = "../llms.txt"
+	if _, err := generate.Job(all(dir, "out"), config); messages.CodeOf(err) != "invalid_input" {
+		t.Errorf("a file elsewhere: %v", err)
 	}
 }
 

@@ -25,6 +25,8 @@ const (
 	LayoutFlat Layout = "flat"
 	// LayoutLmstxt is <owner>/<name>/<name>-llms.txt, as the tools lmstxt_* promise.
 	LayoutLmstxt Layout = "lmstxt"
+
+	layoutDefault = "host" // as callers spell it
 )
 
 // Folders lists the folders below the output folder, slash-separated, that may get the files of the material: the
@@ -53,15 +55,15 @@ func (m *Material) Folders(layout Layout, source string) []string {
 
 // place says where the files of a run go.
 type place struct {
-	input    Input
-	at       address.Address
+	*generation
 	material *Material
+	out      string
 }
 
-func (g *generation) place(m *Material) place { return place{g.input, g.at, m} }
+func (g *generation) place(m *Material, out string) place { return place{g, m, out} }
 
 func (p place) folders() []string {
-	if p.input.File != "" {
+	if p.config.File != "" {
 		return []string{"."}
 	}
 	return p.material.Folders(p.input.Layout, p.at.Path)
@@ -69,8 +71,8 @@ func (p place) folders() []string {
 
 // stem is what the names of the text files begin with.
 func (p place) stem() string {
-	if p.input.File != "" {
-		return p.input.File
+	if p.config.File != "" {
+		return p.config.File
 	}
 	if p.input.Layout != LayoutLmstxt {
 		return "llms"
@@ -92,8 +94,8 @@ const (
 // fileOf is where an artifact lies in the folder of the repository.
 func (p place) fileOf(artifact string) string {
 	switch {
-	case p.input.File != "":
-		return p.input.File
+	case p.config.File != "":
+		return p.config.File
 	case llmstxt.OfGraph(artifact):
 		return path.Join(graphFolder, artifact)
 	}
@@ -138,7 +140,7 @@ func (p place) isOutput() func(scan.File) bool {
 	}
 	var outputs, pages []string
 	for _, dir := range p.folders() {
-		inside, err := filepath.Rel(realPath(p.at.Path), filepath.Join(realPath(p.input.Out), filepath.FromSlash(dir)))
+		inside, err := filepath.Rel(realPath(p.at.Path), filepath.Join(realPath(p.out), filepath.FromSlash(dir)))
 		if err != nil {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 func (g *generation) write(
 	ctx context.Context, t *actors.TaskContext, got fetched, about *llmstxt.Analysis, by consulted,
 ) error {
-	out, err := g.place(got.material).openFolder(ctx, t)
+	out, err := g.place(got.material, got.out).openFolder(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (g *generation) write(
 	if n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", prose.Count(n, "file")))
 	}
-	w := &writer{t: t, out: out, spend: g.config.Spend}
+	w := &writer{t: t, out: out, spend: g.spend(t.Principal())}
 	if got.hit != nil {
 		if _, err := w.writeFiles(ctx, got.hit.files()); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (g *generation) write(
 		return err
 	}
 	list := files.List
-	if g.input.File != "" {
+	if g.config.File != "" {
 		list = list[:1]
 	}
 	written, err := w.writeFiles(ctx, list)
@@ -69,6 +69,14 @@ func (g *generation) write(
 		}))
 	}
 	return end(t, result)
+}
+
+// spend is what is called before bytes of the principal's run are written.
+func (g *generation) spend(principal string) func(bytes int) error {
+	if g.config.Spend == nil {
+		return func(int) error { return nil }
+	}
+	return func(bytes int) error { return g.config.Spend(principal, bytes) }
 }
 
 func end(t *actors.TaskContext, result Result) error {
@@ -220,10 +228,8 @@ type counter struct {
 }
 
 func (c *counter) Write(p []byte) (int, error) {
-	if c.spend != nil {
-		if err := c.spend(len(p)); err != nil {
-			return 0, err
-		}
+	if err := c.spend(len(p)); err != nil {
+		return 0, err
 	}
 	c.bytes += int64(len(p))
 	return len(p), nil

@@ -184,7 +184,7 @@ func (f *Files) draft() render.Document {
 		d.Repository.Path = out.Way
 	}
 	d.Format, d.Tool = o.Format, out.Tool
-	d.Options = render.Options{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.BaseURL,
+	d.Options = render.Options{Full: o.Full, Ctx: o.Ctx, LinkStyle: o.LinkStyle, Ref: o.Ref, BaseURL: o.LinkBase,
 		SizeBudget: o.SizeBudget, TokenBudget: max(0, o.TokenBudget), Model: out.Model}
 	d.Degraded, d.Cause = out.Degraded, out.Cause
 	for i := range d.Sections {
@@ -242,8 +242,8 @@ func (f *Files) pack(by Caller) render.Pack {
 	}
 	if o.Full == FullAll {
 		pack.Rest = byUse(a.Scan.Files)
-		most := int(min(max(o.MaxFileBytes, 1<<20), 1<<29)) // of any file that was read
-		pack.FileBytes = 3 * most                           // text that is not UTF-8 grows when it is converted
+		most := int(min(max(a.largest, 1<<20), 1<<29)) // of any file that was read
+		pack.FileBytes = 3 * most                      // text that is not UTF-8 grows when it is converted
 	}
 	return pack
 }

@@ -6,45 +6,32 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // Options say what the files hold. The zero value makes llms.txt, llms-full.txt with the linked files, and llms.json.
+// Their tags describe them to callers; see package form.
 type Options struct {
-	// Full says what llms-full.txt holds: FullSelected if empty.
-	Full string `json:"full,omitempty"`
-	// Ctx asks for llms-ctx.txt.
-	Ctx bool `json:"ctx,omitempty"`
+	Full string `json:"full,omitempty" form:"enum=selected|all|none,default=selected,brief=files in llms-full.txt" jsonschema:"llms-full.txt holds the linked files, all text files, or is not written"`
+	Ctx  bool   `json:"ctx,omitempty" form:"brief=llms-ctx.txt (XML) too" jsonschema:"write llms-ctx.txt, the linked files as XML"`
 	// Graph asks for the graph of packages, with a page for each package.
-	Graph bool `json:"graph,omitempty"`
-	// Format is the version of the llms.txt format, 2 if zero.
-	Format render.Format `json:"format,omitempty"`
-	// LinkStyle is that of package rank: "blob", which is the default, or "raw".
-	LinkStyle string `json:"link_style,omitempty"`
-	// Ref says what links lead to: rank.RefBranch if empty.
-	Ref string `json:"ref,omitempty"`
-	// BaseURL is the base URL for links, if the repository has no remote, or one on a host whose links are unknown.
-	BaseURL string `json:"base_url,omitempty"`
-	// SizeBudget is the most bytes of any text file; zero is no limit.
-	SizeBudget int64 `json:"size_budget,omitempty"`
-	// TokenBudget is the most tokens of llms-full.txt and of llms-ctx.txt; -1 is no limit. Zero is DefaultTokens, unless
-	// there is a SizeBudget, or Full is FullAll.
-	TokenBudget int64 `json:"token_budget,omitempty"`
-	// BudgetFail makes it an error to leave out what is over a budget.
-	BudgetFail bool `json:"budget_fail,omitempty"`
-	// CountTokens asks for the tokens of each file, in llms.json.
-	CountTokens bool `json:"count_tokens,omitempty"`
-	// Secrets says what happens to secrets in the text of files: SecretsRedact if empty. Titles and notes, and what a
-	// model is given, never have them.
-	Secrets string `json:"secrets,omitempty"`
-	// Fresh ignores the llms.txt that the repository has. Otherwise its title, summary, order and notes win.
-	Fresh bool `json:"fresh,omitempty"`
-	// Limits of what is read. Zero takes the default of package scan.
-	MaxFiles     int   `json:"max_files,omitempty"`
-	MaxFileBytes int64 `json:"max_file_bytes,omitempty"`
-	MaxBytes     int64 `json:"max_bytes,omitempty"`
-	MaxDepth     int   `json:"max_depth,omitempty"`
+	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
+	// Format 1 leaves Optional out of llms-ctx.txt.
+	Format    render.Format `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=version of llms.txt" jsonschema:"version of the llms.txt format"`
+	LinkStyle string        `json:"link_style,omitempty" form:"enum=blob|raw,default=blob,brief=page or bare file" jsonschema:"links lead to pages or raw files"`
+	// Ref says what links lead to. If the branch is not known, it is the commit.
+	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
+	// LinkBase is for a repository without a remote, or with one on a host whose links are unknown.
+	LinkBase   string `json:"link_base,omitempty" form:"value=URL" jsonschema:"base URL for links without a remote"`
+	SizeBudget int64  `json:"size_budget,omitempty" form:"minimum=2048,value=bytes,brief=most bytes of a file" jsonschema:"maximum bytes of each file; drops what matters least"`
+	// TokenBudget is DefaultTokens if zero, unless there is a SizeBudget, or Full is FullAll.
+	TokenBudget int64 `json:"token_budget,omitempty" form:"minimum=-1,value=tokens,brief=most tokens of a file" jsonschema:"maximum tokens of llms-full.txt (default 250000), -1 for no limit"`
+	BudgetFail  bool  `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
+	CountTokens bool  `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
+	// Secrets is about the text of files. Titles and notes, and what a model is given, never have them. Models do not
+	// choose it: a repository that a model has read could tell it to keep them.
+	Secrets string `json:"secrets,omitempty" form:"enum=redact|fail|off,default=redact,programs" jsonschema:"redact secrets in the text of files, fail if there are some, or keep them"`
+	Fresh   bool   `json:"fresh,omitempty" form:"brief=ignore its own llms.txt" jsonschema:"ignore the llms.txt that the repository has"`
 }
 
 // What llms-full.txt holds.
@@ -97,7 +84,7 @@ func (o Options) problem() error {
 		return invalid("there is no link style %q; use blob or raw", o.LinkStyle)
 	case o.Ref != "" && o.Ref != rank.RefCommit && o.Ref != rank.RefRelative:
 		return invalid("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, o.Ref)
-	case o.Ref == rank.RefRelative && o.BaseURL != "":
+	case o.Ref == rank.RefRelative && o.LinkBase != "":
 		return invalid("links are relative, or below a base URL: leave one out")
 	case o.SizeBudget != 0 && o.SizeBudget < leastBudget:
 		return invalid("a size budget of %d bytes is too small; use at least %d", o.SizeBudget, leastBudget)
@@ -105,10 +92,8 @@ func (o Options) problem() error {
 		return invalid("a budget of %d tokens is too small; use at least %d, or -1 for no limit", o.TokenBudget, leastTokens)
 	case o.Secrets != "" && o.Secrets != SecretsFail && o.Secrets != SecretsKeep:
 		return invalid("secrets are %s, %s or %s, not %q", SecretsRedact, SecretsFail, SecretsKeep, o.Secrets)
-	case o.BaseURL != "" && !isWeb(o.BaseURL):
+	case o.LinkBase != "" && !isWeb(o.LinkBase):
 		return invalid("the base URL for links must be http:// or https:// with a host, and without credentials")
-	case o.MaxFiles < 0 || o.MaxFileBytes < 0 || o.MaxBytes < 0 || o.MaxDepth < 0:
-		return invalid("limits must not be negative")
 	}
 	return nil
 }
@@ -117,10 +102,6 @@ func (o Options) problem() error {
 func isWeb(base string) bool {
 	u, err := url.Parse(base)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
-}
-
-func (o Options) limits() scan.Limits {
-	return scan.Limits{Files: o.MaxFiles, FileBytes: o.MaxFileBytes, TotalBytes: o.MaxBytes, Depth: o.MaxDepth}
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

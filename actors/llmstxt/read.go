@@ -17,10 +17,12 @@ import (
 type Source struct {
 	Name   string // used if Origin is empty
 	Origin scan.Origin
-	// Base is what relative links begin with, for an llms.txt that lies outside the repository. Options.BaseURL wins.
+	// Base is what relative links begin with, for an llms.txt that lies outside the repository. Options.LinkBase wins.
 	Base string
 	// Skip reports whether a file is no part of the repository, as what an earlier run wrote. It may be nil.
 	Skip func(scan.File) bool
+	// Limits bound what is read.
+	Limits scan.Limits
 }
 
 // Caller is what a step may use of its caller, and tell him. All of it may be nil.
@@ -50,6 +52,7 @@ type Repository struct {
 	Scan    *scan.Repository
 	files   fs.FS
 	base    string
+	largest int64 // most bytes of a file, or 0
 	options Options
 }
 
@@ -60,8 +63,8 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{files: scan.Remember(files), base: from.Base, options: o}
-	r.Scan, err = scan.Read(ctx, r.files, o.limits(), func(done int) { by.progress(done, 0, "entries") })
+	r := &Repository{files: scan.Remember(files), base: from.Base, largest: from.Limits.FileBytes, options: o}
+	r.Scan, err = scan.Read(ctx, r.files, from.Limits, func(done int) { by.progress(done, 0, "entries") })
 	if err != nil {
 		return nil, limit(err)
 	}

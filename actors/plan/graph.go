@@ -55,7 +55,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
 		}
 		var value any
-		if err := errors.Join(json.Unmarshal(data, &value), form().Problems(value, nil).Err()); err != nil {
+		if err := errors.Join(json.Unmarshal(data, &value), planForm().Problems(value, nil).Err()); err != nil {
 			return nil, err
 		}
 	}

@@ -3,10 +3,10 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -68,15 +68,25 @@ func Job(in Input, config Config) (actors.Job, error) {
 		Policy: supervision.Policy{RetryCrash: true}}}}, nil
 }
 
+// Property describes, as a property of a JSON Schema, a plan for whoever gives one in few words.
+const Property = `"plan":{"anyOf":[{"type":"string"},{"type":"object"}],"description":"the plan as YAML or JSON: params, steps and result"}`
+
+const inputSchema = `{"type":"object","additionalProperties":false,"required":["plan"],"properties":{` + Property + `,` +
+	`"params":{"type":"object","description":"the plan's parameters, by name"},` +
+	`"from":{"type":"string","description":"step to start from; the steps that do not come after it keep their results of run"},` +
+	`"run":{"type":"string","description":"an earlier run of the plan, for from"}}}`
+
 // Define defines the job. The plan of an [Input] may be a text.
 func Define(config Config) actors.Definition {
-	return actors.Definition{Name: Name, New: func(input json.RawMessage) (actors.Job, error) {
-		var in Input
-		if err := json.Unmarshal(input, &in); err != nil {
-			if _, ok := errors.AsType[Problems](err); ok {
-				return actors.Job{}, err
-			}
-			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
+	return actors.Definition{Name: Name, About: messages.About{
+		Title: "Run a plan",
+		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
+			"or a plan within. Check it with plan_check first.",
+		Input: func() json.RawMessage { return json.RawMessage(inputSchema) }, OpenWorld: true,
+	}, New: func(input json.RawMessage) (actors.Job, error) {
+		in, err := form.Read[Input](input)
+		if err != nil {
+			return actors.Job{}, err
 		}
 		return Job(in, config)
 	}}

@@ -20,14 +20,14 @@ type (
 //go:embed schema.json
 var Schema []byte
 
-var form = sync.OnceValue(func() *document.Form {
+var planForm = sync.OnceValue(func() *document.Form {
 	return document.MustForm(Schema, "a step does exactly one of job, plan, read, write and ask")
 })
 
 // Parse reads a plan from YAML or JSON. Its error is [Problems]: all that is wrong with the form. [Plan.Check] says what
 // else is wrong.
 func Parse(text []byte) (*Plan, error) {
-	value, at, err := document.Read(text, form())
+	value, at, err := document.Read(text, planForm())
 	if err != nil {
 		return nil, err
 	}

@@ -21,17 +21,17 @@ type Input struct {
 	// Earlier is what the user and the assistant said before the text, the oldest first.
 	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt, if any.
-	System string `json:"system,omitempty"`
+	System string `json:"system,omitempty" form:"value=prompt,brief=" jsonschema:"system prompt"`
 	// Model is the server's name of the model, or [Auto].
-	Model string `json:"model,omitempty" form:"maxLength=256" jsonschema:"its name, or auto for the loaded one"`
+	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"its name, or auto for the loaded one"`
 	// MaxTokens limits the answer, thoughts included; zero leaves the limit to the server.
-	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1" jsonschema:"most tokens, thoughts included"`
-	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2"`
+	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1,value=tokens,brief=thoughts included" jsonschema:"maximum tokens of the answer, with thoughts"`
+	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2,brief=" jsonschema:"0 takes the likeliest word"`
 	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of words"`
 	Seed        *int64   `json:"seed,omitempty" jsonschema:"to repeat an answer"`
-	Stop        []string `json:"stop,omitempty" form:"maxItems=16"`
+	Stop        []string `json:"stop,omitempty" form:"maxItems=16,value=text,brief=" jsonschema:"text that ends the answer"`
 	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
-	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"-"`
+	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the request, such as {\"top_k\":40}"`
 }
 
 func (in Input) check() error {

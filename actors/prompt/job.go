@@ -52,9 +52,9 @@ func Define(config func() (Config, error)) actors.Definition {
 			"for work that a local model can do.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "text", OpenWorld: true,
 	}, New: func(input json.RawMessage) (actors.Job, error) {
-		var in Input
-		if err := json.Unmarshal(input, &in); err != nil {
-			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
+		in, err := form.Read[Input](input)
+		if err != nil {
+			return actors.Job{}, err
 		}
 		with, err := config()
 		if err != nil {

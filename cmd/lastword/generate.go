@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/atomicfile"
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
@@ -34,22 +34,19 @@ import (
 
 // generateOptions is the flags of generate.
 type generateOptions struct {
-	program     *host.Program
-	in          generate.Input
-	read        repository.Source
-	by          host.ModelFinder
-	full, style string
-	format      int
-	budget      settings.ByteSize
-	noCache     bool
-	output      string // the file that gets llms.txt alone, or toStdout
-	inPlace     bool
-	timeout     time.Duration
-	explain     bool
-	watches     bool
-	show        terminal.Display
-	state       store.Flags
-	at          remote // the server to run at, if one is named
+	program *host.Program
+	input   settings.Input
+	read    repository.Source
+	by      host.ModelFinder
+	out     string // the folder to write under
+	output  string // the file that gets llms.txt alone, or toStdout
+	inPlace bool
+	timeout time.Duration
+	explain bool
+	watches bool
+	show    terminal.Display
+	state   store.Flags
+	at      remote // the server to run at, if one is named
 }
 
 // toStdout as the output file is standard output.
@@ -113,8 +110,20 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	settings.Group(flags, "Files", func() { g.addFileFlags(cmd, flags) })
-	settings.Group(flags, "Model", func() { g.by.AddFlags(cmd, flags, &g.in) })
+	about := generate.Define(generate.Config{})
+	settings.Group(flags, "Files", func() {
+		flags.StringVar(&g.out, "out", "artifacts", "`folder` to write under; made if missing")
+		flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
+		flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
+		g.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool {
+			return member != "repository" && member != "out" && !ofModel(member)
+		})
+		g.input.Default(flags, "ctx", "true")
+	})
+	settings.Group(flags, "Model", func() {
+		g.input.AddFlags(cmd, flags, about.About.Input, ofModel)
+		g.by.Endpoint.AddFlags(cmd, flags)
+	})
 	settings.Group(flags, "Repository", func() {
 		g.read.AddFlags(flags)
 		g.read.AddLimitFlags(flags)
@@ -127,35 +136,8 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 	return cmd
 }
 
-func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made if missing")
-	flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
-	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
-	settings.Choice(cmd, flags, &g.full, "full",
-		"llms-full.txt holds the linked files, all text files, or is not written",
-		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
-	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML")
-	flags.BoolVar(&g.in.Graph, "graph", false, "also write the graph of packages and imports, with a page for each")
-	flags.IntVar(&g.format, "format", 2,
-		"`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
-	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the raw files", "blob",
-		"raw")
-	settings.Choice(cmd, flags, &g.in.Ref, "ref",
-		"links lead to the default branch, to the commit, or are relative to the repository; if the branch is not known, "+
-			"to the commit", rank.RefBranch, rank.RefCommit, rank.RefRelative)
-	flags.StringVar(&g.in.BaseURL, "link-base", "",
-		"base `URL` for links, if the repository has no remote; --base-url does the same without --model")
-	flags.Var(&g.budget, "size-budget", "maximum `bytes` of each text file, such as 200k; drops what matters least")
-	flags.Int64Var(&g.in.TokenBudget, "token-budget", 0,
-		"maximum `tokens` of llms-full.txt and of llms-ctx.txt (default 250000; with --full all, -1, no limit)")
-	flags.BoolVar(&g.in.BudgetFail, "budget-fail", false, "fail (exit code 5) if something is over a budget")
-	flags.BoolVar(&g.in.CountTokens, "count-tokens", false, "count the tokens of each file (o200k), for llms.json")
-	settings.Choice(cmd, flags, &g.in.Secrets, "secrets",
-		"redact secrets in the text of files, fail if there are some, or keep them", llmstxt.SecretsRedact,
-		llmstxt.SecretsFail, llmstxt.SecretsKeep)
-	flags.BoolVar(&g.in.Fresh, "fresh", false, "ignore the order and the notes of the llms.txt that the repository has")
-	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
-}
+// ofModel reports whether the member of the input is about the model.
+func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
 
 func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
@@ -169,7 +151,7 @@ func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) 
 
 // watch generates, and again whenever a file of the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
-	_, at, err := generate.Located(folder)
+	at, err := generate.Located(folder, false)
 	if err != nil {
 		return err
 	}
@@ -210,24 +192,22 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if err := g.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	in := g.in
-	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full, g.style, render.Format(g.format)
-	in.SizeBudget = int64(g.budget)
-	g.read.SetLimits(&in)
-	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
-		in.BaseURL = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
+	in, err := form.Read[generate.Input](g.input.JSON())
+	if err != nil {
+		return err
 	}
-	with := generate.Config{Open: g.read.Open, Model: g.by.Find, Secrets: g.program.Secrets,
-		Version: host.ThisBuild().Exact()}
+	in.Repository, in.Out = repository, g.out
+	if in.Model == "" && in.LinkBase == "" && cmd.Flags().Changed("base-url") {
+		in.LinkBase = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
+	}
+	with := generate.Config{Open: g.read.Open, Limits: g.read.Limits, Model: g.by.Find, Secrets: g.program.Secrets,
+		Version: host.ThisBuild().Exact(), Cache: g.program.Env.CacheFolder()}
 	defer g.by.Close()
-	if !g.noCache {
-		with.Cache = g.program.Env.CacheFolder()
-	}
 	if err := g.by.Check(in.Model); err != nil {
 		return err
 	}
 	g.show.Stdout, g.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	remove, err := g.place(&in)
+	remove, err := g.place(&in, &with)
 	if err != nil {
 		return err
 	}
@@ -246,11 +226,11 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 
 // place says where the files go, and what is printed of them. The returned function removes what was only to be
 // printed.
-func (g *generateOptions) place(in *generate.Input) (remove func(), err error) {
+func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remove func(), err error) {
 	remove = func() {}
 	switch {
 	case g.inPlace:
-		_, at, err := generate.Located(in.Repository)
+		at, err := generate.Located(in.Repository, false)
 		if err != nil {
 			return remove, err
 		}
@@ -265,7 +245,7 @@ func (g *generateOptions) place(in *generate.Input) (remove func(), err error) {
 		remove = func() { os.RemoveAll(in.Out) }
 		in.Layout = generate.LayoutFlat // with links as from the repository's own folder
 	case g.output != "":
-		in.Out, in.File = filepath.Split(g.output)
+		in.Out, with.File = filepath.Split(g.output)
 		in.Out = cmp.Or(in.Out, ".")
 	}
 	if g.output != "" {
@@ -295,7 +275,7 @@ func (g *generateOptions) validate() error {
 	switch {
 	case g.timeout < 0:
 		return settings.Negative("--timeout")
-	case g.in.Out == "":
+	case g.out == "":
 		return errors.New("--out needs the name of a folder")
 	case asked > 1:
 		return errors.New("--explain, --json, --jsonl and --output - exclude each other: each has stdout for itself")
@@ -303,8 +283,6 @@ func (g *generateOptions) validate() error {
 		return errors.New("--in-place and --output exclude each other; give one of them")
 	case g.explain && g.output != "":
 		return errors.New("--explain prints what llms.json says, and --output does not write it; use --out")
-	case g.in.RequireModel && g.in.Model == "":
-		return errors.New("--require-model needs --model")
 	}
 	return errors.Join(g.read.Check(), g.by.Endpoint.Check())
 }

@@ -6,12 +6,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,7 +21,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
-	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
 func (g *generateOptions) addServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
@@ -52,13 +49,13 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	if err != nil {
 		return err
 	}
-	g.show.Stdout, g.show.Stderr, g.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), g.in.Out
+	g.show.Stdout, g.show.Stderr, g.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), g.out
 	if g.explain {
-		g.show.Print = explained(g.in.Out)
+		g.show.Print = explained(g.out)
 	}
 	g.show.Open(&g.program.Display)
 	return host.WatchOwn(cmd.Context(), ownRun{remoteRun{c, id}}, &g.show, func(s messages.State) error {
-		return download(cmd.Context(), c, s, g.in.Out)
+		return download(cmd.Context(), c, s, g.out)
 	})
 }
 
@@ -81,16 +78,13 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 
 // request is what the server is asked for. A lost answer may be asked for again: the key makes it the same run.
 func (g *generateOptions) request(repository string) (messages.Request, error) {
-	name, _, err := generate.Located(repository) // a folder that the server can read is the one that is meant here
+	at, err := generate.Located(repository, false) // a folder that the server can read is the one that is meant here
 	if err != nil {
 		return messages.Request{}, err
 	}
-	input, err := json.Marshal(lmstxt.Arguments{Repository: name, Full: g.full, Ctx: g.in.Ctx, Graph: g.in.Graph,
-		Format: json.Number(strconv.Itoa(g.format)), LinkStyle: g.style, Ref: g.in.Ref, LinkBase: g.in.BaseURL,
-		SizeBudget: int64(g.budget), TokenBudget: g.in.TokenBudget, BudgetFail: g.in.BudgetFail, CountTokens: g.in.CountTokens,
-		Secrets: g.in.Secrets, Fresh: g.in.Fresh, Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
-	return messages.Request{Job: generate.Name, Input: input, Key: rand.Text(),
-		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, err
+	g.input.Say("repository", at.String())
+	return messages.Request{Job: generate.Name, Input: g.input.JSON(), Key: rand.Text(),
+		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, nil
 }
 
 // ownRun is a run of a server that this program started.

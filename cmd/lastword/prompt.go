@@ -1,14 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -19,9 +18,7 @@ import (
 // promptOptions are the flags of prompt.
 type promptOptions struct {
 	asker
-	in          prompt.Input
-	temperature settings.Decimal
-	extra       string
+	input settings.Input
 }
 
 func promptCommand(program *host.Program) *cobra.Command {
@@ -56,52 +53,41 @@ wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C l
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	settings.Group(flags, "Request", func() { p.addRequestFlags(flags) })
+	settings.Group(flags, "Request", func() {
+		about := prompt.Define(nil)
+		p.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool { return member != "text" })
+	})
 	p.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { p.addRunFlags(cmd, flags, "30m") })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd
 }
 
-func (p *promptOptions) addRequestFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&p.in.Model, "model", prompt.Auto, "`name` of the model; auto is the one that the server has loaded")
-	flags.StringVar(&p.in.System, "system", "", "system `prompt`")
-	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0,
-		"maximum `tokens` of the answer, with thoughts (default: the server's)")
-	flags.Var(&p.temperature, "temperature", "`number` from 0 (always the likeliest word) to 2 (default: the server's)")
-	flags.StringVar(&p.extra, "extra", "", "more fields of the request: a `JSON` object such as {\"top_k\":40}")
-}
-
 func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
-	if err := p.validate(); err != nil {
+	if err := p.check(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	var err error
-	if p.in.Text, err = textOf(cmd, args); err != nil {
+	in, err := form.Read[prompt.Input](p.input.JSON())
+	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(p.in.Text) == "" {
+	if in.Text, err = textOf(cmd, args); err != nil {
+		return err
+	}
+	if strings.TrimSpace(in.Text) == "" {
 		return exit.BadUsage(cmd, errNoText, promptExample)
 	}
-	p.in.Temperature = p.temperature.Value
 	client, err := p.at.Client(p.timeout)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	job, err := prompt.Job(p.in, prompt.Config{Stream: client.Stream, Provider: p.at.Host(),
+	job, err := prompt.Job(in, prompt.Config{Stream: client.Stream, Provider: p.at.Host(),
 		Choose: settings.LoadedModel(client)})
 	if err != nil {
 		return err
 	}
 	return p.watch(cmd, job, nil)
-}
-
-func (p *promptOptions) validate() error {
-	if p.extra != "" && json.Unmarshal([]byte(p.extra), &p.in.Extra) != nil {
-		return errors.New("--extra needs a JSON object")
-	}
-	return p.check()
 }
 
 const promptExample = `for example: lastword prompt "Why is the sky blue?"`

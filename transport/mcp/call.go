@@ -41,6 +41,16 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if err != nil {
 		return messages.State{}, err
 	}
+	return s.StartJob(ctx, tool, input, o)
+}
+
+// StartJob is Start with an input of the job that is not held to the tool's schema: models have not written it.
+func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessage, o StartOptions) (
+	messages.State, error) {
+	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
+		return messages.State{}, err
+	}
+	t := s.jobs[tool]
 	labels, err := labelled(o.Labels, t.Name)
 	if err != nil {
 		return messages.State{}, err

@@ -87,12 +87,20 @@ func savedName(run messages.State, a messages.Artifact) string {
 	return string(run.RunID) + "/" + a.Name
 }
 
-// shared returns the job with a last task that saves the run's files for the other nodes before the run is completed.
-func (h *Options) shared(job actors.Job) actors.Job {
-	if h.kept == nil || h.kept.Save == nil {
-		return job
+// shared is the job, whose last task saves the run's files for the other nodes before the run is completed.
+func (h *Options) shared(job actors.Definition) actors.Definition {
+	make := job.New
+	job.New = func(input json.RawMessage) (actors.Job, error) {
+		made, err := make(input)
+		if err == nil && h.kept != nil && h.kept.Save != nil {
+			h.share(&made.Tasks[len(made.Tasks)-1])
+		}
+		return made, err
 	}
-	last := &job.Tasks[len(job.Tasks)-1]
+	return job
+}
+
+func (h *Options) share(last *actors.Task) {
 	work := last.Run
 	last.Run = func(ctx context.Context, t *actors.TaskContext) error {
 		if err := work(ctx, t); err != nil {
@@ -107,7 +115,6 @@ func (h *Options) shared(job actors.Job) actors.Job {
 		}
 		return h.save(ctx, run)
 	}
-	return job
 }
 
 // save keeps the run's files for the other nodes. A file that a later run has replaced already is gone for all of them.

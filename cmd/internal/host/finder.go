@@ -6,9 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -32,14 +29,6 @@ func localServers() []string {
 
 // listTimeout is the timeout of a list of models.
 const listTimeout = 5 * time.Second
-
-func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *generate.Input) {
-	flags.StringVar(&in.Model, "model", "",
-		"`name` of a model that describes the repository; auto is one that is loaded on this machine")
-	flags.BoolVar(&in.RequireModel, "require-model", false,
-		"fail if the model fails (default: keep the degraded result)")
-	d.Endpoint.AddFlags(cmd, flags)
-}
 
 // Check returns what is wrong with the endpoint, before a run starts.
 func (d *ModelFinder) Check(model string) error {

@@ -28,7 +28,7 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	t.Cleanup(by.Close)
 	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted",
 		RequireModel: true},
-		generate.Config{Open: (&repository.Source{Limits: generate.Input{}}).Open, Model: by.Find})
+		generate.Config{Open: (&repository.Source{}).Open, Model: by.Find})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestGenerateCancelClosesTheConnection(t *testing.T) {
 	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
 	t.Cleanup(by.Close)
 	job, err := generate.Job(generate.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted"},
-		generate.Config{Open: (&repository.Source{Limits: generate.Input{}}).Open, Model: by.Find})
+		generate.Config{Open: (&repository.Source{}).Open, Model: by.Find})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,7 @@
 package host
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,66 +11,50 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
 // jobs are the jobs that callers can start.
 func (h *Options) jobs() []actors.Definition {
-	return []actors.Definition{{Name: generate.Name, New: h.generate}, h.prompt(), h.chat(), {Name: plan.Name, New: h.plan}}
+	steps := h.steps()
+	jobs := append(slices.Clip(steps.Jobs), plan.Define(steps))
+	for i := range jobs {
+		jobs[i].Limits.StallMS = Milliseconds(h.finder.Endpoint.StallTimeout())
+	}
+	return jobs
 }
 
-// generateInput is the input of generate in a server's run: Out is below Home, the caller's folder, which is below
-// the root.
-type generateInput struct {
-	generate.Input
-	Home    string `json:"home,omitempty"`
-	NoCache bool   `json:"no_cache,omitempty"`
+// steps says what the steps of plans can do: for whom the plan acts, all that he can.
+func (h *Options) steps() plan.Config {
+	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: h.Read.Limits, Folder: h.place,
+		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: ThisBuild().Exact(), Spend: h.spend}
+	if !h.noCache {
+		generating.Cache = h.program.Env.CacheFolder()
+	}
+	runs := func(principal string) plan.Runs { return ownRuns{h.program, principal} }
+	state := func(ctx context.Context, id messages.RunID, principal string) (messages.State, error) {
+		return runs(principal).State(ctx, id)
+	}
+	folder := func(principal string) (string, error) { return h.place(principal, "") }
+	return plan.Config{Runs: runs, Read: artifact.Read(state, h.artifact), Write: h.shared(artifact.Write(folder, h.spend)),
+		Jobs: []actors.Definition{h.shared(generate.Define(generating)), h.prompt(), h.chat()}}
 }
 
-// generate makes the job from what prepareGenerate returned. The run writes below the caller's folder, and its events
-// name the folder as the caller does: callers need not know where the server writes.
-func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
-	var in generateInput
-	if err := decode(input, &in); err != nil {
-		return actors.Job{}, err
-	}
-	called := in.Out
-	folder, err := h.place(in.Home, in.Out)
-	if err != nil {
-		return actors.Job{}, err
-	}
-	in.Out = folder
-	with := generate.Config{Open: h.Read.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact(),
-		Spend: h.quota.of(in.Home)}
-	if !h.noCache && !in.NoCache {
-		with.Cache = h.program.Env.CacheFolder()
-	}
-	job, err := generate.Job(in.Input, with)
-	if err != nil {
-		return actors.Job{}, err
-	}
-	in.Input = job.Input.(generate.Input)
-	in.Out = called
-	job.Input = in // another node makes the same job from it
-	return h.shared(job), nil
+// spend counts bytes that a run of the principal is about to write. Errors: limit_exceeded.
+func (h *Options) spend(principal string, bytes int) error {
+	return h.quota.take(homeOf(principal), int64(bytes))
 }
 
-// place is the folder of a run: out below home, which is below the root. No link leads there.
-func (h *Options) place(home, out string) (string, error) {
-	below := path.Join(".", home, filepath.ToSlash(out))
-	if err := confined.Name(path.Clean(filepath.ToSlash(out))); err != nil {
-		return "", exit.Invalid("the output folder cannot be used: %v", err)
-	}
+// place is the folder of a principal's run: out below the principal's own, which is below the root. No link leads there.
+func (h *Options) place(principal, out string) (string, error) {
+	below := path.Join(".", homeOf(principal), out)
 	root, err := os.OpenRoot(h.Out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -90,74 +72,19 @@ func (h *Options) place(home, out string) (string, error) {
 	return filepath.Join(h.Out, filepath.FromSlash(below)), nil
 }
 
-// prepareGenerate makes the job's input from a call's arguments: with the caller's folder, the server's limits, and
-// the server's model for a caller who asks for any.
-func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	var a lmstxt.Arguments
-	if err := decode(arguments, &a); err != nil {
-		return nil, err
-	}
-	repository, err := h.repository(a.Repository, a.Subfolder)
-	if err != nil {
-		return nil, err
-	}
-	in := generateInput{NoCache: a.NoCache, Input: h.limits, Home: homeOf(auth.From(ctx).Name)}
-	in.Repository, in.Out = repository, a.Out
-	format, _ := a.Format.Int64() // none is the job's default
-	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(format)
-	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = generate.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
-	in.Ref, in.TokenBudget, in.BudgetFail, in.CountTokens = a.Ref, a.TokenBudget, a.BudgetFail, a.CountTokens
-	in.Secrets, in.Fresh = a.Secrets, a.Fresh
-	in.Model, in.RequireModel = a.Model, a.RequireModel
-	if in.Model == generate.AutoModel {
-		in.Model = cmp.Or(h.model, generate.AutoModel)
-	}
-	return json.Marshal(in)
-}
-
-// repository is the address of the repository, or of a part of it. If the server reads nothing of this machine, it
-// does not even look whether a local path exists.
-func (h *Options) repository(text, subfolder string) (string, error) {
-	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	if h.Read.RemoteOnly {
-		there = nil
-	}
-	at, err := address.Parse(text, there)
-	switch {
-	case err != nil && there == nil && !strings.Contains(text, "://"):
-		return "", repository.ErrLocal()
-	case err != nil:
-		return "", err
-	case subfolder != "":
-		return partOf(at, path.Clean(filepath.ToSlash(subfolder)))
-	case strings.Contains(text, "://"):
-		return text, nil // the URL of an archive may end in a signature, which String leaves out
-	}
-	return at.String(), nil
-}
-
-// located is the repository that a caller names, as in the inputs of runs.
-func (h *Options) located(text string) (input string, at address.Address, err error) {
-	spelled, err := h.repository(text, "")
-	if err != nil {
-		return "", at, err
-	}
-	return generate.Located(spelled)
-}
-
 // inputName is the repository's name in the inputs of runs, or "" for a wrong name.
 func (h *Options) inputName(text string) string {
-	input, _, err := h.located(text)
+	at, err := generate.Located(text, h.Read.RemoteOnly)
 	if err != nil {
 		return ""
 	}
-	return input
+	return at.String()
 }
 
 // folders are where below the output folder the files of the repository may be. The network is not asked, so that of
 // a ref and a folder after it each may be the first.
 func (h *Options) folders(ctx context.Context, text string) (folders []string) {
-	_, at, err := h.located(text)
+	at, err := generate.Located(text, h.Read.RemoteOnly)
 	switch {
 	case err != nil:
 		return nil
@@ -189,23 +116,6 @@ func foldersOf(m *generate.Material, source string) (all []string) {
 	return all
 }
 
-func partOf(at address.Address, folder string) (string, error) {
-	switch {
-	case at.Kind == address.Archive:
-		return "", exit.Invalid("a part of an archive cannot be read; leave the subfolder out")
-	case at.Kind == address.Folder:
-		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
-		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
-			return "", exit.Invalid("the repository has no folder %q", folder)
-		}
-	case at.Rest != "":
-		at.Rest += "/" + folder
-	default:
-		at.Dir = folder
-	}
-	return at.String(), nil
-}
-
 // homeOf is the principal's folder below the root. It is a safe file name, and differs from every other principal's
 // even on file systems that ignore case. Without tokens it is the root itself.
 func homeOf(principal string) string {
@@ -220,11 +130,4 @@ func homeOf(principal string) string {
 		return '_'
 	}, strings.ToLower(principal))
 	return safe + "." + messages.Digest(principal)[:12]
-}
-
-func decode(arguments json.RawMessage, in any) error {
-	if err := json.Unmarshal(arguments, in); err != nil {
-		return exit.Invalid("the arguments cannot be read: %v", err)
-	}
-	return nil
 }

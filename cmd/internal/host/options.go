@@ -29,7 +29,6 @@ type Options struct {
 	HTTP       bool   // there is the HTTP API, with metrics and traces
 	Secure     bool   // browsers reach the server over https
 	ShownOut   string // Out as callers see it; "" if they may be on another machine
-	limits     generate.Input
 	Read       repository.Source
 	finder     ModelFinder
 	model      string
@@ -111,7 +110,6 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	}
 	h.Out = settings.Absolute(h.Out)
 	h.quota.out, h.quota.limit = h.Out, int64(h.MaxOutEach)
-	h.Read.SetLimits(&h.limits)
 	return h.finder.Check(cmp.Or(h.model, generate.AutoModel))
 }
 

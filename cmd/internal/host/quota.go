@@ -27,14 +27,7 @@ type usage struct {
 	measured time.Time
 }
 
-// of returns what a run whose files go below home calls before it writes. Errors: limit_exceeded.
-func (q *quota) of(home string) func(bytes int) error {
-	if q.limit == 0 {
-		return nil
-	}
-	return func(bytes int) error { return q.take(home, int64(bytes)) }
-}
-
+// take counts bytes that a run writes below home. Errors: limit_exceeded.
 func (q *quota) take(home string, bytes int64) error {
 	if q.limit == 0 {
 		return nil

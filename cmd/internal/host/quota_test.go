@@ -23,7 +23,7 @@ func TestQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := quota{out: out, limit: 1000}
-		mia, bob := q.of("mia"), q.of("bob")
+		mia, bob := func(n int64) error { return q.take("mia", n) }, func(n int64) error { return q.take("bob", n) }
 		for range 2 {
 			if err := mia(200); err != nil {
 				t.Error(err)
@@ -44,7 +44,7 @@ func TestQuota(t *testing.T) {
 		if err := mia(1000); err != nil {
 			t.Errorf("files were removed: %v", err)
 		}
-		if (&quota{}).of("mia") != nil {
+		if (&quota{}).take("mia", 1<<60) != nil {
 			t.Error("there is no limit")
 		}
 	})

@@ -29,8 +29,8 @@ import (
 type Source struct {
 	allow       git.Allow
 	maxDownload settings.ByteSize
-	Limits      generate.Input // its MaxFiles, MaxFileBytes, MaxBytes and MaxDepth bound archives as well
-	RemoteOnly  bool           // nothing is read from this machine
+	Limits      scan.Limits // of archives as well
+	RemoteOnly  bool        // nothing of this machine is named or read
 	Env         environment.Variables
 	Secrets     *redact.Secrets
 }
@@ -57,35 +57,27 @@ func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
 
 func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
 	l := &s.Limits
-	flags.IntVar(&l.MaxFiles, "max-files", 0, "maximum `number` of files (default 50,000)")
-	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size",
+	flags.IntVar(&l.Files, "max-files", 0, "maximum `number` of files (default 50,000)")
+	flags.Var((*settings.ByteSize)(&l.FileBytes), "max-file-size",
 		"maximum `bytes` of a file, 16 times as many of a notebook (default 1MiB); skips larger ones")
-	flags.Var((*settings.ByteSize)(&l.MaxBytes), "max-bytes", "maximum `bytes` of all files (default 2GiB)")
-	flags.IntVar(&l.MaxDepth, "max-depth", 0, "maximum `depth` of folders (default 32)")
+	flags.Var((*settings.ByteSize)(&l.TotalBytes), "max-bytes", "maximum `bytes` of all files (default 2GiB)")
+	flags.IntVar(&l.Depth, "max-depth", 0, "maximum `depth` of folders (default 32)")
 }
 
 // Check says what is wrong with the flags.
 func (s *Source) Check() error {
 	switch {
-	case s.Limits.MaxFiles < 0:
+	case s.Limits.Files < 0:
 		return settings.Negative("--max-files")
-	case s.Limits.MaxDepth < 0:
+	case s.Limits.Depth < 0:
 		return settings.Negative("--max-depth")
 	}
 	return nil
 }
 
-// SetLimits gives the job the limits of the flags.
-func (s *Source) SetLimits(in *generate.Input) {
-	in.MaxFiles, in.MaxDepth = s.Limits.MaxFiles, s.Limits.MaxDepth
-	in.MaxFileBytes, in.MaxBytes = s.Limits.MaxFileBytes, s.Limits.MaxBytes
-}
-
 // Open finds the repository. It uses the network only to resolve the address.
 func (s *Source) Open(ctx context.Context, at address.Address) (*generate.Material, error) {
 	switch {
-	case s.RemoteOnly && at.Path != "":
-		return nil, ErrLocal()
 	case at.Kind == address.Git:
 		return s.remote(ctx, at)
 	case at.Kind == address.Archive:
@@ -99,11 +91,6 @@ func (s *Source) allowed() git.Allow {
 	allow := s.allow
 	allow.File = allow.Private
 	return allow
-}
-
-func ErrLocal() error {
-	return exit.Invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
-		"or owner/repo")
 }
 
 func folder(path string) (*generate.Material, error) {
@@ -175,8 +162,8 @@ func (s *Source) archive(ctx context.Context, at address.Address) (*generate.Mat
 		return nil, err
 	}
 	o := archive.Options{Allow: s.allowed(), Token: shown.tokenFor, Secrets: s.Secrets, Limits: archive.Limits{
-		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.Limits.MaxFileBytes,
-		Files: s.entries(200_000), Depth: max(s.Limits.MaxDepth, 128)}}
+		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.Limits.FileBytes,
+		Files: s.entries(200_000), Depth: max(s.Limits.Depth, 128)}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
 		if err != nil {
@@ -223,16 +210,16 @@ func publisher(url string) string {
 // unpacked is the limit of unpacked bytes. It includes binary and vendored files, which --max-bytes does not count.
 func (s *Source) unpacked() int64 {
 	const least = 1 << 30
-	if s.Limits.MaxBytes <= least {
+	if s.Limits.TotalBytes <= least {
 		return 0
 	}
-	return s.Limits.MaxBytes
+	return s.Limits.TotalBytes
 }
 
 // entries is the limit of listed files, which include files that --max-files does not count.
 func (s *Source) entries(least int) int {
 	const each = 10 // as package scan has it
-	return max(least, each*min(s.Limits.MaxFiles, math.MaxInt/each))
+	return max(least, each*min(s.Limits.Files, math.MaxInt/each))
 }
 
 // userSSH is the user's agent, keys and known hosts, in the default places of ssh.

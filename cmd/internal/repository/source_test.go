@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -33,7 +32,7 @@ func TestLimitsOfArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for depth, code := range map[int]messages.Code{0: messages.Code(messages.CauseLimitExceeded), 200: ""} {
-		s := &Source{Limits: generate.Input{Options: llmstxt.Options{MaxDepth: depth}}}
+		s := &Source{Limits: scan.Limits{Depth: depth}}
 		m, err := s.Open(t.Context(), address.Address{Kind: address.Archive, Path: path})
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +46,7 @@ func TestLimitsOfArchives(t *testing.T) {
 		}
 	}
 	for files, want := range map[int]int{0: 200_000, 1000: 200_000, 50_000: 500_000} {
-		s := &Source{Limits: generate.Input{Options: llmstxt.Options{MaxFiles: files}}}
+		s := &Source{Limits: scan.Limits{Files: files}}
 		if got := s.entries(200_000); got != want {
 			t.Errorf("--max-files %d lets %d be listed, want %d", files, got, want)
 		}

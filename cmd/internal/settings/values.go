@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -91,31 +90,6 @@ func unit(word string) (factor float64, ok bool) {
 		return 1 << 30, true
 	}
 	return 0, false
-}
-
-// Decimal is a flag's value, a number or nothing.
-type Decimal struct{ Value *float64 }
-
-func (d *Decimal) String() string {
-	if d.Value == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*d.Value, 'g', -1, 64)
-}
-
-func (*Decimal) Type() string { return "number" }
-
-func (d *Decimal) Set(text string) error {
-	if text == "" {
-		d.Value = nil
-		return nil
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return errors.New("must be a number such as 0.7")
-	}
-	d.Value = &v
-	return nil
 }
 
 const groupAnnotation = "lastword_group"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"path"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -27,9 +26,10 @@ type variant[A any] struct {
 	arguments                func(d *door, ctx context.Context, a A) (generation, error)
 }
 
-// generation is what a generator starts. Its Out is local.
+// generation is what a generator starts. Its out is local.
 type generation struct {
-	Arguments
+	input
+	more map[string]any // other members of the job's input
 	// earlier is the run that was named, in which the files are found as well.
 	earlier messages.RunID
 }
@@ -91,8 +91,9 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	if err != nil {
 		return messages.State{}, err
 	}
-	asked.Out = path.Join(rootName, asked.Out)
-	arguments, err := json.Marshal(asked.Arguments)
+	members := asked.more
+	members["repository"], members["out"], members["layout"] = asked.Repository, asked.Out, "lmstxt"
+	arguments, err := json.Marshal(members)
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -100,8 +101,7 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	if asked.earlier != "" {
 		options.Labels = map[string]string{earlierLabel: string(asked.earlier)}
 	}
-	ctx = context.WithValue(ctx, layoutKey{}, "lmstxt")
-	return d.Start(ctx, generateTool, arguments, options)
+	return d.StartJob(ctx, generateTool, arguments, options)
 }
 
 func (d *door) stream(ctx context.Context, state messages.State) (*mcp.Result, error) {
@@ -128,8 +128,8 @@ type txtArguments struct {
 
 func (d *door) txt(_ context.Context, a txtArguments) (generation, error) {
 	out, err := d.local(a.OutputDir)
-	return generation{Arguments: Arguments{Repository: a.URL, Out: out, Full: "none", Graph: a.GenerateGraph,
-		NoCache: a.CacheLM != nil && !*a.CacheLM}}, err
+	return generation{input: input{a.URL, out}, more: map[string]any{"full": "none", "graph": a.GenerateGraph,
+		"no_cache": a.CacheLM != nil && !*a.CacheLM}}, err
 }
 
 type fullArguments struct {
@@ -140,7 +140,7 @@ type fullArguments struct {
 
 func (d *door) full(ctx context.Context, a fullArguments) (generation, error) {
 	asked, err := d.again(ctx, a)
-	asked.Full = "selected"
+	asked.set("selected", false)
 	return asked, err
 }
 
@@ -149,7 +149,7 @@ func (d *door) ctx(ctx context.Context, a fullArguments) (generation, error) {
 		return generation{}, messages.InvalidInput("name the repository with repo_url, or a run for it with run_id")
 	}
 	asked, err := d.again(ctx, a)
-	asked.Full, asked.Ctx = "none", true
+	asked.set("none", true)
 	return asked, err
 }
 
@@ -163,7 +163,7 @@ func (d *door) again(ctx context.Context, a fullArguments) (generation, error) {
 	if err != nil {
 		return generation{}, err
 	}
-	asked := generation{Arguments: Arguments{Repository: a.RepoURL, Out: out}}
+	asked := generation{input: input{a.RepoURL, out}, more: map[string]any{}}
 	for last, err := range d.runsOf(ctx, a.RepoURL, out) {
 		if err != nil {
 			return asked, err
@@ -197,14 +197,17 @@ func firstOf(state messages.State) messages.RunID {
 	return cmp.Or(messages.RunID(state.Queued.Labels[earlierLabel]), state.RunID)
 }
 
-// like takes the options of the run, all but what it wrote.
-func (a *Arguments) like(state messages.State) {
-	var in struct {
-		Arguments
-		BaseURL string `json:"base_url"`
+// like takes the options of the run.
+func (g *generation) like(state messages.State) {
+	g.more = map[string]any{}
+	_ = json.Unmarshal(state.Queued.Input, &g.more) // a job of that name has it
+}
+
+// set says what the run writes, and that its results may be those of the cache.
+func (g *generation) set(full string, ctx bool) {
+	if g.more == nil { // there is an error
+		return
 	}
-	_ = json.Unmarshal(state.Queued.Input, &in) // a job of that name has it
-	a.Graph, a.Format, a.LinkStyle, a.LinkBase, a.Ref = in.Graph, in.Format, in.LinkStyle, in.BaseURL, in.Ref
-	a.SizeBudget, a.TokenBudget, a.BudgetFail, a.CountTokens = in.SizeBudget, in.TokenBudget, in.BudgetFail, in.CountTokens
-	a.Secrets, a.Fresh, a.Model, a.RequireModel = in.Secrets, in.Fresh, in.Model, in.RequireModel
+	g.more["full"], g.more["ctx"] = full, ctx
+	delete(g.more, "no_cache")
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
 	job "github.com/seed889630bf/lastword/actors/generate"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -68,7 +67,7 @@ type kit struct {
 	// before is called when a run begins to read.
 	before func(ctx context.Context) error
 	// asked is what the last run was asked for.
-	asked atomic.Pointer[hosted]
+	asked atomic.Pointer[job.Input]
 }
 
 // newKit is for callers on the same machine, who are told where their files are.
@@ -80,8 +79,19 @@ func newKit(t *testing.T) *kit {
 func newKitIn(t *testing.T, root, shown string) *kit {
 	k := &kit{t: t, root: root, source: testkit.Repository(t, []byte(garden))}
 	k.before = func(context.Context) error { return nil }
+	define := job.Define(job.Config{Open: k.read, Model: k.model, Folder: func(principal, out string) (string, error) {
+		return filepath.Join(k.home(principal), out), nil
+	}})
+	make := define.New
+	define.New = func(input json.RawMessage) (actors.Job, error) {
+		made, err := make(input)
+		if in, ok := made.Input.(job.Input); ok {
+			k.asked.Store(&in)
+		}
+		return made, err
+	}
 	var err error
-	k.system, err = actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{{Name: job.Name, New: k.job}}})
+	k.system, err = actors.New(context.Background(), actors.Config{Jobs: []actors.Definition{define}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,46 +102,14 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	})
 	k.door = mcp.New(mcp.Config{Runs: k.system, Open: k.open, Name: "lastword", Version: "test"})
 	t.Cleanup(k.door.Close)
-	if err := lmstxt.RegisterGenerate(k.door, lmstxt.GenerateTool(k.prepare)); err != nil {
+	if err := lmstxt.RegisterGenerate(k.door, mcp.JobTool{Job: define.Name, Title: define.Title, Description: define.Description,
+		Input: define.Models.JSON(), Output: define.Output.JSON(), Idempotent: true, OpenWorld: true, Say: define.Say}); err != nil {
 		t.Fatal(err)
 	}
 	if err := lmstxt.Register(k.door, lmstxt.Config{Files: k.files, Shown: shown}); err != nil {
 		t.Fatal(err)
 	}
 	return k
-}
-
-// hosted is the job's input with what only the server's side needs.
-type hosted struct {
-	job.Input
-	Home    string `json:"home"`
-	NoCache bool   `json:"no_cache,omitempty"`
-}
-
-func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	var a lmstxt.Arguments
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return nil, err
-	}
-	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Layout: job.Layout(a.Layout),
-		Options: llmstxt.Options{Full: a.Full, Ctx: a.Ctx, Graph: a.Graph, SizeBudget: a.SizeBudget,
-			TokenBudget: a.TokenBudget, Ref: a.Ref, Fresh: a.Fresh},
-		Model: a.Model, RequireModel: a.RequireModel},
-		Home: k.home(auth.From(ctx).Name), NoCache: a.NoCache}
-	return json.Marshal(in)
-}
-
-func (k *kit) job(input json.RawMessage) (actors.Job, error) {
-	var in hosted
-	if err := json.Unmarshal(input, &in); err != nil {
-		return actors.Job{}, err
-	}
-	k.asked.Store(&in)
-	asked := in.Input
-	asked.Out = filepath.Join(in.Home, in.Out)
-	made, err := job.Job(asked, job.Config{Open: k.read, Model: k.model})
-	made.Input = in.Input
-	return made, err
 }
 
 // read takes the garden for what is asked for at a URL.

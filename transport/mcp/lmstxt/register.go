@@ -42,7 +42,7 @@ type door struct {
 	failed    error // what could not be added
 }
 
-// RegisterGenerate adds the tool of [GenerateTool] with prompts for its use.
+// RegisterGenerate adds the tool of the job generate with prompts for its use.
 func RegisterGenerate(s *mcp.Server, tool mcp.JobTool) error {
 	addPrompts(s)
 	s.AddChanges(mcp.Changes{File: fileOf})

@@ -1,0 +1,178 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
+)
+
+// Input is the input of a job, as flags say it: a flag for each member, with the member's name, description, default and
+// values. Numbers may have a unit, such as 200k.
+type Input struct{ members []*member }
+
+// member is a flag's value.
+type member struct {
+	name string
+	form memberForm
+	said json.RawMessage // nil if nobody says it
+	text string          // what the flag was set to
+}
+
+// memberForm is what the schema says of a member.
+type memberForm struct {
+	Type, Title, Description string
+	Default                  json.RawMessage
+	Enum                     []string
+	Items                    *memberForm
+}
+
+// AddFlags adds flags for the members that the schema of the job's input has, and that are picked.
+func (in *Input) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, schema messages.JSONSchema, picked func(name string) bool) {
+	var object struct{ Properties json.RawMessage }
+	Must(json.Unmarshal(schema.JSON(), &object))
+	jsonwalk.Object(object.Properties, func(name, value []byte) { // in the order of the schema
+		m := &member{name: string(name)}
+		Must(json.Unmarshal(value, &m.form))
+		if picked(m.name) {
+			in.members = append(in.members, m)
+			m.addFlag(cmd, flags)
+		}
+	})
+}
+
+func (m *member) addFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
+	m.text = strings.Trim(string(m.form.Default), `"`)
+	usage := strings.Replace(m.form.Description, m.form.Title, "`"+m.form.Title+"`", min(len(m.form.Title), 1))
+	value := pflag.Value(m)
+	if m.form.Type == "array" && m.form.Items != nil && m.form.Items.Type == "string" {
+		value = list{m}
+	}
+	f := flags.VarPF(value, FlagOf(m.name), "", usage)
+	switch {
+	case m.form.Type == "boolean":
+		f.NoOptDefVal, m.text, f.DefValue = "true", "false", "false"
+	case len(m.form.Enum) > 0:
+		Must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(m.form.Enum, cobra.ShellCompDirectiveNoFileComp)))
+	}
+}
+
+// Default says the member unless somebody says another value.
+func (in *Input) Default(flags *pflag.FlagSet, member, value string) {
+	f := flags.Lookup(FlagOf(member))
+	Must(f.Value.Set(value))
+	f.DefValue = value
+}
+
+// Say says a member that has no flag.
+func (in *Input) Say(name, text string) {
+	said, err := json.Marshal(text)
+	Must(err)
+	in.members = append(in.members, &member{name: name, said: said})
+}
+
+// FlagOf is the name of the flag for the member.
+func FlagOf(member string) string { return strings.ReplaceAll(member, "_", "-") }
+
+// JSON is the input: what the flags say.
+func (in *Input) JSON() json.RawMessage {
+	object := map[string]json.RawMessage{}
+	for _, m := range in.members {
+		if m.said != nil {
+			object[m.name] = m.said
+		}
+	}
+	data, err := json.Marshal(object)
+	Must(err) // all of it is JSON
+	return data
+}
+
+func (m *member) String() string { return m.text }
+
+func (m *member) Type() string {
+	switch {
+	case len(m.form.Enum) > 0:
+		return strings.Join(m.form.Enum, "|")
+	case m.form.Title != "":
+		return m.form.Title
+	case m.form.Type == "boolean":
+		return "bool"
+	case m.form.Type == "string", m.form.Type == "number":
+		return m.form.Type
+	case m.form.Type == "integer":
+		return "number"
+	}
+	return "JSON"
+}
+
+// Set takes a value. The empty text says nothing.
+func (m *member) Set(text string) error {
+	said, err := m.read(text)
+	if err == nil {
+		m.said, m.text = said, text
+	}
+	return err
+}
+
+func (m *member) read(text string) (said json.RawMessage, err error) {
+	var value any = text
+	switch m.form.Type {
+	case "boolean":
+		value, err = strconv.ParseBool(text)
+	case "integer":
+		value, err = strconv.ParseInt(text, 10, 64)
+		if size := ByteSize(0); err != nil && size.Set(text) == nil {
+			value, err = int64(size), nil
+		}
+		if err != nil {
+			err = errors.New("must be a whole number, such as 200000 or 200k")
+		}
+	case "number":
+		if value, err = strconv.ParseFloat(text, 64); err != nil {
+			err = errors.New("must be a number such as 0.7")
+		}
+	case "string":
+		if len(m.form.Enum) > 0 && !slices.Contains(m.form.Enum, text) {
+			err = fmt.Errorf("must be one of %s", strings.Join(m.form.Enum, ", "))
+		}
+	default:
+		value = json.RawMessage(text)
+		open := map[string]string{"object": "{", "array": "["}[m.form.Type]
+		if !json.Valid([]byte(text)) || !strings.HasPrefix(strings.TrimSpace(text), open) {
+			err = fmt.Errorf("must be a JSON %s", m.form.Type)
+		}
+	}
+	if text == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// texts is a flag that can be repeated.
+type list struct{ *member }
+
+func (l list) Set(text string) error { return l.Append(text) }
+
+func (l list) Append(text string) error { return l.Replace(append(l.GetSlice(), text)) }
+
+func (l list) Replace(all []string) (err error) {
+	l.text = strings.Join(all, ", ")
+	l.said, err = json.Marshal(all)
+	return err
+}
+
+func (l list) GetSlice() (all []string) {
+	_ = json.Unmarshal(l.said, &all) // nil if nobody says it
+	return all
+}
