@@ -23,6 +23,7 @@ const (
 	CauseTransportClosed Cause = "transport_closed"
 	CauseEmptyCompletion Cause = "empty_completion"
 	CauseInvalidOutput   Cause = "invalid_output"
+	CauseContextExceeded Cause = "context_exceeded"
 	CauseLimitExceeded   Cause = "limit_exceeded"
 	CauseInvalidInput    Cause = "invalid_input"
 	CauseInjected        Cause = "injected"
@@ -36,8 +37,8 @@ func Causes() []Cause { return slices.Clone(causes) }
 
 var causes = []Cause{
 	CauseError, CausePanic, CauseCanceledByUser, CauseDeadline, CauseStalled, CauseShutdown, CauseNodeLost,
-	CauseProviderError, CauseTransportClosed, CauseEmptyCompletion, CauseInvalidOutput, CauseLimitExceeded,
-	CauseInvalidInput, CauseInjected, CauseJournalUnavailable,
+	CauseProviderError, CauseTransportClosed, CauseEmptyCompletion, CauseInvalidOutput, CauseContextExceeded,
+	CauseLimitExceeded, CauseInvalidInput, CauseInjected, CauseJournalUnavailable,
 }
 
 func (c Cause) known() bool { return slices.Contains(causes, c) }

@@ -176,13 +176,16 @@ func TestRespond(t *testing.T) {
 	if state.Status != messages.Completed || a.Text != "Hello" || !slices.Equal(a.Thoughts, []call.Thought{planning}) {
 		t.Errorf("%s, answer %+v", state.Status, a)
 	}
+	if log := state.Log.Lines; len(log) != 1 || log[0].Level != messages.LogWarn || log[0].Text != "qwen3-8b answered, not qwen" {
+		t.Errorf("the run warns of %+v", log)
+	}
 	for _, e := range events {
 		b, ok := e.Body.(messages.LLMCompleted)
 		used := messages.Usage{PromptTokens: 3, CompletionTokens: 2}
 		if ok && (b.FirstTokenMS != 2 || b.FinishReason != "stop" || *b.Usage != used || b.Task != "work") {
 			t.Errorf("the call ended as %+v", b)
 		}
-		if ok && e.Message != "qwen3-8b answered in 2 tokens, the first after 2 ms" {
+		if ok && e.Message != "qwen3-8b answered, not qwen, in 2 tokens, the first after 2 ms" {
 			t.Errorf("in words: %s", e.Message)
 		}
 	}

@@ -27,11 +27,14 @@ func thoughtMessage(p model.ThoughtDone) string {
 	return fmt.Sprintf("a thought, %d bytes", len(p.Text))
 }
 
-func endMessage(name string, e model.End, v model.Verdict) string {
+func endMessage(name, asked string, e model.End, v model.Verdict) string {
 	if v.Outcome != model.Completed {
 		return name + ": " + v.Message
 	}
 	words := name + " answered"
+	if asked != "" && e.Model != "" && !model.SameModel(asked, e.Model) {
+		words += ", not " + asked + ","
+	}
 	if e.Usage != nil {
 		words += fmt.Sprintf(" in %d tokens", e.Usage.CompletionTokens)
 	}
@@ -48,6 +51,9 @@ func endMessage(name string, e model.End, v model.Verdict) string {
 }
 
 func cutReason(v model.Verdict) string {
+	if v.Message != "" {
+		return v.Message
+	}
 	if v.Filtered {
 		return "the server filtered its content"
 	}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -114,6 +115,9 @@ func (c *recording) emit(body messages.Body, message string) {
 func (c *recording) part(part model.Part, err error) {
 	c.err = err
 	switch p := part.(type) {
+	case model.Loading:
+		seconds := int64(p.For / time.Second)
+		c.emit(messages.Progress{Done: seconds, Unit: "s"}, fmt.Sprintf("the server is loading %s, %d s", c.target(), seconds))
 	case model.Text:
 		c.heard(p.Text)
 	case model.Thought:
@@ -156,7 +160,7 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		err = verdict.Err()
 	}
 	name := cmp.Or(e.Model, c.request.Model)
-	words := endMessage(cmp.Or(name, "the model"), e, verdict)
+	words := endMessage(cmp.Or(name, "the model"), c.request.Model, e, verdict)
 	if c.atOnce() {
 		evidence += ", not streamed"
 		words += "; it does not stream: the answer came in one piece"

@@ -3,6 +3,8 @@ package call
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -41,9 +43,18 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	a, err := listen(ctx, n.call, r, say)
 	a.ID = n.id(1)
 	if err == nil {
-		err = a.done(t, v)
+		err = errors.Join(a.other(t, r, v), a.done(t, v))
 	}
 	return a, err
+}
+
+// other warns, at the first answer of a task, that another model answered than was asked: a server may have one only.
+func (a Answer) other(t *actors.TaskContext, r model.Request, v Label) error {
+	first := v.name() == answer || strings.HasSuffix(v.name(), ".1")
+	if !first || r.Model == "" || a.End.Model == "" || model.SameModel(r.Model, a.End.Model) {
+		return nil
+	}
+	return t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", a.End.Model, r.Model))
 }
 
 // done tells the whole text, unless the answer has calls of tools alone.

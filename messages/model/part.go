@@ -12,8 +12,11 @@ import (
 // of the verdict, nil for completed. A consumer that stops early cancels the call.
 type Stream func(ctx context.Context, r Request) iter.Seq2[Part, error]
 
-// Part is one of Text, Thought, ThoughtDone, CallDelta and End.
+// Part is one of Loading, Text, Thought, ThoughtDone, CallDelta and End.
 type Part interface{ part() }
+
+// Loading says that the server is still loading the model, so that the answer has to wait.
+type Loading struct{ For time.Duration }
 
 // Text is a piece of the answer: valid UTF-8, never empty.
 type Text struct{ Text string }
@@ -68,6 +71,7 @@ type End struct {
 	FirstToken time.Duration
 }
 
+func (Loading) part()     {}
 func (Text) part()        {}
 func (Thought) part()     {}
 func (ThoughtDone) part() {}

@@ -36,6 +36,12 @@ type Evidence struct {
 	// FinishLast says that no output came after the finish_reason.
 	FinishLast bool `json:"finish_last,omitempty"`
 	Output     bool `json:"output,omitempty"` // text, a thought or a call came
+	// Endless says why this side ended an answer that went on and on; "" if it did not.
+	Endless string `json:"endless,omitempty"`
+	// Sent and Taken are the tokens of the prompt, and those of them that the server read, if it cut the prompt
+	// without an error. Sent is an estimate; 0 if nothing was cut.
+	Sent  int `json:"sent,omitempty"`
+	Taken int `json:"taken,omitempty"`
 }
 
 // Failure is a server's error.
@@ -61,11 +67,11 @@ const (
 // Verdict says how an answer ended.
 type Verdict struct {
 	Outcome Outcome
-	// Signal is the evidence of completion: "done" or "eof+finish".
+	// Signal is the evidence of completion: "done", "eof+finish" or "endless".
 	Signal  string
 	Cause   messages.Cause // "" if completed
-	Message string
-	// Truncated and Filtered: the server cut the answer for its length or its content.
+	Message string         // of a completed answer: why this side ended it
+	// Truncated and Filtered: the answer was cut for its length, or by the server for its content.
 	Truncated, Filtered bool
 }
 
@@ -89,6 +95,8 @@ func Judge(p Profile, e Evidence) Verdict {
 		return failed(messages.CauseProviderError, "%s", e.Failure.message(e.Status))
 	case FinishOf(e.Finish) == Broken:
 		return failed(messages.CauseProviderError, "the server ended the answer with finish_reason %s", e.Finish)
+	case e.Endless != "":
+		return e.completed("endless")
 	case e.Done && e.Broken > 0, e.Broken > 0 && e.Read == "" && !e.Cut:
 		return failed(messages.CauseProviderError, "protocol error: frames that could not be decoded: %d", e.Broken)
 	case e.Done:
@@ -114,7 +122,12 @@ func (f *Failure) Words() string {
 
 // Overflows recognizes the errors about a request that is longer than the model's context.
 func (e Evidence) Overflows() bool {
-	return e.Failure != nil && holdsAny(e.Failure.Words(), overflowWords)
+	return e.Sent > 0 || e.Failure != nil && holdsAny(e.Failure.Words(), overflowWords)
+}
+
+// Loading recognizes the error of a server that is not ready because it loads the model.
+func (e Evidence) Loading() bool {
+	return e.Status == 503 && e.Failure != nil && strings.Contains(e.Failure.Words(), "loading")
 }
 
 var overflowWords = []string{"n_ctx", "n_keep", "context length", "context size", "context window", "context_length",
@@ -132,13 +145,17 @@ func (f *Failure) message(status int) string {
 func (e Evidence) completed(signal string) Verdict {
 	finish := FinishOf(e.Finish)
 	switch {
+	case e.Sent > 0:
+		return failed(messages.CauseContextExceeded, "the prompt has about %d tokens, and the server read only %d of them",
+			e.Sent, e.Taken)
 	case !e.Output && finish > Stopped:
 		return failed(messages.CauseEmptyCompletion,
 			"empty completion: the server sent no text, and finish_reason %s", e.Finish)
 	case !e.Output:
 		return failed(messages.CauseEmptyCompletion, "empty completion: the server sent no text")
 	}
-	return Verdict{Outcome: Completed, Signal: signal, Truncated: finish == Truncated, Filtered: finish == Filtered}
+	return Verdict{Outcome: Completed, Signal: signal, Message: e.Endless, Truncated: finish == Truncated || e.Endless != "",
+		Filtered: finish == Filtered}
 }
 
 // String summarizes the evidence.
@@ -148,6 +165,10 @@ func (e Evidence) String() string {
 		return "stopped: " + string(e.Stopped)
 	case e.Failure != nil:
 		return "error from the server"
+	case e.Sent > 0:
+		return "the prompt was cut"
+	case e.Endless != "":
+		return "endless"
 	case e.Done:
 		return "done" + e.unknown()
 	case e.Read != "":

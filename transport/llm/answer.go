@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"time"
 
@@ -30,10 +31,14 @@ type answer struct {
 	finishLast bool
 	output     bool
 	firstToken time.Duration
+
+	most    int // tokens; 0 for any number
+	measure decode.Endless
+	endless string // why it ends here
 }
 
-func newAnswer(began time.Time, d decode.Dialect, yield func(model.Part)) *answer {
-	return &answer{began: began, yield: yield, thoughts: decode.NewThoughts(d)}
+func newAnswer(began time.Time, most int, d decode.Dialect, yield func(model.Part)) *answer {
+	return &answer{began: began, most: most, yield: yield, thoughts: decode.NewThoughts(d)}
 }
 
 // channel is the text, or the thoughts, so far.
@@ -157,6 +162,7 @@ func (a *answer) push(piece string, thought bool) {
 		return
 	}
 	a.finishLast = false
+	a.bound(piece)
 	v := a.channel(thought)
 	v.text = append(v.text, piece...)
 	if thought {
@@ -166,10 +172,21 @@ func (a *answer) push(piece string, thought bool) {
 	a.thoughts.Push(piece, a.emit)
 }
 
+// bound ends an answer that goes on and on: some servers let a model write for ever.
+func (a *answer) bound(piece string) {
+	switch tokens, repeats := a.measure.Push(piece); {
+	case repeats:
+		a.endless = "the answer repeated itself without end"
+	case a.most > 0 && tokens > a.most:
+		a.endless = fmt.Sprintf("the answer had %d tokens and no end", a.most)
+	}
+}
+
 func (a *answer) call(d decode.CallDelta) {
 	a.hasCalls = true
 	if part, ok := a.calls.Push(d); ok {
 		a.finishLast = false
+		a.bound(part.Arguments)
 		a.emit(part)
 	}
 }

@@ -1,9 +1,11 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -22,6 +24,8 @@ import (
 type call struct {
 	client    *Client
 	name      string // of the model
+	bytes     int    // of the prompt
+	most      int    // tokens of the answer; 0 if the request says it
 	request   openai.ChatCompletionRequest
 	amendment amendment
 	yield     func(model.Part, error) bool
@@ -45,7 +49,7 @@ func (c *call) run(ctx context.Context) {
 	c.release = cancel
 	defer func() { c.release() }()
 	c.client.Settle()
-	for number := 1; ; number++ {
+	for number := 1; ; {
 		t := c.attempt(ctx)
 		if c.abandoned {
 			t.close()
@@ -54,7 +58,22 @@ func (c *call) run(ctx context.Context) {
 		end := t.end()
 		c.log(number, end)
 		pause, retry := c.retry(number, end)
+		switch waited := time.Since(c.began); {
+		case !end.Evidence.Loading() || end.Evidence.Stopped != "":
+			number++
+		case waited < c.client.limits.FirstToken:
+			c.abandoned = !c.yield(model.Loading{For: waited}, nil)
+			pause, retry = loadingPause, true
+		default:
+			end = t.judge(end, messages.Errorf(messages.Code(messages.CauseStalled), "the server was still loading %s after %s",
+				cmp.Or(c.name, "its model"), waited.Round(time.Second)))
+			retry = false
+		}
 		retry = retry && !t.permanent
+		if c.abandoned {
+			t.close()
+			return
+		}
 		if !retry {
 			c.yield(end, end.Verdict.Err())
 			t.finish()
@@ -139,7 +158,7 @@ type attempt struct {
 func (c *call) attempt(ctx context.Context) *attempt {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
-	t.answer = newAnswer(c.began, c.client.config.Server.dialect(c.name, c.amendment.fields), c.emit)
+	t.answer = newAnswer(c.began, c.most, c.client.config.Server.dialect(c.name, c.amendment.fields), c.emit)
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	defer t.exchange.watch.stop()
 	config := openai.DefaultConfig(c.client.key)
@@ -189,6 +208,9 @@ func (t *attempt) read() {
 		if !had && t.answer.output {
 			t.exchange.watch.first()
 		}
+		if t.exchange.evidence.Endless = t.answer.endless; t.answer.endless != "" {
+			break
+		}
 	}
 	if !t.call.abandoned {
 		t.answer.close()
@@ -210,8 +232,40 @@ func (t *attempt) end() model.End {
 		f.Type, f.Param = client.redact(f.Type), client.redact(f.Param)
 		e.Failure = &f
 	}
+	t.size(&e, end.Usage)
 	end.Evidence = e
 	return t.judge(end, context.Cause(t.ctx))
+}
+
+// size looks whether the prompt was too long. Only then does it ask for the loaded context: to tell a prompt that the
+// server cut in silence, and to say how long a prompt may be there. A token has four bytes of text, and never eight.
+func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
+	c := t.call
+	switch {
+	case e.Overflows():
+		info, need := c.client.info(t.ctx, c.name, true), c.bytes/4
+		if info.Context > 0 && !strings.Contains(e.Failure.Message, strconv.Itoa(info.Context)) {
+			e.Failure.Message += fmt.Sprintf(" (the loaded context has %d tokens, and the prompt about %d)", info.Context, need)
+		}
+		if info.MaxContext > 0 && need > info.MaxContext {
+			info.Context = info.MaxContext // no larger one is large enough
+		}
+		e.Failure.Message += "; " + info.Enlarge(need*2)
+	case used != nil && used.PromptTokens > 0 && int64(c.bytes/8) > used.PromptTokens && e.Failure == nil:
+		loaded := c.client.info(t.ctx, c.name, true).Context
+		if loaded > 0 && (used.PromptTokens*10 > int64(loaded)*9 || c.bytes/8 > loaded) {
+			e.Sent, e.Taken = c.bytes/4, int(used.PromptTokens)
+		}
+	}
+}
+
+// bytesOf counts the bytes of a prompt.
+func bytesOf(r model.Request) int {
+	n := model.Size(r.Messages)
+	for _, t := range r.Tools {
+		n += len(t.Description) + len(t.Parameters)
+	}
+	return n
 }
 
 // judge sets the verdict. What this side did takes precedence over what it saw.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -29,6 +31,7 @@ type Client struct {
 	secrets   *redact.Secrets
 	transport http.RoundTripper
 	drains    drains
+	seen      atomic.Pointer[[]Info] // the last list of models
 }
 
 // New checks the Config and reads the files that it names. Its errors are invalid_input.
@@ -60,7 +63,11 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			yield(end, end.Verdict.Err())
 			return
 		}
-		call := &call{client: c, name: r.Model, request: request, amendment: amendment, yield: yield, began: time.Now()}
+		call := &call{client: c, name: r.Model, bytes: bytesOf(r), request: request, amendment: amendment, yield: yield,
+			began: time.Now()}
+		if r.MaxTokens == 0 {
+			call.most = cmp.Or(c.info(ctx, r.Model, false).Context, c.limits.Tokens)
+		}
 		call.run(ctx)
 	})
 }

@@ -42,6 +42,7 @@ type Limits struct {
 	RequestBytes  int64         // 32 MiB
 	ResponseBytes int64         // 64 MiB
 	FrameBytes    int           // of one event; 8 MiB
+	Tokens        int           // of an answer, if neither the request nor the loaded context bounds it; 32,768
 	FirstToken    time.Duration // timeout for the first token; comments reset it; 10 min
 	Idle          time.Duration // timeout between later frames; comments do not reset it; 5 min
 	Request       time.Duration // timeout of a call with all its attempts; 30 min
@@ -54,6 +55,7 @@ const (
 	drainBytes    = 8 << 10
 	drainTime     = 50 * time.Millisecond
 	retries       = 2
+	loadingPause  = time.Second // between looks at a server that loads a model
 	backoffFirst  = 250 * time.Millisecond
 	backoffMost   = 8 * time.Second
 	messageLength = 2000 // of a server's error message
@@ -65,6 +67,7 @@ func (l Limits) orDefault() Limits {
 		RequestBytes:  cmp.Or(l.RequestBytes, 32<<20),
 		ResponseBytes: cmp.Or(l.ResponseBytes, 64<<20),
 		FrameBytes:    cmp.Or(l.FrameBytes, 8<<20),
+		Tokens:        cmp.Or(l.Tokens, 32<<10),
 		FirstToken:    cmp.Or(l.FirstToken, 10*time.Minute),
 		Idle:          cmp.Or(l.Idle, 5*time.Minute),
 		Request:       cmp.Or(l.Request, 30*time.Minute),

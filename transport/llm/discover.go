@@ -3,9 +3,12 @@ package llm
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // Info is a model that a server has.
@@ -19,6 +22,41 @@ type Info struct {
 	Format       string // "gguf", "mlx", or ""
 	Quantization string // such as Q4_K_M
 	Server       string // LMStudio, LlamaCPP and so on; "" if unknown
+	Resizable    bool   // Load gives it another context, which then lasts
+}
+
+// Find returns the model with the name, or else one whose name means the same, as tiny means tiny:latest on Ollama; nil
+// if it is not in the list.
+func Find(list []Info, name string) *Info {
+	i := slices.IndexFunc(list, func(m Info) bool { return m.ID == name })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(m Info) bool { return model.SameModel(m.ID, name) })
+	}
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// Enlarge says what to do for a context of at least so many tokens on the model's server. It never asks for more than
+// the model was trained for.
+func (i Info) Enlarge(tokens int) string {
+	if i.MaxContext > 0 {
+		tokens = min(tokens, i.MaxContext)
+	}
+	switch {
+	case i.MaxContext > 0 && i.Context >= i.MaxContext:
+		return fmt.Sprintf("send less, or use a model that was trained for more than %d tokens", i.MaxContext)
+	case i.Resizable:
+		return fmt.Sprintf("load the model with a larger context: lastword models load %s --context %d", i.ID, tokens)
+	case i.Server == LMStudio:
+		return fmt.Sprintf("set a context of %d tokens for the model in LM Studio, and load it again", tokens)
+	case i.Server == LlamaCPP:
+		return fmt.Sprintf("start llama-server with --ctx-size %d", tokens)
+	case i.Server == VLLM:
+		return fmt.Sprintf("start vLLM with --max-model-len %d", tokens)
+	}
+	return "send less, or use a model with a longer context"
 }
 
 // Models asks the server for its kind and its models. The kind is "" if unknown. Errors are a [messages.Error], with
@@ -32,7 +70,29 @@ func (c *Client) Models(ctx context.Context) (server string, list []Info, err er
 	for i := range list {
 		list[i].Server = n.kind()
 	}
+	if err == nil {
+		c.seen.Store(&list)
+	}
 	return n.kind(), list, err
+}
+
+// info is what the server last said about the model; the zero value for nothing. It asks a server that was not asked
+// yet only if a call needs it, and then not for long.
+func (c *Client) info(ctx context.Context, name string, ask bool) Info {
+	list := c.seen.Load()
+	if list == nil && ask {
+		const patience = 2 * time.Second
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		_, now, _ := c.Models(ctx)
+		list = &now
+	}
+	if list != nil {
+		if found := Find(*list, name); found != nil {
+			return *found
+		}
+	}
+	return Info{ID: name, Server: c.Kind()}
 }
 
 // LoadOptions say how to load a model. Zero leaves the choice to the server.
@@ -83,11 +143,9 @@ func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) 
 	if err != nil {
 		return Info{}, err
 	}
-	for _, m := range list {
-		if m.ID == id || m.ID == id+":latest" {
-			m.Server = n.kind()
-			return m, nil
-		}
+	if m := Find(list, id); m != nil {
+		m.Server = n.kind()
+		return *m, nil
 	}
 	return Info{}, messages.InvalidInput("%s has no model %s", c.base.Host, id)
 }

@@ -333,7 +333,7 @@ func TestShortKey(t *testing.T) {
 		if answer := listen(t.Context(), c, r); answer.end.Model != r.Model {
 			t.Errorf("%s answers for %s", answer.end.Model, r.Model)
 		}
-		if h.err == nil || h.err.Error() != want {
+		if h.err == nil || !strings.HasPrefix(h.err.Error(), want) {
 			t.Errorf("%s: %v, want %s", key, h.err, want)
 		}
 	}
@@ -436,7 +436,7 @@ func TestStaleConnection(t *testing.T) {
 	} {
 		m := testkit.NewModel(t)
 		c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
-		listen(t.Context(), c, hello())
+		_, _ = c.Get(t.Context(), "/models", false) // returns when the connection is free
 		m.Answer(testkit.Cut())
 		m.AnswerTo("/v1/models", testkit.Cut())
 		before := len(m.Requests())
@@ -448,7 +448,7 @@ func TestStaleConnection(t *testing.T) {
 		m := testkit.NewModel(t)
 		c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
 		if name == "reused" {
-			listen(t.Context(), c, hello())
+			_, _ = c.Get(t.Context(), "/models", false)
 		}
 		before := len(m.Requests())
 		m.Answer(pieces...)

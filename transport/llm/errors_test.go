@@ -197,14 +197,16 @@ func TestTriedOnce(t *testing.T) {
 	}
 }
 
-// counted counts requests.
+// counted counts requests for completions.
 type counted struct {
 	*played
 	n int
 }
 
 func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.n++
+	if r.Method == http.MethodPost {
+		c.n++
+	}
 	c.played.pieces = []int{len(c.played.Body)}
 	return c.played.RoundTrip(r)
 }

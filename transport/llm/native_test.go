@@ -39,9 +39,9 @@ func TestModels(t *testing.T) {
 		server  string
 		list    []llm.Info
 	}{
-		{testkit.LMStudio, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server = llm.LMStudio })},
+		{testkit.LMStudio, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server, m.Resizable = llm.LMStudio, true })},
 		{testkit.LMStudioV0, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server = llm.LMStudio })},
-		{testkit.Ollama, llm.Ollama, all(func(_ int, m *llm.Info) { m.Server, m.Kind = llm.Ollama, "llm" })},
+		{testkit.Ollama, llm.Ollama, all(func(_ int, m *llm.Info) { m.Server, m.Kind, m.Resizable = llm.Ollama, "llm", true })},
 		{testkit.VLLM, llm.VLLM, all(func(i int, m *llm.Info) {
 			*m = llm.Info{ID: m.ID, Loaded: true, Context: served[i].Context, MaxContext: served[i].Context, Server: llm.VLLM}
 		})},

@@ -54,7 +54,7 @@ func (o ollama) models(ctx context.Context) ([]Info, error) {
 	}
 	var out []Info
 	for n, m := range tags.Models {
-		i := Info{ID: m.Name, Format: m.Details.Format, Quantization: m.Details.Quantization}
+		i := Info{ID: m.Name, Format: m.Details.Format, Quantization: m.Details.Quantization, Resizable: true}
 		for _, r := range running.Models {
 			if r.Name == m.Name {
 				i.Loaded, i.Context = true, r.Context

@@ -34,7 +34,7 @@ type ServerProfile struct {
 // dialect is the dialect of thoughts in the answer to a request with the fields. Another model than the checked one,
 // or a request that switches thoughts off, gets Auto.
 func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) decode.Dialect {
-	if s == nil || s.Model != "" && name != "" && name != s.Model {
+	if s == nil || s.Model != "" && name != "" && !model.SameModel(name, s.Model) {
 		return decode.Auto
 	}
 	for field, value := range s.Off {

@@ -190,7 +190,7 @@ func degraded(result json.RawMessage) string {
 	_ = json.Unmarshal(result, &r) // without a reason there is a general one
 	switch {
 	case r.Truncated:
-		return "the server cut the answer at its length limit"
+		return "the answer was cut at its length limit"
 	case r.Filtered:
 		return "the server's content filter cut the answer"
 	case r.Degraded != "":

@@ -83,7 +83,7 @@ func OfCause(cause messages.Cause) int {
 	case messages.CauseInvalidInput:
 		return Configuration
 	case messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion,
-		messages.CauseInvalidOutput, messages.CauseStalled:
+		messages.CauseInvalidOutput, messages.CauseContextExceeded, messages.CauseStalled:
 		return Provider
 	case messages.CauseLimitExceeded:
 		return Limit

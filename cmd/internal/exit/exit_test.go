@@ -20,7 +20,7 @@ func TestExitOfEveryCause(t *testing.T) {
 		messages.CauseNodeLost: 1, messages.CauseJournalUnavailable: 1, messages.CauseInjected: 1, messages.CauseCanceledByUser: 1,
 		messages.CauseInvalidInput:  3,
 		messages.CauseProviderError: 4, messages.CauseTransportClosed: 4, messages.CauseEmptyCompletion: 4,
-		messages.CauseInvalidOutput: 4, messages.CauseStalled: 4,
+		messages.CauseInvalidOutput: 4, messages.CauseContextExceeded: 4, messages.CauseStalled: 4,
 		messages.CauseLimitExceeded: 5,
 		messages.CauseDeadline:      124,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -105,7 +106,7 @@ func applyProfile(m *generate.Model, learned *probe.Profile) {
 	if level, ok := structured.LevelOf(learned.Structured); ok {
 		m.Ladder = structured.NewLadder(level)
 	}
-	if learned.Model == m.Name {
+	if model.SameModel(learned.Model, m.Name) {
 		m.Extra, m.Context = learned.Server.Off, cmp.Or(m.Context, learned.Context)
 	}
 }
@@ -115,10 +116,8 @@ func providerError(format string, args ...any) error {
 }
 
 func contextOf(list []llm.Info, name string) int {
-	for _, m := range list {
-		if m.ID == name && m.Loaded {
-			return m.Context
-		}
+	if m := llm.Find(list, name); m != nil && m.Loaded {
+		return m.Context
 	}
 	return 0
 }

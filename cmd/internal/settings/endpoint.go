@@ -174,10 +174,11 @@ func ModelWindow(client *llm.Client) func(ctx context.Context, name string) int 
 		if err != nil {
 			return 0
 		}
-		for _, m := range list {
-			if m.ID == name || name == "" && len(list) == 1 {
-				return m.Context
-			}
+		if name == "" && len(list) == 1 {
+			return list[0].Context
+		}
+		if m := llm.Find(list, name); m != nil {
+			return m.Context
 		}
 		return 0
 	}

@@ -95,7 +95,7 @@ func hint(s messages.State) string {
 func whyDegraded(s messages.State) string {
 	switch r := outcome(s); {
 	case r.Truncated:
-		return "the server cut the answer at its length limit; --max-tokens raises it"
+		return "the answer was cut at its length limit; --max-tokens raises it"
 	case r.Filtered:
 		return "the server's content filter cut the answer"
 	}

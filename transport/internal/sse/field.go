@@ -1,6 +1,9 @@
 package sse
 
-import "bytes"
+import (
+	"bytes"
+	"io"
+)
 
 // take reads a line and reports whether it completes an event.
 func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
@@ -19,6 +22,9 @@ func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	case string(field) == "error":
 		r.name = "error"
 		return r.add(value, ended)
+	case string(field) == "proxy error": // llama.cpp's router, as the last words of a stream
+		r.name = "error"
+		return r.add(line, ended || r.err == io.EOF)
 	case line[0] == '{', r.json.open():
 		return r.add(line, ended)
 	}

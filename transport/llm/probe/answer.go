@@ -22,13 +22,12 @@ func answers(ctx context.Context, p *prober) Result {
 	return pass("%q, the first token after %d ms", words.Clip(r.text, 60), r.end.FirstToken.Milliseconds())
 }
 
-// modelNamed allows for a version after the name, as in gpt-5-2026-01-01, and for a publisher before it.
 func modelNamed(ctx context.Context, p *prober) Result {
 	asked, got := p.model(ctx), p.hello(ctx).end.Model
 	switch {
 	case got == "":
 		return warn("see the server's log for the model that answers", "the answer names no model")
-	case !strings.Contains(got, asked) && !strings.Contains(asked, got):
+	case asked != "" && !model.SameModel(asked, got):
 		return warn("load the model that you want; this server uses another one if it is not loaded",
 			"%s was asked, and %s answered", asked, got)
 	}

@@ -125,11 +125,7 @@ func (p *prober) choose(ctx context.Context) string {
 
 // info is what the server says about that model; nil for nothing.
 func (p *prober) info(ctx context.Context) *llm.Info {
-	name, list := p.model(ctx), p.list(ctx).models
-	if i := slices.IndexFunc(list, func(m llm.Info) bool { return m.ID == name }); i >= 0 {
-		return &list[i]
-	}
-	return nil
+	return llm.Find(p.list(ctx).models, p.model(ctx))
 }
 
 // unanswered says why there is no answer to look at, "" if there is one.

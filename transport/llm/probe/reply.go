@@ -31,7 +31,7 @@ func (r *reply) take(p model.Part, err error) {
 	case model.End:
 		r.end, r.failed = p, err
 		return
-	case model.ThoughtDone:
+	case model.ThoughtDone, model.Loading:
 		return
 	}
 	r.last = time.Now()

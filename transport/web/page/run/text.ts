@@ -76,6 +76,7 @@ export const advice: Record<string, string> = {
   transport_closed: "The model's connection broke. Run it again; if it stays, look at the network and the model's server.",
   empty_completion: "The model said nothing. Run it again, or take another model.",
   invalid_output: "The model's answer was not of the form that was asked for. Run it again, or take another model.",
+  context_exceeded: "The prompt is longer than the model's loaded context. Load the model with a longer one, or take a smaller input.",
   limit_exceeded: "A limit was reached. The error names it: raise it, or take a smaller input.",
   invalid_input: "The input cannot be used. Correct it, and start another run.",
   injected: "A test injected this failure.",

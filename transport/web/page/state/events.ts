@@ -22,7 +22,7 @@ export interface Payloads {
   };
   /** A sub-run has its terminal. */
   "child.ended": {
-    cause?: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    cause?: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "context_exceeded" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
     child: string;
     status: "completed" | "failed" | "canceled";
     waited_ms?: number;
@@ -121,7 +121,7 @@ export interface Payloads {
       sha256: string;
     }[];
     by: "run" | "supervisor" | "recovery" | "node";
-    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "context_exceeded" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
     rewind?: {
       log?: {
         level: "debug" | "info" | "warn" | "error";
@@ -180,7 +180,7 @@ export interface Payloads {
       sha256: string;
     }[];
     by: "run" | "supervisor" | "recovery" | "node";
-    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "context_exceeded" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
     error: {
       code: string;
       message: string;
@@ -300,7 +300,7 @@ export interface Payloads {
   /** An attempt failed; says whether another follows, and when. */
   "task.failed": {
     attempt: number;
-    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "context_exceeded" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
     delay_ms?: number;
     error: {
       code: string;

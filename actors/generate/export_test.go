@@ -1,4 +1,0 @@
-package generate
-
-// IsSameModel lets a test compare the names of models.
-var IsSameModel = isSameModel

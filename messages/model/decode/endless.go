@@ -1,0 +1,61 @@
+package decode
+
+import "unicode/utf8"
+
+// Endless counts the tokens of an answer, and finds repetition without end: the same 64 tokens or fewer, for 4,096
+// tokens. What it takes for a token depends on the text alone, not on its pieces: a word with the blanks before it, in
+// parts of eight characters. The zero value is ready.
+type Endless struct {
+	tokens int
+	size   int    // characters of the token so far
+	blank  bool   // they are blanks
+	sum    uint64 // of them
+	recent [period]uint64
+	runs   [period]run // by distance: tokens in a row that equal the one at that distance before them
+}
+
+type run struct{ length, end int }
+
+const (
+	period   = 64
+	longest  = 8
+	mostRuns = 4096
+)
+
+// Push takes the next piece of the answer and returns the tokens so far. repeats says that the answer has begun to
+// repeat itself without end.
+func (e *Endless) Push(piece string) (tokens int, repeats bool) {
+	for i := 0; i < len(piece); i++ {
+		c := piece[i]
+		blank := c == ' ' || c == '\n' || c == '\t'
+		if blank && !e.blank && e.size > 0 || e.size >= longest && utf8.RuneStart(c) {
+			repeats = e.token() || repeats
+		}
+		if utf8.RuneStart(c) {
+			e.size++
+		}
+		e.blank = blank
+		e.sum = (e.sum ^ uint64(c)) * 1099511628211 // FNV-1a
+	}
+	return e.tokens, repeats
+}
+
+// token ends a token.
+func (e *Endless) token() (repeats bool) {
+	sum := e.sum
+	for at, earlier := range e.recent { // nothing is written where tokens differ: that is nearly everywhere
+		if earlier != sum {
+			continue
+		}
+		r := &e.runs[uint(e.tokens-at)%period]
+		if r.end != e.tokens {
+			r.length = 0
+		}
+		r.length, r.end = r.length+1, e.tokens+1
+		repeats = repeats || r.length >= mostRuns
+	}
+	e.recent[e.tokens%period] = sum
+	e.tokens++
+	e.size, e.sum = 0, 0
+	return repeats
+}

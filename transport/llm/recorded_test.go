@@ -1,0 +1,171 @@
+package llm_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// recorded is what a real server answered.
+func recorded(t testing.TB, name string) []testkit.Piece {
+	t.Helper()
+	text, err := os.ReadFile("testdata/real-wire/" + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := testkit.Recorded(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pieces
+}
+
+// The answers of real servers, whole and however they are cut.
+func TestRecordedStreams(t *testing.T) {
+	for name, want := range map[string]struct {
+		text, thought, calls string // of the text and the thought, how they begin
+		prompt               int64  // tokens
+		cause                messages.Cause
+		message              string
+	}{
+		"llama-router-plain-stream": {text: "} way her which was", prompt: 18},
+		"ollama33-plain-stream":     {text: "} see} them still way over", prompt: 18},
+		"llama-router-think-stream": {thought: "NOT THAT FROM", text: " him her"},
+		"ollama33-think-stream":     {thought: "THAT WITH TO OR IT", text: " do very"},
+		"llama-router-tool-stream":  {calls: `get_weather {"city": "Paris"}`},
+		"ollama33-tool-stream":      {calls: `get_weather {"city":"Paris"}`},
+		"llama-router-json-stream":  {text: `{"a":"`},
+		"ollama33-json-stream":      {text: `{"a":"`},
+		"ollama33-runner-killed": {text: " so state work no hello", cause: messages.CauseTransportClosed,
+			message: "ended without terminator"},
+		"llama-router-child-killed": {text: " much out life blue said", cause: messages.CauseProviderError,
+			message: "proxy error: Failed to read connection"},
+		"llama-router-unknown-model": {cause: messages.CauseProviderError, message: "http 400: model 'nosuch' not found"},
+		"ollama33-unknown-model":     {cause: messages.CauseProviderError, message: "http 404: model 'nosuch' not found"},
+		"llama-router-context-exceeded": {cause: messages.CauseProviderError,
+			message: "http 500: proxy error: Failed to read connection"},
+		"ollama33-context-exceeded": {cause: messages.CauseProviderError, message: "http 400: request (200009 tokens) exceeds " +
+			"the available context size (4096 tokens), try increasing it; "},
+	} {
+		for _, size := range []int{0, 1, 7} {
+			m := testkit.NewModel(t)
+			m.Always(append([]testkit.Piece{testkit.Split(size)}, recorded(t, name)...)...)
+			c := client(t, llm.Config{BaseURL: m.URL(), Profile: model.Strict, Retries: -1})
+			for range 2 { // the second on a connection that the server may have closed
+				h, calls := listen(t.Context(), c, hello()), ""
+				for _, call := range h.end.Calls {
+					calls += call.Name + " " + call.Arguments
+				}
+				if h.ends != 1 || !strings.HasPrefix(h.text, want.text) || !strings.HasPrefix(h.thought, want.thought) ||
+					(want.text == "") != (h.text == "") || (want.thought == "") != (h.thought == "") || calls != want.calls ||
+					want.prompt != 0 && h.end.Usage.PromptTokens != want.prompt {
+					t.Errorf("%s, by %d: %s", name, size, h)
+				}
+				if h.end.Verdict.Cause != want.cause || !strings.Contains(fmt.Sprint(h.err), want.message) {
+					t.Errorf("%s, by %d: %v", name, size, h.err)
+				}
+			}
+		}
+	}
+}
+
+// A server that loads its model is waited for, with a word, within the time for the first token.
+func TestLoadingModel(t *testing.T) {
+	for patience, cause := range map[time.Duration]messages.Cause{time.Minute: "", 30 * time.Second: messages.CauseStalled} {
+		var ready time.Time
+		handle := func(w http.ResponseWriter, r *http.Request) {
+			if time.Now().Before(ready) {
+				w.WriteHeader(503)
+				fmt.Fprint(w, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`)
+				return
+			}
+			write(w, tokenFrame+doneFrame)
+		}
+		bubble(t, llm.Config{Retries: -1, Limits: llm.Limits{FirstToken: patience}}, handle, func(t *testing.T, l *llm.Client) {
+			ready = time.Now().Add(40 * time.Second)
+			h := listen(t.Context(), l, hello())
+			last, _ := h.parts[len(h.parts)-3].(model.Loading)
+			if h.end.Verdict.Cause != cause || cause == "" && last.For != 39*time.Second {
+				t.Errorf("%s: %s after %s", patience, h, last.For)
+			}
+			if cause != "" && h.err.Error() != "the server was still loading m after 30s" {
+				t.Error(h)
+			}
+		})
+	}
+}
+
+// What Ollama 0.17 did: it cut 276,001 tokens to its context of 4,096, and answered.
+func TestCutPrompt(t *testing.T) {
+	for _, c := range []struct {
+		bytes, read, context int
+		cut                  bool
+	}{
+		{1 << 20, 4096, 4096, true}, {1 << 20, 3900, 4096, true}, {1 << 20, 1000, 4096, true}, // the oldest messages were dropped
+		{20000, 4096, 4096, false}, {40000, 4000, 4096, true}, {40000, 1000, 32768, false}, {1 << 20, 4096, 0, false},
+	} {
+		o := testkit.ModelOptions{Dialect: testkit.VLLM, Models: []testkit.ServedModel{{ID: "m", Loaded: true, Context: c.context, MaxContext: 32768}}}
+		if c.context == 0 {
+			o = testkit.ModelOptions{}
+		}
+		m := testkit.NewModelWith(t, o)
+		m.Answer(testkit.Text("x"), testkit.Finish("stop"), testkit.Usage(c.read, 1), testkit.Done())
+		r := hello()
+		r.Messages[0].Content = strings.Repeat("word ", c.bytes/5)
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), r)
+		if cut := h.end.Verdict.Cause == messages.CauseContextExceeded; cut != c.cut || cut != h.end.Evidence.Overflows() || cut != (h.err != nil) {
+			t.Errorf("%+v: %s", c, h)
+		} else if want := fmt.Sprintf("the prompt has about %d tokens, and the server read only %d of them", c.bytes/5*5/4, c.read); cut && h.err.Error() != want {
+			t.Errorf("%v, want %s", h.err, want)
+		}
+	}
+}
+
+// Ollama shifts its context, and lets a model write for ever.
+func TestEndlessAnswers(t *testing.T) {
+	words := func(n int) testkit.Piece {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `data: {"choices":[{"delta":{"content":"t%d "}}]}`+"\n\n", i)
+		}
+		return testkit.Send(b.String())
+	}
+	loop := testkit.Send(strings.Repeat(`data: {"choices":[{"delta":{"content":"the same words again, "}}]}`+"\n\n", 6000))
+	for name, c := range map[string]struct {
+		pieces    []testkit.Piece
+		limits    llm.Limits
+		most      int
+		endless   string
+		completed bool
+	}{
+		"a loop":         {pieces: []testkit.Piece{loop, testkit.Stall()}, endless: "the answer repeated itself without end"},
+		"no end":         {pieces: []testkit.Piece{words(40000), testkit.Stall()}, endless: "the answer had 32768 tokens and no end"},
+		"a lower bound":  {pieces: []testkit.Piece{words(200), testkit.Stall()}, limits: llm.Limits{Tokens: 100}, endless: "the answer had 100 tokens and no end"},
+		"a long answer":  {pieces: []testkit.Piece{words(30000), testkit.Finish("stop"), testkit.Done()}},
+		"asked for":      {pieces: []testkit.Piece{words(40000), testkit.Finish("stop"), testkit.Done()}, most: 50000},
+		"a short circle": {pieces: []testkit.Piece{testkit.Send(strings.Repeat(`data: {"choices":[{"delta":{"reasoning":" x"}}]}`+"\n\n", 5000)), testkit.Stall()}, endless: "the answer repeated itself without end"},
+	} {
+		m := testkit.NewModel(t)
+		m.Answer(c.pieces...)
+		r := hello()
+		r.MaxTokens = c.most
+		var h heard
+		for part, err := range client(t, llm.Config{BaseURL: m.URL(), Limits: c.limits}).Stream(t.Context(), r) {
+			if isEnd(part) {
+				h.take(part, err)
+			}
+		}
+		v := h.end.Verdict
+		if h.ends != 1 || h.err != nil || v.Message != c.endless || v.Truncated != (c.endless != "") || (v.Signal == "endless") != v.Truncated {
+			t.Errorf("%s: %+v, %v", name, v, h.err)
+		}
+	}
+}
