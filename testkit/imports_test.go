@@ -113,7 +113,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/conversation",
-	ours:   []string{"messages", "messages/model", "actors/filelock", "actors/chat/history"},
+	ours:   []string{"messages", "messages/model", "actors/confined", "actors/filelock", "actors/chat/history"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/citation",
@@ -252,7 +252,7 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
 	pkgs:  "transport/sqlite",
-	ours:  []string{"actors/filelock", "messages", "actors/journal", "actors/journal/lease"},
+	ours:  []string{"actors/confined", "actors/filelock", "messages", "actors/journal", "actors/journal/lease"},
 	libs:  []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
 	tests: []string{module + "/actors"},
 }, {

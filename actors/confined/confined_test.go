@@ -94,3 +94,17 @@ func TestMakeRoot(t *testing.T) {
 		made.Close()
 	}
 }
+
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.Mkdir(at("own"), 0o700), os.Mkdir(at("open"), 0o700), os.Chmod(at("open"), 0o777|fs.ModeSticky),
+		os.Symlink("own", at("link")), os.WriteFile(at("file"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for name, private := range map[string]bool{"own": true, "open": false, "link": false, "file": false, "none": false} {
+		if err := confined.Private(at(name)); (err == nil) != private {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -112,7 +111,7 @@ func (k *keptConversations) list() *cobra.Command {
 
 func printConversations(out io.Writer, list []conversation.Info, asJSON bool) error {
 	if asJSON {
-		lines := json.NewEncoder(out)
+		lines := terminal.JSONLines(out)
 		for _, c := range list {
 			if err := lines.Encode(c); err != nil {
 				return err

@@ -32,6 +32,19 @@ func TestPromptOnATerminal(t *testing.T) {
 	}
 }
 
+// JSON steers no terminal either: what could is escaped there.
+func TestJSONOnATerminal(t *testing.T) {
+	for _, flag := range []string{"--jsonl", "--json"} {
+		m := testkit.NewModel(t)
+		m.Answer(testkit.Text("a\u009b2Jb\u202ec"), testkit.Finish("stop"), testkit.Done())
+		s := start(t, []string{"LASTWORD_BASE_URL=" + m.URL()}, "lastword", "prompt", "--model", "scripted", flag, "Hi")
+		s.ends(0)
+		if raw := s.raw.String(); !strings.Contains(raw, `a\u009b2Jb\u202ec`) || strings.ContainsAny(raw, "\u009b\u202e") {
+			t.Errorf("%s: the terminal is told\n%q", flag, raw)
+		}
+	}
+}
+
 func TestPromptAsksForATextOnATerminal(t *testing.T) {
 	s := start(t, nil, "lastword", "prompt")
 	s.ends(exit.Usage)

@@ -199,7 +199,7 @@ func listRuns(cmd *cobra.Command, c source, q messages.Query, asJSON bool) error
 		return err
 	}
 	if asJSON {
-		lines := json.NewEncoder(cmd.OutOrStdout())
+		lines := terminal.JSONLines(cmd.OutOrStdout())
 		for _, run := range list {
 			if err := lines.Encode(run); err != nil {
 				return err
@@ -293,8 +293,7 @@ func runsEventsCommand(at *remote) *cobra.Command {
 				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
 			}
 			want.Filter.MilestonesOnly = level == "milestone"
-			lines := json.NewEncoder(cmd.OutOrStdout())
-			lines.SetEscapeHTML(false)
+			lines := terminal.JSONLines(cmd.OutOrStdout())
 			for e, err := range c.Follow(cmd.Context(), messages.RunID(args[0]), want) {
 				if err == nil {
 					err = lines.Encode(e)

@@ -103,7 +103,7 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of the tokens that may call; lastword token add writes it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
 	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; * is any, with --tokens")
-	flags.StringSliceVar(&s.origins, "origin", nil, "`origins` whose pages may call, such as https://app.example.com")
+	flags.StringSliceVar(&s.origins, "allow-origin", nil, "`origins` whose pages may call, such as https://app.example.com")
 	flags.Var(&s.maxBody, "max-body", "maximum `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "maximum `number` of requests per second and caller; -1 is no limit")
 	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "maximum `number` of runs per caller at the same time")
@@ -129,7 +129,11 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	defer listener.Close()
-	for address, door := range map[string]http.Handler{s.admin: profiles(), s.NanoListen: s.nano} {
+	admin, err := profiles(s.admin)
+	if err != nil {
+		return errors.Join(err, inside.Close(cmd.Context()))
+	}
+	for address, door := range map[string]http.Handler{s.admin: admin, s.NanoListen: s.nano} {
 		stop, err := serveBeside(inside, address, door)
 		if err != nil {
 			return errors.Join(err, inside.Close(cmd.Context()))
@@ -294,15 +298,19 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 	return func() { cancel(); serving.Wait() }, nil
 }
 
-// profiles answers with net/http/pprof's pages.
-func profiles() http.Handler {
+// profiles answers with net/http/pprof's pages, to callers and pages of this machine.
+func profiles(address string) (http.Handler, error) {
+	entrance, err := auth.New(auth.Config{Listen: address})
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return mux
+	return entrance.Public(mux), nil
 }
 
 // ready answers 503 while the server takes no runs.

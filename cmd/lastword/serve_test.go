@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -491,6 +492,22 @@ func TestServeTellsHowItIs(t *testing.T) {
 		s.get(path)
 		if _, body := s.get("/metrics"); !strings.Contains(body, `lastword_http_requests_total{`+route+`,status="404"} 1`+"\n") {
 			t.Errorf("%s is not counted as %s: %s", path, route, body)
+		}
+	}
+}
+
+// A web site whose name leads to this machine reads no profile.
+func TestProfilesCheckTheHost(t *testing.T) {
+	door, err := profiles("127.0.0.1:6060")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]int{"127.0.0.1:6060": http.StatusOK, "localhost:6060": http.StatusOK,
+		"evil.example:6060": http.StatusForbidden} {
+		r, w := httptest.NewRequest(http.MethodGet, "/debug/pprof/cmdline", nil), httptest.NewRecorder()
+		r.Host = host
+		if door.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("the host %s gets %d, want %d", host, w.Code, want)
 		}
 	}
 }

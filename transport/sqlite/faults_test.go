@@ -226,7 +226,7 @@ func smallDisk(t *testing.T) string {
 		t.Skip("only root can mount a small disk")
 	}
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=4m,mode=0755", "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("no small disk: %v: %s", err, out)
 	}
 	t.Cleanup(func() {

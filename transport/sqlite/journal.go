@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/journal/lease"
 	"github.com/seed889630bf/lastword/messages"
@@ -32,10 +33,13 @@ type Journal struct {
 const databaseFile = "journal.db"
 
 // Open opens the journal in the directory, which it creates if there is none. A [*LockedError] says that another
-// process has opened it. Call Close when nothing uses the journal any more.
+// process has opened it, and invalid_input that the directory is a link or others may write it. Call Close when nothing uses the journal any more.
 func Open(dir string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, explained(dir, err)
+	}
+	if err := confined.Private(dir); err != nil {
+		return nil, err
 	}
 	lock, err := lockDir(dir)
 	if err != nil {

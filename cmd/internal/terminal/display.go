@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Run is what a display follows: an actors.Run, or a run of a server.
@@ -111,8 +112,7 @@ func Columns(stream any) int {
 // Follow shows the run's events as they come and returns what they add up to.
 func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 	var state messages.State
-	lines := json.NewEncoder(d.Stdout)
-	lines.SetEscapeHTML(false)
+	lines := JSONLines(d.Stdout)
 	for e, err := range run.Events(ctx, 0) {
 		if err != nil {
 			return state, err
@@ -201,9 +201,28 @@ func folderField(name string) []byte {
 // path is where a file of the run is, seen from the current folder.
 func (d *Display) path(name string) string { return filepath.Join(d.Folder, filepath.FromSlash(name)) }
 
-func PrintJSON(w io.Writer, v any) error {
+// JSONLines writes values as lines. On a terminal the characters that could steer it are escaped.
+func JSONLines(w io.Writer) *json.Encoder {
+	if IsTerminal(w) {
+		w = visible{w}
+	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
+	return e
+}
+
+// visible is for writes of whole JSON values.
+type visible struct{ io.Writer }
+
+func (v visible) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(v.Writer, words.Visible(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func PrintJSON(w io.Writer, v any) error {
+	e := JSONLines(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }

@@ -23,7 +23,8 @@ type Config struct {
 	// Hosts are the host names that clients use, with or without a port, besides localhost, 127.0.0.0/8 and [::1].
 	// "*" allows every host and requires Tokens: otherwise a web site whose name resolves to this machine could call.
 	Hosts []string
-	// Origins are the origins whose pages may call, as scheme://host[:port], besides loopback and the called host.
+	// Origins are the origins whose pages may call, as scheme://host[:port], besides the called host and, with Tokens,
+	// loopback.
 	Origins []string
 	// MaxBody is the maximum size of a request's body in bytes: 16 MiB.
 	MaxBody int64

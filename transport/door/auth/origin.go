@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// origins are the origins whose pages may call, besides loopback and the server's own host, as browsers write them:
-// scheme://host[:port], without a default port.
+// origins are the origins whose pages may call, besides the server's own, as browsers write them: scheme://host[:port],
+// without a default port.
 type origins []string
 
 func newOrigins(list []string) (origins, error) {
@@ -51,8 +51,9 @@ func impliedPort(scheme string) string {
 	}
 }
 
-// allow reports whether a page of the origin may call the server at host.
-func (all origins) allow(origin string, host endpoint) bool {
+// allow reports whether a page of the origin may call the server at host. If the server asks for tokens, every loopback
+// page may: without one it learns nothing.
+func (all origins) allow(origin string, host endpoint, tokens bool) bool {
 	for _, named := range all {
 		if strings.EqualFold(named, origin) {
 			return true
@@ -64,7 +65,8 @@ func (all origins) allow(origin string, host endpoint) bool {
 	if port == "" || !ok {
 		return false
 	}
-	return e.loopback() || e.sameHost(host) && cmp.Or(e.port, port) == cmp.Or(host.port, port)
+	samePort := cmp.Or(e.port, port) == cmp.Or(host.port, port)
+	return e.loopback() && (tokens || host.loopback() && samePort) || e.sameHost(host) && samePort
 }
 
 const (
@@ -85,7 +87,7 @@ func (m *Middleware) checkOrigin(w http.ResponseWriter, r *http.Request, host en
 	if len(sent) == 0 {
 		return true
 	}
-	if len(sent) > 1 || !m.origins.allow(sent[0], host) {
+	if len(sent) > 1 || !m.origins.allow(sent[0], host, m.tokens != nil) {
 		m.log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
 		m.refuse(w, forbidden(
 			"pages of the origin %.100q may not call this server; ask its operator to allow the origin", sent[0]))

@@ -17,13 +17,14 @@ var originSpellings = []struct {
 	zero, named bool
 }{
 	{"http://localhost:7878", true, true},
-	{"http://localhost", true, true},
-	{"https://localhost:3000", true, true},
-	{"http://LOCALHOST:6274", true, true},
-	{"http://localhost.:6274", true, true},
-	{"http://127.0.0.1:6274", true, true},
-	{"https://127.9.9.9", true, true},
-	{"http://[::1]:6274", true, true},
+	{"http://127.0.0.1:7878", true, true},
+	{"http://localhost", false, false},
+	{"https://localhost:3000", false, false},
+	{"http://LOCALHOST:6274", false, false},
+	{"http://localhost.:6274", false, false},
+	{"http://127.0.0.1:6274", false, false},
+	{"https://127.9.9.9", false, false},
+	{"http://[::1]:6274", false, false},
 
 	{"https://app.example.com", false, true},
 	{"HTTPS://App.Example.com", false, true},
@@ -125,6 +126,22 @@ func TestOriginOfTheCalledHost(t *testing.T) {
 	}
 }
 
+// A page of another port of this machine may call only with a token, so that what it has not been given stays hidden.
+func TestOtherPortsOfLoopback(t *testing.T) {
+	_, line := newLine(t, "mia", auth.Admin)
+	for c, want := range map[*auth.Config]int{
+		{}: http.StatusForbidden,
+		{Origins: []string{"http://localhost:6274"}}: http.StatusOK,
+		{Tokens: load(t, tokenFile(t, line))}:        http.StatusUnauthorized,
+	} {
+		a := send(t, serve(t, newMiddleware(t, *c).Wrap(door())), "GET / HTTP/1.1", "Host: localhost:7878",
+			"Origin: http://localhost:6274")
+		if a.StatusCode != want {
+			t.Errorf("%+v: %s, want %d", c, a.Status, want)
+		}
+	}
+}
+
 func TestTwoOriginsAreRefused(t *testing.T) {
 	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(door()))
 	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Origin: http://localhost", "Origin: http://evil.com")
@@ -185,7 +202,7 @@ func TestPreflightReachesNoDoor(t *testing.T) {
 		func(http.ResponseWriter, *http.Request) { reached = true })))
 	for range 3 {
 		a := send(t, addr, "OPTIONS /mcp HTTP/1.1", "Host: localhost", "Access-Control-Request-Method: POST",
-			"Origin: http://localhost:6274")
+			"Origin: http://localhost")
 		if a.StatusCode != http.StatusNoContent || reached {
 			t.Errorf("%s, and the door was reached: %v", a.Status, reached)
 		}

@@ -117,6 +117,9 @@ func (s *server) attend(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Begin(0)
 		defer s.handlers.End()
+		if len(r.TransferEncoding) > 0 { // a proxy in front may have heeded a Content-Length that net/http has dropped
+			w.Header().Set("Connection", "close")
+		}
 		handler.ServeHTTP(w, r)
 	})
 }

@@ -218,6 +218,15 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	})
 }
 
+// A proxy that heeds the Content-Length would take the rest of a chunked body for another request.
+func TestChunkedRequestsEndTheirConnection(t *testing.T) {
+	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(door()))
+	a := send(t, addr, "POST / HTTP/1.1", "Host: localhost", "Content-Length: 3", "Transfer-Encoding: chunked", "", "0")
+	if !a.Close {
+		t.Errorf("%s: %v", a.Status, a.Header)
+	}
+}
+
 func TestHeadersAreBounded(t *testing.T) {
 	addr := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for size, want := range map[int]int{60 << 10: http.StatusOK, 70 << 10: http.StatusRequestHeaderFieldsTooLarge} {
