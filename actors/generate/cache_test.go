@@ -268,11 +268,21 @@ func TestSizeBudget(t *testing.T) {
 	}
 }
 
+func TestMostLinks(t *testing.T) {
+	r := newRemote()
+	for most, want := range map[int]int{0: 2, 1: 1, 2: 2} {
+		result, files := r.generate(t, generate.Input{Options: llmstxt.Options{MaxLinks: most}}, r.config("", ""))
+		if text := files["example.com/plants/garden/llms.txt"]; result.Links != want || strings.Count(text, "](") != want {
+			t.Errorf("%d links where %d are allowed:\n%s", result.Links, most, text)
+		}
+	}
+}
+
 func TestUnusableOptions(t *testing.T) {
 	for _, in := range []generate.Input{
 		{Options: llmstxt.Options{Full: "some"}}, {Options: llmstxt.Options{Format: 3}},
 		{Options: llmstxt.Options{LinkStyle: "red"}}, {Options: llmstxt.Options{SizeBudget: 100}},
-		{Options: llmstxt.Options{SizeBudget: -1}}, {Options: llmstxt.Options{LinkBase: "ftp://x"}},
+		{Options: llmstxt.Options{SizeBudget: -1}}, {Options: llmstxt.Options{MaxLinks: -1}}, {Options: llmstxt.Options{LinkBase: "ftp://x"}},
 		{Options: llmstxt.Options{LinkBase: "https://u:p@x"}},
 		{Repository: "https://user:secret@example.com/o/r"}, {Repository: "-x"}, {Repository: "https://github.com/owner"},
 	} {

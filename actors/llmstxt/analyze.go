@@ -28,13 +28,14 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	if r.willCount() && by.Go != nil {
 		by.Go(func(context.Context) error { tokens.Load(); return nil })
 	}
+	most := cmp.Or(r.options.MaxLinks, DefaultLinks)
 	o := rank.Options{LinkStyle: r.options.LinkStyle, Ref: r.options.Ref, BaseURL: cmp.Or(r.options.LinkBase, r.base),
-		Go: by.Go}
+		Caps: rank.Caps{Links: most}, Go: by.Go}
 	index, err := rank.Build(ctx, r.files, r.Scan, o, func(done, total int) { by.progress(done, total, "links") })
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Repository: r, Index: r.keepExisting(index, by), Secrets: new(secret.Report)}
+	a := &Analysis{Repository: r, Index: r.keepExisting(index, most, by), Secrets: new(secret.Report)}
 	if r.options.Graph {
 		a.Graph, err = r.relate(ctx, a.Index, by)
 	}

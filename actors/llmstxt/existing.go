@@ -24,7 +24,7 @@ var existingFiles = []string{
 const mostExisting = 1 << 20
 
 // keepExisting lets what the maintainers wrote in the repository's own llms.txt win over what was found.
-func (r *Repository) keepExisting(index *rank.Index, by Caller) *rank.Index {
+func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.Index {
 	if r.options.Fresh {
 		return index
 	}
@@ -38,7 +38,7 @@ func (r *Repository) keepExisting(index *rank.Index, by Caller) *rank.Index {
 			return index
 		}
 		tell(by.Info, "kept the order and the notes of "+name+"; --fresh ignores it")
-		return own.Into(index, file, paths(r.Scan.Files))
+		return own.Into(index, file, paths(r.Scan.Files), most)
 	}
 	return index
 }

@@ -26,6 +26,7 @@ type Options struct {
 	SizeBudget int64  `json:"size_budget,omitempty" form:"minimum=2048,value=bytes,brief=most bytes of a file" jsonschema:"maximum bytes of each file; drops what matters least"`
 	// TokenBudget is DefaultTokens if zero, unless there is a SizeBudget, or Full is FullAll.
 	TokenBudget int64 `json:"token_budget,omitempty" form:"minimum=-1,value=tokens,brief=most tokens of a file" jsonschema:"maximum tokens of llms-full.txt (default 250000), -1 for no limit"`
+	MaxLinks    int   `json:"max_links,omitempty" form:"minimum=1,value=number,programs" jsonschema:"maximum number of links in llms.txt (default 100)"`
 	BudgetFail  bool  `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
 	CountTokens bool  `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
 	// Secrets is about the text of files. Titles and notes, and what a model is given, never have them. Models do not
@@ -50,6 +51,9 @@ const (
 
 // DefaultTokens is the default of Options.TokenBudget.
 const DefaultTokens = 250_000
+
+// DefaultLinks is the default of Options.MaxLinks.
+const DefaultLinks = 100
 
 // leastBudget and leastTokens have room for the longest title and summary.
 const (
@@ -90,6 +94,8 @@ func (o Options) problem() error {
 		return invalid("a size budget of %d bytes is too small; use at least %d", o.SizeBudget, leastBudget)
 	case o.TokenBudget < -1 || o.TokenBudget > 0 && o.TokenBudget < leastTokens:
 		return invalid("a budget of %d tokens is too small; use at least %d, or -1 for no limit", o.TokenBudget, leastTokens)
+	case o.MaxLinks < 0:
+		return invalid("the maximum number of links must not be negative, but is %d", o.MaxLinks)
 	case o.Secrets != "" && o.Secrets != SecretsFail && o.Secrets != SecretsKeep:
 		return invalid("secrets are %s, %s or %s, not %q", SecretsRedact, SecretsFail, SecretsKeep, o.Secrets)
 	case o.LinkBase != "" && !isWeb(o.LinkBase):

@@ -9,9 +9,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// mostLinks bounds what stands in all sections, unless the file itself has more.
-const mostLinks = 100
-
 // Reason is that of the links and of a summary that the maintainers wrote.
 const Reason = "in the repository's own llms.txt"
 
@@ -30,8 +27,8 @@ type Made struct {
 }
 
 // Into gives the index with what the file says; the index itself stays as it is. Links to files that the repository
-// does not have are left out.
-func Into(index *rank.Index, f File, files []string) *rank.Index {
+// does not have are left out, and so are links of the index beyond most in all.
+func Into(index *rank.Index, f File, files []string, most int) *rank.Index {
 	said, _ := check.Parse(f.Text)
 	r := newResolver(index, f.Path, files)
 	out := *index
@@ -54,14 +51,13 @@ func Into(index *rank.Index, f File, files []string) *rank.Index {
 			out.Sections = append(out.Sections, kept)
 		}
 	}
-	fill(&out, index.Sections, taken)
+	fill(&out, index.Sections, taken, most)
 	return &out
 }
 
 // fill adds the links that the file lacks, as long as there is room: to the section of the same name, else behind all
 // others. Several names of one file stand where each link leads to a line of its own.
-func fill(out *rank.Index, sections []rank.Section, taken map[string]bool) {
-	room := mostLinks
+func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room int) {
 	for _, s := range out.Sections {
 		room -= len(s.Links)
 	}
