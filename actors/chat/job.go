@@ -45,6 +45,8 @@ type Input struct {
 	Model string `json:"model,omitempty" form:"maxLength=256"`
 	// Tools names those of Config.Tools that the model may call; nil is all of them.
 	Tools []string `json:"tools,omitzero" jsonschema:"the only ones it may call, and unasked; ask_user if you answer"`
+	// Asks: the caller answers what the run asks, so the model may ask with ask_user.
+	Asks bool `json:"asks,omitempty" form:"programs" jsonschema:"you answer questions: the model may ask with ask_user"`
 	// Stages are understand, think and respond, each a task. Without them the model answers at once.
 	Stages bool `json:"stages,omitempty"`
 	// Output and Tokens are those of the stage respond; [Text] and [Authoritative] if empty.
@@ -132,7 +134,7 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
-		Input:       form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "message", OpenWorld: true,
+		Input:       form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "message", Asks: "asks", OpenWorld: true,
 	}, New: func(input json.RawMessage) (actors.Job, error) {
 		in, err := form.Read[Input](input)
 		if err != nil {

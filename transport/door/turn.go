@@ -2,7 +2,6 @@ package door
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -197,11 +196,13 @@ func (s *Speech) Piece(op *transcript.Op) (piece string, ok bool) {
 // Silent reports whether nothing was said.
 func (s *Speech) Silent() bool { return s.last == "" }
 
-// Ending is how a run ended, for a client that waits: what it answered as one text, else its result, and why it did not
-// complete.
+// Ending is how a run ended, or what it waits for, for a client that waits.
 type Ending struct {
-	Text   string
+	// Text is what the run answered after the question that the client answered last; without any its result.
+	Text string
+	// Failed is why it did not complete, and Asked what it waits for.
 	Failed *Reason
+	Asked  *messages.Input
 }
 
 // Reason is why a run did not complete, or why nobody can tell.
@@ -210,32 +211,45 @@ type Reason struct {
 	Message string `json:"message"`
 }
 
-// Wait waits for the end of a run that the caller may read. Errors: those of the runtime.
-func (d *Door) Wait(ctx context.Context, id messages.RunID) (Ending, error) {
-	var terminal messages.Body
-	for events, err := range d.Runs.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
-		if err != nil {
-			return Ending{}, err
+// Wait waits until a run of the caller ends, or asks something after the question that the client has answered; "" is
+// none. Errors: those of the runtime.
+func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (e Ending, err error) {
+	var t *transcript.Transcript
+	asked := 0
+	err = Fold(ctx, d, id, &transcript.Dialect[struct{}]{}, struct{}{}, func(now *transcript.Transcript) bool {
+		t = now
+		waits := len(t.Waiting())
+		if waits <= asked {
+			asked = waits
+			return false
 		}
-		if len(events) > 0 {
-			terminal = events[len(events)-1].Body
+		asked = waits
+		state, _ := d.Runs.State(ctx, id) // its error is that of the next event
+		if in, ok := Question(state); ok {
+			e.Asked = &in
 		}
+		return e.Asked != nil
+	})
+	if err != nil {
+		return e, err
 	}
-	state, err := d.Runs.State(ctx, id)
-	if err != nil || state.End == nil {
-		return Ending{}, cmp.Or(err, error(messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run %s", id)))
+	begun := 0
+	if question := t.Find(transcript.Question, answered); question != nil {
+		begun = question.Segment
 	}
-	var e Ending
 	var texts []string
-	for _, s := range state.Streams {
-		if item := (transcript.Item{Kind: transcript.Text, Name: s.Name}); !s.Thought && item.IsAnswer() {
-			texts = append(texts, s.Text())
+	for _, item := range t.Items() {
+		if item.IsAnswer() && item.Segment > begun {
+			texts = append(texts, item.Text())
 		}
 	}
-	if e.Text = strings.Join(texts, "\n\n"); e.Text == "" && state.Status == messages.Completed {
-		e.Text = ResultText(state.End.Result)
+	if b, ok := t.Ended.(messages.RunCompleted); ok && len(texts) == 0 {
+		texts = append(texts, ResultText(b.Result))
 	}
-	e.Failed = Failure(terminal)
+	if e.Asked != nil {
+		texts = append(texts, Prompt(e.Asked.Prompt, e.Asked.Schema))
+	}
+	e.Text, e.Failed = strings.Join(texts, "\n\n"), Failure(t.Ended)
 	return e, nil
 }
 

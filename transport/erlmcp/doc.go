@@ -9,7 +9,8 @@
 // A stream is a run, and its streamId the run's id: any number of callers subscribe to it with stream/subscribe, at
 // any time, each from its first chunk, and stream/cancel ends it. A caller that reads slowly gets several chunks as
 // one; none is lost, and it delays nobody. chunkDelayMs is the least time between two chunks. A run that asks people
-// something says stream_input, and stream/answer answers.
+// something says stream_input, and stream/answer answers; a call without a stream answers with the question then, and
+// names the request in _meta.
 //
 // The chunks are the pieces of the run's answer. A run without one gives the elements of its result if that is a
 // list, or {"chunks": list}, and else the result. Clients can only append: if text is taken back, the stream ends

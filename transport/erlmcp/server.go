@@ -283,16 +283,20 @@ func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
 	return result, err
 }
 
-// whole waits for the end of the run, and returns what a call without a stream answers.
+// whole waits for the end of the run, or for a question that stream/answer answers, and returns what a call without a
+// stream answers.
 func (s server) whole(ctx context.Context, id messages.RunID) (any, error) {
-	end, err := s.Wait(ctx, id)
+	end, err := s.Wait(ctx, id, "")
 	if err != nil {
 		return nil, err
 	}
-	text := end.Text
-	if end.Failed != nil {
+	text, meta := end.Text, map[string]any{"run_id": id}
+	switch {
+	case end.Failed != nil:
 		text = end.Failed.Message
+	case end.Asked != nil:
+		meta["request"] = end.Asked.Request
 	}
 	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": end.Failed != nil,
-		"_meta": map[string]any{"run_id": id}}, nil
+		"_meta": meta}, nil
 }

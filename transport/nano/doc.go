@@ -5,6 +5,8 @@
 // delta, end}; numbers begin at 0, the last chunk has end: true, and an error where the run did not complete. Without
 // stream the result holds the whole text. initialize tells of the capability streaming.
 //
+// A run that asks something ends its stream with the question, and the next prompt of the same context answers it.
+//
 // params.prompt runs the job prompt, with params.context the job chat in that conversation; params.job runs another
 // with params.input. Three things go beyond NANO: a poll may wait (wait_ms), a WebSocket may go on with a stream
 // (from_seq), and a poll may be repeated, with the same chunks, until the stream expires 5 minutes after its last

@@ -125,30 +125,42 @@ func (s *server) run(c *caller, call door.Call) (any, func(), error) {
 	if p.StreamID != "" {
 		return s.poll(c, p)
 	}
-	q := s.Message(p.Prompt, p.Context)
-	if p.Job != "" {
-		q = messages.Request{Job: p.Job, Input: p.Input}
-	}
 	made, err := s.newStream(c, p.Stream)
 	if err != nil {
 		return nil, nil, err
 	}
-	id, err := s.Start(c.ctx, q)
+	id, answered, err := s.say(c.ctx, p)
 	if err != nil {
 		s.drop(made)
 		return nil, nil, err
 	}
 	if !p.Stream {
-		result, err := s.whole(c.ctx, made, id)
+		result, err := s.whole(c.ctx, made, id, answered)
 		return result, nil, err
 	}
-	made.begin(id)
+	made.begin(id, answered)
 	return made.started(c, 0)
 }
 
-// whole waits for the end of the run, and returns its text. A poll of the stream is told that there are no chunks.
-func (s *server) whole(ctx context.Context, made *stream, id messages.RunID) (any, error) {
-	end, err := s.Wait(ctx, id)
+// say starts a run, or answers what the newest run of the context asks.
+func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered string, err error) {
+	if p.Context != "" && p.Prompt != "" && p.Job == "" && auth.From(ctx).May(auth.ReadRuns) {
+		if run, asked, ok, err := s.AnswerTurn(ctx, p.Context, p.Prompt); ok || err != nil {
+			return run.RunID, asked.Request, err
+		}
+	}
+	q := s.Message(p.Prompt, p.Context)
+	if p.Job != "" {
+		q = messages.Request{Job: p.Job, Input: p.Input}
+	}
+	id, err = s.Start(ctx, q)
+	return id, "", err
+}
+
+// whole waits for the end of the run, or for what it asks, and returns its text. A poll of the stream is told that there
+// are no chunks.
+func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, answered string) (any, error) {
+	end, err := s.Wait(ctx, id, answered)
 	made.finish(nil)
 	switch {
 	case err != nil:

@@ -2,6 +2,7 @@ package nano
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type stream struct {
 	stop     func() // ends the reading of the run
 
 	mu     sync.Mutex
+	seen   string // the question that the client has answered: what comes up to it is not written; "" is the beginning
 	text   []byte
 	cuts   []int // where each chunk ends in the text; the last chunk of an ended stream is beyond them
 	ended  bool
@@ -108,8 +110,20 @@ var table = transcript.Dialect[*stream]{Policy: transcript.Mark,
 	},
 	Table: transcript.Table[*stream]{
 		transcript.Text: {transcript.Append: func(s *stream, op *transcript.Op) {
-			if piece, ok := s.speech.Piece(op); ok {
+			if piece, ok := s.speech.Piece(op); ok && s.seen == "" {
+				if len(s.text) == 0 {
+					piece = strings.TrimLeft(piece, "\n")
+				}
 				s.add(piece)
+			}
+		}},
+		transcript.Question: {transcript.Wait: func(s *stream, op *transcript.Op) {
+			if s.seen == "" && op.Run.Queued.Labels[door.ContextLabel] != "" { // where the client can answer
+				b := op.Item.Opened.(messages.InputRequired)
+				s.add(s.gap() + door.Prompt(b.Prompt, b.Schema))
+				s.end(nil)
+			} else if s.seen == op.Item.Name {
+				s.seen = ""
 			}
 		}},
 		transcript.Run: {transcript.End: func(s *stream, op *transcript.Op) {
@@ -133,6 +147,14 @@ func (s *stream) add(delta string) {
 	}
 }
 
+// gap stands between what was said and a question. Under mu.
+func (s *stream) gap() string {
+	if len(s.text) == 0 {
+		return ""
+	}
+	return "\n\n"
+}
+
 // end adds the last chunk. Under mu.
 func (s *stream) end(failed *door.Reason) {
 	if !s.ended {
@@ -140,11 +162,11 @@ func (s *stream) end(failed *door.Reason) {
 	}
 }
 
-// begin reads the run until it ends or the stream expires.
-func (s *stream) begin(run messages.RunID) {
+// begin reads the run, after the question that was seen, until it ends or asks, or the stream expires.
+func (s *stream) begin(run messages.RunID, seen string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.server.mu.Lock()
-	s.run, s.stop = run, cancel
+	s.run, s.stop, s.seen = run, cancel, seen
 	s.server.mu.Unlock()
 	go func() {
 		defer cancel()

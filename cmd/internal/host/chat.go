@@ -58,7 +58,7 @@ func (h *Options) chat() actors.Definition {
 		if h.keepsConversations() {
 			config.Conversations = func(principal string) (*conversation.Store, error) { return h.talks.of(h, homeOf(principal)) }
 		}
-		config.Tools, err = h.chatTools(in.Tools)
+		config.Tools, err = h.chatTools(in)
 		return config, err
 	})
 }
@@ -71,11 +71,11 @@ func (h *Options) keepsConversations() bool {
 // listing bounds how long a run waits for the lists of MCP servers, which all start with the server.
 const listing = 2 * time.Second
 
-// chatTools are what a chat may call: the tools of the MCP servers and, for callers who say that they answer questions
-// by naming it, ask_user.
-func (h *Options) chatTools(names []string) (*tool.Set, error) {
+// chatTools are what a chat may call: the tools of the MCP servers and, for callers who say that they answer questions,
+// ask_user.
+func (h *Options) chatTools(in chat.Input) (*tool.Set, error) {
 	var more []tool.Tool
-	if len(names) > 0 {
+	if in.Asks || len(in.Tools) > 0 {
 		more = append(more, tool.AskUser())
 	}
 	ctx, stop := context.WithTimeout(context.Background(), listing)
