@@ -175,6 +175,11 @@ func (e *doctorOptions) server(ctx context.Context) {
 		e.tell(doctor.Finding("server", probe.Warn, start, "%s does not answer: %v", e.at.Host(), err))
 		return
 	}
+	if page.Loading() {
+		e.tell(doctor.Finding("server", probe.Warn, "wait until it is ready, and run lastword doctor again",
+			"%s is loading its model", e.at.Host()))
+		return
+	}
 	e.tell(doctor.Fine("server", "%s answers", e.at.Host()))
 	e.tell(doctor.Clock(page))
 	e.questions(ctx)

@@ -62,7 +62,7 @@ requests it takes. Other commands read the profile. It is the file of --write, o
 folder lastword/servers of your configuration; it holds no key. With --only, check writes no profile but that of
 --write, and it writes none for a server that does not answer.
 
-The questions cost about ten thousand tokens, and once a full context if that is not too long.` +
+A check that finds a fault is made once more before it says so. The questions cost about twenty thousand tokens.` +
 			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Timeout),
 		Example: `  lastword provider check
   lastword provider check --base-url http://127.0.0.1:8080/v1 --model qwen3-8b

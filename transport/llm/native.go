@@ -181,6 +181,11 @@ type Page struct {
 	Came time.Time
 }
 
+// Loading reports whether the page says that the server is loading its model, and is not ready.
+func (p *Page) Loading() bool {
+	return p.Status == http.StatusServiceUnavailable && bytes.Contains(bytes.ToLower(p.Body), []byte("loading"))
+}
+
 const pageBytes = 1 << 20
 
 // Get asks for a path below the base URL, such as "/models", once, and follows no redirect. keyless omits the key, to

@@ -67,7 +67,9 @@ func serverPairs() map[string]pair {
 			{status: probe.Fail, says: "/v1/models lists models", prepare: at("")},
 			{status: probe.Fail, says: "http 200 with JSON that is no list", options: lmstudio(8192), prepare: at("/v2")},
 			{status: probe.Fail, says: "a web page", prepare: func(_ *testing.T, m *testkit.Model, _ *probe.Options) {
-				m.AnswerTo("/v1/models", testkit.Status(200, "text/html", "<html>Sign in</html>"))
+				for range 2 {
+					m.AnswerTo("/v1/models", testkit.Status(200, "text/html", "<html>Sign in</html>"))
+				}
 			}},
 		}},
 		"auth": {good: stage{options: testkit.ModelOptions{Key: "swordfish"}, prepare: with("swordfish"), says: "http 401 without it"},
@@ -77,7 +79,7 @@ func serverPairs() map[string]pair {
 			}},
 		"models": {bad: []stage{
 			{status: probe.Fail, says: "no model", prepare: func(_ *testing.T, m *testkit.Model, _ *probe.Options) {
-				for range 4 {
+				for range 8 {
 					m.AnswerTo("/v1/models", testkit.JSON(200, `{"object":"list","data":[]}`))
 				}
 			}},
@@ -154,6 +156,9 @@ func requestPairs() map[string]pair {
 			{answers: script(hi(), refuse(400, "'response_format.type' must be 'json_schema' or 'text'"), hi(), hi(), calls(paris)),
 				status: probe.Warn, says: "response_format"},
 			{status: probe.Warn, says: "only the prompt"},
+			{answers: script(hi(), refuse(500, "boom"), say(lemon)), status: probe.Warn, says: "json_schema works; json_schema strict is not known: http 500: boom"},
+			{answers: script(hi(), []testkit.Piece{testkit.Text(`{"zest":"aaaa`), testkit.Finish("length"), testkit.Done()}), status: probe.Warn,
+				says: "json_schema strict is not known: the answer was cut after 13 bytes"},
 		}},
 	}
 }

@@ -112,10 +112,32 @@ func (p *prober) perform(ctx context.Context, c Check) Result {
 	}
 	r := Result{Status: Skip, Seen: why}
 	if why == "" {
-		r = c.run(ctx, p)
+		r = p.twice(ctx, c)
 	}
 	r.Seen, r.Remedy = p.options.Config.Secrets.Text(r.Seen), p.options.Config.Secrets.Text(r.Remedy)
 	r.ID, r.Title, r.TookMS = c.ID, c.Title, time.Since(began).Milliseconds()
+	return r
+}
+
+// twice makes a check, and once more with new answers if it finds a fault: no verdict rests on one try. It does not
+// wait for a silent server twice.
+func (p *prober) twice(ctx context.Context, c Check) Result {
+	began, before := time.Now(), p.learned
+	r := c.run(ctx, p)
+	if r.Status != Warn && r.Status != Fail || time.Since(began) >= p.options.Patience || ctx.Err() != nil {
+		return r
+	}
+	learned := p.learned
+	p.learned, p.page, p.pageErr, p.listing, p.first = before, nil, nil, nil, nil
+	if c.need != nil && c.need(p, ctx) != "" {
+		p.learned = learned
+		return r
+	}
+	again := c.run(ctx, p)
+	if again.Status == Pass || again.Status == Warn && r.Status == Fail {
+		return again
+	}
+	p.learned = learned
 	return r
 }
 

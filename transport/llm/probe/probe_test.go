@@ -1,9 +1,13 @@
 package probe_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,17 +34,41 @@ func (s stage) play(t *testing.T, only ...string) *probe.Profile {
 	if s.always != nil {
 		m.Always(s.always...)
 	}
-	for _, pieces := range s.answers {
-		m.Answer(pieces...)
-	}
 	if s.prepare != nil {
 		s.prepare(t, m, &o)
+	}
+	if len(s.answers) > 0 {
+		o.Config.Transport = &repeating{cmp.Or[http.RoundTripper](o.Config.Transport, &http.Transport{}), m, s.answers}
 	}
 	p, err := probe.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// repeating scripts the answers at each first question, because a check that finds a fault is made twice.
+type repeating struct {
+	http.RoundTripper
+	model   *testkit.Model
+	answers [][]testkit.Piece
+}
+
+func (p *repeating) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.GetBody != nil {
+		if body, err := r.GetBody(); err == nil {
+			if text, _ := io.ReadAll(body); bytes.Contains(text, []byte("these ten words")) && p.model.Unasked() == 0 {
+				for _, pieces := range p.answers {
+					p.model.Answer(pieces...)
+				}
+			}
+		}
+	}
+	return p.RoundTripper.RoundTrip(r)
+}
+
+func (p *repeating) CloseIdleConnections() {
+	p.RoundTripper.(interface{ CloseIdleConnections() }).CloseIdleConnections()
 }
 
 // Every check passes on one server and does not on another; a check without such a pair fails here.
@@ -127,8 +155,9 @@ func TestLearned(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", text, p.Server, r)
 		}
 	}
-	quiet := stage{answers: script(hi(), say("Hm.</think>391"), say("Hm.</think>391"), say("391"))}.play(t, "thoughts", "thoughts-off")
-	if quiet.Count(probe.Pass) != 1 || string(quiet.Server.Off["reasoning_effort"]) != `"none"` {
+	aloud := append([]testkit.Piece{testkit.Thought("Hm.")}, say("391")...)
+	quiet := stage{answers: script(hi(), aloud, aloud, say("391"))}.play(t, "thoughts", "thoughts-off")
+	if quiet.Count(probe.Pass) != 2 || string(quiet.Server.Off["reasoning_effort"]) != `"none"` {
 		t.Errorf("%+v", quiet)
 	}
 	for _, c := range []struct {
@@ -193,7 +222,9 @@ func TestKeyInAPage(t *testing.T) {
 	const key = "swordfish"
 	p := stage{prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
 		o.Config.Key = key
-		m.AnswerTo("/v1/models", testkit.JSON(200, `{"you":"`+key+`"}`))
+		for range 2 {
+			m.AnswerTo("/v1/models", testkit.JSON(200, `{"you":"`+key+`"}`))
+		}
 	}}.play(t, "path")
 	if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
 		t.Error(seen)
@@ -201,7 +232,9 @@ func TestKeyInAPage(t *testing.T) {
 	for _, head := range []string{"Server: " + key, "not a field of a header, but " + key} {
 		p := stage{prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
 			o.Config.Key = key
-			m.AnswerTo("/v1/models", testkit.Wire("HTTP/1.1 200 OK\r\n"+head+"\r\n\r\n"), testkit.Cut())
+			for range 2 {
+				m.AnswerTo("/v1/models", testkit.Wire("HTTP/1.1 200 OK\r\n"+head+"\r\n\r\n"), testkit.Cut())
+			}
 		}}.play(t, "reachable")
 		if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
 			t.Error(seen)
@@ -247,5 +280,22 @@ func TestKeyInAnswers(t *testing.T) {
 	}}.play(t)
 	if text := fmt.Sprintf("%+v", p); strings.Contains(text, key[:14]) || !strings.Contains(text, "[key]") {
 		t.Error(text)
+	}
+}
+
+// A fault that passes is none; what was learned of it is forgotten.
+func TestTwice(t *testing.T) {
+	const lemon = `{"zest":"thick","colour":"yellow"}`
+	m := testkit.NewModel(t)
+	for _, pieces := range script(hi(), say("a lemon is yellow"), say(lemon), hi(), say(lemon)) {
+		m.Answer(pieces...)
+	}
+	p, err := probe.Run(t.Context(), probe.Options{Config: llm.Config{BaseURL: m.URL(), Proxy: "none"}, Only: []string{"json"}})
+	if err != nil || p.Structured != "json_schema strict" || p.Results[0].Status != probe.Pass {
+		t.Errorf("%v, %+v", err, p)
+	}
+	failing := stage{answers: script(hi(), refuse(500, "boom"), say(lemon))}.play(t, "json")
+	if failing.Structured != "" {
+		t.Errorf("a failure of the server's own is learned as %q", failing.Structured)
 	}
 }

@@ -69,21 +69,32 @@ func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 	return llm.New(c)
 }
 
-// unreached says why the server cannot be asked anything, "" if it can.
+// unreached says why the server cannot be asked anything, "" if it can. It waits for a server that loads its model.
 func (p *prober) unreached(ctx context.Context) string {
-	if p.page == nil && p.pageErr == nil {
-		late := fmt.Errorf("nothing came within %s", p.options.Patience)
-		ctx, end := context.WithTimeoutCause(ctx, p.options.Patience, late)
-		defer end()
-		p.page, p.pageErr = p.client.Get(ctx, "/models", false)
-		if p.page != nil {
-			p.pageErr = nil // a part of the page is enough
+	for began := time.Now(); p.page == nil && p.pageErr == nil; {
+		if p.get(ctx); p.page == nil || !p.page.Loading() || time.Since(began) >= p.options.First {
+			break
+		}
+		select {
+		case <-time.After(time.Second):
+			p.page = nil
+		case <-ctx.Done():
 		}
 	}
 	if p.pageErr != nil {
 		return "the server cannot be reached"
 	}
 	return ""
+}
+
+func (p *prober) get(ctx context.Context) {
+	late := fmt.Errorf("nothing came within %s", p.options.Patience)
+	ctx, end := context.WithTimeoutCause(ctx, p.options.Patience, late)
+	defer end()
+	p.page, p.pageErr = p.client.Get(ctx, "/models", false)
+	if p.page != nil {
+		p.pageErr = nil // a part of the page is enough
+	}
 }
 
 // list asks for the list of models once.

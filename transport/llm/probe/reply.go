@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/model"
@@ -61,6 +62,12 @@ func (r *reply) ok() bool { return r.failed == nil && r.end.Verdict.Outcome == m
 
 // onlyThought reports whether thoughts came and no answer.
 func (r *reply) onlyThought() bool { return r.text == "" && r.field+r.thought != "" }
+
+// broke reports whether the server or the way to it failed, and did not refuse the request.
+func (r *reply) broke() bool {
+	status := r.end.Evidence.Status
+	return !r.ok() && (status < 400 || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented)
+}
 
 // why says how the request failed.
 func (r *reply) why() string {

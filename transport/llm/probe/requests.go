@@ -14,6 +14,9 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
+// again is the remedy for a failure of the server's own.
+const again = "see the server's log, and check again"
+
 const ready = "Answer with the one word: ready"
 
 // fields sends each optional field alone, and notes those that the server refuses.
@@ -38,7 +41,7 @@ func fields(ctx context.Context, p *prober) Result {
 	case len(refused) > 0:
 		return warn("the commands leave them out", "the server refuses %s", strings.Join(refused, ", "))
 	case fault != "":
-		return warn("see the server's log, and check again", "%s", fault)
+		return warn(again, "%s", fault)
 	}
 	return pass("%s", strings.Join(slices.Sorted(maps.Keys(optional)), ", "))
 }
@@ -50,6 +53,8 @@ func maxTokens(ctx context.Context, p *prober) Result {
 	out := p.ask(ctx, r)
 	bytes := len(out.raw) + len(out.field)
 	switch {
+	case out.broke():
+		return warn(again, "%s", out.why())
 	case !out.ok():
 		return fail("give no --max-tokens to this server", "%s", out.why())
 	case bytes >= 40*most:
@@ -120,6 +125,8 @@ func tool(ctx context.Context, p *prober) Result {
 	const remedy = "work without tools, or use a model that was trained for them"
 	r := p.ask(ctx, weather("What is the weather in Paris? Use the tool get_weather.", "auto"))
 	switch fault := uncalled(r); {
+	case r.broke():
+		return warn(again, "%s", fault)
 	case fault != "":
 		return warn(remedy, "%s", fault)
 	case !json.Valid([]byte(r.end.Calls[0].Arguments)), !strings.Contains(r.end.Calls[0].Arguments, "Paris"):
@@ -168,21 +175,33 @@ func formats() []format {
 	}
 }
 
-// structured finds the strictest way to get JSON from the server.
+// structured finds the strictest way to get JSON from the server. What a failure of the server or a cut answer leaves
+// open is not learned: the commands then begin with the strictest way.
 func structured(ctx context.Context, p *prober) Result {
 	list := formats()
-	first := ""
+	wrong, open := "", ""
 	for i, f := range list {
-		fault := f.fault(p.ask(ctx, f.request))
-		if fault != "" {
-			first = cmp.Or(first, fault)
-			continue
+		r := p.ask(ctx, f.request)
+		fault := f.fault(r)
+		switch {
+		case fault == "" && open == "":
+			p.learned.Structured = f.name
+			if i == 0 {
+				return pass("%s", f.name)
+			}
+			return warn("the commands use the weaker "+f.name, "%s fails: %s", list[0].name, wrong)
+		case fault == "":
+			return warn(again, "%s works; %s", f.name, open)
+		case r.broke():
+			open = cmp.Or(open, f.name+" is not known: "+r.why())
+		case r.end.Verdict.Truncated && strings.HasPrefix(strings.TrimSpace(r.text), "{"):
+			open = cmp.Or(open, fmt.Sprintf("%s is not known: the answer was cut after %d bytes", f.name, len(r.text)))
+		default:
+			wrong = cmp.Or(wrong, fault)
 		}
-		p.learned.Structured = f.name
-		if i == 0 {
-			return pass("%s", f.name)
-		}
-		return warn("the commands use the weaker "+f.name, "%s fails: %s", list[0].name, first)
+	}
+	if open != "" {
+		return warn(again, "%s", open)
 	}
 	if ctx.Err() == nil {
 		p.learned.Structured = "prompt"

@@ -12,6 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
+// later is the remedy for what may pass.
+const later = "wait until it is ready, and check again"
+
 func reachable(ctx context.Context, p *prober) Result {
 	if why := p.unreached(ctx); why != "" {
 		return fail("start the server, or give its address with --base-url; behind a proxy, set --proxy", "%v", p.pageErr)
@@ -32,8 +35,11 @@ func path(ctx context.Context, p *prober) Result {
 	if n, ok := listed(p.page); ok {
 		return pass("/models lists %s", count(n, "model"))
 	}
-	if denied(p.page.Status) {
+	switch {
+	case denied(p.page.Status):
 		return skip("http %d", p.page.Status)
+	case p.page.Loading():
+		return warn(later, "the server is loading its model")
 	}
 	base := strings.TrimRight(p.options.Config.BaseURL, "/")
 	seen := fmt.Sprintf("/models gives http %d with %s", p.page.Status, kindOf(p.page))
@@ -133,7 +139,7 @@ func contextSize(ctx context.Context, p *prober) Result {
 	}
 	p.learned.Context = info.Context
 	const least, sensible = 2048, 8192
-	remedy := fmt.Sprintf("load the model with a larger context: lastword models load %s --context %d", info.ID, 2*sensible)
+	remedy := info.Enlarge(2 * sensible)
 	most := ""
 	if info.MaxContext > 0 {
 		most = fmt.Sprintf(" of the model's %d", info.MaxContext)
