@@ -17,10 +17,14 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/erlmcp"
 	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
 // stage is a server with one run, and how far that run may go.
@@ -45,7 +49,12 @@ func newStage(t *testing.T) *stage {
 	}
 	tools := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: s.system, Version: "test"})))
+	to := door.New(door.Config{Runs: s.system, Version: "test"})
+	mux.Handle("/v1/", api.New(to))
+	mux.Handle("/v1/responses/", responses.New(to))
+	mux.Handle(looopy.Path, looopy.New(to))
+	mux.Handle(erlmcp.Path, erlmcp.New(to))
+	mux.Handle("/api/chat/", aisdk.New(to))
 	mux.Handle(mcpPath, tools)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Scopes: []auth.Scope{auth.Admin}})))
@@ -57,7 +66,7 @@ func newStage(t *testing.T) *stage {
 		web.Close()
 		_ = s.system.Close(context.Background())
 	})
-	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale"}); err != nil {
+	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{door.ContextLabel: "c"}}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -73,7 +82,7 @@ func (s *stage) tale() actors.Job {
 	first.Policy.Backoff = time.Millisecond
 	return actors.Job{Name: "tale", Tasks: []actors.Task{first, {Name: "ask", Run: s.ask},
 		{Name: "finish", Run: func(_ context.Context, t *actors.TaskContext) error {
-			return errors.Join(t.Say("farewell", odd),
+			return errors.Join(t.Say("answer.4", odd),
 				messages.Errorf(messages.Code(messages.CauseProviderError), "the model said <no>"))
 		}},
 	}}
@@ -81,7 +90,7 @@ func (s *stage) tale() actors.Job {
 
 func look(_ context.Context, t *actors.TaskContext) error {
 	for range 20 {
-		err := errors.Join(t.Say("draft", odd), t.Log(messages.LogInfo, "wrote "+odd), t.Say("notes", "note "))
+		err := errors.Join(t.Say("answer.1", odd), t.Log(messages.LogInfo, "wrote "+odd), t.Say("notes", "note "))
 		if err != nil {
 			return err
 		}
@@ -112,7 +121,7 @@ func look(_ context.Context, t *actors.TaskContext) error {
 			return err
 		}
 	}
-	return errors.Join(t.Said("draft", strings.Repeat(odd, 20)), t.Progress(1, 2, "parts"))
+	return errors.Join(t.Said("answer.1", strings.Repeat(odd, 20)), t.Progress(1, 2, "parts"))
 }
 
 func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
@@ -131,7 +140,7 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 			return err
 		}
 	}
-	if err := t.Say("before", odd); err != nil {
+	if err := t.Say("answer.2", odd); err != nil {
 		return err
 	}
 	question := messages.InputRequired{Request: "loud", Prompt: "How <loud>?"}
@@ -139,11 +148,11 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	for i := range 20 {
-		if err := errors.Join(t.Say("after", odd), t.Progress(int64(i), 20, "words")); err != nil {
+		if err := errors.Join(t.Say("answer.3", odd), t.Progress(int64(i), 20, "words")); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(t.Emit(messages.StepStarted{Step: "wait"}, ""), t.Say("after", odd)); err != nil {
+	if err := errors.Join(t.Emit(messages.StepStarted{Step: "wait"}, ""), t.Say("answer.3", odd)); err != nil {
 		return err
 	}
 	close(s.late)
