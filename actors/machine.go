@@ -126,8 +126,7 @@ const (
 	doAfter                           // send the message to the run after the delay
 	doWhenKept                        // send the message to the run when everything recorded is durable
 	doReply                           // answer with err
-	doDeliver                         // pass on the delivery that is the message
-	doChildStart                      // pass on the childStart that is the message
+	doTell                            // call tell, which answers on a channel
 	doKept                            // answer when everything recorded is durable
 	doStartChild                      // start the child
 	doWriteCanceled                   // write the whole log of a child that was never started
@@ -149,6 +148,7 @@ type effect struct {
 	seq     uint64
 	err     error
 	reply   chan<- error
+	tell    func()
 	child   *childRun
 	clocks  clockState
 	kind    messages.Kind

@@ -46,12 +46,10 @@ type childStart struct {
 	id  messages.RunID
 	run *activeRun // nil if this node did not start it now
 	err error
-	to  chan<- childStart // of an effect
 }
 
 func (m *machine) childStart(to chan<- childStart, s childStart) {
-	s.to = to
-	m.do(effect{do: doChildStart, message: s})
+	m.do(effect{do: doTell, tell: func() { to <- s }})
 }
 
 // childRun is a child that has not ended.
@@ -351,7 +349,7 @@ type delivery struct {
 }
 
 func (m *machine) deliverTo(to chan answer, a answer) {
-	m.do(effect{do: doDeliver, message: &delivery{to: to, answer: a}})
+	m.do(effect{do: doTell, tell: func() { to <- a }})
 }
 
 // mostQuestions bounds the open questions of a run: a list of runs shows them.

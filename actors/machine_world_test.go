@@ -55,12 +55,8 @@ func (s *sim) do(e *effect) {
 		}
 	case doReply:
 		e.reply <- e.err
-	case doDeliver:
-		d := e.message.(*delivery)
-		d.to <- d.answer
-	case doChildStart:
-		b := e.message.(childStart)
-		b.to <- b
+	case doTell:
+		e.tell()
 	case doKept:
 		switch {
 		case s.lost || s.starved:

@@ -153,12 +153,8 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.whenKept(self, e.seq, e.message)
 	case doReply:
 		e.reply <- e.err
-	case doDeliver:
-		d := e.message.(*delivery)
-		d.to <- d.answer
-	case doChildStart:
-		s := e.message.(childStart)
-		s.to <- s
+	case doTell:
+		e.tell()
 	case doKept:
 		r.run.log.whenAt(e.seq, replier(e.reply))
 	case doStartChild:

@@ -94,21 +94,12 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 
 // makeJob calls the job's factory, whose panic is an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
-	d := s.definition(name)
-	if d == nil {
-		return job, invalid("there is no job %q", name)
-	}
-	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
-	return job, err
-}
-
-// definition returns the kind of job of the name, or nil.
-func (s *System) definition(name string) *Definition {
 	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
 	if i < 0 {
-		return nil
+		return job, invalid("there is no job %q", name)
 	}
-	return &s.config.Jobs[i]
+	err = s.guarded(func() (err error) { job, err = s.config.Jobs[i].New(input); return err })
+	return job, err
 }
 
 // Jobs returns what there is to know of the jobs that Submit can start, in the order of Config.Jobs.

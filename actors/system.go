@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -54,11 +55,12 @@ type System struct {
 	broken       map[messages.RunID]error // that were set aside
 	closed       error                    // why no run is accepted any more
 	idle         chan struct{}            // closed after the last run, once closed is set
-	started      chan struct{}            // a send for each static actor that has started
-	stopped      chan struct{}            // closed when the top actor has ended
-	endedClaims  []journal.Claim          // which the journal hears of at the next beat
-	leftClaims   []journal.Claim          // of runs that were handed over, which the journal hears of at the end
-	appendTimer  *time.Timer              // inspects appends while runs are active
+	idled        sync.Once
+	started      chan struct{}   // a send for each static actor that has started
+	stopped      chan struct{}   // closed when the top actor has ended
+	endedClaims  []journal.Claim // which the journal hears of at the next beat
+	leftClaims   []journal.Claim // of runs that were handed over, which the journal hears of at the end
+	appendTimer  *time.Timer     // inspects appends while runs are active
 }
 
 // New starts a node, within ctx, and claims the runs that the journal lends. It ends the runs that another node has
@@ -113,11 +115,7 @@ func actorOf(id messages.RunID) string {
 }
 
 func (s *System) errClosed() error {
-	why := s.closed
-	if why == nil {
-		why = errClosing
-	}
-	return messages.Errorf(messages.CodeUnavailable, "the node takes no more runs: %v", why)
+	return messages.Errorf(messages.CodeUnavailable, "the node takes no more runs: %v", cmp.Or(s.closed, errClosing))
 }
 
 func (s *System) active(id messages.RunID) *activeRun {
@@ -240,11 +238,7 @@ func (s *System) all() []*activeRun {
 
 // setIdle marks that no run is active any more. Under mu.
 func (s *System) setIdle() {
-	select {
-	case <-s.idle:
-	default:
-		close(s.idle)
-	}
+	s.idled.Do(func() { close(s.idle) })
 }
 
 // Ready returns why the node takes no runs now, or nil: unavailable while it closes, journal_unavailable while the

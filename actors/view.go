@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -227,8 +228,8 @@ type observer struct {
 	mu      sync.Mutex // a leaf: it is taken under a log's mu
 	waiting []messages.Event
 	busy    bool
-	idle    chan struct{} // closed when nothing waits any more, if somebody waits for that
-	missed  bool          // there was no room for some
+	idle    context.CancelFunc // called when nothing waits any more, if somebody waits for that
+	missed  bool               // there was no room for some
 }
 
 // mostObserved is how many milestones may wait for Observe. It is not told of more.
@@ -268,8 +269,7 @@ func (o *observer) next() (e messages.Event, missed, more bool) {
 	if len(o.waiting) == 0 {
 		o.waiting, o.busy = nil, false
 		if o.idle != nil {
-			close(o.idle)
-			o.idle = nil
+			o.idle()
 		}
 		return e, missed, false
 	}
@@ -284,22 +284,13 @@ func (o *observer) Crashed(crash *supervision.Crash) {
 
 // drain waits until Observe was told of everything, within d.
 func (o *observer) drain(d time.Duration) {
+	told, idle := context.WithCancel(context.Background())
 	o.mu.Lock()
-	idle := o.idle
-	if o.busy && idle == nil {
-		idle = make(chan struct{})
-		o.idle = idle
+	if o.idle = idle; !o.busy {
+		idle()
 	}
 	o.mu.Unlock()
-	if idle == nil {
-		return
-	}
-	patience := time.NewTimer(d)
-	defer patience.Stop()
-	select {
-	case <-idle:
-	case <-patience.C:
-	}
+	sleep(told, d)
 }
 
 // catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.

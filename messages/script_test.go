@@ -92,7 +92,7 @@ func show(t *testing.T, out *strings.Builder, s messages.State) {
 	for _, v := range s.Log.Lines {
 		fmt.Fprintf(out, "log      %d %s %s\n", v.Number, v.Level, v.Text)
 	}
-	if n := s.Log.Dropped(); n > 0 {
+	if n := int(s.Log.Next) - 1 - len(s.Log.Lines); n > 0 {
 		fmt.Fprintf(out, "log      %d lines dropped\n", n)
 	}
 	for _, v := range s.Calls {

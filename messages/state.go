@@ -129,18 +129,10 @@ func (s *Stream) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// LogState holds the newest log lines and the number of the next.
+// LogState holds the newest log lines and the number of the next: lines between were dropped.
 type LogState struct {
 	Next  uint64    `json:"next"`
 	Lines []LogLine `json:"lines,omitempty"`
-}
-
-// Dropped returns how many lines were logged but are not held any more.
-func (l LogState) Dropped() uint64 {
-	if l.Next == 0 {
-		return 0
-	}
-	return l.Next - 1 - uint64(len(l.Lines))
 }
 
 // Call is a model call or a tool call.

@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -163,5 +164,5 @@ func (c *Children) limit(k *child) {
 		return
 	}
 	node, parent, pid := c.Node, c.self, k.pid
-	k.timer = time.AfterFunc(orDefault(k.shutdown, DefaultShutdown), func() { node.abandon(parent, pid, process) })
+	k.timer = time.AfterFunc(cmp.Or(k.shutdown, DefaultShutdown), func() { node.abandon(parent, pid, process) })
 }

@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -46,7 +47,7 @@ func (p Policy) Decide(f Failure, jitter float64) Decision {
 		shown.Retryable = p.RetryCrash && !d.final
 	}
 	out := Decision{Cause: d.cause, Error: &shown}
-	if shown.Retryable && f.Attempt < orDefault(p.Attempts, 3) {
+	if shown.Retryable && f.Attempt < cmp.Or(p.Attempts, 3) {
 		out.Retry, out.Delay = true, p.delay(f.Attempt, d.after, jitter)
 	}
 	return out
@@ -56,19 +57,12 @@ func (p Policy) delay(attempt int, after time.Duration, jitter float64) time.Dur
 	if after > 0 {
 		return after
 	}
-	d, limit := orDefault(p.Backoff, 100*time.Millisecond), orDefault(p.MaxBackoff, 10*time.Second)
+	d, limit := cmp.Or(p.Backoff, 100*time.Millisecond), cmp.Or(p.MaxBackoff, 10*time.Second)
 	for i := 1; i < attempt && d < limit; i++ {
 		d *= 2
 	}
 	half := min(d, limit) / 2
 	return half + time.Duration(jitter*float64(half))
-}
-
-func orDefault[T int | time.Duration](v, zero T) T {
-	if v == 0 {
-		return zero
-	}
-	return v
 }
 
 // Described is an error that was asked all it can say. Its methods call nothing of the error again, which may be a

@@ -104,21 +104,6 @@ func BenchmarkUnescape(b *testing.B) {
 	})
 }
 
-func BenchmarkUTF8(b *testing.B) {
-	each(b, func(b *testing.B, n int) {
-		var pieces [][]byte
-		for _, token := range answer(nil, n) {
-			pieces = append(pieces, []byte(token))
-		}
-		measure(b, answer(nil, n), func() {
-			var u decode.UTF8
-			for _, piece := range pieces {
-				u.Push(piece)
-			}
-		})
-	})
-}
-
 func BenchmarkCalls(b *testing.B) {
 	each(b, func(b *testing.B, n int) {
 		deltas := []decode.CallDelta{{ID: raw(`"a"`), Index: raw("0"), Function: decode.CallFunction{Name: raw(`"f"`)}}}

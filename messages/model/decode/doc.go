@@ -1,5 +1,5 @@
-// Package decode decodes a model's answer piece by piece, as it arrives: bytes that split a rune ([UTF8]), JSON
-// strings that split a surrogate pair ([Unescape]), fragments of tool calls ([Calls]), thoughts between tags
+// Package decode decodes a model's answer piece by piece, as it arrives: JSON strings that
+// split a rune or a surrogate pair ([Unescape]), fragments of tool calls ([Calls]), thoughts between tags
 // ([Thoughts]) and the string fields of a JSON object that is still incomplete ([Fields]).
 //
 // Callers push pieces. Every decoder reads its input once, holds back only what the next piece may change (at most

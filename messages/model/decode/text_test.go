@@ -25,29 +25,17 @@ func cuts(s string, lengths []byte) []string {
 	return pieces
 }
 
-func utf8Of(t testing.TB, pieces ...string) string {
-	var u decode.UTF8
-	var b strings.Builder
-	for _, piece := range pieces {
-		text := u.Push([]byte(piece))
-		if !utf8.ValidString(text) {
-			t.Errorf("%q gives %q", pieces, text)
-		}
-		b.WriteString(text)
-	}
-	return b.String() + u.Close()
-}
-
 // Contract, section 7: "UTF-8 across chunks", "equal under any chunking". The language's own conversion is the
 // measure.
 func FuzzUTF8(f *testing.F) {
 	f.Add([]byte("a é € 🎉"), []byte{0})
 	f.Add([]byte("\xf0\x9f\x8e\xc3\xa9\xe2\x82a\xff\xf0\x9f"), []byte{1, 2})
 	f.Add([]byte("\xe0\x80\xed\xa0\x80\xf4\x90\xf0\x9f\x8e"), []byte{0})
-	f.Fuzz(func(t *testing.T, in, lengths []byte) {
-		want := string([]rune(string(in)))
-		for _, pieces := range [][]string{{string(in)}, cuts(string(in), nil), cuts(string(in), lengths)} {
-			if got := utf8Of(t, pieces...); got != want {
+	f.Fuzz(func(t *testing.T, bytes, lengths []byte) {
+		in := strings.ReplaceAll(string(bytes), `\`, "") // no escapes
+		want := string([]rune(in))
+		for _, pieces := range [][]string{{in}, cuts(in, nil), cuts(in, lengths)} {
+			if got := unescape(t, pieces...); got != want {
 				t.Errorf("%q: %q, want %q", pieces, got, want)
 			}
 		}
@@ -58,29 +46,24 @@ func TestUTF8(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		atoms := rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", "€", "🎉", "\x80", "\xe2\x82", "\xf0\x9f", "\xff", "\xed\xa0"}))
 		in := strings.Join(atoms.Draw(t, "in"), "")
-		var u decode.UTF8
-		var got strings.Builder
-		for _, piece := range cuts(in, rapid.SliceOf(rapid.Byte()).Draw(t, "lengths")) {
-			got.WriteString(u.Push([]byte(piece)))
-		}
-		got.WriteString(u.Close())
-		if want := string([]rune(in)); got.String() != want {
-			t.Fatalf("%q: %q, want %q", in, got.String(), want)
+		got := unescape(t, cuts(in, rapid.SliceOf(rapid.Byte()).Draw(t, "lengths"))...)
+		if want := string([]rune(in)); got != want {
+			t.Fatalf("%q: %q, want %q", in, got, want)
 		}
 	})
 }
 
 // A rune comes with its last byte and not later.
 func TestUTF8AsItComes(t *testing.T) {
-	var u decode.UTF8
+	var u decode.Unescape
 	for i, want := range []string{"", "", "", "🎉"} {
-		if got := u.Push([]byte{"🎉"[i]}); got != want {
+		if got := u.Push([]byte{'"', "🎉"[i], '"'}); got != want {
 			t.Errorf("byte %d gives %q, want %q", i, got, want)
 		}
 	}
 }
 
-func unescape(t testing.TB, insides ...string) string {
+func unescape(t rapid.TB, insides ...string) string {
 	var u decode.Unescape
 	var b strings.Builder
 	for _, inside := range insides {

@@ -5,23 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// UTF8 turns bytes into valid UTF-8. A rune that two pieces share comes with the second; each byte outside a rune
-// becomes U+FFFD. The zero value is ready for use.
-type UTF8 struct {
-	units units
-}
-
-// Push returns the text of the piece and of what was held back.
-func (u *UTF8) Push(p []byte) string {
-	if u.units.idle() && utf8.Valid(p) {
-		return string(p)
-	}
-	return string(appendText(&u.units, nil, p))
-}
-
-// Close returns U+FFFD for each byte still held back.
-func (u *UTF8) Close() string { return string(u.units.flush(nil)) }
-
 // units joins UTF-16 code units and bytes of UTF-8 to runes. At most one of high and held waits for the rest of its
 // rune.
 type units struct {
