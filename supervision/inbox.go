@@ -33,9 +33,17 @@ func (b *inbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatche
 
 func (b *inbox) Start() {}
 
-func (b *inbox) PostUserMessage(message any) { b.post(&b.user, message) }
+func (b *inbox) PostUserMessage(message any) {
+	if b.post(&b.user, message) {
+		b.warm.schedule(b)
+	}
+}
 
-func (b *inbox) PostSystemMessage(message any) { b.post(&b.system, message) }
+func (b *inbox) PostSystemMessage(message any) {
+	if b.post(&b.system, message) {
+		b.warm.schedule(b)
+	}
+}
 
 func (b *inbox) UserMessageCount() int {
 	b.mu.Lock()
@@ -43,15 +51,13 @@ func (b *inbox) UserMessageCount() int {
 	return b.user.len()
 }
 
-func (b *inbox) post(q *queue, message any) {
+// post reports whether the inbox was idle: its turn is to be scheduled, off post's stack (see [Task.Send]).
+func (b *inbox) post(q *queue, message any) (idle bool) {
 	b.mu.Lock()
 	q.push(message)
-	idle := !b.running
-	b.running = true
+	idle, b.running = !b.running, true
 	b.mu.Unlock()
-	if idle {
-		b.warm.schedule(b)
-	}
+	return idle
 }
 
 // turn handles messages until there are none. After a Goexit it is called again.

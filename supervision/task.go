@@ -152,20 +152,18 @@ func (t *Task) Abandon() {
 
 func (t *Task) start(fn func(context.Context, *Task) error) {
 	t.node.tasks.Add(1)
-	launch(func() { t.run(fn) })
-}
-
-func (t *Task) run(fn func(context.Context, *Task) error) {
-	var err error
-	returned := false
-	defer func() {
-		if !returned {
-			err = caught(recover(), t.name)
-		}
-		t.done(err)
-	}()
-	err = fn(t.ctx, t)
-	returned = true
+	launch(func() {
+		var err error
+		returned := false
+		defer func() {
+			if !returned {
+				err = caught(recover(), t.name)
+			}
+			t.done(err)
+		}()
+		err = fn(t.ctx, t)
+		returned = true
+	})
 }
 
 // done ends one goroutine, and the task with the last one.
