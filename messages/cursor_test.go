@@ -57,6 +57,13 @@ func TestAppendingReader(t *testing.T) {
 		for !at.Plain() || at["r"].Seq < log[len(log)-1].Seq {
 			for _, e := range pageAfter(random, log, at["r"].Seq) {
 				before := at["r"].Seq
+				if part, ok := partOf(random, at["r"], e); ok {
+					lines += appendTo(t, got, part)
+					c := at["r"]
+					c.Part(part)
+					at["r"] = c
+					break // the reader goes on within the event
+				}
 				e, some := at.Take(e)
 				if !some {
 					continue
@@ -80,6 +87,25 @@ func TestAppendingReader(t *testing.T) {
 			t.Fatalf("seed %d: the reader holds %q and %d lines, want %q", seed, got, lines, want)
 		}
 	}
+}
+
+// partOf is, now and then, the beginning of what is new of the event to the reader, up to a byte of its first text.
+func partOf(random *rand.Rand, at messages.Cursor, e messages.Event) (messages.Body, bool) {
+	at = at.Clone()
+	e, some := at.Take(e)
+	if !some || random.IntN(3) > 0 {
+		return nil, false
+	}
+	body := e.Body
+	if m, ok := body.(messages.Merged); ok {
+		body = m.Parts[0]
+	}
+	b, ok := body.(messages.TextDelta)
+	if !ok || len(b.Text) < 2 {
+		return nil, false
+	}
+	b.Text = b.Text[:1+random.IntN(len(b.Text)-1)]
+	return b, true
 }
 
 // "Where a fold is: a number." A reader with a Fold may go on from the number alone, in the middle of deltas, and may

@@ -88,7 +88,7 @@ type Follow struct {
 func (f Follow) At(id RunID) Cursors {
 	at := Cursors{id: {Seq: f.After}}
 	for id, c := range f.Cursors {
-		at[id] = Cursor{c.Seq, slices.Clone(c.read)}
+		at[id] = c.Clone()
 	}
 	return at
 }
@@ -139,7 +139,7 @@ func (c *Cursor) Take(e Event) (Event, bool) {
 		c.read = nil
 		return e, true
 	}
-	if e.From > after {
+	if e.From > after && len(c.read) == 0 {
 		c.note(e.Body)
 		return e, true
 	}
@@ -150,6 +150,36 @@ func (c *Cursor) Take(e Event) (Event, bool) {
 	e.Body = left
 	return e, true
 }
+
+// Part notes that the reader has the body, the beginning of the deltas that come next: a text in it may be cut
+// anywhere. The cursor stays before the event.
+func (c *Cursor) Part(body Body) {
+	switch b := body.(type) {
+	case TextDelta:
+		*c.place(b.Stream) = place{b.Stream, b.Index, b.Offset + len(b.Text)}
+	case ThoughtDelta:
+		c.Part(TextDelta(b))
+	case Merged:
+		for _, part := range b.Parts {
+			c.Part(part)
+		}
+	default:
+		c.note(body)
+	}
+}
+
+// Read returns how many bytes of the open text or thought the reader has, as far as the cursor has to know.
+func (c Cursor) Read(stream string) int {
+	for _, p := range c.read {
+		if p.stream == stream {
+			return p.bytes
+		}
+	}
+	return 0
+}
+
+// Clone returns a cursor that moves on its own.
+func (c Cursor) Clone() Cursor { return Cursor{c.Seq, slices.Clone(c.read)} }
 
 // place returns how far the stream was read.
 func (c *Cursor) place(stream string) *place {
@@ -165,7 +195,8 @@ func (c *Cursor) place(stream string) *place {
 func (c *Cursor) note(body Body) {
 	switch b := body.(type) {
 	case TextDelta:
-		*c.place(b.Stream) = place{b.Stream, b.Index + max(b.Count, 1), b.Offset + len(b.Text)}
+		at := c.place(b.Stream)
+		at.index, at.bytes = max(at.index, b.Index+max(b.Count, 1)), max(at.bytes, b.Offset+len(b.Text))
 	case ThoughtDelta:
 		c.note(TextDelta(b))
 	case Log:
@@ -186,14 +217,15 @@ func (c *Cursor) without(body Body) Body {
 		at := *c.place(b.Stream)
 		c.note(b)
 		had := at.bytes - b.Offset
-		if had <= 0 || at.index <= b.Index {
+		if had <= 0 {
 			return b
 		}
 		if had >= len(b.Text) {
 			return nil
 		}
-		b.Count = b.Index + max(b.Count, 1) - at.index
-		b.Index, b.Offset, b.Text = at.index, at.bytes, b.Text[had:]
+		index := max(at.index, b.Index) // a part may end before the delta that this one begins with
+		b.Count = b.Index + max(b.Count, 1) - index
+		b.Index, b.Offset, b.Text = index, at.bytes, b.Text[had:]
 		if b.Count == 1 {
 			b.Count = 0
 		}
