@@ -88,7 +88,7 @@ type Follow struct {
 func (f Follow) At(id RunID) Cursors {
 	at := Cursors{id: {Seq: f.After}}
 	for id, c := range f.Cursors {
-		at[id] = c.Clone()
+		at[id] = Cursor{c.Seq, slices.Clone(c.read)}
 	}
 	return at
 }
@@ -167,19 +167,6 @@ func (c *Cursor) Part(body Body) {
 		c.note(body)
 	}
 }
-
-// Read returns how many bytes of the open text or thought the reader has, as far as the cursor has to know.
-func (c Cursor) Read(stream string) int {
-	for _, p := range c.read {
-		if p.stream == stream {
-			return p.bytes
-		}
-	}
-	return 0
-}
-
-// Clone returns a cursor that moves on its own.
-func (c Cursor) Clone() Cursor { return Cursor{c.Seq, slices.Clone(c.read)} }
 
 // place returns how far the stream was read.
 func (c *Cursor) place(stream string) *place {

@@ -64,7 +64,14 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 		}
 	}()
 	s.mcp.AddTool(tool, handler)
+	s.listed(mcp.MethodNotificationToolsListChanged)
 	return nil
+}
+
+// listed notifies clients that a list has changed, if they are connected already.
+func (s *Server) listed(method string) {
+	s.hub.Listed(method)
+	s.wire.Broadcast(method)
 }
 
 // validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is

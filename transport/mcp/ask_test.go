@@ -237,13 +237,47 @@ func TestLegacyClientIsAsked(t *testing.T) {
 		if string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` || r.ResultType != "" {
 			t.Errorf("%+v", r)
 		}
-		x = c.callTool("confirm", map[string]any{}, nil)
-		m, _ := c.elicited(t)
-		c.respond(m.ID, map[string]any{"action": "decline"})
-		if r := x.response().toolResult(t); !r.IsError || r.Structured.Status != mcp.Canceled {
-			t.Errorf("declined: %+v", r)
-		}
 	})
+}
+
+// To decline is to answer: the job sees null. A host that cannot ask its user cancels the question by itself, or fails:
+// then the run waits, and the result says what for, and how to answer.
+func TestQuestionsThatAreLeft(t *testing.T) {
+	for action, answered := range map[string]bool{"decline": true, "cancel": false, "": false} {
+		inEachEra(t, func(t *testing.T, how era) {
+			s, system := taskDoor(t)
+			c := dialAs(t, s, how, as{capabilities: asks})
+			x := c.callTool("confirm", map[string]any{}, nil)
+			response := map[string]any{"action": action}
+			if how.modern {
+				if action == "" {
+					return // a client that cannot ask declares so
+				}
+				q := asked(t, x.response(), "sure")
+				x = c.again("confirm", map[string]any{}, q.RequestState, map[string]any{"sure": response}, nil)
+			} else if m, _ := c.elicited(t); action == "" {
+				c.send("", nil, map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32601, "message": "no"}})
+			} else {
+				c.respond(m.ID, response)
+			}
+			r := x.response().toolResult(t)
+			if answered {
+				if string(r.Structured.Result) != `"answered null"` {
+					t.Errorf("declined: %+v", r)
+				}
+				return
+			}
+			state, err := system.State(t.Context(), r.Structured.RunID)
+			if err != nil || state.Canceling || r.IsError || r.Structured.Status != mcp.Waiting || r.Structured.Questions[0].Request != "sure" ||
+				!strings.Contains(r.Content[0].Text, "run_answer") {
+				t.Fatalf("%q: %+v, %v", action, r, err)
+			}
+			c.call("run_answer", of(state.RunID, "request", "sure", "value", true))
+			if r := c.call("run_wait", of(state.RunID)); r.Structured.Status != mcp.Completed {
+				t.Errorf("%q: %+v", action, r)
+			}
+		})
+	}
 }
 
 // A question is taken back when its answer came some other way, or the run has ended: the call has its result,
@@ -302,32 +336,6 @@ func quizzing(t *testing.T, questions int) *mcp.Server {
 	return serving(t, []actors.Definition{actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
 }
 
-// A run that asks more often than one call can is not lost: the call says how to go on.
-func TestLegacyCallThatAsksTooOften(t *testing.T) {
-	const questions = 12
-	s := quizzing(t, questions)
-	c := dialAs(t, s, legacyHTTP, as{capabilities: asks})
-	x := c.callTool("quiz", map[string]any{}, nil)
-	ended := make(chan message, 1)
-	go func() { ended <- x.response() }()
-	answered := 0
-	for {
-		select {
-		case m := <-c.inbox:
-			answered++
-			c.respond(m.ID, accepted(map[string]any{"value": "x"}))
-			continue
-		case m := <-ended:
-			r := m.toolResult(t)
-			if answered != 10 || r.IsError || r.Structured.Status != mcp.Waiting ||
-				r.Structured.Questions[0].Request != "q10" {
-				t.Errorf("after %d answers: %+v", answered, r)
-			}
-		}
-		return
-	}
-}
-
 // A client that cannot ask its user is told the questions, and with which tools to answer and go on.
 func TestClientThatCannotAskIsTold(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
@@ -355,17 +363,26 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 	})
 }
 
-// A modern client is asked as often as the run asks: each round is a call of its own.
-func TestModernCallAsksAsOftenAsItTakes(t *testing.T) {
+// A client is asked as often as the run asks: since 2026-07-28 each round is a call of its own.
+func TestAskedAsOftenAsItTakes(t *testing.T) {
 	const questions = 12
 	s := quizzing(t, questions)
+	answer := accepted(map[string]any{"value": "x"})
+	legacy := dialAs(t, s, legacyHTTP, as{capabilities: asks})
+	x := legacy.callTool("quiz", map[string]any{}, nil)
+	for range questions {
+		m, _ := legacy.elicited(t)
+		legacy.respond(m.ID, answer)
+	}
+	if m := x.response(); string(m.toolResult(t).Structured.Result) != fmt.Sprint(questions) {
+		t.Errorf("%s", m.Result)
+	}
 	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
 	m := c.callTool("quiz", map[string]any{}, nil).response()
 	for i := range questions {
 		request := fmt.Sprint("q", i)
 		r := asked(t, m, request)
-		m = c.again("quiz", map[string]any{}, r.RequestState,
-			map[string]any{request: accepted(map[string]any{"value": "x"})}, nil).response()
+		m = c.again("quiz", map[string]any{}, r.RequestState, map[string]any{request: answer}, nil).response()
 	}
 	if r := m.toolResult(t); string(r.Structured.Result) != fmt.Sprint(questions) {
 		t.Errorf("%s", m.Result)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -119,16 +120,16 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return nil, err
 	}
-	id, after, again, err := s.asker.Resume(ctx, req)
+	again, err := s.asker.Resume(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if again {
-		state, err := s.runs.State(ctx, id)
+	if again != nil {
+		state, err := s.runs.State(ctx, again.Run)
 		if err != nil {
 			return nil, err
 		}
-		return s.conclude(ctx, req, state, after)
+		return s.conclude(ctx, req, *again, messages.Cursor{Seq: again.After}, state.Queued.Mode)
 	}
 	return s.run(ctx, wire.From(ctx), t, req)
 }
@@ -146,9 +147,9 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	case err != nil:
 		return nil, err
 	case asTask:
-		return s.replyTask(x, state), nil
+		return s.replyTask(ctx, x, state), nil
 	}
-	return s.conclude(ctx, req, state, 0)
+	return s.conclude(ctx, req, question.Resumed{Run: state.RunID}, messages.Cursor{}, state.Queued.Mode)
 }
 
 // modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and said nothing
@@ -163,28 +164,33 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	return messages.Detached
 }
 
-// conclude answers with what the run came to, or with its open questions.
-func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state messages.State, after uint64) (
-	*mcp.CallToolResult, error) {
-	mode := messages.Detached
-	if state.Queued != nil {
-		mode = state.Queued.Mode
-	}
-	id := state.RunID
-	state, terminal, err := s.watch(ctx, id, after)
-	if ctx.Err() != nil {
-		s.leave(ctx, id, mode)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case len(caller.Questions(state)) > 0:
-		if asked := s.asker.Ask(ctx, req, state); asked != nil {
-			return asked, nil
+// conclude answers with what the run came to, or with its open questions, and tells the events past the cursor.
+func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r question.Resumed, at messages.Cursor,
+	mode messages.Mode) (*mcp.CallToolResult, error) {
+	x := wire.From(ctx)
+	for {
+		state, terminal, err := s.watch(ctx, r.Run, &at, true)
+		waits := err == nil && len(caller.Questions(state)) > 0
+		if waits && !x.Modern() {
+			_, waits, err = s.asker.Elicit(ctx, x, state, nil)
+			if waits && err == nil { // it has the answer
+				continue
+			}
+			waits = err == nil
 		}
-		return s.Result(ctx, state).library(), nil
+		if ctx.Err() != nil {
+			s.leave(ctx, r.Run, mode)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case waits && x.Modern() && x.Elicits() && !r.Left:
+			return s.asker.Required(ctx, req, state), nil
+		case waits:
+			return s.Result(ctx, state).library(), nil
+		}
+		return s.streamed(ctx, state, terminal).library(), nil
 	}
-	return s.streamed(ctx, state, terminal).library(), nil
 }
 
 // streamed is the result of a run whose events went out as progress, with the last event, which did not.
@@ -212,9 +218,9 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 }
 
 // replyTask answers the exchange with the run as a task. Its session gets its status changes.
-func (s *Server) replyTask(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
+func (s *Server) replyTask(ctx context.Context, x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if !x.Modern() {
-		s.hub.ReportTask(x.Session(), state)
+		s.hub.ReportTask(ctx, x.Session(), state)
 	}
 	return s.tasks.Reply(x, state)
 }

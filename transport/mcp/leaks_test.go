@@ -72,7 +72,7 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 				t.Fatalf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 			}
 		}
-		if kept, left := s.Kept(), sessions.Load(); left != 0 || kept.Runs+kept.Topics+kept.Sessions+kept.Owners > 0 {
+		if kept, left := s.Kept(), sessions.Load(); left != 0 || kept.Runs+kept.Topics+kept.Sessions+kept.Subscribers > 0 {
 			t.Errorf("%d sessions are registered, and the hub keeps %+v", left, kept)
 		}
 	})

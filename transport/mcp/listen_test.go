@@ -169,8 +169,11 @@ func TestListenTellsOfLists(t *testing.T) {
 		if established != `{"toolsListChanged":true}` {
 			t.Errorf("established is %s", established)
 		}
-		library(s).AddPrompt(protocol.NewPrompt("late"), nil)
-		library(s).AddTool(protocol.NewTool("late"), nil)
+		s.AddPrompt(mcp.Prompt{Name: "late"})
+		add := func(context.Context, struct{}) (*mcp.Result, error) { return nil, nil }
+		if err := mcp.AddTool(s, mcp.Tool{Name: "late"}, add); err != nil {
+			t.Error(err)
+		}
 		if m := l.next(); m.Method != protocol.MethodNotificationToolsListChanged {
 			t.Errorf("%s %s", m.Method, m.Params)
 		}
@@ -220,7 +223,7 @@ func TestWatchingEndsWithTheListeners(t *testing.T) {
 		a, b := dialAs(t, s, how, as{}), dialAs(t, s, how, as{})
 		first, _ := listen(t, a, wishes)
 		second, _ := listen(t, b, wishes)
-		idle(t, s, 1, 1)
+		idle(t, s, 2, 4)
 		a.cancel(first.x)
 		if how.stdio {
 			a.do("tools/list", nil) // over one pipe: now the door knows
@@ -232,10 +235,10 @@ func TestWatchingEndsWithTheListeners(t *testing.T) {
 		b.cancel(second.x)
 		idle(t, s, 0, 0)
 		third, _ := listen(t, a, wishes)
-		idle(t, s, 1, 1)
+		idle(t, s, 1, 2)
 		steps <- nil
 		over(t, system, id)
-		idle(t, s, 0, 1)
+		idle(t, s, 0, 2)
 		a.cancel(third.x)
 		idle(t, s, 0, 0)
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -15,7 +16,18 @@ import (
 func (s *Server) methods() map[string]wire.Method {
 	all := s.hub.Methods()
 	maps.Copy(all, s.tasks.Methods())
+	for name, method := range all {
+		all[name] = public(method)
+	}
 	return all
+}
+
+// public is the method with errors that clients may see.
+func public(method wire.Method) wire.Method {
+	return func(ctx context.Context, x *wire.Exchange) (any, error) {
+		result, err := method(ctx, x)
+		return result, caller.RPCError(err)
+	}
 }
 
 // implementation is the server's name for clients.

@@ -15,7 +15,7 @@ import (
 // than a heartbeat. One without a token says nothing. After stop it says nothing more.
 type progress struct {
 	token  json.RawMessage
-	notify func(method string, params any) error
+	notify func(place, method string, params any) error
 	every  time.Duration
 
 	mu    sync.Mutex // held while something is written, so that nothing overtakes
@@ -34,7 +34,7 @@ type progressParams struct {
 }
 
 // newProgress begins after the number: heartbeats come from then on.
-func newProgress(token json.RawMessage, notify func(string, any) error, every time.Duration, after uint64) *progress {
+func newProgress(token json.RawMessage, notify func(place, method string, params any) error, every time.Duration, after uint64) *progress {
 	p := &progress{token: token, notify: notify, every: every, last: float64(after)}
 	if p.over = !isToken(token); p.over {
 		return p
@@ -56,19 +56,8 @@ func isToken(token json.RawMessage) bool {
 	return token[0] == '"' || token[0] == '-' || token[0] >= '0' && token[0] <= '9'
 }
 
-// say notifies. It writes nothing more to a client that has left.
-func (p *progress) say(number float64, message string, meta map[string]any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return
-	}
-	p.last = number
-	p.write(progressParams{p.token, number, message, meta})
-}
-
-func (p *progress) write(params progressParams) {
-	if p.over = p.notify("notifications/progress", params) != nil; !p.over {
+func (p *progress) write(place string, params progressParams) {
+	if p.over = p.notify(place, "notifications/progress", params) != nil; !p.over {
 		p.timer.Reset(p.every)
 	}
 }
@@ -81,7 +70,7 @@ func (p *progress) beat() {
 		return
 	}
 	p.beats++
-	p.write(progressParams{Token: p.token, Progress: p.last + fraction(p.beats), Message: "still working"})
+	p.write("", progressParams{Token: p.token, Progress: p.last + fraction(p.beats), Message: "still working"})
 }
 
 // fraction is a number between 0 and 1 that grows with n for ever.
@@ -105,11 +94,15 @@ func (p *progress) stop() {
 // eventKey is the key in _meta of a whole event.
 const eventKey = Vendor + "event"
 
-// event tells the event whole.
-func (p *progress) event(e messages.Event) {
-	if isToken(p.token) {
-		p.say(float64(e.Seq), inShort(e), map[string]any{eventKey: e})
+// event tells the event whole, and where to go on after it. It writes nothing more to a client that has left.
+func (p *progress) event(e messages.Event, place string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
 	}
+	p.last = float64(e.Seq)
+	p.write(place, progressParams{p.token, p.last, inShort(e), map[string]any{eventKey: e}})
 }
 
 // inShort is the event in a few words for people.

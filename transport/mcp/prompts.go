@@ -55,4 +55,5 @@ func (s *Server) AddPrompt(p Prompt) {
 		said := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Text(req.Params.Arguments)))
 		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{said}), nil
 	})
+	s.listed(mcp.MethodNotificationPromptsListChanged)
 }

@@ -71,6 +71,7 @@ func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri stri
 		mcp.WithTemplateMIMEType(r.MIMEType))
 	t.Title = r.Title
 	s.mcp.AddResourceTemplate(t, s.reading(read))
+	s.listed(mcp.MethodNotificationResourcesListChanged)
 	return nil
 }
 
@@ -104,11 +105,12 @@ func (s *Server) readRun(ctx context.Context, name string) (Contents, error) {
 
 // readEvents gives what there is, without waiting for more.
 func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (Contents, error) {
-	after, err := u.number("after", 0)
+	after, err := positionOf(json.RawMessage(u.query.Get("after")))
 	if err != nil {
 		return Contents{}, err
 	}
-	p := page{RunID: state.RunID, Next: uint64(after), room: wholeBytes, whole: true}
+	p := newPage(state, after)
+	p.room, p.whole = wholeBytes, true
 	if err := s.turn(ctx, &p, state, 0); err != nil {
 		return Contents{}, err
 	}

@@ -26,7 +26,7 @@ const (
 // What arguments of more than one tool are.
 const (
 	runArgument   = `"run_id":{"type":"string","description":"the run's id"}`
-	afterArgument = `"after":{"type":"integer","minimum":0,"description":"seq of the last event you have"}`
+	afterArgument = `"after":{"description":"next of the last page, or seq of the last event you have"}`
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 

@@ -1,11 +1,12 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -17,12 +18,12 @@ const (
 	longPageBytes = 32 << 10
 )
 
-// page is a stretch of a run's events.
+// page is a stretch of a run's events. An event that is too long for it is given in parts, over several pages.
 type page struct {
 	RunID  messages.RunID    `json:"run_id"`
 	Events []json.RawMessage `json:"events"`
-	// Next is the cursor: the number of the last event that was read, or what was asked for where there is none.
-	Next   uint64    `json:"next"`
+	// Next is the cursor to go on from.
+	Next   position  `json:"next"`
 	Status RunStatus `json:"status"`
 	// Done says that there will be no more events.
 	Done bool `json:"done"`
@@ -31,16 +32,17 @@ type page struct {
 	room, most int
 	// whole has every event as it is; otherwise they come without the run's id, and deltas only if they are wanted.
 	whole, deltas bool
-	// have is how much the reader has of each open text.
-	have texts
+	at            messages.Cursor
 }
 
-// pageSchema lets an event without its payload say omitted_bytes: how much that has, which is too big to be here.
+func newPage(state messages.State, after position) page {
+	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: after, at: after.cursor(), room: pageBytes}
+}
+
 const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{` +
 	`"run_id":{"type":"string"},` +
 	`"events":{"type":"array","items":{"type":"object","required":["seq","ts","type"]}},` +
-	`"next":{"type":"integer"},` +
-	`"status":{"type":"string"},"done":{"type":"boolean"}}}`
+	`"next":{},"status":{"type":"string"},"done":{"type":"boolean"}}}`
 
 // checkCursor refuses a cursor that no reader of the run can have.
 func checkCursor(state messages.State, after uint64) error {
@@ -54,11 +56,11 @@ func checkCursor(state messages.State, after uint64) error {
 // turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long
 // as wait.
 func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
-	if err := checkCursor(state, p.Next); err != nil {
+	if err := checkCursor(state, p.Next.seq); err != nil {
 		return err
 	}
 	ended := state.Status.IsEnded()
-	if ended || p.Next < state.Seq {
+	if ended || p.Next.seq < state.Seq {
 		if err := s.fill(ctx, p, state.Seq); err != nil {
 			return err
 		}
@@ -74,13 +76,13 @@ func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait t
 			return err
 		}
 	}
-	p.Status, p.Done = statusOf(state), state.Status.IsEnded() && p.Next >= state.Seq
+	p.Status, p.Done = statusOf(state), state.Status.IsEnded() && p.Next.seq >= state.Seq
 	return nil
 }
 
 // fill reads up to the event with the number head; without one, up to what is there once the page has an event.
 func (s *Server) fill(ctx context.Context, p *page, head uint64) error {
-	for e, err := range s.runs.Events(ctx, p.RunID, p.Next) {
+	for e, err := range s.runs.Events(ctx, p.RunID, p.Next.seq) {
 		if err != nil {
 			return err
 		}
@@ -104,25 +106,135 @@ func (s *Server) fill(ctx context.Context, p *page, head uint64) error {
 // add takes the event into the page where it has room, and reports whether there is room for more.
 func (p *page) add(e messages.Event) (more bool, err error) {
 	if e.IsDelta() && !p.deltas && !p.whole {
-		p.Next = e.Seq
+		p.Next.seq = e.Seq
 		return true, nil
 	}
-	have := p.have.clone()
-	given, some := e, true
-	if !p.whole {
-		given, some = have.without(e)
-	}
+	given, some := p.at.Take(e)
 	if some {
-		data, err := p.text(given, have.has(e.Body))
-		if err != nil || len(data) > p.room && len(p.Events) > 0 {
+		if whole, err := p.give(given); !whole || err != nil {
 			return false, err
 		}
-		p.Events = append(p.Events, data)
-		p.room -= len(data)
+		p.Next.take(given.Body)
 	}
-	p.Next, p.have = e.Seq, have
-	p.have.close(e.Body)
+	p.Next.seq, p.Next.part = e.Seq, 0
 	return len(p.Events) != p.most || p.most == 0, nil
+}
+
+// give adds the event, or a part of one that is too long for an empty page. A text that the reader has is left out of
+// the event that closes it. whole is false where something is left for the next page.
+func (p *page) give(e messages.Event) (whole bool, err error) {
+	data, err := json.Marshal(e)
+	if err != nil || p.whole {
+		return p.put(data), err
+	}
+	var short pageEvent
+	if err := json.Unmarshal(data, &short); err != nil {
+		return false, err
+	}
+	text, stream := textOf(e.Body)
+	switch fits := len(short.Payload) <= p.room || len(p.Events) > 0; {
+	case p.Next.has(stream, text):
+		return p.textPart(short, text, len(text))
+	case fits && p.Next.part == 0:
+		return p.putShort(short)
+	case e.IsDelta():
+		return p.deltaPart(e, short)
+	case text != "":
+		return p.textPart(short, text, min(p.Next.part, len(text)))
+	}
+	return p.payloadPart(short)
+}
+
+// put adds the event where it has room, or is the page's only one.
+func (p *page) put(data []byte) bool {
+	if len(data) > p.room && len(p.Events) > 0 {
+		return false
+	}
+	p.Events, p.room = append(p.Events, data), p.room-len(data)
+	return true
+}
+
+func (p *page) putShort(e pageEvent) (bool, error) {
+	text, err := Text(e)
+	return err == nil && p.put([]byte(text)), err
+}
+
+// deltaPart adds what there is room for of the delta's first text.
+func (p *page) deltaPart(e messages.Event, short pageEvent) (whole bool, err error) {
+	body, cut := cutText(e.Body, p.room)
+	if !cut {
+		return p.putShort(short)
+	}
+	if short.Payload, err = json.Marshal(body); err != nil {
+		return false, err
+	}
+	short.Type = body.Kind()
+	some, err := p.putShort(short)
+	if thought, ok := body.(messages.ThoughtDelta); ok {
+		body = messages.TextDelta(thought)
+	}
+	if d, ok := body.(messages.TextDelta); ok && some {
+		p.Next.read(readText{d.Stream, d.Task, d.Index, d.Offset + len(d.Text)})
+	}
+	return false, err
+}
+
+// textPart adds what there is room for of the text that the event closes.
+func (p *page) textPart(short pageEvent, text string, from int) (whole bool, err error) {
+	var fields map[string]any
+	if err := json.Unmarshal(short.Payload, &fields); err != nil {
+		return false, err
+	}
+	to := from + fitting(text[from:], p.room)
+	if fields["bytes"] = len(text); from < to {
+		fields["text"], fields["offset"] = text[from:to], from
+	} else {
+		delete(fields, "text")
+	}
+	if short.Payload, err = json.Marshal(fields); err != nil {
+		return false, err
+	}
+	return p.putPart(short, to, len(text))
+}
+
+// payloadPart adds what there is room for of the payload.
+func (p *page) payloadPart(short pageEvent) (whole bool, err error) {
+	text := string(short.Payload)
+	from := min(p.Next.part, len(text))
+	to := from + fitting(text[from:], p.room)
+	short.Payload, short.Part, short.Offset, short.Bytes = nil, text[from:to], from, len(text)
+	return p.putPart(short, to, len(text))
+}
+
+func (p *page) putPart(short pageEvent, to, total int) (whole bool, err error) {
+	some, err := p.putShort(short)
+	if some {
+		p.Next.part = to
+	}
+	return some && to == total, err
+}
+
+// cutText returns the body up to so many bytes of its first text. cut is false where that is all.
+func cutText(body messages.Body, room int) (_ messages.Body, cut bool) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		n := fitting(b.Text, room)
+		cut = n < len(b.Text)
+		b.Text = b.Text[:n]
+		return b, cut
+	case messages.ThoughtDelta:
+		text, cut := cutText(messages.TextDelta(b), room)
+		return messages.ThoughtDelta(text.(messages.TextDelta)), cut
+	case messages.Merged:
+		for i, part := range b.Parts {
+			switch part.(type) {
+			case messages.TextDelta, messages.ThoughtDelta:
+				part, cut = cutText(part, room)
+				return part, cut || i < len(b.Parts)-1
+			}
+		}
+	}
+	return body, false
 }
 
 // pageEvent is an event as a page has it.
@@ -133,52 +245,47 @@ type pageEvent struct {
 	Type    messages.Kind   `json:"type"`
 	Message string          `json:"message,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
-	Omitted int             `json:"omitted_bytes,omitempty"`
+	// Part is a part of the payload, as JSON text, from the offset on; Bytes is how many the whole has.
+	Part   string `json:"payload_part,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+	Bytes  int    `json:"bytes,omitempty"`
 }
 
-// text is the event as JSON. The payload is left out where it is too big to be the page's only event, and the text of
-// one that closes a text which the reader has.
-func (p *page) text(e messages.Event, had bool) (json.RawMessage, error) {
-	data, err := json.Marshal(e)
-	if err != nil || p.whole && len(data) <= p.room {
-		return data, err
+// textOf returns the text that a body closes, and its name.
+func textOf(body messages.Body) (text, stream string) {
+	switch b := body.(type) {
+	case messages.TextDone:
+		return b.Text, b.Stream
+	case messages.ThoughtDone:
+		return b.Text, b.Stream
 	}
-	var short pageEvent
-	if err := json.Unmarshal(data, &short); err != nil {
-		return nil, err
-	}
-	if had {
-		if short.Payload, err = withoutText(short.Payload); err != nil {
-			return nil, err
+	return "", ""
+}
+
+// fitting returns how many bytes of the text, whole characters and at least one, take about so many bytes as JSON.
+func fitting(text string, room int) int {
+	for i, r := range text {
+		switch size := utf8.RuneLen(r); {
+		case r < ' ' || r == utf8.RuneError:
+			room -= 6
+		case r == '"' || r == '\\':
+			room -= 2
+		default:
+			room -= size
+		}
+		if room < 0 && i > 0 {
+			return i
 		}
 	}
-	if len(short.Payload) > p.room && len(p.Events) == 0 {
-		short.Omitted, short.Payload = len(short.Payload), nil
-	}
-	text, err := Text(short)
-	return json.RawMessage(text), err
-}
-
-// withoutText is the payload of an event that closes a text with the text's length in its place.
-func withoutText(payload json.RawMessage) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(payload, &fields); err != nil {
-		return nil, err
-	}
-	var text string
-	if err := json.Unmarshal(fields["text"], &text); err != nil {
-		return nil, err
-	}
-	delete(fields, "text")
-	fields["bytes"], _ = json.Marshal(len(text))
-	return json.Marshal(fields)
+	return len(text)
 }
 
 // lines is the events as JSON lines.
 func (p *page) lines() string {
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, e := range p.Events {
-		b.Write(append(e, '\n'))
+		b.Write(e)
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

@@ -11,11 +11,11 @@ import (
 )
 
 type eventsArguments struct {
-	RunID  messages.RunID `json:"run_id"`
-	After  uint64         `json:"after"`
-	Deltas bool           `json:"deltas"`
-	Max    int            `json:"max"`
-	Wait   int            `json:"wait_ms"`
+	RunID  messages.RunID  `json:"run_id"`
+	After  json.RawMessage `json:"after"`
+	Deltas bool            `json:"deltas"`
+	Max    int             `json:"max"`
+	Wait   int             `json:"wait_ms"`
 }
 
 func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, error) {
@@ -23,16 +23,16 @@ func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	p := page{RunID: a.RunID, Events: []json.RawMessage{}, Next: a.After, room: pageBytes, most: a.Max, deltas: a.Deltas,
-		have: s.cursors.get(cursor{a.RunID, a.After})}
-	if a.Max > 0 {
+	after, err := positionOf(a.After)
+	if err != nil {
+		return nil, err
+	}
+	p := newPage(state, after)
+	if p.most, p.deltas = a.Max, a.Deltas; a.Max > 0 {
 		p.room = longPageBytes
 	}
 	if err := s.turn(ctx, &p, state, milliseconds(a.Wait)); err != nil {
 		return nil, err
-	}
-	if a.Deltas && !p.Done {
-		s.cursors.put(cursor{a.RunID, p.Next}, p.have)
 	}
 	return Structured(p)
 }
@@ -55,7 +55,7 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) 
 	}
 	within, stop := context.WithTimeout(ctx, milliseconds(wait))
 	defer stop()
-	ended, terminal, err := s.watch(within, a.RunID, state.Seq)
+	ended, terminal, err := s.watch(within, a.RunID, &messages.Cursor{Seq: state.Seq}, false)
 	switch {
 	case err != nil && (within.Err() == nil || ctx.Err() != nil):
 		return nil, err
@@ -68,8 +68,8 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) 
 }
 
 type attachArguments struct {
-	RunID messages.RunID `json:"run_id"`
-	After uint64         `json:"after"`
+	RunID messages.RunID  `json:"run_id"`
+	After json.RawMessage `json:"after"`
 }
 
 func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, error) {
@@ -77,10 +77,15 @@ func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCursor(state, a.After); err != nil {
+	after, err := positionOf(a.After)
+	if err == nil {
+		err = checkCursor(state, after.seq)
+	}
+	if err != nil {
 		return nil, err
 	}
-	state, terminal, err := s.watch(ctx, a.RunID, a.After)
+	at := after.cursor()
+	state, terminal, err := s.watch(ctx, a.RunID, &at, true)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,6 @@ type Server struct {
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
 
-	cursors cursors
 	schemas sync.Map // of other tools' arguments: name to *schema.Schema
 }
 
@@ -77,14 +76,13 @@ func New(config Config) *Server {
 		readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
-	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, MCP: s.mcp, Info: s.implementation(),
+	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, Info: s.implementation(),
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
 		Watch:  s.Watch, Poll: config.Poll, Retention: config.Retention})
-	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, MCP: s.mcp, Log: config.Log,
-		Retry: config.Poll})
+	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
-		Redact: config.Redact, KeepAlive: config.Heartbeat, Idle: config.Idle})
+		Resume: public(s.resume), Redact: config.Redact, KeepAlive: config.Heartbeat, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // they are ours
 	}

@@ -272,7 +272,7 @@ func TestSubscribingToAFile(t *testing.T) {
 			}
 		}
 		ann.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)
-		if kept := s.Kept(); kept.Owners != 1 { // bob
+		if kept := s.Kept(); kept.Topics != 1 { // bob
 			t.Errorf("%+v is kept", kept)
 		}
 		bob.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)

@@ -14,9 +14,11 @@ func Register(s *mcp.Server) error {
 	addNotifying(library)
 	addAsking(library)
 	addRounds(library)
-	addTriggers(library)
 	addResources(library)
 	addPrompts(library)
+	if err := addTriggers(s, library); err != nil {
+		return err
+	}
 	library.AddTool(tool("test_tool_with_task", "Asks for a name, and greets in the background."), gathering(s))
 	for _, t := range jobTools() {
 		if err := s.AddJob(t); err != nil {

@@ -3,23 +3,30 @@ package conformance
 import (
 	"context"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // addTriggers adds the tools that change what the server offers, for those who listen. What they add is gone when they
 // answer.
-func addTriggers(s *server.MCPServer) {
-	s.AddTool(tool("test_trigger_tool_change", "Adds a tool and takes it away again."),
-		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			s.AddTool(tool("test_passing_tool", "Is gone already."), text("It was there."))
-			s.DeleteTools("test_passing_tool")
-			return mcp.NewToolResultText("The list of tools has changed."), nil
-		})
-	s.AddTool(tool("test_trigger_prompt_change", "Adds a prompt and takes it away again."),
-		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			s.AddPrompt(mcp.NewPrompt("test_passing_prompt"), saying("It was there."))
-			s.DeletePrompts("test_passing_prompt")
-			return mcp.NewToolResultText("The list of prompts has changed."), nil
-		})
+func addTriggers(s *mcp.Server, library *server.MCPServer) error {
+	passing := mcp.Tool{Name: "test_passing_tool", Description: "Is gone already.", ReadOnly: true}
+	nothing := func(context.Context, struct{}) (*mcp.Result, error) { return &mcp.Result{}, nil }
+	tools := mcp.Tool{Name: "test_trigger_tool_change", Description: "Adds a tool and takes it away again.", ReadOnly: true}
+	err := mcp.AddTool(s, tools, func(context.Context, struct{}) (*mcp.Result, error) {
+		err := mcp.AddTool(s, passing, nothing)
+		library.DeleteTools(passing.Name)
+		return &mcp.Result{Text: "The list of tools has changed."}, err
+	})
+	if err != nil {
+		return err
+	}
+	prompts := mcp.Tool{Name: "test_trigger_prompt_change", Description: "Adds a prompt and takes it away again.",
+		ReadOnly: true}
+	return mcp.AddTool(s, prompts, func(context.Context, struct{}) (*mcp.Result, error) {
+		s.AddPrompt(mcp.Prompt{Name: "test_passing_prompt", Text: func(map[string]string) string { return "It was there." }})
+		library.DeletePrompts("test_passing_prompt")
+		return &mcp.Result{Text: "The list of prompts has changed."}, nil
+	})
 }

@@ -14,33 +14,38 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Resume finds the run that a retried call goes on with, and gives it the answers. ok is false for a call that is
-// new. A state that is not to be trusted is the client's error, and set as the exchange's.
-func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (
-	id messages.RunID, after uint64, ok bool, err error,
-) {
+// Resumed is the run that a retried call goes on with.
+type Resumed struct {
+	Run messages.RunID
+	// After is the number of the last event that the call sent to the client.
+	After uint64
+	// Left says that the client's user gave no answer: the run waits on.
+	Left bool
+}
+
+// Resume finds the run that a retried call goes on with, and gives it the answers; nil for a call that is new. A state
+// that is not to be trusted is the client's error, and set as the exchange's.
+func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (*Resumed, error) {
 	if req.Params.RequestState == "" {
-		return "", 0, false, nil
+		return nil, nil
 	}
 	c, err := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
+	r := &Resumed{Run: c.Run, After: c.After}
 	if err == nil {
-		err = a.settle(ctx, c, req.Params.InputResponses)
+		r.Left, err = a.settle(ctx, c, req.Params.InputResponses)
 	}
-	if err != nil {
-		if fail, ok := errors.AsType[*wire.Error](caller.RPCError(err)); ok {
-			wire.From(ctx).Fail(fail)
-		}
-		return "", 0, false, err
+	if fail, ok := errors.AsType[*wire.Error](caller.RPCError(err)); ok {
+		wire.From(ctx).Fail(fail)
 	}
-	return c.Run, c.After, true, nil
+	return r, err
 }
 
 // settle gives the run the answers to what it was asked for in the claims. What does not fit is asked for again, and
 // what has an answer already is left.
-func (a *Asker) settle(ctx context.Context, c claims, responses mcp.InputResponses) error {
+func (a *Asker) settle(ctx context.Context, c claims, responses mcp.InputResponses) (left bool, err error) {
 	state, err := a.runs.Own(ctx, c.Run)
 	if err != nil {
-		return err
+		return false, err
 	}
 	answers := map[string]json.RawMessage{}
 	for _, request := range c.Questions {
@@ -48,14 +53,15 @@ func (a *Asker) settle(ctx context.Context, c claims, responses mcp.InputRespons
 			answers[request], _ = json.Marshal(r)
 		}
 	}
-	_, err = a.Answer(ctx, state, answers)
-	return err
+	left, _, err = a.Answer(ctx, state, answers)
+	return left, err
 }
 
 // Answer gives the run the responses to the questions that are open, and returns when they are in its State. Unknown
-// and stale keys are passed over; bad says why a response could not be used.
+// and stale keys are passed over; left says that there is a response without an answer, and bad why a response could
+// not be used.
 func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (
-	bad, err error,
+	left bool, bad, err error,
 ) {
 	given := map[string]bool{}
 	for _, q := range caller.Questions(state) {
@@ -63,50 +69,45 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		if !ok {
 			continue
 		}
-		taken, why, err := a.take(ctx, state.RunID, q, response)
-		if err != nil {
-			return nil, err
-		}
-		if why != nil {
+		value, why := valueOf(q, response)
+		switch {
+		case why != nil:
 			bad = why
+			continue
+		case value == nil:
+			left = true
+			continue
 		}
-		if taken {
-			given[q.Request] = true
+		err := a.runs.Answer(ctx, state.RunID, q.Request, value, auth.From(ctx).Name)
+		switch messages.CodeOf(err) {
+		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
+			continue
 		}
+		if err != nil {
+			return left, bad, err
+		}
+		given[q.Request] = true
 	}
-	return bad, a.await(ctx, state, given)
+	return left, bad, a.await(ctx, state, given)
 }
 
-// take gives the run one response: an answer, or a refusal to give one, which cancels the run.
-func (a *Asker) take(ctx context.Context, id messages.RunID, q messages.Input, response json.RawMessage) (
-	taken bool, bad, err error,
-) {
+// valueOf returns the answer in a response: null, which the job sees, where the user declined to give one, and none
+// where the user, or a host that cannot ask, left the question alone.
+func valueOf(q messages.Input, response json.RawMessage) (json.RawMessage, error) {
 	var r struct {
 		Action  mcp.ElicitationResponseAction `json:"action"`
 		Content json.RawMessage               `json:"content"`
 	}
-	if json.Unmarshal(response, &r) != nil {
-		return false, badResponse(q), nil
-	}
-	by := auth.From(ctx).Name
+	_ = json.Unmarshal(response, &r)
 	switch r.Action {
 	case mcp.ElicitationResponseActionAccept:
-		value, err := formOf(q.Schema).answer(r.Content)
-		if err != nil {
-			return false, err, nil
-		}
-		err = a.runs.Answer(ctx, id, q.Request, value, by)
-		switch messages.CodeOf(err) {
-		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
-			return false, nil, nil
-		}
-		return err == nil, nil, err
+		return formOf(q.Schema).answer(r.Content)
 	case mcp.ElicitationResponseActionDecline:
-		return false, nil, a.runs.Cancel(ctx, id, by, "declined to answer: "+q.Prompt)
+		return json.RawMessage("null"), nil
 	case mcp.ElicitationResponseActionCancel:
-		return false, nil, a.runs.Cancel(ctx, id, by, "left unanswered: "+q.Prompt)
+		return nil, nil
 	}
-	return false, badResponse(q), nil
+	return nil, badResponse(q)
 }
 
 func badResponse(q messages.Input) error {
@@ -118,16 +119,11 @@ func (a *Asker) await(ctx context.Context, state messages.State, given map[strin
 	if len(given) == 0 {
 		return nil
 	}
-	for e, err := range a.runs.Events(ctx, state.RunID, state.Seq) {
-		if err != nil {
-			return err
-		}
+	_, err := a.runs.Follow(ctx, state, func(e messages.Event) bool {
 		if r, ok := e.Body.(messages.InputReceived); ok {
 			delete(given, r.Request)
 		}
-		if len(given) == 0 {
-			break
-		}
-	}
-	return nil
+		return len(given) == 0
+	})
+	return err
 }

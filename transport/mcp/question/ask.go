@@ -2,7 +2,7 @@ package question
 
 import (
 	"context"
-	"slices"
+	"encoding/json"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -23,21 +23,11 @@ type Asker struct {
 // New returns an Asker that signs with the key what clients carry for it; a random key if there is none.
 func New(runs caller.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
 
-// legacyRounds is how often one call asks a client of the protocol with sessions: with one round more mcp-go fails
-// it.
-const legacyRounds = 10
-
-// Ask is what a call answers whose run waits for answers: the questions for the client, with the signed state that
-// finds the run again; nil for a client that cannot ask its user.
-func (a *Asker) Ask(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
-	x := wire.From(ctx)
-	round := 1 + a.round(ctx, req)
-	if !x.Elicits() || !x.Modern() && round > legacyRounds {
-		return nil
-	}
-	c := claims{Run: state.RunID, After: state.Seq, Round: round, Principal: auth.From(ctx).Name, Call: callOf(req),
+// Required is what a call of 2026-07-28 answers whose run waits for answers: the questions for the client, with the
+// signed state that finds the run again.
+func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
+	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
-	a.AskUntil(ctx, x, state)
 	b := server.NewInputRequestBuilder("")
 	for _, q := range caller.Questions(state) {
 		c.Questions = append(c.Questions, q.Request)
@@ -46,33 +36,57 @@ func (a *Asker) Ask(ctx context.Context, req mcp.CallToolRequest, state messages
 	return b.RequestState(a.signer.sign(c)).ToolResult()
 }
 
-// AskUntil has the questions of a client of the protocol with sessions taken back when one of them is answered some
-// other way, or the run has ended: its call waits for the answers.
-func (a *Asker) AskUntil(ctx context.Context, x *wire.Exchange, state messages.State) {
-	if x.Modern() {
-		return
+// mostAsked is how often one call asks for what its client answers wrongly.
+const mostAsked = 10
+
+// Elicit asks the client of the exchange, one of the protocol with sessions, for the first answer that the run waits
+// for, and returns the run's State then. A question that is answered some other way is withdrawn. asked is false if the
+// client cannot ask its user, or the user gave no answer: the run waits on. meta goes with the question.
+func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.State, meta *mcp.Meta) (
+	now messages.State, asked bool, err error,
+) {
+	if !x.Elicits() || !auth.From(ctx).May(auth.WriteRuns) {
+		return state, false, nil
 	}
-	done := make(chan struct{})
-	x.AskUntil(done)
-	answered := func(e messages.Event) bool {
-		r, ok := e.Body.(messages.InputReceived)
-		return ok && slices.ContainsFunc(caller.Questions(state), func(q messages.Input) bool { return q.Request == r.Request })
-	}
+	open := caller.Questions(state)[0]
+	q := Elicitation(open)
+	q.Meta = meta
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
 	go func() {
-		if _, err := a.runs.Follow(ctx, state, answered); err == nil {
-			close(done)
+		if _, err := a.runs.Follow(asking, state, func(e messages.Event) bool {
+			r, ok := e.Body.(messages.InputReceived)
+			return ok && r.Request == open.Request || e.Kind() == messages.KindRunCanceling
+		}); err == nil {
+			stop()
 		}
 	}()
+	for range mostAsked {
+		var response json.RawMessage
+		err := x.Ask(asking, mcp.MethodElicitationCreate, q, &response)
+		switch {
+		case ctx.Err() != nil:
+			return state, false, context.Cause(ctx)
+		case asking.Err() != nil: // it was answered some other way
+			now, err = a.runs.State(ctx, state.RunID)
+			return now, true, err
+		case err != nil: // a client that cannot ask after all
+			return state, false, nil
+		}
+		left, bad, err := a.Answer(ctx, state, map[string]json.RawMessage{open.Request: response})
+		if left || err != nil {
+			return state, false, err
+		}
+		if bad == nil {
+			now, err = a.runs.State(ctx, state.RunID)
+			return now, true, err
+		}
+	}
+	return state, false, nil
 }
 
 func callOf(req mcp.CallToolRequest) string {
 	return callDigest(req.Params.Name, req.GetRawArguments())
-}
-
-// round returns how often the call has asked before.
-func (a *Asker) round(ctx context.Context, req mcp.CallToolRequest) int {
-	c, _ := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
-	return c.Round
 }
 
 // Elicitation is the question as the protocol asks it.

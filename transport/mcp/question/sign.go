@@ -20,8 +20,6 @@ type claims struct {
 	Questions []string `json:"ask"`
 	// After is the number of the last event that the call sent to the client.
 	After uint64 `json:"after"`
-	// Round counts the times that the call asked, from 1.
-	Round int `json:"round"`
 	// Principal and Call, the digest of tool and arguments, are whose and which call may go on.
 	Principal string `json:"of,omitempty"`
 	Call      string `json:"call"`

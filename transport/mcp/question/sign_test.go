@@ -16,7 +16,7 @@ var (
 )
 
 func signedClaims() claims {
-	return claims{Run: "r_1", Questions: []string{"name"}, After: 7, Round: 1, Principal: "ann",
+	return claims{Run: "r_1", Questions: []string{"name"}, After: 7, Principal: "ann",
 		Call: callDigest("ask", json.RawMessage(`{"who":"Ann"}`)), Expires: signedAt.Add(stateLife).Unix()}
 }
 

@@ -2,10 +2,11 @@ package subscription
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -18,36 +19,25 @@ import (
 type Config struct {
 	Runs  caller.Runs
 	Tasks *task.Tasks
-	MCP   *server.MCPServer // whose lists change
 	Log   *zap.Logger
 	// Retry is how long after it failed a run is read again.
 	Retry time.Duration
 }
 
-// Hub knows who subscribed to what, and reads the runs that make it change: each once, however many subscribed, until
-// it ends or nobody is subscribed. Subscribers end with their session or stream.
+// Hub knows who subscribed to what. Subscribers end with their session or stream.
 type Hub struct {
 	config Config
 	runs   caller.Runs
 
 	mu       sync.Mutex
 	changes  []Changes
-	topics   map[source]map[topic]map[*subscriber]struct{}
-	files    map[string]int // of each owner, the topics that are files
-	watches  map[messages.RunID]*watch
+	all      map[*subscriber]struct{}
 	sessions map[*wire.Session]*subscriber
-}
-
-// watch is a run that is being read.
-type watch struct {
-	run  messages.State // when it began
-	stop context.CancelFunc
 }
 
 // New returns a Hub of nobody.
 func New(config Config) *Hub {
-	return &Hub{config: config, runs: config.Runs, topics: map[source]map[topic]map[*subscriber]struct{}{},
-		files: map[string]int{}, watches: map[messages.RunID]*watch{}, sessions: map[*wire.Session]*subscriber{}}
+	return &Hub{config: config, runs: config.Runs, all: map[*subscriber]struct{}{}, sessions: map[*wire.Session]*subscriber{}}
 }
 
 // Methods are the protocol's methods about subscriptions.
@@ -58,104 +48,67 @@ func (h *Hub) Methods() map[string]wire.Method {
 
 // Updated notifies the subscribers of a resource that it has changed. Files of Changes are for runs alone to change.
 func (h *Hub) Updated(uri string) {
-	t, ok := h.topicOf(uri)
-	if !ok {
-		return
+	if t, ok := h.topicOf(uri); ok {
+		h.mark(t)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.mark(t)
 }
 
-// mark notifies all who subscribed to the topic. Under mu.
+// Listed notifies those who listen that a list has changed. method is the notification's.
+func (h *Hub) Listed(method string) { h.mark(topic{method: method}) }
+
 func (h *Hub) mark(t topic) {
-	for sub := range h.topics[t.source][t] {
-		sub.mark(t)
+	for _, sub := range h.subscribers() {
+		sub.mark(func(own topic) bool { return own == t })
 	}
 }
 
-// add subscribes to the topic; run is the topic's.
-func (h *Hub) add(sub *subscriber, t topic, run messages.State) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, there := sub.topics[t]; !there && len(sub.topics) >= maxTopics {
-		return tooMany()
+// Started follows a run that was started just now for those who subscribed to files that it may write. It notifies of
+// what the run has written by then: nothing else does.
+func (h *Hub) Started(run messages.State) {
+	for _, sub := range h.subscribers() {
+		if run.Queued != nil && sub.owner == run.Queued.Principal {
+			for _, a := range run.Artifacts {
+				sub.wrote(run, a)
+			}
+			sub.follow(run)
+		}
 	}
-	if sub.closed {
-		return nil
-	}
-	sub.topics[t] = struct{}{}
-	if h.topics[t.source] == nil {
-		h.topics[t.source] = map[topic]map[*subscriber]struct{}{}
-	}
-	if h.topics[t.source][t] == nil {
-		h.topics[t.source][t] = map[*subscriber]struct{}{}
-		h.count(t, 1)
-	}
-	h.topics[t.source][t][sub] = struct{}{}
-	h.watch(run)
-	return nil
 }
 
-// remove ends subscriptions to the topics. No notification of them follows.
-func (h *Hub) remove(sub *subscriber, topics ...topic) {
+func (h *Hub) subscribers() []*subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, t := range topics {
-		h.removeLocked(sub, t)
-	}
+	return slices.Collect(maps.Keys(h.all))
+}
+
+// newSubscriber returns a subscriber of the owner's, who is told by tell. Under mu.
+func (h *Hub) newSubscriber(owner string, tell func(context.Context, topic)) *subscriber {
+	sub := &subscriber{hub: h, owner: owner, tell: tell, topics: map[topic]struct{}{},
+		follows: map[messages.RunID]context.CancelFunc{}, bell: make(chan struct{}, 1)}
+	h.all[sub] = struct{}{}
+	return sub
 }
 
 // close ends all that the subscriber subscribed to, for ever.
 func (h *Hub) close(sub *subscriber) {
+	sub.close()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	sub.closed = true
-	for t := range sub.topics {
-		h.removeLocked(sub, t)
-	}
-}
-
-// removeLocked is remove under mu.
-func (h *Hub) removeLocked(sub *subscriber, t topic) {
-	if _, there := sub.topics[t]; !there {
-		return
-	}
-	delete(sub.topics, t)
-	sub.unmark(t)
-	delete(h.topics[t.source][t], sub)
-	if len(h.topics[t.source][t]) > 0 {
-		return
-	}
-	h.count(t, -1)
-	delete(h.topics[t.source], t)
-	if len(h.topics[t.source]) > 0 {
-		return
-	}
-	delete(h.topics, t.source)
-	h.unwatch(t.source)
-}
-
-// count keeps how many topics of an owner are files. Under mu.
-func (h *Hub) count(t topic, n int) {
-	if t.path == "" {
-		return
-	}
-	if h.files[t.owner] += n; h.files[t.owner] == 0 {
-		delete(h.files, t.owner)
-	}
+	delete(h.all, sub)
 }
 
 // Kept is how much a Hub keeps, which is nothing when everybody has left.
-type Kept struct{ Runs, Topics, Sessions, Owners int }
+type Kept struct{ Runs, Topics, Sessions, Subscribers int }
 
 // Kept returns how much the Hub keeps.
 func (h *Hub) Kept() Kept {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	k := Kept{Runs: len(h.watches), Sessions: len(h.sessions), Owners: len(h.files)}
-	for _, topics := range h.topics {
-		k.Topics += len(topics)
+	k := Kept{Sessions: len(h.sessions), Subscribers: len(h.all)}
+	for sub := range h.all {
+		sub.mu.Lock()
+		k.Runs, k.Topics = k.Runs+len(sub.follows), k.Topics+len(sub.topics)
+		sub.mu.Unlock()
 	}
 	return k
 }

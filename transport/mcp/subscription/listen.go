@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"context"
-	"crypto/rand"
 	"maps"
 	"slices"
 	"strings"
@@ -70,11 +69,13 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 		err = caller.Require(ctx, auth.ReadRuns)
 	}
 	if err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	l := &listener{hub: h, x: x, meta: map[string]any{mcp.MetaKeySubscriptionID: x.ID()}, elicits: x.Elicits(),
 		shown: map[messages.RunID]string{}}
-	l.sub = newSubscriber(l.tell)
+	h.mu.Lock()
+	l.sub = h.newSubscriber(auth.From(ctx).Name, l.tell)
+	h.mu.Unlock()
 	defer h.close(l.sub)
 	l.serve(ctx, p.Notifications)
 	return map[string]any{"_meta": l.meta}, nil
@@ -83,9 +84,6 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 // serve subscribes before it acknowledges: no change after that is missed.
 func (l *listener) serve(ctx context.Context, f filter) {
 	established := l.establish(ctx, f)
-	if lists := established.lists(); len(lists) > 0 {
-		defer l.hub.broadcasts(ctx, l.sub, lists)()
-	}
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
 	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.empty() {
 		return
@@ -97,17 +95,19 @@ func (l *listener) serve(ctx context.Context, f filter) {
 // not there. It notifies once of each task as it stands, so that nothing is missed between its start and now.
 func (l *listener) establish(ctx context.Context, f filter) filter {
 	out := filter{Tools: f.Tools, Prompts: f.Prompts, Resources: f.Resources}
+	for _, method := range f.lists() {
+		_ = l.sub.add(topic{method: method}) // there are few
+	}
 	for _, uri := range f.URIs {
 		if l.hub.subscribeTo(ctx, l.sub, uri) == nil {
 			out.URIs = append(out.URIs, uri)
 		}
 	}
 	for _, id := range f.Tasks {
-		t := topic{source: source{run: id}}
-		state, err := l.hub.runs.Own(ctx, id)
-		if err == nil && l.hub.add(l.sub, t, state) == nil {
+		t := topic{run: id}
+		if l.hub.subscribeToRun(ctx, l.sub, t) == nil {
 			out.Tasks = append(out.Tasks, id)
-			l.sub.mark(t)
+			l.sub.mark(func(own topic) bool { return own == t })
 		}
 	}
 	return out
@@ -139,39 +139,3 @@ func (l *listener) tellTask(ctx context.Context, id messages.RunID) {
 	d.Meta = l.meta
 	_ = l.x.Notify("notifications/tasks", d)
 }
-
-// broadcasts marks for the subscriber what mcp-go broadcasts of the methods, until the returned function is called.
-func (h *Hub) broadcasts(ctx context.Context, sub *subscriber, methods []string) (stop func()) {
-	b := &broadcast{id: rand.Text(), heard: make(chan mcp.JSONRPCNotification, 16)}
-	if h.config.MCP.RegisterSession(ctx, b) != nil {
-		return func() {}
-	}
-	ctx, end := context.WithCancel(ctx)
-	go func() {
-		for {
-			select {
-			case n := <-b.heard:
-				if slices.Contains(methods, n.Method) {
-					sub.mark(topic{method: n.Method})
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return func() {
-		h.config.MCP.UnregisterSession(ctx, b.id)
-		end()
-	}
-}
-
-// broadcast is a session as mcp-go knows them, that hears what is for all.
-type broadcast struct {
-	id    string
-	heard chan mcp.JSONRPCNotification
-}
-
-func (b *broadcast) Initialize()                                         {}
-func (b *broadcast) Initialized() bool                                   { return true }
-func (b *broadcast) NotificationChannel() chan<- mcp.JSONRPCNotification { return b.heard }
-func (b *broadcast) SessionID() string                                   { return b.id }

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"errors"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -25,12 +26,12 @@ func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = h.subscribeTo(ctx, h.session(x.Session()), p.URI)
+	err = h.subscribeTo(ctx, h.session(ctx, x.Session()), p.URI)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return nil, caller.NoResource(x, p.URI)
 	}
 	if err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	return struct{}{}, nil
 }
@@ -40,11 +41,11 @@ func (h *Hub) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sub := h.session(x.Session())
-	h.remove(sub, h.filesOf(ctx, p.URI)...)
+	topics := h.filesOf(p.URI)
 	if t, ok := h.topicOf(p.URI); ok {
-		h.remove(sub, t)
+		topics = append(topics, t)
 	}
+	h.session(ctx, x.Session()).remove(topics...)
 	return struct{}{}, nil
 }
 
@@ -54,14 +55,14 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 		return subscribeParams{}, caller.NoMethod()
 	}
 	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
-		return subscribeParams{}, caller.RPCError(err)
+		return subscribeParams{}, err
 	}
 	p, err := caller.Params[subscribeParams](x)
 	if err == nil && p.URI == "" {
 		err = messages.InvalidInput("a subscription needs the uri of a resource")
 	}
 	if err != nil {
-		return p, caller.RPCError(err)
+		return p, err
 	}
 	return p, nil
 }
@@ -72,7 +73,7 @@ func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) erro
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the uri has %d bytes, and may have %d",
 			len(uri), maxURI)
 	}
-	if topics := h.filesOf(ctx, uri); len(topics) > 0 {
+	if topics := h.filesOf(uri); len(topics) > 0 {
 		return h.subscribeToFiles(ctx, sub, topics)
 	}
 	t, ok := h.topicOf(uri)
@@ -80,28 +81,35 @@ func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) erro
 		return messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
 	}
 	if t.run == "" {
-		return h.add(sub, t, messages.State{})
+		return sub.add(t)
 	}
+	return h.subscribeToRun(ctx, sub, t)
+}
+
+func (h *Hub) subscribeToRun(ctx context.Context, sub *subscriber, t topic) error {
 	state, err := h.runs.Own(ctx, t.run)
-	if err != nil {
-		return err
+	if err == nil {
+		err = sub.add(t)
 	}
-	return h.add(sub, t, state)
+	if err == nil {
+		sub.follow(state)
+	}
+	return err
 }
 
 // subscribeToFiles subscribes to the topics of a file, all or none. Runs that begin later are for Started to tell of:
 // what is not listed here is not begun.
-func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []topic) error {
+func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []topic) (err error) {
 	for _, t := range topics {
-		if err := h.add(sub, t, messages.State{}); err != nil {
-			h.remove(sub, topics...)
-			return err
-		}
+		err = errors.Join(err, sub.add(t))
 	}
-	begun := []messages.Status{messages.Pending, messages.Processing}
-	active, err := h.runs.ListOwn(ctx, messages.Query{Status: begun, Limit: 1000})
+	var active []messages.Summary
+	if err == nil {
+		begun := []messages.Status{messages.Pending, messages.Processing}
+		active, err = h.runs.ListOwn(ctx, messages.Query{Status: begun, Limit: 1000})
+	}
 	if err != nil {
-		h.remove(sub, topics...)
+		sub.remove(topics...)
 		return err
 	}
 	for _, run := range active {
@@ -113,14 +121,14 @@ func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []to
 }
 
 // session returns the session's subscriber, which ends with it.
-func (h *Hub) session(session *wire.Session) *subscriber {
+func (h *Hub) session(ctx context.Context, session *wire.Session) *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if sub := h.sessions[session]; sub != nil {
 		return sub
 	}
-	var sub *subscriber
-	sub = newSubscriber(func(ctx context.Context, t topic) { h.tellSession(ctx, session, sub, t) })
+	sub := h.newSubscriber(auth.From(ctx).Name, nil)
+	sub.tell = func(ctx context.Context, t topic) { h.tellSession(ctx, session, sub, t) }
 	h.sessions[session] = sub
 	go func() {
 		sub.pump(context.Background(), session.Done())
@@ -149,14 +157,17 @@ func (h *Hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 	}
 	_ = session.Notify("notifications/tasks/status", h.config.Tasks.Legacy(state))
 	if state.Status.IsEnded() {
-		h.remove(sub, t)
+		sub.remove(t)
 	}
 }
 
 // ReportTask notifies the session of the status of the task that it made. That is a courtesy: a session with too many
 // subscriptions has to ask.
-func (h *Hub) ReportTask(session *wire.Session, run messages.State) {
-	if session != nil {
-		_ = h.add(h.session(session), topic{source: source{run: run.RunID}}, run)
+func (h *Hub) ReportTask(ctx context.Context, session *wire.Session, run messages.State) {
+	if session == nil {
+		return
+	}
+	if sub := h.session(ctx, session); sub.add(topic{run: run.RunID}) == nil {
+		sub.follow(run)
 	}
 }

@@ -15,22 +15,26 @@ func TestASlowSubscriberIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		read := make(chan topic)
-		sub := newSubscriber(func(ctx context.Context, t topic) {
+		sub := New(Config{}).newSubscriber("", func(ctx context.Context, t topic) {
 			select {
 			case read <- t:
 			case <-ctx.Done():
 			}
 		})
 		go sub.pump(ctx, nil)
-		a, b, c := topic{uri: "a"}, topic{uri: "b"}, topic{source: source{run: "r_1"}}
-		sub.mark(a)
+		a, b, c := topic{uri: "a"}, topic{uri: "b"}, topic{run: "r_1"}
+		mark := func(topics ...topic) {
+			for _, t := range topics {
+				_ = sub.add(t)
+				sub.mark(func(own topic) bool { return own == t })
+			}
+		}
+		mark(a)
 		synctest.Wait() // a is being told
 		for range 10_000 {
-			sub.mark(b)
-			sub.mark(c)
-			sub.mark(a)
+			mark(b, c, a)
 		}
-		sub.unmark(c)
+		sub.remove(c)
 		for i, want := range []topic{a, b, a} {
 			if got := <-read; got != want {
 				t.Errorf("told of %v as number %d, want %v", got, i, want)
@@ -53,7 +57,7 @@ func TestPumpEnds(t *testing.T) {
 		done, ended := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(ended)
-			newSubscriber(func(context.Context, topic) {}).pump(t.Context(), done)
+			New(Config{}).newSubscriber("", func(context.Context, topic) {}).pump(t.Context(), done)
 		}()
 		synctest.Wait()
 		close(done)
@@ -64,9 +68,8 @@ func TestPumpEnds(t *testing.T) {
 // "run://{id} and its events change at each milestone, an artifact when it is written, and all with the end"; a task
 // where it may stand otherwise; nothing with a delta, which took does not ask about.
 func TestWhatAnEventChanges(t *testing.T) {
-	r := source{run: "r"}
-	run, events := topic{uri: "run://r", source: r}, topic{uri: "run://r/events", source: r}
-	llms, task := topic{uri: "run://r/artifacts/llms.txt", source: r, artifact: "llms.txt"}, topic{source: r}
+	run, events := topic{uri: "run://r", run: "r"}, topic{uri: "run://r/events", run: "r"}
+	llms, task := topic{uri: "run://r/artifacts/llms.txt", run: "r", artifact: "llms.txt"}, topic{run: "r"}
 	llmsFile, other := messages.Artifact{Name: "llms.txt"}, messages.Artifact{Name: "other.txt"}
 	for _, c := range []struct {
 		body    messages.Body
@@ -98,19 +101,20 @@ func TestWhatAnEventChanges(t *testing.T) {
 	}
 }
 
-// With the terminal the watcher is gone in the same moment: whoever subscribes then, with a State from before, gets a
-// watcher of its own, and is told.
-func TestTheTerminalRetiresTheWatcher(t *testing.T) {
-	h := New(Config{})
+// With the terminal nobody follows the run any more, in the same moment: whoever subscribes then, with a State from
+// before, follows it again, and is told.
+func TestTheTerminalEndsTheFollowing(t *testing.T) {
+	sub := New(Config{}).newSubscriber("", nil)
 	stopped := false
-	w := &watch{messages.State{RunID: "r", Queued: &messages.RunQueued{}}, func() { stopped = true }}
-	h.watches["r"] = w
-	h.took(w, messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
-	if h.watches["r"] == nil || stopped {
+	run := messages.State{RunID: "r", Queued: &messages.RunQueued{}}
+	_ = sub.add(topic{uri: "run://r", run: "r"})
+	sub.follows["r"] = func() { stopped = true }
+	sub.took(run, messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
+	if sub.follows["r"] == nil || stopped {
 		t.Fatal("gone before the terminal")
 	}
-	h.took(w, messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
-	if h.watches["r"] != nil || !stopped {
+	sub.took(run, messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
+	if sub.follows["r"] != nil || !stopped {
 		t.Error("still there after the terminal")
 	}
 }
@@ -118,9 +122,9 @@ func TestTheTerminalRetiresTheWatcher(t *testing.T) {
 // A subscription that comes as its session ends leaves nothing behind.
 func TestNobodySubscribesForASessionThatIsOver(t *testing.T) {
 	h := New(Config{})
-	sub := newSubscriber(func(context.Context, topic) {})
+	sub := h.newSubscriber("", nil)
 	h.endSession(nil, sub)
-	if err := h.add(sub, topic{uri: "x://y"}, messages.State{}); err != nil {
+	if err := sub.add(topic{uri: "x://y"}); err != nil {
 		t.Error(err)
 	}
 	if left := h.Kept(); left != (Kept{}) || len(sub.topics) > 0 {
@@ -131,15 +135,15 @@ func TestNobodySubscribesForASessionThatIsOver(t *testing.T) {
 // What one has unsubscribed from is not told any more, also where it had changed before.
 func TestWhatIsUnsubscribedIsNotTold(t *testing.T) {
 	h := New(Config{})
-	sub := newSubscriber(func(context.Context, topic) {})
+	sub := h.newSubscriber("", nil)
 	kept, left := topic{uri: "x://kept"}, topic{uri: "x://left"}
 	for _, topic := range []topic{left, kept} {
-		if err := h.add(sub, topic, messages.State{}); err != nil {
+		if err := sub.add(topic); err != nil {
 			t.Fatal(err)
 		}
 		h.Updated(topic.uri)
 	}
-	h.remove(sub, left)
+	sub.remove(left)
 	if got, ok := sub.next(); !ok || got != kept {
 		t.Errorf("told of %v", got)
 	}

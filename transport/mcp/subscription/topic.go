@@ -1,10 +1,9 @@
 package subscription
 
 import (
-	"context"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // topic is what a client can subscribe to: a resource, a task, or a list.
@@ -13,16 +12,12 @@ type topic struct {
 	method string
 	// uri is the resource's.
 	uri string
-	// source makes the resource change, or is the task where there is no uri; none where Updated says that it changed.
-	source
+	// run makes the resource change, or is the task where there is no uri.
+	run messages.RunID
+	// path is the file that the resource is, whichever of the caller's runs writes it.
+	path string
 	// artifact is the one of the run that is the resource; "" for what every milestone changes.
 	artifact string
-}
-
-// source is what makes topics change: a run, or whichever run of an owner writes a file.
-type source struct {
-	run         messages.RunID
-	owner, path string
 }
 
 // changes reports whether the event, a milestone of the topic's run, may change what the topic shows.
@@ -66,14 +61,14 @@ func (h *Hub) topicOf(uri string) (topic, bool) {
 			continue
 		}
 		if run, artifact, ok := c.Artifact(uri); ok {
-			return topic{uri: uri, source: source{run: run}, artifact: artifact}, run != ""
+			return topic{uri: uri, run: run, artifact: artifact}, run != ""
 		}
 	}
 	return topic{uri: uri}, true
 }
 
-// filesOf are the topics of a resource that is a file of whoever calls in the context.
-func (h *Hub) filesOf(ctx context.Context, uri string) []topic {
+// filesOf are the topics of a resource that is a file below the caller's folder.
+func (h *Hub) filesOf(uri string) []topic {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var topics []topic
@@ -82,14 +77,16 @@ func (h *Hub) filesOf(ctx context.Context, uri string) []topic {
 			continue
 		}
 		for _, path := range c.Files(uri) {
-			topics = append(topics, topic{uri: uri, source: source{owner: auth.From(ctx).Name, path: path}})
+			topics = append(topics, topic{uri: uri, path: path})
 		}
 	}
 	return topics
 }
 
-// pathsOf are the files that the run wrote as the artifact. Under mu.
+// pathsOf are the files that the run wrote as the artifact.
 func (h *Hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	var paths []string
 	for _, c := range h.changes {
 		if c.File == nil {
@@ -105,16 +102,11 @@ func (h *Hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
 // Newest returns the run's artifacts whose files are not among those that later runs wrote, and adds its own to
 // these.
 func (h *Hub) Newest(run messages.State, written map[string]bool) []messages.Artifact {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var own []messages.Artifact
 	var files []string
 	for _, a := range run.Artifacts {
-		paths, later := h.pathsOf(run, a), false
-		for _, path := range paths {
-			later = later || written[path]
-		}
-		if !later {
+		paths := h.pathsOf(run, a)
+		if !slices.ContainsFunc(paths, func(path string) bool { return written[path] }) {
 			own = append(own, a)
 		}
 		files = append(files, paths...)

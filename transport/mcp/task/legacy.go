@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -54,14 +52,14 @@ func (t *Tasks) legacyGet(_ context.Context, x *wire.Exchange, state messages.St
 // legacyCancel answers once the task is cancelled.
 func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messages.State, p taskParams) (any, error) {
 	if state.Status.IsEnded() {
-		return nil, caller.RPCError(messages.InvalidInput("task %s has ended: it is %s", state.RunID, taskStatusOf(state)))
+		return nil, messages.InvalidInput("task %s has ended: it is %s", state.RunID, taskStatusOf(state))
 	}
 	if _, err := t.cancelTask(ctx, x, state, p); err != nil {
 		return nil, err
 	}
 	state, err := t.runs.Follow(ctx, state, nil)
 	if err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	return t.Legacy(state), nil
 }
@@ -72,13 +70,13 @@ func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messag
 	for !state.Status.IsEnded() {
 		var err error
 		if state, err = t.config.Watch(ctx, state.RunID, state.Seq); err != nil {
-			return nil, caller.RPCError(err)
+			return nil, err
 		}
 		if len(caller.Questions(state)) == 0 {
 			continue
 		}
 		if state, err = t.elicit(ctx, x, state); err != nil {
-			return nil, caller.RPCError(err)
+			return nil, err
 		}
 	}
 	if taskStatusOf(state) == taskFailed {
@@ -92,35 +90,16 @@ func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messag
 	return r, nil
 }
 
-// elicit gets a waiting run its answers from the client's user, or waits until they came some other way, as for a
-// caller that may not answer.
+// elicit gets a waiting run an answer from the client's user, or waits until it came some other way.
 func (t *Tasks) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
-	if !x.Elicits() || !auth.From(ctx).May(auth.WriteRuns) {
-		return t.runs.Follow(ctx, state, func(e messages.Event) bool {
-			return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
-		})
+	meta := &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
+	now, asked, err := t.config.Asker.Elicit(ctx, x, state, meta)
+	if asked || err != nil {
+		return now, err
 	}
-	open := caller.Questions(state)
-	q := question.Elicitation(open[0])
-	q.Meta = &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
-	t.config.Asker.AskUntil(ctx, x, state)
-	answer, err := t.config.MCP.RequestElicitation(ctx, mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: q})
-	if err != nil {
-		return state, err
-	}
-	if answer.Action == "" { // it was answered some other way, or the task has ended
-		return t.runs.State(ctx, state.RunID)
-	}
-	response, _ := json.Marshal(answer)
-	bad, err := t.config.Asker.Answer(ctx, state, map[string]json.RawMessage{open[0].Request: response})
-	if err == nil {
-		err = bad
-	}
-	if err != nil {
-		return state, err
-	}
-	return t.runs.State(ctx, state.RunID)
+	return t.runs.Follow(ctx, state, func(e messages.Event) bool {
+		return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
+	})
 }
 
 // legacyListTasks answers a page of the caller's tasks, those first that were made last.
@@ -129,21 +108,21 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 		return nil, caller.NoMethod()
 	}
 	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	p, err := caller.Params[struct {
 		Cursor string `json:"cursor"`
 	}](x)
 	if err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	q := messages.Query{ByQueued: true, Limit: taskPage + 1}
 	if q.After, err = placeOf(p.Cursor); err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	runs, err := t.runs.ListOwn(ctx, q)
 	if err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	return t.legacyPage(ctx, runs)
 }
@@ -161,7 +140,7 @@ func (t *Tasks) legacyPage(ctx context.Context, runs []messages.Summary) (any, e
 			continue
 		}
 		if err != nil {
-			return nil, caller.RPCError(err)
+			return nil, err
 		}
 		list.Tasks = append(list.Tasks, t.Legacy(state))
 	}

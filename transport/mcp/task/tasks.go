@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -28,7 +27,6 @@ const (
 type Config struct {
 	Runs  caller.Runs
 	Asker *question.Asker
-	MCP   *server.MCPServer
 	Info  mcp.Implementation
 	// Result is what the call of the run would have been answered.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
@@ -102,15 +100,15 @@ func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method 
 			return nil, caller.NeedsTasks()
 		}
 		if err := caller.Require(ctx, scope); err != nil {
-			return nil, caller.RPCError(err)
+			return nil, err
 		}
 		p, err := caller.Params[taskParams](x)
 		if err != nil {
-			return nil, caller.RPCError(err)
+			return nil, err
 		}
 		state, err := t.ownedTask(ctx, p.ID)
 		if err != nil {
-			return nil, caller.RPCError(err)
+			return nil, err
 		}
 		return do(ctx, x, state, p)
 	}
@@ -147,19 +145,19 @@ func (t *Tasks) getTask(ctx context.Context, x *wire.Exchange, state messages.St
 }
 
 func (t *Tasks) updateTask(ctx context.Context, _ *wire.Exchange, state messages.State, p taskParams) (any, error) {
-	bad, err := t.config.Asker.Answer(ctx, state, p.Responses)
+	_, bad, err := t.config.Asker.Answer(ctx, state, p.Responses)
 	if err == nil {
 		err = bad
 	}
 	if err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	return struct{}{}, nil
 }
 
 func (t *Tasks) cancelTask(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
 	if err := t.runs.CancelOwn(ctx, state.RunID, "tasks/cancel"); err != nil {
-		return nil, caller.RPCError(err)
+		return nil, err
 	}
 	return struct{}{}, nil
 }

@@ -244,7 +244,7 @@ func TestEndBehindFullStdout(t *testing.T) {
 		c.send(toolCall("2", "hold", `{}`, ""))
 		<-f.entered
 		synctest.Wait()
-		f.mcp.SendNotificationToAllClients("notifications/x", nil)
+		f.wire.Broadcast("notifications/x")
 		synctest.Wait()
 		c.in.Close()
 		if err := <-c.ended; err != nil {

@@ -64,15 +64,15 @@ func TestNothingIsToldAfterACancellation(t *testing.T) {
 	}
 }
 
-// What a handler sends through mcp-go alone waits for a client that does not read, and is not dropped.
+// What a handler sends waits for a client that does not read, and is not dropped.
 func TestHandlersWaitForSlowClients(t *testing.T) {
 	const n = 1000
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, wire.Config{})
 		f.mcp.AddTool(mcp.NewTool("burst"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			for i := range n {
-				err := f.mcp.SendNotificationToClient(ctx, "notifications/progress",
-					progress(wire.From(ctx), i+1, strings.Repeat("x", 1000)))
+				x := wire.From(ctx)
+				err := x.Notify("notifications/progress", progress(x, i+1, strings.Repeat("x", 1000)))
 				if err != nil {
 					return nil, err
 				}

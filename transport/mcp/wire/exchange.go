@@ -16,13 +16,11 @@ import (
 type Exchange struct {
 	server  *Server
 	session *Session // nil for versions without sessions
-	view    view
 	table   *requestTable
 	key     string // in the table
 	name    string // of the session, else of the request, for mcp-go
 	msg     message
 	modern  bool
-	listens bool // mcp-go serves it as a stream of subscriptions
 	out     stream
 
 	ctx      context.Context
@@ -30,12 +28,9 @@ type Exchange struct {
 	noAnswer atomic.Bool // the client gets no answer
 	held     atomic.Int64
 
-	info         atomic.Pointer[mcp.Implementation]
 	capabilities atomic.Pointer[mcp.ClientCapabilities]
-	filter       atomic.Pointer[mcp.SubscriptionFilter]
-	relay        atomic.Pointer[relay]
 	override     atomic.Pointer[outcome]
-	withdrawn    atomic.Pointer[<-chan struct{}] // closed when open questions are to be withdrawn
+	place        atomic.Pointer[string] // the event id of the newest place to go on from
 
 	waiting  atomic.Int32 // writers that wait for mu
 	mu       sync.Mutex   // held while a message is written, which a slow client can delay
@@ -119,12 +114,7 @@ func (x *Exchange) Session() *Session { return x.session }
 // Notify writes a notification to the request's own stream, in order, before the result. It blocks while the client
 // reads too slowly. It returns an error after the result or if the client has disconnected. It does nothing if an
 // HTTP client does not accept event streams.
-func (x *Exchange) Notify(method string, params any) error {
-	if r := x.relay.Load(); r != nil {
-		r.settle()
-	}
-	return x.notify(method, params)
-}
+func (x *Exchange) Notify(method string, params any) error { return x.notify("", method, params) }
 
 // Reply sets the result that the client gets instead of the one that the handler returns.
 func (x *Exchange) Reply(result any) { x.override.Store(&outcome{result: result}) }
@@ -137,8 +127,8 @@ func (x *Exchange) Fail(e *Error) {
 	}
 }
 
-func (x *Exchange) notify(method string, params any) error {
-	f, err := callFrame("", method, params)
+func (x *Exchange) notify(eventID, method string, params any) error {
+	f, err := callFrame(eventID, "", method, params)
 	if err != nil {
 		return err
 	}
@@ -183,7 +173,7 @@ func (x *Exchange) abandon() {
 
 // disconnected stops the exchange of a client that has disconnected.
 func (x *Exchange) disconnected() {
-	if x.table == &x.server.modern {
+	if x.modern && x.table == &x.server.modern {
 		x.stop(errStreamClosed)
 		return
 	}
@@ -221,10 +211,24 @@ func (r *requestTable) add(x *Exchange, limit int) *Error {
 	return nil
 }
 
-func (r *requestTable) remove(key string) {
+func (r *requestTable) remove(x *Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.open, key)
+	if r.open[x.key] == x {
+		delete(r.open, x.key)
+	}
+}
+
+// take is add for an exchange that goes on with another one, whose stream broke.
+func (r *requestTable) take(x *Exchange, limit int) *Error {
+	r.mu.Lock()
+	old := r.open[x.key]
+	delete(r.open, x.key)
+	r.mu.Unlock()
+	if old != nil {
+		old.abandon()
+	}
+	return r.add(x, limit)
 }
 
 func (r *requestTable) find(key string) *Exchange {

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 const (
@@ -23,6 +20,7 @@ const (
 type frame struct {
 	buffer  bytes.Buffer
 	encoder *json.Encoder
+	head    int  // where the message begins
 	held    bool // it may still be read: HTTP/2 abandons writes in progress
 }
 
@@ -32,10 +30,17 @@ var frames = sync.Pool{New: func() any {
 	return f
 }}
 
-func newFrame() *frame {
+// newFrame begins a message. eventID is that of the event, or "".
+func newFrame(eventID string) *frame {
 	f := frames.Get().(*frame)
 	f.buffer.Reset()
+	if eventID != "" {
+		f.buffer.WriteString("id: ")
+		f.buffer.WriteString(eventID)
+		f.buffer.WriteByte('\n')
+	}
 	f.buffer.WriteString(eventHead)
+	f.head = f.buffer.Len()
 	f.buffer.WriteString(`{"jsonrpc":"2.0"`)
 	return f
 }
@@ -68,10 +73,8 @@ func (f *frame) close() {
 
 // event returns the message as a server-sent event, line with a newline, json alone.
 func (f *frame) event() []byte { return f.buffer.Bytes() }
-func (f *frame) line() []byte  { return f.buffer.Bytes()[len(eventHead) : f.buffer.Len()-1] }
-func (f *frame) json() []byte {
-	return f.buffer.Bytes()[len(eventHead) : f.buffer.Len()-len(eventTail)]
-}
+func (f *frame) line() []byte  { return f.buffer.Bytes()[f.head : f.buffer.Len()-1] }
+func (f *frame) json() []byte  { return f.buffer.Bytes()[f.head : f.buffer.Len()-len(eventTail)] }
 
 // redact removes what no client may read.
 func (s *Server) redact(f *frame) {
@@ -80,23 +83,20 @@ func (s *Server) redact(f *frame) {
 	}
 	message := f.json()
 	if quiet := s.config.Redact(message); !bytes.Equal(quiet, message) {
-		f.buffer.Truncate(len(eventHead))
+		f.buffer.Truncate(f.head)
 		f.buffer.Write(quiet)
 		f.buffer.WriteString(eventTail)
 	}
 }
 
 // callFrame returns a request of the server, or a notification if id is empty.
-func callFrame(id, method string, params any) (*frame, error) {
-	f := newFrame()
+func callFrame(eventID, id, method string, params any) (*frame, error) {
+	f := newFrame(eventID)
 	if id != "" {
 		f.buffer.WriteString(`,"id":`)
 		f.buffer.WriteString(id)
 	}
-	f.buffer.WriteString(`,"method":`)
-	if err := f.name(method); err != nil {
-		return nil, err
-	}
+	f.buffer.WriteString(`,"method":"` + method + `"`)
 	if params != nil {
 		f.buffer.WriteString(`,"params":`)
 		if err := f.value(params); err != nil {
@@ -107,23 +107,11 @@ func callFrame(id, method string, params any) (*frame, error) {
 	return f, nil
 }
 
-func (f *frame) name(method string) error {
-	if strings.ContainsFunc(method, special) {
-		return f.value(method)
-	}
-	f.buffer.WriteByte('"')
-	f.buffer.WriteString(method)
-	f.buffer.WriteByte('"')
-	return nil
-}
-
-func special(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
-
 // answerFrame returns the answer to the request with the id: its error, else its result.
 func answerFrame(id json.RawMessage, o outcome) (*frame, error) {
-	f := newFrame()
+	f := newFrame("")
 	if o.batch != nil {
-		f.buffer.Truncate(len(eventHead))
+		f.buffer.Truncate(f.head)
 		f.buffer.WriteByte('[')
 		f.buffer.Write(bytes.Join(o.batch, []byte{','}))
 		f.buffer.WriteByte(']')
@@ -151,52 +139,19 @@ func answerFrame(id json.RawMessage, o outcome) (*frame, error) {
 }
 
 // withModernFields adds what every result has from 2026-07-28 on: resultType, and the server's name in _meta.
-func (s *Server) withModernFields(result any) (json.RawMessage, error) {
+func (s *Server) withModernFields(result any) (any, error) {
 	text, err := json.Marshal(result)
 	if err != nil || len(text) == 0 || text[0] != '{' {
-		return text, err
+		return json.RawMessage(text), err
 	}
-	var out bytes.Buffer
-	typed, named := false, s.info == nil
-	jsonwalk.Object(text, func(key, value []byte) {
-		typed = typed || string(key) == "resultType"
-		if string(key) == "_meta" && !named {
-			value, named = s.withServerInfo(value), true
-		}
-		member(&out, string(key), value)
-	})
-	if !typed {
-		member(&out, "resultType", []byte(`"complete"`))
+	fields := map[string]json.RawMessage{"resultType": json.RawMessage(`"complete"`)}
+	meta := map[string]json.RawMessage{mcp.MetaKeyServerInfo: s.info}
+	err = json.Unmarshal(text, &fields)
+	if own := fields["_meta"]; err == nil && own != nil {
+		err = json.Unmarshal(own, &meta)
 	}
-	if !named {
-		member(&out, "_meta", s.withServerInfo(nil))
+	if err == nil && s.info != nil {
+		fields["_meta"], err = json.Marshal(meta)
 	}
-	return append(out.Bytes(), '}'), nil
-}
-
-// withServerInfo returns the _meta object with the server's name.
-func (s *Server) withServerInfo(object json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	has := false
-	jsonwalk.Object(object, func(key, value []byte) {
-		has = has || string(key) == mcp.MetaKeyServerInfo
-		member(&out, string(key), value)
-	})
-	if has {
-		return object
-	}
-	member(&out, mcp.MetaKeyServerInfo, s.info)
-	return append(out.Bytes(), '}')
-}
-
-func member(out *bytes.Buffer, key string, value []byte) {
-	if out.Len() == 0 {
-		out.WriteByte('{')
-	} else {
-		out.WriteByte(',')
-	}
-	name, _ := json.Marshal(key)
-	out.Write(name)
-	out.WriteByte(':')
-	out.Write(value)
+	return fields, err
 }

@@ -35,7 +35,7 @@ func seeds() []string {
 			`"_meta":{` + modernMeta + `}}}`,
 		strings.Repeat(`{"a":[`, 100),
 	}
-	for _, tool := range []string{"count", "relay", "echo", "panic", "instead", "refused", "log", "none"} {
+	for _, tool := range []string{"count", "echo", "panic", "instead", "refused", "none"} {
 		all = append(all, toolCall(`"i"`, tool, `{"n":3,"tag":"t","begin":true}`, `"progressToken":1.50`),
 			toolCall("1", tool, `{"n":2}`, `"progressToken":"p",`+modernMeta))
 	}

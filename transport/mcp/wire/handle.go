@@ -11,10 +11,9 @@ import (
 // newExchange returns an exchange whose context has the values of ctx, but ends only by stop.
 func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
 	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil}
-	x.view = view{session, x}
 	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
-	x.ctx = s.mcp.WithContext(ctx, &x.view)
+	x.ctx = s.mcp.WithContext(ctx, view{x})
 	return x
 }
 
@@ -39,13 +38,11 @@ func (x *Exchange) handle() outcome {
 	if x.msg.batch != nil {
 		return x.runBatch()
 	}
+	if x.msg.goesOn() {
+		return x.callMethod(x.server.config.Resume)
+	}
 	if method := x.server.config.Methods[x.msg.method]; method != nil {
 		return x.callMethod(method)
-	}
-	if x.listens = x.modern && x.msg.method == string(mcp.MethodSubscriptionsListen); x.listens {
-		// Registered sessions get the broadcasts of mcp-go that their filter allows.
-		_ = x.server.mcp.RegisterSession(x.ctx, &x.view)
-		defer x.server.mcp.UnregisterSession(x.ctx, x.name)
 	}
 	switch response := x.server.mcp.HandleMessage(x.ctx, x.msg.text).(type) {
 	case mcp.JSONRPCResponse:
@@ -82,10 +79,6 @@ func (x *Exchange) finish(o outcome) {
 	if instead := x.override.Load(); instead != nil {
 		o = *instead
 	}
-	if r := x.relay.Load(); r != nil {
-		r.settle()
-		defer r.end()
-	}
 	if x.session != nil {
 		x.session.withdrawAll(x)
 	}
@@ -104,7 +97,7 @@ func (x *Exchange) finish(o outcome) {
 func (x *Exchange) answer(f *frame, o outcome) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.table.remove(x.key)
+	x.table.remove(x)
 	x.answered = true
 	if x.noAnswer.Load() {
 		return

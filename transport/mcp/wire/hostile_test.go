@@ -37,19 +37,17 @@ func TestAccept(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	c := sessionClient(t, f.serveHTTP(t))
 	for accept, want := range map[string]struct{ events, json bool }{
-		"application/json, text/event-stream":         {true, true},
-		"Application/JSON; q=0.5, TEXT/event-stream":  {true, true},
-		"text/event-stream":                           {true, false},
-		"text/*;q=0.1":                                {true, false},
-		"application/json":                            {false, true},
-		"application/*":                               {false, true},
-		"application/json, text/event-stream; q=0":    {false, true},
-		"application/json, text/event-stream;q=0.000": {false, true},
-		"text/event-streams, application/jsonp":       {false, true}, // who takes neither gets JSON
-		"*/*":                                         {true, true},
-		"text/html, */*;q=0.8":                        {true, true},
-		"":                                            {false, true},
-		"-":                                           {true, true},
+		"application/json, text/event-stream":        {true, true},
+		"Application/JSON; q=0.5, TEXT/event-stream": {true, true},
+		"text/event-stream":                          {true, false},
+		"text/*;q=0.1":                               {true, false},
+		"application/json":                           {false, true},
+		"application/*":                              {false, true},
+		"text/event-streams, application/jsonp":      {false, true}, // who takes neither gets JSON
+		"*/*":                                        {true, true},
+		"text/html, */*;q=0.8":                       {true, true},
+		"":                                           {false, true},
+		"-":                                          {true, true},
 	} {
 		c.headers["Accept"] = accept
 		response := c.send(t.Context(), http.MethodPost, toolCall("1", "count", `{"n":1}`, ""))
@@ -198,10 +196,6 @@ func TestValuesThatPanic(t *testing.T) {
 		if x.Notify("notifications/bad", bad) == nil {
 			t.Error("it was written")
 		}
-		if err := f.mcp.SendNotificationToClient(ctx, "notifications/bad", bad); err != nil {
-			t.Error(err)
-		}
-		f.mcp.SendNotificationToAllClients("notifications/bad", bad)
 		if r.GetBool("answer", false) {
 			return mcp.NewToolResultText("fine"), nil
 		}

@@ -43,9 +43,7 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 	session.request(w, r, m)
 	if !session.initialized.Load() {
 		s.sessions.drop(session)
-		return
 	}
-	session.begin(r.Context())
 }
 
 // post handles a message of the session.
@@ -84,7 +82,7 @@ func (s *Session) take(ctx context.Context, m message) {
 	case m.method == methodCancelled:
 		s.cancel(m.params)
 	default:
-		s.server.handleNotification(s.server.mcp.WithContext(ctx, &s.view), m)
+		s.server.handleNotification(s.server.mcp.WithContext(ctx, view{&Exchange{server: s.server, session: s, name: s.id}}), m)
 	}
 }
 
@@ -121,6 +119,10 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, nil, versionError(r.Header.Get(mcp.HeaderProtocolVersion)))
 		return
 	}
+	if last := r.Header.Get(mcp.HeaderLastEventID); last != "" && s.config.Resume != nil {
+		s.resume(w, r, last)
+		return
+	}
 	session := s.sessionOf(w, r, nil)
 	if session == nil {
 		return
@@ -129,13 +131,13 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	e := s.newEventStream(w, r)
 	e.session = session.id
-	p := newSessionStream(leave, func(f *frame) error {
+	p := &sessionStream{leave: leave, write: func(f *frame) error {
 		s.redact(f)
 		if err := e.put(f, f.event()); err != nil {
 			return err
 		}
 		return e.flush()
-	})
+	}}
 	if !session.attach(p) {
 		sessionNotFound(w)
 		return
@@ -163,12 +165,10 @@ func (s *Session) pump(ctx context.Context, p *sessionStream, e *eventStream, ke
 			return
 		case <-done:
 			return
-		case n := <-p.broadcasts:
-			err = p.forward(n)
 		case <-timer.C:
 			var next time.Duration
 			p.mu.Lock()
-			next, err = e.keepAliveNow(keepAlive)
+			next, err = e.keepAliveNow(keepAlive, keepAliveComment)
 			p.mu.Unlock()
 			timer.Reset(next)
 		}

@@ -43,8 +43,8 @@ func newFixture(t testing.TB, config wire.Config) *fixture {
 		server.WithResourceCapabilities(true, true))
 	f.mcp.EnableSampling()
 	for name, handler := range map[string]server.ToolHandlerFunc{
-		"count": count, "wait": f.wait, "hold": f.hold, "panic": crash, "relay": f.relay, "echo": echo,
-		"instead": instead, "refused": refused, "pace": pace, "log": f.log,
+		"count": count, "wait": f.wait, "hold": f.hold, "panic": crash, "echo": echo,
+		"instead": instead, "refused": refused, "pace": pace,
 	} {
 		f.mcp.AddTool(mcp.NewTool(name), handler)
 	}
@@ -96,24 +96,6 @@ func crash(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	panic("the secret is 42")
 }
 
-// relay notifies as handlers do that know of mcp-go alone, every second time.
-func (f *fixture) relay(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	x := wire.From(ctx)
-	for i := range r.GetInt("n", 5) {
-		p := progress(x, i+1, r.GetString("tag", ""))
-		err := error(nil)
-		if i%2 == 0 {
-			err = f.mcp.SendNotificationToClient(ctx, "notifications/progress", p)
-		} else {
-			err = x.Notify("notifications/progress", p)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return mcp.NewToolResultText(r.GetString("tag", "")), nil
-}
-
 func instead(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	wire.From(ctx).Reply(map[string]any{"taskId": "t1", "resultType": "task"})
 	return mcp.NewToolResultText("not this"), nil
@@ -141,17 +123,6 @@ func pace(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, erro
 		}
 	}
 	return mcp.NewToolResultText("paced"), nil
-}
-
-// log sends log messages of three levels.
-func (f *fixture) log(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	for _, level := range []mcp.LoggingLevel{mcp.LoggingLevelDebug, mcp.LoggingLevelInfo, mcp.LoggingLevelError} {
-		n := mcp.NewLoggingMessageNotification(level, "l", string(level))
-		if err := f.mcp.SendLogMessageToClient(ctx, n); err != nil {
-			return nil, err
-		}
-	}
-	return mcp.NewToolResultText("logged"), nil
 }
 
 // message is what tests read of a message.
@@ -366,6 +337,7 @@ type stream struct {
 	t        testing.TB
 	lines    *bufio.Scanner
 	comments int
+	ids      []string
 }
 
 func newStream(t testing.TB, from io.Reader) *stream {
@@ -377,8 +349,11 @@ func newStream(t testing.TB, from io.Reader) *stream {
 func (s *stream) next() (message, bool) {
 	for s.lines.Scan() {
 		line := s.lines.Bytes()
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && len(data) > 0 {
 			return read(s.t, data), true
+		}
+		if id, ok := bytes.CutPrefix(line, []byte("id: ")); ok {
+			s.ids = append(s.ids, string(id))
 		}
 		if bytes.HasPrefix(line, []byte(":")) {
 			s.comments++

@@ -24,21 +24,19 @@ type lineWriter struct {
 	out  io.Writer
 	done chan struct{} // closed when run has returned
 
-	mu       sync.Mutex
-	work     sync.Cond // signals bytes to write, or the end
-	room     sync.Cond // signals room for more, or an error
-	buffer   []byte
-	spare    []byte
-	queued   int64 // bytes ever added; wrote is how many were written
-	wrote    int64
-	lastRead time.Time // when the client last read, or had read everything
-	closed   bool
-	err      error
+	mu     sync.Mutex
+	change sync.Cond // signals bytes to write, room for more, or the end
+	buffer []byte
+	spare  []byte
+	queued int64 // bytes ever added; wrote is how many were written
+	wrote  int64
+	closed bool
+	err    error
 }
 
 func newLineWriter(out io.Writer) *lineWriter {
 	w := &lineWriter{out: out, done: make(chan struct{})}
-	w.work.L, w.room.L = &w.mu, &w.mu
+	w.change.L = &w.mu
 	return w
 }
 
@@ -47,7 +45,7 @@ func (w *lineWriter) append(ctx context.Context, line []byte) (end int64, err er
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.buffer) >= maxPending && w.err == nil && !w.closed && ctx.Err() == nil {
-		w.room.Wait()
+		w.change.Wait()
 	}
 	if w.err == nil && ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -71,26 +69,20 @@ func (w *lineWriter) enqueue(line []byte) (int64, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	if w.queued == w.wrote {
-		w.lastRead = time.Now()
-	}
 	w.buffer = append(w.buffer, line...)
 	w.queued += int64(len(line))
-	w.work.Signal()
+	w.change.Broadcast()
 	return w.queued, nil
 }
 
-// waitWritten waits until everything up to end is written.
-func (w *lineWriter) waitWritten(ctx context.Context, end int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for w.wrote < end && w.err == nil && ctx.Err() == nil {
-		w.room.Wait()
-	}
-}
-
-// waitRead waits until the client has read everything up to end, for at most limit.
+// waitRead waits until everything up to end is written and, for at most limit, until the client has read it, if the
+// system can tell.
 func (w *lineWriter) waitRead(ctx context.Context, end int64, limit time.Duration) {
+	w.mu.Lock()
+	for w.wrote < end && w.err == nil && ctx.Err() == nil {
+		w.change.Wait()
+	}
+	w.mu.Unlock()
 	file, ok := w.out.(*os.File)
 	if !ok {
 		return
@@ -119,103 +111,66 @@ func (w *lineWriter) written() int64 {
 func (w *lineWriter) wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.room.Broadcast()
+	w.change.Broadcast()
 }
 
 // run writes until close or a write error.
 func (w *lineWriter) run() {
 	defer close(w.done)
-	for {
-		text := w.next()
-		if text == nil {
-			return
-		}
-		if w.write(text); w.failure() != nil {
-			return
-		}
-	}
-}
-
-// write writes in chunks, so that progress within a long line shows.
-func (w *lineWriter) write(text []byte) {
-	for piece := range slices.Chunk(text, maxPending) {
-		_, err := w.out.Write(piece)
-		if w.wroteChunk(len(piece), err); err != nil {
-			return
-		}
-	}
-	w.reuse(text)
-}
-
-func (w *lineWriter) next() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.buffer) == 0 && !w.closed {
-		w.work.Wait()
-	}
-	if len(w.buffer) == 0 {
-		return nil
-	}
-	text := w.buffer
-	w.buffer = w.spare[:0]
-	return text
-}
-
-func (w *lineWriter) wroteChunk(n int, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.wrote += int64(n)
-	w.lastRead = time.Now()
-	w.err = err
-	w.room.Broadcast()
-}
-
-func (w *lineWriter) reuse(text []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.spare = text[:0]
-	if cap(text) > maxNotices {
-		w.spare = nil
+	for w.err == nil {
+		for len(w.buffer) == 0 && !w.closed {
+			w.change.Wait()
+		}
+		text := w.buffer
+		if len(text) == 0 {
+			return
+		}
+		w.buffer = w.spare[:0]
+		for piece := range slices.Chunk(text, maxPending) { // so that progress within a long line shows
+			if w.err == nil {
+				w.write(piece)
+			}
+		}
+		if w.spare = text[:0]; cap(text) > maxNotices {
+			w.spare = nil
+		}
 	}
 }
 
-// close waits until all is written, or the client stalls: see waitUnlessStalled.
-func (w *lineWriter) close(since time.Time, stall time.Duration) {
-	w.mu.Lock()
-	w.closed = true
-	w.work.Signal()
-	w.room.Broadcast()
+// write writes without the lock, which the caller holds.
+func (w *lineWriter) write(piece []byte) {
 	w.mu.Unlock()
-	w.waitUnlessStalled(w.done, since, stall)
+	_, err := w.out.Write(piece)
+	w.mu.Lock()
+	w.wrote, w.err = w.wrote+int64(len(piece)), err
+	w.change.Broadcast()
 }
 
-// waitUnlessStalled waits until done is closed, for at most closeTimeout. It gives up when the client has read
-// nothing for as long as stall, counted from since.
-func (w *lineWriter) waitUnlessStalled(done <-chan struct{}, since time.Time, stall time.Duration) {
-	end := time.NewTimer(closeTimeout)
-	defer end.Stop()
-	for left := w.untilStalled(since, stall); left > 0; left = w.untilStalled(since, stall) {
+// close ends the writer once everything is written.
+func (w *lineWriter) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.change.Broadcast()
+}
+
+// await waits until done is closed, the limit, or the client reads nothing for as long as stall.
+func (w *lineWriter) await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
+	for {
+		at := w.written()
 		select {
 		case <-done:
-			return
-		case <-end.C:
-			return
-		case <-time.After(left):
+			return true
+		case <-limit:
+			return false
+		case <-time.After(stall):
+			if w.written() == at {
+				return false
+			}
 		}
 	}
-}
-
-// untilStalled returns how long until a client that reads nothing counts as stalled.
-func (w *lineWriter) untilStalled(since time.Time, stall time.Duration) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.queued == w.wrote {
-		return stall
-	}
-	if w.lastRead.After(since) {
-		since = w.lastRead
-	}
-	return stall - time.Since(since)
 }
 
 func (w *lineWriter) failure() error {

@@ -19,6 +19,7 @@ type message struct {
 	result, fault json.RawMessage // of the answer to a request of ours
 	meta          meta
 	batch         []batched // the requests of a batch; nil for other messages
+	place         string    // where a request goes on whose stream broke
 }
 
 // meta is what a request declares in its _meta.
@@ -27,6 +28,9 @@ type meta struct {
 	capabilities json.RawMessage
 	token        json.RawMessage
 }
+
+// goesOn reports whether the message stands for a request whose stream broke.
+func (m *message) goesOn() bool { return m.text == nil && m.batch == nil }
 
 func (m *message) answer() bool       { return m.method == "" }
 func (m *message) notification() bool { return m.method != "" && m.id == nil }

@@ -19,42 +19,34 @@ type question struct {
 	answer chan message // gets one, or is closed when the exchange is answered
 }
 
-// ask sends the client a request on the exchange's stream and waits for its answer. Only clients with sessions can be
-// asked, and only for what they declared.
-func (x *Exchange) ask(ctx context.Context, method mcp.MCPMethod, params, into any) error {
+// Ask sends the client a request on the exchange's stream and reads its answer into a value. Only clients with
+// sessions can be asked, and only for what they declared. When ctx is done, the client is told that nobody waits for
+// the answer any more.
+func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into any) error {
 	if err := x.askable(method); err != nil {
 		return err
 	}
 	id, a := x.session.addQuestion(x)
 	defer x.session.removeQuestion(id)
-	if err := x.request(id, string(method), params); err != nil {
+	f, err := callFrame("", id, string(method), params)
+	if err != nil {
 		return err
 	}
-	var void <-chan struct{}
-	if set := x.withdrawn.Load(); set != nil {
-		void = *set
+	defer f.free()
+	if err := x.write(f); err != nil {
+		return err
 	}
 	select {
-	case <-void:
-		x.withdraw(id, "the answer is not needed any more")
-		return errWithdrawn
 	case m, ok := <-a.answer:
 		if !ok {
 			return errEnded
 		}
 		return m.read(method, into)
 	case <-ctx.Done():
-		x.withdraw(id, "the request that asked was cancelled")
+		x.withdraw(id, "the answer is not needed any more")
 		return context.Cause(ctx)
 	}
 }
-
-// errWithdrawn means that a question was withdrawn before it had an answer.
-var errWithdrawn = errors.New("the answer is not needed any more")
-
-// AskUntil withdraws the exchange's later questions when done is closed. An elicitation then returns a result without
-// an action.
-func (x *Exchange) AskUntil(done <-chan struct{}) { x.withdrawn.Store(&done) }
 
 func (x *Exchange) askable(method mcp.MCPMethod) error {
 	if x.session == nil {
@@ -64,35 +56,16 @@ func (x *Exchange) askable(method mcp.MCPMethod) error {
 		return errors.New("the client does not accept event streams, which questions need")
 	}
 	capabilities := x.session.client().capabilities
-	can := capabilities.Elicitation != nil
-	switch method {
-	case mcp.MethodSamplingCreateMessage:
-		can = capabilities.Sampling != nil
-	case mcp.MethodListRoots:
-		can = capabilities.Roots != nil
-	}
-	if !can {
+	if method == mcp.MethodSamplingCreateMessage && capabilities.Sampling == nil ||
+		method == mcp.MethodElicitationCreate && capabilities.Elicitation == nil {
 		return fmt.Errorf("the client did not declare that it supports %s", method)
 	}
 	return nil
 }
 
-func (x *Exchange) request(id, method string, params any) error {
-	if r := x.relay.Load(); r != nil {
-		r.settle()
-	}
-	f, err := callFrame(id, method, params)
-	if err != nil {
-		return err
-	}
-	defer f.free()
-	return x.write(f)
-}
-
 // withdraw tells the client that the server waits for the answer no longer.
 func (x *Exchange) withdraw(id, reason string) {
-	f, err := callFrame("", string(mcp.MethodNotificationCancelled),
-		map[string]any{"requestId": json.RawMessage(id), "reason": reason})
+	f, err := callFrame("", "", methodCancelled, map[string]any{"requestId": json.RawMessage(id), "reason": reason})
 	if err != nil {
 		return
 	}

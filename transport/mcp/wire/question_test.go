@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// addAsk adds a tool that asks the client's user, and one that asks for roots and a sample.
+// addAsk adds a tool that asks the client's user, and one that asks for a sample.
 func addAsk(f *fixture) {
 	f.mcp.AddTool(mcp.NewTool("ask"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		r, err := f.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{Message: "sure?",
@@ -22,16 +22,12 @@ func addAsk(f *fixture) {
 		return mcp.NewToolResultText(string(r.Action)), nil
 	})
 	f.mcp.AddTool(mcp.NewTool("more"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		roots, err := f.mcp.RequestRoots(ctx, mcp.ListRootsRequest{})
-		if err != nil {
-			return mcp.NewToolResultText("error: " + err.Error()), nil
-		}
 		//lint:ignore SA1019 what is deprecated still works
 		sample, err := f.mcp.RequestSampling(ctx, mcp.CreateMessageRequest{})
 		if err != nil {
 			return mcp.NewToolResultText("error: " + err.Error()), nil
 		}
-		return mcp.NewToolResultText(roots.Roots[0].URI + " " + sample.Content.(mcp.TextContent).Text), nil
+		return mcp.NewToolResultText(sample.Content.(mcp.TextContent).Text), nil
 	})
 }
 
@@ -78,15 +74,11 @@ func TestQuestionsOnStdio(t *testing.T) {
 	c.begin(able)
 	c.send(toolCall("1", "more", `{}`, ""))
 	m := c.next()
-	if m.Method != "roots/list" {
-		t.Fatalf("%+v", m)
-	}
-	c.send(answer(m.ID, `"result":{"roots":[{"uri":"file:///r"}]}`))
-	if m = c.next(); m.Method != "sampling/createMessage" {
+	if m.Method != "sampling/createMessage" {
 		t.Fatalf("%+v", m)
 	}
 	c.send(answer(m.ID, `"result":{"role":"assistant","model":"m","content":{"type":"text","text":"hi"}}`))
-	if m = c.next(); m.text() != "file:///r hi" {
+	if m = c.next(); m.text() != "hi" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -129,8 +121,7 @@ func TestQuestionLeftBehind(t *testing.T) {
 	f.mcp.AddTool(mcp.NewTool("leave"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := wire.From(ctx)
 		go func() {
-			_, err := f.mcp.RequestRoots(context.WithoutCancel(ctx), mcp.ListRootsRequest{})
-			left <- err
+			left <- x.Ask(context.WithoutCancel(ctx), mcp.MethodElicitationCreate, nil, new(any))
 		}()
 		f.entered <- x
 		<-f.release
@@ -138,7 +129,7 @@ func TestQuestionLeftBehind(t *testing.T) {
 	})
 	c := sessionClientAs(t, f.serveHTTP(t), "", able)
 	events := newStream(t, c.send(t.Context(), http.MethodPost, toolCall("1", "leave", `{}`, "")).Body)
-	if m, _ := events.next(); m.Method != "roots/list" {
+	if m, _ := events.next(); m.Method != "elicitation/create" {
 		t.Fatalf("%+v", m)
 	}
 	close(f.release)

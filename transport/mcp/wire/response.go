@@ -28,41 +28,23 @@ type response struct {
 type acceptable struct{ events, json bool }
 
 // accepts reads the Accept header. Without one the client accepts everything.
-func accepts(r *http.Request) acceptable {
+func accepts(r *http.Request) (a acceptable) {
 	values := r.Header["Accept"]
-	a := acceptable{len(values) == 0, len(values) == 0}
-	for _, value := range values {
-		for part := range strings.SplitSeq(value, ",") {
-			media, params, _ := strings.Cut(part, ";")
-			if !unwanted(params) {
-				a.add(strings.ToLower(strings.TrimSpace(media)))
-			}
+	if len(values) == 0 {
+		return acceptable{true, true}
+	}
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		media, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(media)) {
+		case "*/*":
+			a.events, a.json = true, true
+		case "text/event-stream", "text/*":
+			a.events = true
+		case "application/json", "application/*":
+			a.json = true
 		}
 	}
 	return a
-}
-
-func (a *acceptable) add(media string) {
-	switch media {
-	case "*/*":
-		a.events, a.json = true, true
-	case "text/event-stream", "text/*":
-		a.events = true
-	case "application/json", "application/*":
-		a.json = true
-	}
-}
-
-// unwanted reports the parameter q=0.
-func unwanted(params string) bool {
-	for param := range strings.SplitSeq(params, ";") {
-		name, q, _ := strings.Cut(strings.TrimSpace(param), "=")
-		if strings.EqualFold(name, "q") {
-			weight, err := strconv.ParseFloat(q, 64)
-			return err == nil && weight == 0
-		}
-	}
-	return false
 }
 
 // watch starts the keep-alive comments.
@@ -81,7 +63,7 @@ func (p *response) keepAliveNow() {
 		}
 		var err error
 		if p.takes.events {
-			next, err = p.eventStream.keepAliveNow(p.keepAlive)
+			next, err = p.eventStream.keepAliveNow(p.silence())
 		}
 		if err != nil {
 			p.x.disconnected()
@@ -89,6 +71,17 @@ func (p *response) keepAliveNow() {
 		}
 	}
 	p.timer.Reset(next)
+}
+
+const keepAliveComment = ": keep-alive\n\n"
+
+// silence returns how long the stream may be silent, and what is written then: first the place to go on from, since a
+// client may be cut off before there is anything else to say.
+func (p *response) silence() (time.Duration, string) {
+	if id := p.x.place.Load(); id != nil && !p.started && p.x.Version() >= mcp.ProtocolVersion20251125 {
+		return min(primeAfter, p.keepAlive), "id: " + *id + "\ndata: \n\n"
+	}
+	return p.keepAlive, keepAliveComment
 }
 
 func (p *response) send(f *frame, more bool) error {
@@ -241,13 +234,13 @@ func (e *eventStream) flush() error {
 	return err
 }
 
-// keepAliveNow writes a comment if nothing was written for that long. It returns when to call it again.
-func (e *eventStream) keepAliveNow(every time.Duration) (time.Duration, error) {
+// keepAliveNow writes the text if nothing was written for that long. It returns when to call it again.
+func (e *eventStream) keepAliveNow(every time.Duration, text string) (time.Duration, error) {
 	if wait := every - time.Since(e.wrote); wait > 0 {
 		return wait, nil
 	}
 	e.begin()
-	if err := e.write([]byte(": keep-alive\n\n")); err != nil {
+	if err := e.write([]byte(text)); err != nil {
 		return every, err
 	}
 	return every, e.flush()

@@ -23,6 +23,9 @@ type Config struct {
 	Info mcp.Implementation
 	// Methods answer their requests instead of MCP, for example tasks/get.
 	Methods map[string]Method
+	// Resume goes on with a request of a version with sessions whose stream broke, from its [Exchange.Place]; nil if
+	// none can.
+	Resume Method
 	// Redact returns a message without what no client may read; nil changes nothing. It must be safe for concurrent
 	// use.
 	Redact func(message []byte) []byte
@@ -70,9 +73,7 @@ func New(config Config) *Server {
 // on.
 func (s *Server) Close() {
 	s.modern.close(ErrDisconnected)
-	for _, session := range s.sessions.close() {
-		session.end()
-	}
+	s.sessions.close()
 }
 
 func (c Config) withDefaults() Config {

@@ -1,9 +1,9 @@
 package wire
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,9 +23,8 @@ type Session struct {
 	initialized atomic.Bool
 	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
 
-	view      view
 	known     client
-	stream    *sessionStream // the newest open one: of a GET, or stdio
+	streams   []*sessionStream // the open ones, the newest last: of GETs, or stdio
 	questions map[string]*question
 	asked     uint64
 	done      chan struct{}
@@ -33,7 +32,6 @@ type Session struct {
 
 // client is what a client declared when its session began, and since.
 type client struct {
-	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	version      string
 	level        mcp.LoggingLevel
@@ -41,7 +39,6 @@ type client struct {
 
 func (s *Server) newSession(id string, principal auth.Principal) *Session {
 	session := &Session{id: id, principal: principal, server: s, done: make(chan struct{})}
-	session.view.session = session
 	session.known.level = mcp.LoggingLevelInfo
 	session.touch()
 	return session
@@ -57,17 +54,27 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 // returns an error if none is open. It blocks while the client reads too slowly.
 func (s *Session) Notify(method string, params any) error {
 	s.mu.Lock()
-	to := s.stream
-	s.mu.Unlock()
-	if to == nil {
+	if len(s.streams) == 0 {
+		s.mu.Unlock()
 		return errNoStream
 	}
-	f, err := callFrame("", method, params)
+	to := s.streams[len(s.streams)-1]
+	s.mu.Unlock()
+	f, err := callFrame("", "", method, params)
 	if err != nil {
 		return err
 	}
 	defer f.free()
 	return to.send(f)
+}
+
+// Broadcast tells the clients of all sessions that have a stream open. It does not wait for them.
+func (s *Server) Broadcast(method string) {
+	for _, session := range s.sessions.all() {
+		if session.initialized.Load() { // on stdio there is one that need not be
+			go func() { _ = session.Notify(method, nil) }()
+		}
+	}
 }
 
 var errNoStream = errors.New("the client has no stream open for the notification")
@@ -84,25 +91,13 @@ func (s *Session) client() client {
 func (s *Session) idle(since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.open) == 0 && s.stream == nil && s.touched.Load() < since.UnixNano()
-}
-
-// begin registers the session with mcp-go, for broadcasts.
-func (s *Session) begin(ctx context.Context) {
-	_ = s.server.mcp.RegisterSession(ctx, &s.view)
-	s.mu.Lock()
-	ended := s.closed
-	s.mu.Unlock()
-	if ended {
-		s.server.mcp.UnregisterSession(ctx, s.id)
-	}
+	return len(s.open)+len(s.streams) == 0 && s.touched.Load() < since.UnixNano()
 }
 
 // end ends the session with its streams and requests. It may be called more than once.
 func (s *Session) end() {
 	if s.requestTable.close(ErrDisconnected) {
 		close(s.done)
-		s.server.mcp.UnregisterSession(context.Background(), s.id)
 	}
 }
 
@@ -120,27 +115,16 @@ func (s *Session) cancel(params json.RawMessage) {
 	}
 }
 
-const (
-	// queuedBroadcasts is how many broadcasts of mcp-go wait for a slow client.
-	queuedBroadcasts = 32
-	// maxStreams is how many streams a session may have open.
-	maxStreams = 4
-)
+// maxStreams is how many streams a session may have open.
+const maxStreams = 4
 
 // sessionStream is a session's open stream for messages that belong to no request.
 type sessionStream struct {
-	broadcasts chan mcp.JSONRPCNotification
-	write      func(f *frame) error
-	leave      func() // ends the stream soon
-
-	older *sessionStream // the stream opened before, if open; under the session's lock
+	write func(f *frame) error
+	leave func() // ends the stream soon
 
 	mu     sync.Mutex // held while something is written
 	closed bool
-}
-
-func newSessionStream(leave func(), write func(*frame) error) *sessionStream {
-	return &sessionStream{broadcasts: make(chan mcp.JSONRPCNotification, queuedBroadcasts), leave: leave, write: write}
 }
 
 func (p *sessionStream) send(f *frame) error {
@@ -150,16 +134,6 @@ func (p *sessionStream) send(f *frame) error {
 		return errNoStream
 	}
 	return p.write(f)
-}
-
-// forward writes a broadcast of mcp-go.
-func (p *sessionStream) forward(n mcp.JSONRPCNotification) error {
-	f, err := callFrame("", n.Method, paramsOf(n))
-	if err != nil {
-		return nil // it is not JSON: no client can read it
-	}
-	defer f.free()
-	return p.send(f)
 }
 
 func (p *sessionStream) close() {
@@ -177,17 +151,9 @@ func (s *Session) attach(p *sessionStream) bool {
 	if s.closed {
 		return false
 	}
-	p.older, s.stream = s.stream, p
-	last := p
-	for range maxStreams - 1 {
-		if last.older == nil {
-			return true
-		}
-		last = last.older
-	}
-	if last.older != nil {
-		last.older.leave()
-		last.older = nil
+	if s.streams = append(s.streams, p); len(s.streams) > maxStreams {
+		s.streams[0].leave()
+		s.streams = s.streams[1:]
 	}
 	return true
 }
@@ -197,10 +163,5 @@ func (s *Session) detach(p *sessionStream) {
 	defer s.touch()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for at := &s.stream; *at != nil; at = &(*at).older {
-		if *at == p {
-			*at = p.older
-			return
-		}
-	}
+	s.streams = slices.DeleteFunc(s.streams, func(o *sessionStream) bool { return o == p })
 }

@@ -5,11 +5,11 @@ import "testing"
 // A response that has ended is not written to, though somebody had its stream before: it may be another's by then.
 func TestEndedStreamIsNotWritten(t *testing.T) {
 	written := 0
-	p := newSessionStream(func() {}, func(*frame) error {
+	p := &sessionStream{write: func(*frame) error {
 		written++
 		return nil
-	})
-	f, err := callFrame("", "notifications/x", nil)
+	}}
+	f, err := callFrame("", "", "notifications/x", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,40 +13,37 @@ import (
 
 var errSessions = errors.New("too many sessions are open: try again later")
 
-// displacedShare: one of so many sessions is displaced at once when all are in use.
-const displacedShare = 64
-
-// sessionTable holds the sessions. One timer ends the idle HTTP sessions.
+// sessionTable holds the sessions. One timer ends the idle ones.
 type sessionTable struct {
 	limit int
 	idle  time.Duration
 
 	mu     sync.Mutex
 	byID   map[string]*Session
-	local  map[*Session]struct{} // on stdio, found by no id
-	timer  *time.Timer           // while there is a session
+	timer  *time.Timer // while there is a session
 	closed bool
 }
 
 // add adds the session and makes room if necessary. It returns errClosed or errSessions if it cannot.
 func (t *sessionTable) add(s *Session) error {
 	displaced, err := t.enter(s)
-	for _, old := range displaced {
-		old.end()
+	if displaced != nil {
+		displaced.end()
 	}
 	return err
 }
 
-func (t *sessionTable) enter(s *Session) (displaced []*Session, err error) {
+func (t *sessionTable) enter(s *Session) (displaced *Session, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return nil, errClosed
 	}
 	if len(t.byID) >= t.limit {
-		if displaced = t.displace(s.principal.Name); displaced == nil {
+		if displaced = t.displaced(s.principal.Name); displaced == nil {
 			return nil, errSessions
 		}
+		delete(t.byID, displaced.id)
 	}
 	if t.byID == nil {
 		t.byID = map[string]*Session{}
@@ -57,29 +55,23 @@ func (t *sessionTable) enter(s *Session) (displaced []*Session, err error) {
 	return displaced, nil
 }
 
-// displace removes the idle sessions that were unused the longest, of the principal that has the most. Some clients
-// begin a session for each request and end none: they must keep out neither others nor themselves.
-func (t *sessionTable) displace(newcomer string) []*Session {
-	held := map[string]int{newcomer: 1}
-	most := newcomer
+// displaced returns the idle session that was unused the longest, of the principal that has the most, or nil. Some
+// clients begin a session for each request and end none: they must keep out neither others nor themselves.
+func (t *sessionTable) displaced(newcomer string) (oldest *Session) {
+	held, most := map[string]int{newcomer: 1}, newcomer
 	for _, s := range t.byID {
 		if held[s.principal.Name]++; held[s.principal.Name] > held[most] {
 			most = s.principal.Name
 		}
 	}
-	var idle []*Session
 	now := time.Now()
 	for _, s := range t.byID {
-		if s.principal.Name == most && s.idle(now) {
-			idle = append(idle, s)
+		if s.principal.Name == most && s.idle(now) &&
+			(oldest == nil || cmp.Less(s.touched.Load(), oldest.touched.Load())) {
+			oldest = s
 		}
 	}
-	slices.SortFunc(idle, func(a, b *Session) int { return cmp.Compare(a.touched.Load(), b.touched.Load()) })
-	idle = idle[:min(len(idle), max(1, t.limit/displacedShare))]
-	for _, s := range idle {
-		delete(t.byID, s.id)
-	}
-	return idle
+	return oldest
 }
 
 // sweepInterval is how late an idle session may end.
@@ -98,25 +90,11 @@ func (t *sessionTable) find(id string, principal auth.Principal) *Session {
 // drop ends the session.
 func (t *sessionTable) drop(s *Session) {
 	t.mu.Lock()
-	if delete(t.local, s); t.byID[s.id] == s {
+	if t.byID[s.id] == s {
 		delete(t.byID, s.id)
 	}
 	t.mu.Unlock()
 	s.end()
-}
-
-// addLocal adds a session on stdio. It returns errClosed if it cannot.
-func (t *sessionTable) addLocal(s *Session) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return errClosed
-	}
-	if t.local == nil {
-		t.local = map[*Session]struct{}{}
-	}
-	t.local[s] = struct{}{}
-	return nil
 }
 
 func (t *sessionTable) sweep() {
@@ -138,23 +116,22 @@ func (t *sessionTable) sweep() {
 	}
 }
 
-// close refuses sessions from now on and returns all there are, for the caller to end.
-func (t *sessionTable) close() []*Session {
+func (t *sessionTable) all() []*Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.byID))
+}
+
+// close ends all sessions, and refuses others from now on.
+func (t *sessionTable) close() {
+	t.mu.Lock()
 	t.closed = true
 	if t.timer != nil {
 		t.timer.Stop()
 		t.timer = nil
 	}
-	var all []*Session
-	for _, s := range t.byID {
-		all = append(all, s)
+	t.mu.Unlock()
+	for _, s := range t.all() {
+		t.drop(s)
 	}
-	for s := range t.local {
-		all = append(all, s)
-	}
-	clear(t.byID)
-	clear(t.local)
-	return all
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/inflight"
@@ -23,9 +22,9 @@ const (
 	// inputEndTimeout is how long requests may still take once in has ended, before they end with ErrDisconnected: a
 	// script that pipes its requests in gets its answers.
 	inputEndTimeout = 250 * time.Millisecond
-	// closeTimeout is how long ServeStdio waits for handlers to return, and then for the client to read the rest.
+	// closeTimeout is how long ServeStdio waits for handlers to return and for the client to read the rest.
 	closeTimeout = 5 * time.Second
-	// stallTimeout is how long the client may read nothing of the rest after ctx is done. After the end of in it is
+	// stallTimeout is how long the client may read nothing meanwhile after ctx is done. After the end of in it is
 	// closeTimeout.
 	stallTimeout = 2 * time.Second
 )
@@ -38,27 +37,23 @@ const (
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(inflight.Count)}
 	c.session = s.newSession(s.connection(), auth.From(ctx))
-	c.stream = newSessionStream(c.session.end, func(f *frame) error {
+	c.stream = &sessionStream{leave: c.session.end, write: func(f *frame) error {
 		s.redact(f)
 		_, err := c.lines.append(c.ctx, f.line())
 		return err
-	})
+	}}
 	c.session.attach(c.stream)
-	if err := s.sessions.addLocal(c.session); err != nil {
+	if err := s.sessions.add(c.session); err != nil {
 		return err
 	}
 	defer s.sessions.drop(c.session)
 	go c.lines.run()
-	go c.pump()
 	return c.serve(in)
 }
 
-// connection returns a name for a client on stdio. A process has one, unless it serves sockets the same way.
+// connection returns a name for a client on stdio, which no header of HTTP can have.
 func (s *Server) connection() string {
-	if n := s.connections.Add(1); n > 1 {
-		return "stdio-" + strconv.FormatUint(n, 10)
-	}
-	return "stdio"
+	return "stdio\n" + strconv.FormatUint(s.connections.Add(1), 10)
 }
 
 // conn is one client on stdio. Requests of both protocols share its ids.
@@ -93,9 +88,12 @@ func (c *conn) serve(in io.Reader) error {
 	}
 	c.session.end()
 	c.handlers.Close()
-	stopped := time.Now()
-	c.lines.waitUnlessStalled(c.handlers.Idle(), stopped, stall)
-	c.lines.close(stopped, stall) // unblocks writers whose client does not read
+	limit := time.After(closeTimeout)
+	reads := c.lines.await(c.handlers.Idle(), limit, stall)
+	c.lines.close() // unblocks writers whose client does not read
+	if reads {
+		c.lines.await(c.lines.done, limit, stall)
+	}
 	c.stream.close()
 	return err
 }
@@ -180,14 +178,15 @@ func (c *conn) request(m message) {
 		c.refuse(m.id, err)
 		return
 	}
-	if m.method == methodInitialize && !c.session.initialized.Load() {
-		c.initialize(x) // before the next line of a script
-		return
-	}
-	go func() {
+	run := func() {
 		defer c.handlers.End()
 		x.run()
-	}()
+	}
+	if m.method == methodInitialize && !c.session.initialized.Load() {
+		run() // before the next line of a script
+		return
+	}
+	go run()
 }
 
 func (c *conn) enter(x *Exchange) *Error {
@@ -199,29 +198,6 @@ func (c *conn) enter(x *Exchange) *Error {
 		c.handlers.End()
 	}
 	return err
-}
-
-func (c *conn) initialize(x *Exchange) {
-	defer c.handlers.End()
-	x.run()
-	if c.session.initialized.Load() {
-		c.session.begin(c.ctx)
-	}
-}
-
-// pump writes the broadcasts of mcp-go.
-func (c *conn) pump() {
-	done := c.session.Done()
-	for {
-		select {
-		case <-done:
-			return
-		case n := <-c.stream.broadcasts:
-			if err := c.stream.forward(n); err != nil {
-				c.server.log.Debug("a broadcast was not sent", zap.String("method", n.Method), zap.Error(err))
-			}
-		}
-	}
 }
 
 // stdioStream is the stream of a request on stdio.
@@ -258,7 +234,6 @@ func (l *stdioStream) answer(f *frame, _ *Error) {
 
 func (l *stdioStream) pause(ctx context.Context) {
 	given := time.Now()
-	l.lines.waitWritten(ctx, l.end)
 	l.lines.waitRead(ctx, l.end, readTimeout)
 	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > resultPause {
 		return // it was read long ago

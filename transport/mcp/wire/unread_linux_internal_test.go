@@ -15,12 +15,11 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 			in, out := ends(t)
 			w := newLineWriter(out)
 			go w.run()
-			defer w.close(time.Now(), time.Minute)
+			defer w.close()
 			end, err := w.append(t.Context(), []byte("an event\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.waitWritten(t.Context(), end)
 			brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
 			if w.waitRead(brief, end, time.Hour); brief.Err() == nil {
