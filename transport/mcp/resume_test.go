@@ -1,0 +1,135 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// A client of 2025-11-25 that is cut off after any event goes on with the last one's id, at a server that knows neither
+// its session nor its call: each event comes once, the texts as well however the journal merged them meanwhile, and the
+// result answers the first request.
+func TestCallGoesOnAfterACut(t *testing.T) {
+	const words = 300
+	next := make(chan struct{}, words)
+	talk := func(_ context.Context, task *actors.TaskContext, _ noInput) (string, error) {
+		for i := range words {
+			<-next
+			if err := task.Say("answer", fmt.Sprint("word ", i, " ")); err != nil {
+				return "", err
+			}
+			if i%50 == 30 {
+				if err := task.Emit(messages.ToolStarted{Call: fmt.Sprint(i), Tool: "t"}, ""); err != nil {
+					return "", err
+				}
+			}
+		}
+		return "said", nil
+	}
+	first, system := doorTo(t, mcp.Config{}, []actors.Definition{actors.Func("talk", talk)})
+	add(t, first, mcp.JobTool{Job: "talk"})
+	c := dialAs(t, first, legacyHTTP, as{principal: "ann"})
+	var text, last string
+	var seq uint64
+	read := func(response *http.Response, events int) (m message, ended bool) {
+		defer response.Body.Close()
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, 1<<20)
+		for n := 0; n < events && lines.Scan(); {
+			if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+				last = id
+			}
+			data, ok := strings.CutPrefix(lines.Text(), "data: ")
+			if !ok || data == "" {
+				continue
+			}
+			n++
+			next <- struct{}{}
+			m = message{}
+			if err := json.Unmarshal([]byte(data), &m); err != nil {
+				t.Fatal(err)
+			}
+			if m.Method == "" {
+				return m, true
+			}
+			e := m.progress(t).Meta.Event
+			if e.From > seq+1 || e.Seq <= seq {
+				t.Fatalf("event %d..%d comes after %d", e.From, e.Seq, seq)
+			}
+			seq = e.Seq
+			text += said(e.Body)
+		}
+		return m, false
+	}
+	for range 20 {
+		next <- struct{}{}
+	}
+	params := map[string]any{"name": "talk", "arguments": map[string]any{}, "_meta": map[string]any{"progressToken": 7}}
+	post := c.request(t.Context(), "tools/call", params, map[string]any{"jsonrpc": "2.0", "id": "call", "method": "tools/call",
+		"params": params})
+	response, err := c.http.Do(post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, ended := read(response, 10)
+	for cuts := 0; !ended; cuts++ {
+		get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, nil)
+		get.Header = post.Header.Clone()
+		get.Header.Set("Accept", "text/event-stream")
+		get.Header.Set("Last-Event-ID", last)
+		if cuts == 3 { // as after a restart
+			again := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
+			t.Cleanup(again.Close)
+			c = dialAs(t, again, legacyHTTP, as{principal: "ann"})
+		}
+		get.URL.Host = strings.TrimPrefix(c.url, "http://")
+		if response, err = c.http.Do(get); err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("cut %d: %v, %v", cuts, response, err)
+		}
+		m, ended = read(response, 20)
+	}
+	var want strings.Builder
+	for i := range words {
+		fmt.Fprint(&want, "word ", i, " ")
+	}
+	if text != want.String() {
+		t.Errorf("the client has %d bytes, want %d", len(text), want.Len())
+	}
+	r := m.toolResult(t)
+	if string(m.ID) != `"call"` || string(r.Structured.Result) != `"said"` || r.Meta.Event == nil {
+		t.Errorf("the answer is %s", m.Result)
+	}
+	bob := dialAs(t, first, legacyHTTP, as{principal: "bob"})
+	get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, bob.url, nil)
+	get.Header.Set("Accept", "text/event-stream")
+	get.Header.Set("Last-Event-ID", last)
+	if response, err = bob.http.Do(get); err != nil {
+		t.Fatal(err)
+	}
+	if m, _ := read(response, 1); m.Error == nil || string(m.ID) != `"call"` {
+		t.Errorf("another principal gets %+v", m)
+	}
+}
+
+// said is what a delta adds to texts.
+func said(body messages.Body) string {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		return b.Text
+	case messages.Merged:
+		var all strings.Builder
+		for _, part := range b.Parts {
+			all.WriteString(said(part))
+		}
+		return all.String()
+	}
+	return ""
+}
