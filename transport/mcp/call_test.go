@@ -124,7 +124,7 @@ func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
 	})
 }
 
-// gated is a job that waits for its auth.
+// gated is a job that waits for its gate.
 func gated() (actors.Definition, chan struct{}) {
 	gate := make(chan struct{})
 	return scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Await, Gate: gate}}}), gate

@@ -13,8 +13,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -211,22 +209,17 @@ type answerArguments struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// runAnswer holds the answer to the schema that the question has. Whether there is the question is for the run to
-// say.
+// runAnswer gives the run the value or, where that does not fit the question, what it says as JSON in a text.
 func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, error) {
-	state, err := s.Run(ctx, a.RunID)
-	if err != nil {
+	if _, err := s.Run(ctx, a.RunID); err != nil {
 		return nil, err
 	}
-	for _, q := range caller.Questions(state) {
-		if q.Request == a.Request && len(q.Schema) > 0 {
-			a.Value, err = question.Value(q.Schema, a.Value)
-		}
+	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value, auth.From(ctx).Name)
+	var text string
+	if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) && json.Unmarshal(a.Value, &text) == nil && json.Valid([]byte(text)) {
+		err = s.runs.Answer(ctx, a.RunID, a.Request, json.RawMessage(text), auth.From(ctx).Name)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value, auth.From(ctx).Name); err != nil {
 		return nil, err
 	}
 	return s.tell(ctx, a.RunID)

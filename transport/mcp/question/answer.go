@@ -81,12 +81,16 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		err := a.runs.Answer(ctx, state.RunID, q.Request, value, auth.From(ctx).Name)
 		switch messages.CodeOf(err) {
 		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
-			continue
-		}
-		if err != nil {
+		case messages.Code(messages.CauseInvalidInput):
+			bad = err
+		case "":
+			if err != nil {
+				return left, bad, err
+			}
+			given[q.Request] = true
+		default:
 			return left, bad, err
 		}
-		given[q.Request] = true
 	}
 	return left, bad, a.await(ctx, state, given)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // form is a question as an elicitation can ask it: clients show objects of plain fields, and nothing else.
@@ -16,8 +15,6 @@ type form struct {
 	field string
 	// coded says that the field holds the answer as JSON in a string.
 	coded bool
-	// held is what the answer is held to; nil where the question has none that can be read.
-	held *schema.Schema
 }
 
 // formField is where a form of one field has its answer.
@@ -30,7 +27,6 @@ func formOf(raw json.RawMessage) form {
 		raw = json.RawMessage(`{"type":"string"}`)
 	}
 	var f form
-	f.held, _ = schema.Compile(raw)
 	var s map[string]any
 	if json.Unmarshal(raw, &s) == nil {
 		if fields, ok := plainFields(s); ok {
@@ -43,7 +39,7 @@ func formOf(raw json.RawMessage) form {
 	if !ok {
 		f.coded = true
 		inner = map[string]any{"type": "string",
-			"description": "JSON that fits the schema " + string(schema.Compact(raw))}
+			"description": "JSON that fits the schema " + string(raw)}
 	}
 	f.requested = map[string]any{"type": "object", "required": []string{formField},
 		"properties": map[string]any{formField: inner}}
@@ -126,47 +122,22 @@ func isTexts(list any) bool {
 	return len(values) > 0 && !slices.ContainsFunc(values, func(v any) bool { _, ok := v.(string); return !ok })
 }
 
-// answer returns the answer in the content of the filled form. Errors: invalid_input.
+// answer returns the answer in the content of the filled form. Whether it fits is for the run to say. Errors:
+// invalid_input.
 func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 	value := content
 	if f.field != "" {
 		var fields map[string]json.RawMessage
-		if json.Unmarshal(content, &fields) != nil || fields[f.field] == nil {
-			return nil, messages.InvalidInput("the answer has no %q", f.field)
-		}
+		_ = json.Unmarshal(content, &fields)
 		value = fields[f.field]
 	}
 	if f.coded {
 		var text string
-		if json.Unmarshal(value, &text) != nil || !json.Valid([]byte(text)) {
-			return nil, messages.InvalidInput("%q must be a text that holds JSON", f.field)
-		}
+		_ = json.Unmarshal(value, &text)
 		value = json.RawMessage(text)
 	}
-	return value, f.check(value)
-}
-
-// Value returns the answer to a question of the schema in the value: the value itself, or what it says as JSON in a
-// text. Errors: invalid_input, where neither fits.
-func Value(raw, value json.RawMessage) (json.RawMessage, error) {
-	f := formOf(raw)
-	err := f.check(value)
-	var text string
-	if err != nil && json.Unmarshal(value, &text) == nil && f.check(json.RawMessage(text)) == nil {
-		return json.RawMessage(text), nil
+	if !json.Valid(value) || string(content) == "null" {
+		return nil, messages.InvalidInput("the answer is not there, or not JSON: fill in the form of the question")
 	}
-	return value, err
-}
-
-func (f form) check(value json.RawMessage) error {
-	if !json.Valid(value) {
-		return messages.InvalidInput("the answer is not JSON")
-	}
-	if f.held == nil {
-		return nil
-	}
-	if err := f.held.Check(value); err != nil {
-		return messages.InvalidInput("the answer does not fit its schema: %v", err)
-	}
-	return nil
+	return value, nil
 }
