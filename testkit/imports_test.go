@@ -203,6 +203,10 @@ var rules = []rule{{
 	pkgs: "transport/door/auth",
 	ours: []string{"messages", "messages/words", "transport/door/inflight"},
 }, {
+	pkgs: "transport/door/schema",
+	ours: []string{"messages"},
+	libs: []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/..."},
+}, {
 	pkgs: "transport/door/transcript",
 	ours: []string{"messages"},
 }, {
@@ -284,7 +288,7 @@ var rules = []rule{{
 }, {
 	pkgs: "transport/mcp/*",
 	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
-	libs: []string{"github.com/mark3labs/mcp-go/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "go.uber.org/zap/..."},
+	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs:  "transport/http",
 	ours:  []string{"messages", "transport/door", "transport/door/*"},

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
+	"github.com/seed889630bf/lastword/transport/door/schema"
 )
 
 // readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type,

@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
+	"github.com/seed889630bf/lastword/transport/door/schema"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
@@ -73,16 +73,13 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	if err := t.Compile(); err != nil {
 		return mcp.Tool{}, err
 	}
-	output := json.RawMessage(runResultSchema)
-	if len(t.Output) > 0 {
-		var err error
-		if output, err = schema.Nest(output, t.Output, "result"); err != nil {
-			return mcp.Tool{}, badSchema("output", t.Name, err)
-		}
+	output, err := withResult(t.Name, t.Output)
+	if err != nil {
+		return mcp.Tool{}, err
 	}
 	return mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description,
-		RawInputSchema: schema.Compact(t.Input), RawOutputSchema: output,
+		RawInputSchema: compact(t.Input), RawOutputSchema: output,
 		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
 			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld},
 	}, nil
@@ -94,14 +91,14 @@ func (t *JobTool) Compile() error {
 		return nil
 	}
 	if len(t.Input) == 0 {
-		t.Input = json.RawMessage(schema.AnyObject)
+		t.Input = json.RawMessage(anyObject)
+	}
+	if err := legible(cmp.Or(t.Name, t.Job), t.Input); err != nil {
+		return err
 	}
 	held, err := schema.Compile(t.Input)
-	if err == nil {
-		err = schema.OfObject(t.Input)
-	}
 	if err != nil {
-		return badSchema("input", cmp.Or(t.Name, t.Job), err)
+		return messages.InvalidInput("the input schema of the tool %s is no good: %v", cmp.Or(t.Name, t.Job), err)
 	}
 	t.input = held
 	return nil

@@ -70,7 +70,7 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 		t.Errorf("listed as %+v, input %s", reads, reads.InputSchema)
 	}
 	output := string(reads.OutputSchema)
-	if !strings.Contains(output, `"result":{"type":"array","items":{"$ref":"#/$defs/item"}}`) ||
+	if !strings.Contains(output, `"result":{"items":{"$ref":"#/$defs/item"},"type":"array"}`) ||
 		!strings.Contains(output, `"$defs":{"item":{"type":"string"}}`) {
 		t.Errorf("the output schema is %s", output)
 	}

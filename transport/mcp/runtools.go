@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ func startInput(job string) json.RawMessage {
 }
 
 // showInputs adds to the listed schemas what the server does not check by them: which jobs there are, since they are
-// added after run_start, and that an answer is a text.
+// added after run_start, and that an answer and a cursor are texts, which every model can write.
 func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	for i, tool := range result.Tools {
 		switch tool.Name {
@@ -61,6 +62,8 @@ func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, r
 			if len(s.jobs) > 0 {
 				result.Tools[i].RawInputSchema = startInput(`{"type":"string","enum":` + string(names) + `,"description":"its tool"}`)
 			}
+		case "run_events", "run_attach":
+			result.Tools[i].RawInputSchema = bytes.Replace(tool.RawInputSchema, []byte(`"after":{`), []byte(`"after":{"type":"string",`), 1)
 		case answerTool:
 			result.Tools[i].RawInputSchema = answerInput(`"type":"string",`)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
@@ -114,7 +113,7 @@ func asking(state messages.State) string {
 	for _, q := range caller.Questions(state) {
 		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
 		if len(q.Schema) > 0 {
-			line += fmt.Sprintf("\n  The value fits the schema %s", schema.Compact(q.Schema))
+			line += fmt.Sprintf("\n  The value fits the schema %s", compact(q.Schema))
 		}
 		all = append(all, line)
 	}

@@ -6,10 +6,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // Tool is a tool beside those that jobs become.
@@ -61,27 +59,17 @@ func (t Tool) scope() auth.Scope {
 // a server that is only started to be asked what it is.
 func (t Tool) tool() (mcp.Tool, error) {
 	if len(t.Input) == 0 {
-		t.Input = json.RawMessage(schema.AnyObject)
+		t.Input = json.RawMessage(anyObject)
 	}
-	if err := schema.OfObject(t.Input); err != nil {
-		return mcp.Tool{}, badSchema("input", t.Name, err)
+	err := legible(t.Name, t.Input)
+	if err == nil && len(t.Output) > 0 {
+		err = legible(t.Name, t.Output)
 	}
-	if len(t.Output) > 0 {
-		if err := schema.OfObject(t.Output); err != nil {
-			return mcp.Tool{}, badSchema("output", t.Name, err)
-		}
+	if err != nil {
+		return mcp.Tool{}, err
 	}
 	return mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
 		RawInputSchema: t.Input, RawOutputSchema: t.Output,
 		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
 			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld}}, nil
-}
-
-func badSchema(which, tool string, err error) error {
-	return messages.InvalidInput("the %s schema of the tool %s is no good: %v", which, tool, err)
-}
-
-// Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.
-func Object(required []string, properties ...string) json.RawMessage {
-	return schema.Object(required, properties...)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
+	"github.com/seed889630bf/lastword/transport/door/schema"
 )
 
 const tried = `{"type":"object","required":["id"],"additionalProperties":false,"$defs":{"age":{"maximum":150}},
@@ -31,36 +31,36 @@ func compiled(t *testing.T, raw string) *schema.Schema {
 // What is wrong with arguments is said as people say it: which one, what it was, and what it may be; and all of it.
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	s := compiled(t, tried)
-	const known = "known are age, deep, format, id, kind, mode, name, only, p, tags, wait_ms"
+	const known = "is not known: there are age, deep, format, id, kind, mode, name, only, p, tags, wait_ms"
 	for given, want := range map[string]string{
-		`{"id":1,"wait_ms":60000}`:           `wait_ms is 60000 and must be at most 50000`,
-		`{"id":1,"wait_ms":-1}`:              `wait_ms is -1 and must be at least 0`,
-		`{"id":1,"wait_ms":"5"}`:             `wait_ms is "5" and must be an integer`,
-		`{"id":1,"wait_ms":1.5}`:             `wait_ms is 1.5 and must be an integer`,
-		`{"id":1,"p":0}`:                     `p is 0 and must be more than 0.25`,
-		`{"id":1,"p":2}`:                     `p is 2 and must be less than 1.5`,
-		`{"id":1,"p":0.7}`:                   `p is 0.7 and must be a multiple of 0.5`,
-		`{"id":1,"name":""}`:                 `name is "" and must have at least 1 character; name is "" and must match the pattern ^[a-z]+$`,
-		`{"id":1,"name":"abcd"}`:             `name is "abcd" and must have at most 3 characters`,
-		`{"id":1,"name":"A"}`:                `name is "A" and must match the pattern ^[a-z]+$`,
-		`{"id":1,"name":7}`:                  `name is 7 and must be a string or null`,
-		`{"id":1,"kind":"c"}`:                `kind is "c" and must be "a" or "b" or 3`,
-		`{"id":1,"format":3}`:                `format is 3 and must be a string`,
-		`{"id":1,"only":1}`:                  `only is 1 and must be {"x":1}`,
-		`{"id":1,"age":151}`:                 `age is 151 and must be at most 150`,
-		`{"id":1,"tags":[]}`:                 `tags is [] and must have at least 1 item`,
-		`{"id":1,"tags":["a","b","c"]}`:      `tags is ["a","b","c"] and must have at most 2 items`,
-		`{"id":1,"tags":["a","a"]}`:          `tags is ["a","a"] and must not have the same item twice`,
-		`{"id":1,"tags":["a",1]}`:            `tags[1] is 1 and must be a string`,
-		`{"id":1,"deep":{"n/m":8}}`:          `deep.n/m is 8 and must be at most 7`,
+		`{"id":1,"wait_ms":60000}`:           `wait_ms must be at most 50000`,
+		`{"id":1,"wait_ms":-1}`:              `wait_ms must be at least 0`,
+		`{"id":1,"wait_ms":"5"}`:             `wait_ms is wrong: got string, want integer`,
+		`{"id":1,"wait_ms":1.5}`:             `wait_ms is wrong: got number, want integer`,
+		`{"id":1,"p":0}`:                     `p is wrong: exclusiveMinimum: got 0, want 0.25`,
+		`{"id":1,"p":2}`:                     `p is wrong: exclusiveMaximum: got 2, want 1.5`,
+		`{"id":1,"p":0.7}`:                   `p is wrong: multipleOf: got 0.7, want 0.5`,
+		`{"id":1,"name":""}`:                 `name is wrong: '' does not match pattern '^[a-z]+$'; name is wrong: minLength: got 0, want 1`,
+		`{"id":1,"name":"abcd"}`:             `name is wrong: maxLength: got 4, want 3`,
+		`{"id":1,"name":"A"}`:                `name is wrong: 'A' does not match pattern '^[a-z]+$'`,
+		`{"id":1,"name":7}`:                  `name is wrong: got number, want null or string`,
+		`{"id":1,"kind":"c"}`:                `kind is wrong: value must be one of 'a', 'b', 3`,
+		`{"id":1,"format":3}`:                `format is wrong: got number, want string`,
+		`{"id":1,"only":1}`:                  `only is wrong: 'const' failed`,
+		`{"id":1,"age":151}`:                 `age must be at most 150`,
+		`{"id":1,"tags":[]}`:                 `tags is wrong: minItems: got 0, want 1`,
+		`{"id":1,"tags":["a","b","c"]}`:      `tags is wrong: maxItems: got 3, want 2`,
+		`{"id":1,"tags":["a","a"]}`:          `tags is wrong: items at 0 and 1 are equal`,
+		`{"id":1,"tags":["a",1]}`:            `tags.1 is wrong: got number, want string`,
+		`{"id":1,"deep":{"n/m":8}}`:          `deep.n/m must be at most 7`,
 		`{"id":1,"deep":{}}`:                 `deep.n/m is missing`,
-		`{"id":1,"mode":{"ms":6}}`:           `mode is {"ms":6} and must be a boolean or an object that fits the schema`,
-		`{"id":1,"more":1}`:                  `there is no argument more; ` + known,
+		`{"id":1,"mode":{"ms":6}}`:           `mode is wrong: fits none of the alternatives in the schema`,
+		`{"id":1,"more":1}`:                  `more ` + known,
 		`{}`:                                 `id is missing`,
-		`{"more":1}`:                         `id is missing; there is no argument more; ` + known,
-		`7`:                                  `the value is 7 and must be an object`,
-		`{"id":1,"tags":"[\"a\",\"a\"]"}`:    `tags is ["a","a"] and must not have the same item twice`,
-		`{"id":1,"deep":"{\"n/m\": \"x\"}"}`: `deep.n/m is "x" and must be a number`,
+		`{"more":1}`:                         `id is missing; more ` + known,
+		`7`:                                  `is wrong: got number, want object`,
+		`{"id":1,"tags":"[\"a\",\"a\"]"}`:    `tags is wrong: items at 0 and 1 are equal`,
+		`{"id":1,"deep":"{\"n/m\": \"x\"}"}`: `deep.n/m is wrong: got string, want number`,
 	} {
 		got, err := s.Fit(json.RawMessage(given))
 		if messages.CodeOf(err) != "invalid_input" || !strings.HasSuffix(err.Error(), want) {

@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/schema"
+)
+
+// anyObject is the schema of any arguments.
+const anyObject = `{"type":"object"}`
+
+// Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.
+func Object(required []string, properties ...string) json.RawMessage {
+	text := []byte(`{"type":"object","additionalProperties":false`)
+	if len(required) > 0 {
+		names, _ := json.Marshal(required)
+		text = append(append(text, `,"required":`...), names...)
+	}
+	text = append(text, `,"properties":{`...)
+	for i, p := range properties {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, p...)
+	}
+	return append(text, "}}"...)
+}
+
+// legible reports why the schema is not one of an object that clients can read: the official TypeScript ones take no
+// list of tools where a property's schema is true or false. Errors: invalid_input.
+func legible(tool string, raw json.RawMessage) error {
+	var s struct {
+		Type       any                        `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	err := json.Unmarshal(raw, &s)
+	if err == nil && s.Type != "object" {
+		err = fmt.Errorf(`its type is not "object"`)
+	}
+	for name, p := range s.Properties {
+		if p = bytes.TrimSpace(p); len(p) > 0 && p[0] != '{' {
+			err = fmt.Errorf("its property %s is %s; write {} for any value", name, p)
+		}
+	}
+	if err != nil {
+		return messages.InvalidInput("a schema of the tool %s is no good: %v", tool, err)
+	}
+	return nil
+}
+
+// withResult returns the schema of a RunResult whose result has the schema. Definitions move to the root, where the
+// references to them begin.
+func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
+	if len(result) == 0 {
+		return json.RawMessage(runResultSchema), nil
+	}
+	var whole, part map[string]json.RawMessage
+	if err := json.Unmarshal(result, &part); err != nil {
+		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
+	}
+	var properties map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(runResultSchema), &whole) // it is ours
+	_ = json.Unmarshal(whole["properties"], &properties)
+	id := string(part["$id"])
+	if defs := part["$defs"]; defs != nil && (id == "" || id == `""`) {
+		whole["$defs"] = defs
+		delete(part, "$defs")
+	}
+	properties["result"], _ = json.Marshal(part)
+	whole["properties"], _ = json.Marshal(properties)
+	text, _ := json.Marshal(whole)
+	err := legible(tool, text)
+	if err == nil {
+		_, err = schema.Compile(text)
+	}
+	if err != nil {
+		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
+	}
+	return text, nil
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
