@@ -93,11 +93,17 @@ func (d document) hollow() (found []string) {
 // verdict is what a document is worth beside its sample.
 type verdict struct {
 	order   []string // the files linked, each once
+	links   int      // with those that repeat a file
 	recall  float64
+	asked   int      // questions
+	found   int      // of them, those that a linked file answers
 	never   []string // of order, what nobody may be sent to
 	summary bool     // is right
 	wrong   []string // facts
 }
+
+// repeated is the share of links to a file that another leads to.
+func (v verdict) repeated() float64 { return 1 - float64(len(v.order))/float64(max(v.links, 1)) }
 
 func (v verdict) noise() float64 { return float64(len(v.never)) / float64(max(len(v.order), 1)) }
 
@@ -106,7 +112,7 @@ func (s sample) judge(t *testing.T, tree string, d document) verdict {
 	for _, note := range d.hollow() {
 		t.Errorf("a note says nothing of its file: %s", note)
 	}
-	v := verdict{order: linked(t, tree, d), summary: true, wrong: s.wrong(d)}
+	v := verdict{order: linked(t, tree, d), links: len(d.links()), summary: true, wrong: s.wrong(d), asked: len(s.asks)}
 	for _, pattern := range s.sense {
 		v.summary = v.summary && pattern.MatchString(d.summary)
 	}
@@ -121,6 +127,13 @@ func (s sample) judge(t *testing.T, tree string, d document) verdict {
 			v.recall += 1 / float64(len(s.best))
 		} else {
 			t.Logf("misses %s", strings.Join(want, " or "))
+		}
+	}
+	for _, a := range s.asks {
+		if slices.ContainsFunc(a.answers, func(p string) bool { return slices.Contains(v.order, p) }) {
+			v.found++
+		} else {
+			t.Logf("leaves open: %s (%s)", a.question, strings.Join(a.answers, " or "))
 		}
 	}
 	if v.never = s.noisy(v.order); len(v.never) > 0 {
@@ -180,7 +193,7 @@ func (s sample) noisy(paths []string) (found []string) {
 		regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|snapshots?|__snapshots__)/`),
 		regexp.MustCompile(`(?i)(_test\.\w+|[._-](test|spec)\.\w+|(^|/)(test_[^/]+|conftest)\.py)$`),
 		regexp.MustCompile(`(?i)(^|/)(go\.sum|[^/]*[.-]lock(\.\w+)?|npm-shrinkwrap\.json)$`),
-		regexp.MustCompile(`(^|/)\.[^/]+(/|$)`),
+		regexp.MustCompile(`(^|/)\.([^/g]|g[^/i])[^/]*(/|$)|(^|/)\.git(ignore|attributes|lab)|^\.github/[^cC]|(^|/)\.[^/]$`),
 		regexp.MustCompile(`(?i)(ISSUE_TEMPLATE|PULL_REQUEST_TEMPLATE|CODE.OF.CONDUCT|FUNDING|appveyor)`),
 		regexp.MustCompile(`(?i)(^|/)(vendor|third_party|node_modules)/`),
 		regexp.MustCompile(`(?i)(\.min\.\w+|\.map|\.pb\.go|_generated\.\w+|\.(png|jpe?g|gif|ico|svg|pdf|woff2?))$`),

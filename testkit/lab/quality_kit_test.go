@@ -10,6 +10,7 @@ import (
 // TestSamples holds the lists of the quality kit to what the kit is for, without a network.
 func TestSamples(t *testing.T) {
 	samples := readSamples(t)
+	halves := map[string]int{}
 	languages := map[string]bool{}
 	for _, s := range samples {
 		languages[s.language] = true
@@ -21,6 +22,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("the good summary of %s lacks %s", s.name, pattern)
 			}
 		}
+		halves[s.half()]++
 		for _, b := range s.best {
 			if noise := s.noisy(b); len(noise) > 0 {
 				t.Errorf("%s wants noise: %v", s.name, noise)
@@ -30,6 +32,9 @@ func TestSamples(t *testing.T) {
 			s.has(t, s.source.obtain(t))
 		}
 	}
+	if least := len(samples) / 3; halves["work"] < least || halves["final"] < least {
+		t.Errorf("the halves are of %v", halves)
+	}
 	if len(samples) < 30 || len(languages) < 18 {
 		t.Errorf("%d repositories in %d languages and kinds; 30 in 18 are promised", len(samples), len(languages))
 	}
@@ -38,7 +43,11 @@ func TestSamples(t *testing.T) {
 // has fails the test where a link of the list leads to no file of the tree.
 func (s sample) has(t *testing.T, tree string) {
 	t.Helper()
-	for _, p := range slices.Concat(s.best...) {
+	paths := slices.Concat(s.best...)
+	for _, a := range s.asks {
+		paths = append(paths, a.answers...)
+	}
+	for _, p := range paths {
 		if _, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p))); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}

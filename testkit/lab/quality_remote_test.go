@@ -18,15 +18,18 @@ import (
 // remote is where a repository comes from, by the ordinary client of its registry, and the checksum that it must
 // have; or a tree of testdata.
 type remote struct {
-	registry string // module, npm, debian or tree
+	registry string // module, npm, debian, git or tree
 	name     string // as the registry knows it
-	version  string // of a module or an npm package; the upstream archive's file name of a Debian source
+	version  string // of a module or an npm package; the upstream archive's file name of a Debian source; a commit
 	sum      string
 	folder   string // to unpack into
 }
 
 func parseRemote(folder, text string) (remote, error) {
 	f := strings.Fields(text)
+	if len(f) == 3 && f[0] == "git" {
+		return remote{registry: f[0], name: f[1], version: f[2], folder: folder}, nil
+	}
 	if text == "tree" {
 		return remote{registry: text, name: folder, folder: folder}, nil
 	}
@@ -47,6 +50,8 @@ func (r remote) obtain(t *testing.T) string {
 		return r.unpack(t, fmt.Sprintf("%s-%s.tgz", r.name, r.version), r.pack)
 	case "debian":
 		return r.unpack(t, r.version, r.aptSource)
+	case "git":
+		return r.checkout(t)
 	case "tree":
 		return r.tree(t)
 	}
@@ -129,6 +134,35 @@ func sourceList(t *testing.T, dir string) string {
 	}
 	t.Fatal("needs Debian with its list in /etc/apt/sources.list.d")
 	return ""
+}
+
+// checkout gives the files of a commit, without those that a partial copy lacks. The repository is fetched once; where
+// its host cannot be reached, the sample is skipped.
+func (r remote) checkout(t *testing.T) string {
+	t.Helper()
+	repo := filepath.Join(kitFolder(t, "git"), r.folder+".git")
+	has := func() bool {
+		return exec.CommandContext(t.Context(), "git", "--git-dir", repo, "cat-file", "-e", r.version).Run() == nil
+	}
+	if !has() {
+		run(t, ".", nil, "git", "init", "-q", "--bare", repo)
+		fetch := exec.CommandContext(t.Context(), "git", "--git-dir", repo, "fetch", "-q", "--depth=1", "https://"+r.name,
+			r.version)
+		fetch.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
+		if said, err := fetch.CombinedOutput(); err != nil || !has() {
+			t.Skipf("%s cannot be had: %v %s", r.name, err, said)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), r.folder)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"GIT_DIR=" + repo, "GIT_WORK_TREE=" + dir, "GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")}
+	run(t, dir, env, "git", "read-tree", r.version)
+	files := exec.CommandContext(t.Context(), "git", "checkout-index", "--all", "--quiet")
+	files.Dir, files.Env = dir, append(os.Environ(), env...)
+	_ = files.Run() // it fails where an object is missing, and writes the others
+	return dir
 }
 
 // unpack has the archive downloaded where it is not at hand, proves its checksum and unpacks it.

@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +22,20 @@ type sample struct {
 	facts    map[string][]string
 	never    []*regexp.Regexp
 	best     [][]string
+	asks     []ask
+}
+
+// ask is a question of an agent's, and the files of which each answers it.
+type ask struct {
+	question string
+	answers  []string
+}
+
+// half tells the half of the repositories that one may look at while working from the one for the final figure.
+func (s sample) half() string {
+	sum := fnv.New32a()
+	sum.Write([]byte(s.name))
+	return [...]string{"work", "final"}[sum.Sum32()%2]
 }
 
 // qualitySamples reads all samples, or skips the test where nobody asked for it: it needs a network and minutes.
@@ -79,6 +94,9 @@ func (s *sample) set(name, value string) (err error) {
 		s.sense, err = patterns("(?i)", value)
 	case "title", "package", "install":
 		s.facts[name] = strings.Split(value, " | ")
+	case "ask":
+		question, answers, _ := strings.Cut(value, " => ")
+		s.asks = append(s.asks, ask{question, strings.Split(answers, " | ")})
 	case "never":
 		s.never, err = patterns("", value)
 	default:
