@@ -30,7 +30,7 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	}
 	most := cmp.Or(r.options.MaxLinks, DefaultLinks)
 	o := rank.Options{LinkStyle: r.options.LinkStyle, Ref: r.options.Ref, BaseURL: cmp.Or(r.options.LinkBase, r.base),
-		Caps: rank.Caps{Links: most}, Go: by.Go}
+		Links: most, Go: by.Go}
 	index, err := rank.Build(ctx, r.files, r.Scan, o, func(done, total int) { by.progress(done, total, "links") })
 	if err != nil {
 		return nil, err

@@ -116,7 +116,6 @@ func (g *gatherer) front() {
 		}
 	}
 	say("Title", g.index.Title)
-	say("Kind", strings.Join(g.index.Kinds, ", "))
 	say("Summary", g.index.Summary)
 	for _, f := range g.index.Facts {
 		say(f.Name, f.Value)

@@ -32,7 +32,7 @@ func garden() (fstest.MapFS, *scan.Repository, *rank.Index) {
 		{Path: "src/rest.js", Kind: scan.Source},
 	}}
 	grow := rank.Symbol{Symbol: surface.Symbol{Name: "grow", Signature: "function grow()", Doc: "Grows."}}
-	index := &rank.Index{Title: "Garden", Readme: "README.md", Summary: "Grows things.", SummaryPoor: true, Kinds: []string{"a book", "notebooks"},
+	index := &rank.Index{Title: "Garden", Readme: "README.md", Summary: "Grows things.", SummaryPoor: true,
 		Facts: []rank.Fact{{Name: "Module", Value: "example.com/garden"}},
 		Sections: []rank.Section{
 			{Name: "Docs", Links: []rank.Link{{Path: "README.md", Title: "README", URL: "https://example.com/garden/README.md",
@@ -63,7 +63,7 @@ func gather(t *testing.T, budget int) insight.Material {
 func TestMaterial(t *testing.T) {
 	m := gather(t, 12<<10)
 	last := -1
-	for _, words := range []string{"Title: Garden\n", "Kind: a book, notebooks\n", "Module: example.com/garden\n",
+	for _, words := range []string{"Title: Garden\n", "Module: example.com/garden\n",
 		"Section Docs:\n- README.md: Grows things.\n- docs/how.md: (no note)\n",
 		"File README.md:\n# Garden\n", "File src/grow.js:\nexport", "File docs/how.md:\n",
 		"File src/rest.js:\n", "File package.json:\n", "Offered by src/grow.js:\n- function grow(): Grows.\n"} {

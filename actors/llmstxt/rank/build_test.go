@@ -125,7 +125,7 @@ package a
 
 import "example.com/m/v2/b"
 `, scan.Origin{}, rank.Options{})
-	const want = `Packages: m.go z/z.go c/deep/c.go nested/n/n.go a/a.go b/b.go e/e.go
+	const want = `Packages: z/z.go m.go c/deep/c.go nested/n/n.go a/a.go b/b.go e/e.go
 Commands: cmd/tool/main.go
 Configuration: go.mod
 `
@@ -135,7 +135,7 @@ Configuration: go.mod
 	if index.Title != "m" {
 		t.Errorf("title %q", index.Title)
 	}
-	if got := find(index, "z/z.go").Reasons; len(got) != 1 || got[0] != "imported by 2 packages" {
+	if got := find(index, "z/z.go").Reasons; len(got) != 2 || got[0] != "imported by 2 packages" {
 		t.Errorf("reasons %q", got)
 	}
 }
@@ -168,11 +168,10 @@ It is written for all of the readers that you know, with some that you do not.
 # Zebra in depth
 `+prose+`
 -- x/empty.md --
--- x/de.md --
-# Anleitung
+-- x/ru.md --
+# Руководство
 
-Das ist die Anleitung für alle, die mit dem Programm nicht auf Englisch arbeiten und es auf Deutsch werden lesen.
-Sie ist eine Übersetzung und wird mit jeder Ausgabe erneuert, und das ist nicht wenig.
+Это руководство для всех, кто работает с программой не на английском языке.
 -- lib/third/LICENSE --
 Apache License Version 2.0
 -- .github/PULL_REQUEST_TEMPLATE.md --
@@ -188,16 +187,16 @@ Apache License Version 2.0
 -- CONTRIBUTING.md --
 # Contributing
 `+prose, scan.Origin{}, rank.Options{})
-	const want = `Docs: README.md x/copy.md x/linked.md x/zebra.md x/y/old.md
+	const want = `Docs: README.md x/linked.md x/copy.md x/zebra.md x/y/old.md
 Optional: CONTRIBUTING.md SECURITY.md
 `
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	passed := fmt.Sprint(index.Passed)
-	for _, want := range []string{"{GOVERNANCE.md about the people", "{x/q.md the same text as x/copy.md}",
+	for _, want := range []string{"{GOVERNANCE.md about people", "{x/q.md the same text as x/copy.md}",
 		"{README_fr.md a translation}",
-		"{lib/third/LICENSE one licence is enough}"} {
+		"{lib/third/LICENSE a licence of a part}"} {
 		if !strings.Contains(passed, want) {
 			t.Errorf("%s is not among %s", want, passed)
 		}
@@ -210,14 +209,15 @@ func TestCaps(t *testing.T) {
 		fmt.Fprintf(&archive, "-- docs/%d.md --\n# Page %d\n\nIt says something of some length.\n", i, i)
 		fmt.Fprintf(&archive, "-- examples/%d/main.py --\nx = %d\n", i, i)
 	}
-	index := build(t, archive.String(), scan.Origin{}, rank.Options{Caps: rank.Caps{PerSection: 4, Links: 5}})
-	const want = "Docs: docs/0.md docs/1.md docs/2.md docs/3.md\nExamples: examples/0/main.py\n"
+	archive.WriteString("-- AGENTS.md --\n# For agents\n-- CONTRIBUTING.md --\n# How\n-- LICENSE --\nMIT\n")
+	index := build(t, archive.String(), scan.Origin{}, rank.Options{Links: 8})
+	const want = "Docs: docs/0.md docs/1.md docs/2.md docs/3.md\nExamples: examples/0/main.py\n" +
+		"Optional: AGENTS.md CONTRIBUTING.md LICENSE\n"
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if len(index.Passed) == 0 || index.Passed[0] != (rank.Passed{Path: "docs/4.md",
-		Reason: "Docs is full: ranks below 4 others"}) {
-		t.Errorf("passed %v", index.Passed)
+	if passed := fmt.Sprint(index.Passed); !strings.Contains(passed, "{docs/4.md ranks below 4 links of its sort}") {
+		t.Errorf("passed %v", passed)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestBuildAfterFilesAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
-	if err != nil || outline(index) != "Docs: docs/b.md\n" || len(index.Passed) != 1 ||
+	if err != nil || outline(index) != "Docs: docs/b.md\n" || len(index.Passed) == 0 ||
 		index.Passed[0].Reason != "cannot be read" {
 		t.Errorf("got %v, %+v", err, index)
 	}

@@ -17,10 +17,10 @@ func Read(p, text string) []string {
 	source.Imports(scan.Language(p), text)
 	page.MentionsIn(text).Path(p)
 	source.Declarations(text)
-	d := &document{Features: page.FeaturesOf(p, text)}
-	d.Path = p
-	byTitle(d)
-	new(pageJudge).byShape(d)
-	formal(d)
-	return append(lines, d.Headings...)
+	namesIn(text)
+	index := newPageIndex([]*item{{Link: Link{Path: p}}})
+	for _, name := range []string{p, "nav.yml", "sidebars.js", "index.rst"} {
+		index.table(name, text)
+	}
+	return append(lines, page.FeaturesOf(p, text).Headings...)
 }

@@ -104,7 +104,7 @@ func (v *survey) countImporters(dirs map[string]*goPackage) {
 
 func (p *goPackage) isCommand() bool { return p.name == "main" }
 
-func (p *goPackage) isInternal() bool { return isInternal(p.dir + "/") }
+func (p *goPackage) isInternal() bool { return strings.Contains("/"+p.dir+"/", "/internal/") }
 
 // commands are those of the product that are there for others, the shallow first, as if no folder was called cmd.
 func (t goTree) commands() (list []*goPackage) {
@@ -132,13 +132,6 @@ func (t goTree) importable() (public, internal []*goPackage) {
 		}
 	}
 	return public, internal
-}
-
-// isSmall holds for a Go tree with so few packages that its files are worth listing one by one.
-func (t goTree) isSmall() bool {
-	public, internal := t.importable()
-	n := len(public) + len(internal)
-	return n > 0 && n <= fewPublic
 }
 
 // isProgram holds for a Go tree whose root is a command, or that has commands and nothing for others to import.

@@ -87,7 +87,12 @@ func (v *survey) facts() []Fact {
 	if m.Ecosystem == "go" {
 		label = "Module"
 	}
-	version := cmp.Or(m.Version, strings.TrimPrefix(v.repo.Origin.Version, "v"))
+	version := strings.TrimPrefix(v.repo.Origin.Version, "v")
+	if v.isPublished(m) {
+		version = cmp.Or(m.Version, version)
+	} else {
+		m = manifest.Manifest{Requires: m.Requires, License: m.License, Scripts: m.Scripts}
+	}
 	facts := []Fact{
 		{label, packageFact(m)},
 		{"Version", version},

@@ -2,8 +2,8 @@ package rank
 
 import (
 	"cmp"
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,40 +11,95 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
-// installers are the commands by which an ecosystem adds a package to what uses it, the usual one first.
-func installers(m manifest.Manifest, program bool) words.List {
-	if program && (m.Ecosystem == "cargo" || m.Ecosystem == "go") {
-		return words.List{m.Ecosystem + " install "}
-	}
-	return words.Find("install from " + m.Ecosystem)
-}
+// installPages are read for commands that name the package.
+var installPages = regexp.MustCompile(`(?i)(^|/)(_?index|install(ation|ing)?|get(ting)?[-_ ]started|quick[-_ ]?start|introduction|usage)\.(mdx?|rst|adoc|txt)$`)
 
-// installCommand is the shortest line of the README's code by which the package's own ecosystem installs it, else the
-// usual one. What is private has none, and neither has a package of Dart without a version, which cannot be published.
-func (v *survey) installCommand(m manifest.Manifest) string {
-	if m.Private || len(m.Name) < 2 || m.Ecosystem == "pub" && m.Version == "" {
+const mostInstallPages = 8
+
+// said is the shortest command line of the README, or else of the pages on installing, by which the package's own
+// ecosystem installs it under its name; "" where no page says one.
+func (v *survey) said(m manifest.Manifest) (best string) {
+	if len(m.Name) < 2 {
 		return ""
 	}
-	program := m.Name == v.main().about.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
-	list, best := installers(m, program), ""
-	for _, code := range page.CodeOf(v.named.Text) {
-		code = prose.Tidy(strings.TrimLeft(code, "$> "))
-		if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
-			best = code
+	texts := []string{v.readmeText}
+	for _, f := range v.repo.Files {
+		if len(texts) <= mostInstallPages && f.Kind == scan.Document && f.Place == scan.Product && installPages.MatchString(f.Path) {
+			texts = append(texts, v.head(f.Path, pageBytes))
 		}
 	}
+	list := words.Find("install from " + m.Ecosystem)
+	for _, text := range texts {
+		for _, code := range page.CodeOf(text) {
+			code = prose.Tidy(strings.TrimLeft(code, "$> "))
+			if utf8.RuneCountInString(code) <= 100 && installs(list, code, m.Name) && (best == "" || len(code) < len(best)) {
+				best = code
+			}
+		}
+		if best != "" {
+			break
+		}
+	}
+	return best
+}
+
+// isPublished holds where a page says how to install the package, or where its manifest has what only a package that
+// is published needs: that of an application has a name, too.
+func (v *survey) isPublished(m manifest.Manifest) bool {
+	version := m.Version
+	placeholder := version == "0.0.0" || version == "0.1.0" || strings.HasPrefix(version, "0.0.0-")
+	described := m.Description != "" && (m.License != "" || m.Homepage != "" || m.Repository != "")
 	switch {
+	case m.Private || len(m.Name) < 2:
+		return false
+	case m.Ecosystem == "go":
+		return true // by its address
+	case v.said(m) != "":
+		return true
+	case placeholder || v.isApplication():
+		return false
+	}
+	switch m.Ecosystem {
+	case "npm", "deno", "jsr":
+		return len(m.Entries)+len(m.Commands) > 0
+	case "cargo":
+		return m.Description != "" && m.License != ""
+	case "pypi", "maven", "gradle", "pub", "nuget":
+		return described
+	}
+	return true
+}
+
+var applicationMark = regexp.MustCompile(`(?i)(^|/)(schema\.prisma|next\.config\.\w+|manage\.py|artisan|androidmanifest\.xml|` +
+	`application[\w-]*\.(properties|ya?ml)|config/routes\.rb|appsettings\.json|lib/\w+_web/router\.ex)$`)
+
+// isApplication tells by a file that only whole applications have.
+func (v *survey) isApplication() bool {
+	return slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
+		return f.Place == scan.Product && depth(f.Path) < 5 && applicationMark.MatchString(f.Path)
+	})
+}
+
+// installCommand is what a page says, else the usual one of a package that is published.
+func (v *survey) installCommand(m manifest.Manifest) string {
+	program := m.Name == v.main().about.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
+	list := words.Find("install from " + m.Ecosystem)
+	root := v.golang.of("x.go")
+	switch best := v.said(m); {
 	case best != "":
+		return "`" + best + "`"
+	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand()):
+		return ""
 	case len(list) == 0:
 		return v.dependencyLine(m)
-	case m.Ecosystem == "go" && program:
-		best = list[0] + path.Join(m.Name, v.golang.commands()[0].dir) + "@latest"
+	case program && m.Ecosystem == "cargo":
+		return "`cargo install " + m.Name + "`"
 	default:
-		best = list[0] + m.Name
+		return "`" + list[0] + m.Name + "`"
 	}
-	return "`" + best + "`"
 }
 
 // installs wants one command with the package's name as a word of it.

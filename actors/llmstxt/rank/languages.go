@@ -85,3 +85,16 @@ func (v *survey) withHeaders() *scan.Repository {
 	}
 	return &repo
 }
+
+// isForeign holds for a language that is neither that of the manifests above the file nor a large part of the code:
+// scripts around the product.
+func (v *survey) isForeign(f *scan.File) bool {
+	if 5*v.mix.bytes[f.Language] > 2*v.mix.sum {
+		return false
+	}
+	var known []string
+	for _, m := range slices.Concat(v.units[0].manifests, v.unitOf(f.Path).manifests) {
+		known = append(known, source.In(m.Ecosystem)...)
+	}
+	return len(known) > 0 && !slices.Contains(known, f.Language)
+}

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,27 +13,31 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
 // describe fills in what the choice of the link left open.
-func (v *survey) describe(c *candidate) {
+func (v *survey) describe(c *item) {
 	switch {
 	case c.Path == v.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
-		c.Note = v.readme.Covers() // its first sentence is the summary
+		// its first sentence is the summary
 	case page.Is(c.Path) && !manifest.Known(c.Path):
 		v.describePage(c)
 	case c.Note != "":
-	case manifest.Known(c.Path) || v.byPath[c.Path].Kind != scan.Source:
-		c.Note = v.contents(c.Path)
+	case c.file.Kind != scan.Source:
+		c.Note = v.topComment(c.Path)
 	default:
 		c.Note = source.Note(v.byPath[c.Path].Language, v.head(c.Path, sourceBytes))
+	}
+	if c.command || c.members != "" && c.class == classSource && c.file.Language == "Go" {
+		c.Title = cmp.Or(c.Title, c.members)
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)
 }
 
-func (v *survey) describePage(c *candidate) {
+func (v *survey) describePage(c *item) {
 	p := page.Read(c.Path, v.head(c.Path, limitOf(c.Path)))
 	title := prose.Clean(strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", ""))
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
@@ -41,8 +46,7 @@ func (v *survey) describePage(c *candidate) {
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
-	if page.Version(title) != "" || strings.EqualFold(title, "unreleased") ||
-		len(title) > 20 && title == strings.ToUpper(title) {
+	if c.class == classOptional {
 		title = path.Base(c.Path)
 	}
 	switch stem := stemOf(c.Path); {
@@ -50,24 +54,22 @@ func (v *survey) describePage(c *candidate) {
 		if p.Lead != "" {
 			c.Note = "The " + p.Lead + " licence"
 		}
-	case (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
+	case c.listed == 0 && (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
 		title = "" // a part of the page
-	case stem == "agents" || stem == "claude":
-		title = path.Base(c.Path) // begins with an order to its reader as a rule
 	case strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().about.Name)):
 		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
-	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
-	if _, reason := formal(&document{candidate: *c, Features: page.Features{Heading: title}}); reason == whatChanged {
-		c.Note = cmp.Or(c.Note, p.Versions())
+	if c.members != "" && c.class == classPage {
+		c.Title = cmp.Or(c.Title, c.members)
 	}
-	c.Note = cmp.Or(c.Note, p.Note(), p.Covers())
+	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
+	c.Note = cmp.Or(c.Note, p.Note())
 }
 
 var titlesOfParts = words.Of("titles of parts")
 
 // finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.
-func finishNote(note string, c *candidate) string {
+func finishNote(note string, c *item) string {
 	if note = prose.Clean(strings.TrimSpace(note)); !strings.EqualFold(path.Ext(c.Path), ".md") {
 		note = withDashes(note) // where code is not marked, "--" may be an argument
 	}
@@ -78,13 +80,32 @@ func finishNote(note string, c *candidate) string {
 			note = after
 		}
 	}
-	if prose.SameWords(note, c.Title) || prose.IsBoilerplate(note) {
+	if prose.SameWords(note, c.Title) || prose.IsBoilerplate(note) || codeMark.MatchString(note) || needsNeighbours.MatchString(note) {
 		return ""
 	}
 	return note
 }
 
+var (
+	codeMark        = regexp.MustCompile(`=> |-> |[;{]$|^[({<@]|:= |^(export|const|let|import|async fn|fn|def) |\(\) \{`)
+	needsNeighbours = regexp.MustCompile(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)`)
+)
+
 // withDashes writes the dashes that plain text makes of hyphens.
 func withDashes(s string) string {
 	return strings.NewReplacer(" --- ", " — ", " -- ", " — ").Replace(s)
 }
+
+var comments = regexp.MustCompile(`^(?:(?:#|//|;|--) ?.*\n)+`)
+
+// topComment is what the comment says that a file of settings begins with.
+func (v *survey) topComment(p string) string {
+	text := comments.FindString(strings.TrimPrefix(v.head(p, 2<<10), "---\n"))
+	note := prose.Informative(prose.Tidy(commentMark.ReplaceAllString(text, "")))
+	if language.IsLicence(text) || !prose.Is(note) {
+		return ""
+	}
+	return note
+}
+
+var commentMark = regexp.MustCompile(`(?m)^(?:#|//|;|--)+ ?`)

@@ -2,9 +2,9 @@ package rank
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
@@ -14,89 +14,68 @@ import (
 // packageBytes of a Go file are read for its package comment, which may run to many pages before the package clause.
 const packageBytes = 256 << 10
 
-// fewPublic packages make internal ones worth listing.
-const fewPublic = 5
-
-// packages lists importable packages: the root, then by importers, then the shallow ones. Internal ones follow where
-// there are few others.
-func (j *sourceJudge) packages() []*candidate {
-	public, internal := j.golang.importable()
-	order := func(x, y *goPackage) int {
-		if x.dir == "." || y.dir == "." {
-			return strings.Compare(x.dir, y.dir)
-		}
-		return cmp.Or(y.fanIn-x.fanIn, depth(x.dir)-depth(y.dir), strings.Compare(x.dir, y.dir))
+// findPackages gives the files that packages are met by what speaks for the packages: those of Go, and those of a
+// workspace.
+func (r *ranking) findPackages() {
+	most := 0
+	for _, p := range r.golang {
+		most = max(most, p.fanIn)
 	}
-	slices.SortFunc(public, order)
-	slices.SortFunc(internal, order)
-	if len(public) < fewPublic {
-		public = append(public, internal...)
-	} else {
-		for _, p := range internal {
-			j.pass(p.files[0], 10+p.fanIn, "an internal package, imported by "+prose.Count(p.fanIn, "package"))
+	for _, p := range r.golang {
+		if p.place != scan.Product {
+			continue
 		}
-	}
-	list := j.packageLinks(public, j.capOf(secPackages))
-	for i, c := range list {
-		c.Score = 560 - 8*i
-		p := public[i]
-		if p.dir == "." {
-			c.Reasons = append(c.Reasons, "package at the root")
+		file, note := r.packageDoc(p)
+		x := r.at[file]
+		if x == nil {
+			continue
 		}
-		if p.fanIn > 0 {
-			c.Reasons = append(c.Reasons, "imported by "+prose.Count(p.fanIn, "package"))
-		}
-		if p.isInternal() {
-			c.Score -= 140
-			c.Reasons = append(c.Reasons, "internal, but there are few other packages")
-		}
-		if len(c.Reasons) == 0 {
-			c.Reasons = append(c.Reasons, "a public package")
-		}
-	}
-	return list
-}
-
-// goCommands lists what can be run.
-func (j *sourceJudge) goCommands() []*candidate {
-	list := j.golang.commands()
-	out := j.packageLinks(list, j.capOf(secCommands))
-	for i, c := range out {
-		c.Score = 470 - 6*i
-		c.Reasons = append(c.Reasons, "package main")
-		if list[i].dir == "." {
-			c.add(60, "at the root")
-		}
-		if j.named.Path(list[i].dir) {
-			c.add(40, "named in the README")
-		}
-	}
-	return out
-}
-
-// packageLinks points each package to the file with its comment, or else to the file that bears its name.
-func (j *sourceJudge) packageLinks(list []*goPackage, most int) []*candidate {
-	for _, p := range list[min(len(list), most):] {
-		j.pass(p.files[0], 100+p.fanIn, "ranks below "+prose.Count(most, "other package"))
-	}
-	var links []*candidate
-	for _, p := range list[:min(len(list), most)] {
-		file, note := j.packageDoc(p)
-		title := p.dir
+		x.members, x.command, x.Note = p.dir, p.isCommand(), note
+		x.add(0.75*share(p.fanIn, most), "imported by "+prose.Count(p.fanIn, "package"))
 		switch {
-		case p.dir != ".":
+		case p.dir == ".":
+			x.members = cmp.Or(moduleName(p.importer), p.name)
+			x.add(0.8, "package at the root")
 		case p.isCommand():
-			title = cmp.Or(moduleName(p.importer), p.name)
+			x.add(0.5, "package main")
+		case p.isInternal():
+			x.add(0.1, "an internal package")
 		default:
-			title = p.name
+			x.add(0.4, "a public package")
 		}
-		links = append(links, &candidate{Link: Link{Path: file, Title: title, Note: note}})
+		if note != "" {
+			x.add(0.15, "says what it is")
+		}
+		r.faces[p.dir] = x
 	}
-	return links
+}
+
+// findMembers gives credit to the packages of a workspace.
+func (r *ranking) findMembers() {
+	for _, u := range r.membersOf() {
+		x := r.face(u)
+		if x == nil || x.members != "" {
+			continue
+		}
+		x.members = cmp.Or(u.about.Name, u.dir)
+		x.Note = cmp.Or(x.Note, prose.Informative(u.about.Description))
+		x.add(0.6-0.05*float64(depth(u.dir)), ofWorkspace)
+		if u == r.main() {
+			x.add(0.5, "has the name of the repository")
+		}
+		users := 0
+		for _, other := range r.units {
+			if slices.Contains(other.about.Dependencies, u.about.Name) {
+				users++
+			}
+		}
+		x.add(0.3*share(users, 10), fmt.Sprintf("needed by %s of the workspace", prose.Count(users, "package")))
+		r.faces[u.dir] = x
+	}
 }
 
 // packageDoc finds the file with the package comment, in the order in which one would look, and its first sentence.
-// Without one it is the first file.
+// Without one it is the file with the package's name, else the first.
 func (v *survey) packageDoc(p *goPackage) (file, note string) {
 	files := slices.SortedFunc(slices.Values(p.files), compareBy(p.docRank))
 	for _, f := range files {

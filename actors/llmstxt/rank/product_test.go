@@ -15,7 +15,7 @@ func TestFactsAreThoseOfThePublishedPackage(t *testing.T) {
 -- Build.csproj --
 <Project Sdk="Microsoft.Build.Traversal/3.0.2"><ItemGroup><ProjectReference Include="Dapper\**\*.csproj" /></ItemGroup></Project>
 -- Dapper/Dapper.csproj --
-<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><PackageId>Dapper</PackageId></PropertyGroup></Project>
+<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><PackageId>Dapper</PackageId><Description>Maps</Description><RepositoryUrl>https://example.com/x</RepositoryUrl></PropertyGroup></Project>
 -- Dapper/SqlMapper.cs --
 namespace Dapper { public class SqlMapper { } }
 `, "Dapper", "Dapper (nuget)", "`dotnet add package Dapper`"},
@@ -63,6 +63,8 @@ members = ["dapper"]
 -- dapper/Cargo.toml --
 [package]
 name = "dapper"
+description = "Maps rows"
+license = "MIT"
 -- dapper/src/main.rs --
 fn main() {}
 `, "dapper", "dapper (cargo)", "`cargo install dapper`"},
@@ -72,13 +74,13 @@ fn main() {}
 <modules><module>dapper</module></modules></project>
 -- dapper/pom.xml --
 <project><parent><groupId>a.b</groupId><artifactId>dapper-parent</artifactId><version>1.2</version></parent>
-<artifactId>dapper</artifactId></project>
+<artifactId>dapper</artifactId><description>Maps</description><url>https://example.com</url></project>
 `, "dapper", "a.b:dapper (maven)", "`a.b:dapper:1.2`"},
 		"a workspace whose root is called root": {`
 -- package.json --
 {"name": "root", "private": true, "version": "0.0.0", "workspaces": ["packages/*"]}
 -- packages/dapper/package.json --
-{"name": "@x/dapper", "version": "5.0.0"}
+{"name": "@x/dapper", "version": "5.0.0", "main": "i.js"}
 -- packages/other/package.json --
 {"name": "@x/other"}
 `, "dapper", "@x/dapper (npm)", "`npm install @x/dapper`"},
@@ -120,7 +122,31 @@ int turn(int widget) { return widget; }
 name: dapper
 workspace:
   - one
-`, "dapper", "dapper (pub)", ""},
+`, "dapper", "", ""},
+		"an application of Node": {`
+-- package.json --
+{"name": "dapper", "version": "1.18.0", "scripts": {"start": "next start"}}
+-- src/app.ts --
+export const app = 1
+`, "dapper", "", ""},
+		"a version that nobody has released, beside a schema": {`
+-- package.json --
+{"name": "dapper", "version": "0.1.0", "main": "server.js"}
+-- prisma/schema.prisma --
+model Row { id Int @id }
+`, "dapper", "", ""},
+		"a program of Go that no page installs": {`
+-- go.mod --
+module example.com/dapper
+-- main.go --
+package main
+`, "dapper", "example.com/dapper", ""},
+		"a script of Python that the README does not install": {`
+-- setup.py --
+setup(name="dapper", version="1.0")
+-- dapper/__init__.py --
+x = 1
+`, "dapper", "", ""},
 		"several packages at the root": {`
 -- dapper-async.opam --
 opam-version: "2.0"
@@ -141,14 +167,14 @@ allprojects {
 }
 -- dapper/build.gradle.kts --
 plugins { kotlin("jvm") }
-`, "dapper", "a.b:dapper (gradle)", "`a.b:dapper:1.2`"},
+`, "dapper", "", ""},
 		"a package that npm and jsr have": {`
 -- package.json --
 {"private": true, "workspaces": ["packages/*"]}
 -- packages/dapper/jsr.json --
 {"name": "@dapper/dapper", "version": "1.2.3"}
 -- packages/dapper/package.json --
-{"name": "dapper", "version": "1.2.3"}
+{"name": "dapper", "version": "1.2.3", "main": "a.js"}
 -- packages/dapper/a.ts --
 export class Dapper {}
 `, "dapper", "dapper (npm)", "`npm install dapper`"},

@@ -49,16 +49,51 @@ const codePoints = -14
 // manifest, the code.
 func (v *survey) purpose() purpose {
 	var best purpose
+	var prosaic, later purpose
 	for _, p := range v.purposes() {
 		if p.text = openingOf(p.text); p.text == "" {
 			continue
 		}
-		if why := v.weigh(&p); why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
+		if why := v.weigh(&p); why == "" {
+			low := strings.ToLower(prose.Sentence(p.text))
+			switch {
+			case !prose.Is(p.text) || noPurpose.In(low) || distracting.In(low) || isAdvice(low) || prose.IsBoilerplate(low):
+			case prosaic.text == "" && (p.top || p.whole):
+				prosaic = p
+			case later.text == "":
+				later = p
+			}
+		} else if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
 			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, prose.Count(p.points, "point"))
 		}
 	}
+	if best.text == "" {
+		best = v.assembled(prosaic, later)
+	}
 	return best
+}
+
+// assembled is the first prose below the title, else the title with what the README's first list says, else the first
+// prose there is.
+func (v *survey) assembled(prosaic, later purpose) purpose {
+	if prosaic.text != "" {
+		return prosaic
+	}
+	var parts []string
+	for line := range strings.Lines(v.readmeText) {
+		item, ok := strings.CutPrefix(line, "- ")
+		if item = strings.TrimRight(page.Plain(item), " .,;:"); !ok && len(parts) > 0 && strings.TrimSpace(line) == "" {
+			break
+		} else if ok && item != "" && len(item) < 120 && len(parts) < 4 {
+			parts = append(parts, item)
+		}
+	}
+	if len(parts) < 2 {
+		return later
+	}
+	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path,
+		reason: "the README's title and its first list"}
 }
 
 // purposes lists the texts to choose from. Folders' names have no part in it.
@@ -68,7 +103,7 @@ func (v *survey) purposes() []purpose {
 	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
 		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
 	}
-	for i, t := range r.Prose[:min(8, len(r.Prose))] {
+	for i, t := range r.Prose[:min(10, len(r.Prose))] {
 		p := purpose{text: v.toThePoint(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
 		if !t.Near {

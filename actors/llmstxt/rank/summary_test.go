@@ -50,7 +50,7 @@ func TestSummaryIsNoAdvice(t *testing.T) {
 			"and some are only turned slowly, which may be too slow for large ones.",
 		readme + "Please right-click on the button of the widget with the page.\n":                                            "",
 		readme + "\U0001F389 A turner with a lever for widgets.\n":                                                            "A turner with a lever for widgets.",
-		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n": "",
+		"-- README.md --\n# Turn Frob Widget\n\n## How\n\nSee it.\n\n## Use\n\nThe Widget is a resource that one can turn.\n": "The Widget is a resource that one can turn.",
 		readme + "**Even Turner** is a first-class demo application.\n\nFrob uses this application to turn widgets on the web.\n\n" +
 			"This application works on any widget.\n": "Even Turner is a first-class demo application.",
 		readme + "This repository is no longer supported, please consider the other module for turning.\n":                                                                             "",

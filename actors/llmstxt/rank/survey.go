@@ -29,6 +29,7 @@ type Survey struct {
 	Units   []Unit      // the root first, which is one even without a manifest
 	Go      []GoPackage // sorted by folder
 	Imports *resolve.Resolver
+	Uses    Uses // what the sources that were read import
 }
 
 // Unit is a folder with manifests of its own.
@@ -46,29 +47,28 @@ type GoPackage struct {
 // survey is the repository as far as all judges need it: the README, the manifests, and who wrote in which language.
 // It reads files, and ranks none.
 type survey struct {
-	ctx     context.Context
-	folder  fs.FS
-	reader  *scan.Reader
-	repo    *scan.Repository
-	options Options
-	caps    Caps
-	links   linker
-	byPath  map[string]*scan.File
-	readme  page.Page
-	spoken  string         // the language of the README's prose
-	named   page.Mentions  // by the README
-	bases   map[string]int // files of the product by name
-	units   []*unit        // the root first
-	lead    *unit          // that the repository is about; nil where nothing says
-	golang  goTree
-	imports *resolve.Resolver
-	mix     languageMix
+	ctx        context.Context
+	folder     fs.FS
+	reader     *scan.Reader
+	repo       *scan.Repository
+	options    Options
+	links      linker
+	byPath     map[string]*scan.File
+	readme     page.Page
+	readmeText string
+	script     string         // that the README is written in, "" for Latin
+	named      page.Mentions  // by the README
+	bases      map[string]int // files of the product by name
+	units      []*unit        // the root first
+	lead       *unit          // that the repository is about; nil where nothing says
+	golang     goTree
+	imports    *resolve.Resolver
+	mix        languageMix
 }
 
 // newSurvey reads what says most about the whole: the README and the manifests.
 func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
-	v := &survey{ctx: ctx, folder: files, reader: scan.NewReader(files), repo: repo, options: options,
-		caps: options.Caps.withDefaults()}
+	v := &survey{ctx: ctx, folder: files, reader: scan.NewReader(files), repo: repo, options: options}
 	v.repo = v.withHeaders()
 	v.byPath = make(map[string]*scan.File, len(repo.Files))
 	for i := range v.repo.Files {
@@ -79,7 +79,7 @@ func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options 
 	if p := v.findReadme(); p != "" {
 		text := v.head(p, readmeBytes)
 		v.readme = page.Read(p, text)
-		v.spoken = page.FeaturesOf(p, text).NaturalLanguage
+		v.readmeText, v.script = text, page.FeaturesOf(p, text).Script
 		v.named = page.MentionsIn(text)
 		v.bases = make(map[string]int)
 		for f := range v.files() {

@@ -6,18 +6,16 @@ import (
 	"context"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
@@ -28,47 +26,34 @@ const (
 	mostSymbols = 60        // kept of one file or package
 )
 
-var constructors = words.Of("constructors")
-
 // addSymbols parses what is listed, the best first, while the bytes last. All is parsed before any is weighed: how
 // many declare a name tells what a use means.
-func (j *sourceJudge) addSymbols(c choice) {
-	list := slices.Concat(c[secPackages], c[secSource], c[secCommands])
-	slices.SortStableFunc(list, byScore)
+func (r *ranking) addSymbols(chosen []*item) {
+	list := slices.SortedFunc(slices.Values(chosen), byPoints)
 	room := int64(symbolBytes)
-	var parsed []*candidate
+	var parsed []*item
 	var parse []func(ctx context.Context) surface.Outline
 	for _, x := range list {
-		f := j.byPath[x.Path]
-		if f == nil || f.Kind != scan.Source || room <= 0 {
+		f := x.file
+		if f.Kind != scan.Source || room <= 0 || x.class == classExample {
 			continue
 		}
 		parsed = append(parsed, x)
-		if p := j.golang.of(x.Path); p != nil && !slices.Contains(c[secSource], x) {
-			files := j.goSources(p, x.Path, &room)
+		if p := r.golang.of(x.Path); p != nil && x.members != "" {
+			files := r.goSources(p, x.Path, &room)
 			parse = append(parse, func(ctx context.Context) surface.Outline { return golang.Package(ctx, files) })
 			continue
 		}
-		text := bytes.Clone(j.start(x.Path, perFile))
+		text := bytes.Clone(r.start(x.Path, perFile))
 		room -= int64(len(text))
 		parse = append(parse, func(ctx context.Context) surface.Outline {
 			outline, _ := source.Outline(ctx, f.Language, text)
 			return outline
 		})
 	}
-	for i, outline := range each(j.survey, len(parse), func(v *survey, i int) surface.Outline { return parse[i](v.ctx) }) {
-		x := parsed[i]
-		x.outline = outline
-		for _, s := range outline.Symbols {
-			last := lastName(s.Name)
-			if j.declared[last] == nil {
-				j.declared[last] = make(map[string]bool)
-			}
-			j.declared[last][cmp.Or(s.File, x.Path)] = true
-		}
-	}
-	for _, x := range parsed {
-		j.takeOutline(x)
+	for i, outline := range each(r.survey, len(parse), func(v *survey, i int) surface.Outline { return parse[i](v.ctx) }) {
+		parsed[i].outline = outline
+		r.takeOutline(parsed[i])
 	}
 }
 
@@ -82,20 +67,20 @@ func (t goTree) of(file string) *goPackage {
 }
 
 // goSources reads the package's files, the one that is linked first, then the large ones, as far as there is room.
-func (j *sourceJudge) goSources(p *goPackage, linked string, room *int64) (sources []golang.Source) {
+func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources []golang.Source) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(func(f string) int {
 		if f == linked {
 			return math.MinInt
 		}
-		return -int(j.byPath[f].Size)
+		return -int(r.byPath[f].Size)
 	}))
 	left := min(int64(perPackage), *room)
 	for _, f := range files {
-		if size := j.byPath[f].Size; size <= left {
+		if size := r.byPath[f].Size; size <= left {
 			left -= size
 			*room -= size
-			sources = append(sources, golang.Source{Path: f, Text: bytes.Clone(j.start(f, size+1))})
+			sources = append(sources, golang.Source{Path: f, Text: bytes.Clone(r.start(f, size+1))})
 		}
 	}
 	return sources
@@ -103,53 +88,45 @@ func (j *sourceJudge) goSources(p *goPackage, linked string, room *int64) (sourc
 
 // takeOutline keeps the symbols that matter most, by line, and a note where the file had none: what it says of
 // itself, or of the type that bears its name.
-func (j *sourceJudge) takeOutline(x *candidate) {
+func (r *ranking) takeOutline(x *item) {
 	methods := make(map[string]int)
 	for _, s := range x.outline.Symbols {
 		methods[ownerOf(s.Name)]++
 	}
 	for _, s := range x.outline.Symbols {
-		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: j.weight(x, s) + min(12, methods[s.Name])})
+		x.Symbols = append(x.Symbols, Symbol{Symbol: s, weight: r.weight(s) + min(12, methods[s.Name])})
 	}
 	slices.SortStableFunc(x.Symbols, func(p, q Symbol) int { return cmp.Compare(q.weight, p.weight) })
 	x.Symbols = x.Symbols[:min(len(x.Symbols), mostSymbols)]
 	for i, s := range x.Symbols {
-		x.Symbols[i].URL = j.links.line(cmp.Or(s.File, x.Path), s.Line)
+		x.Symbols[i].URL = r.links.line(cmp.Or(s.File, x.Path), s.Line)
 	}
-	x.Note = finishNote(j.outlineNote(x), x)
+	x.Note = withNames(finishNote(cmp.Or(x.Note, outlineNote(x)), x), x)
+	slices.SortStableFunc(x.Symbols, func(p, q Symbol) int {
+		return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
+	})
 }
 
-// outlineNote is what the link says already, else what the file says of itself, else what its main symbol says, else
-// what it declares.
-func (j *sourceJudge) outlineNote(x *candidate) string {
-	main := mainDoc(x.Path, x.outline.Symbols)
-	if x.Note != "" || main != "" && namesFiles(j.byPath[x.Path].Language) {
-		return cmp.Or(x.Note, main) // the first of several modules does not speak for the file
-	}
+// outlineNote is what the file says of itself, else what its main symbol says.
+func outlineNote(x *item) string {
 	for doc := range strings.SplitSeq(x.outline.Doc, "\n\n") {
 		if note := prose.Informative(doc); note != "" && !language.IsLicence(doc) && prose.Is(note) {
 			return note
 		}
 	}
-	return cmp.Or(main, declared(x))
+	return prose.Informative(mainDoc(x.Path, x.outline.Symbols))
 }
 
 // mainDoc is the doc of the symbol that bears the file's name, else of the only type that has one.
 func mainDoc(file string, symbols []surface.Symbol) string {
-	stem, only, types, functions := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0, 0
+	stem, only, types := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0
 	if stem == "index" {
 		stem = path.Base(path.Dir(file))
 	}
 	for _, s := range symbols {
-		if s.Kind == surface.Function {
-			functions++
-		}
-	}
-	for _, s := range symbols {
 		switch doc := page.WithoutLead(s.Doc); {
-		case !strings.Contains(doc, " ") || prose.IsBoilerplate(doc) || isCodeLine(doc):
-		case (isType(s.Kind) || s.Kind == surface.Function && functions < 3) &&
-			prose.SameWords(lastName(s.Name), stem):
+		case !strings.Contains(doc, " ") || prose.IsBoilerplate(doc) || prose.IsBanner(doc):
+		case s.Kind != surface.Method && prose.SameWords(lastName(s.Name), stem):
 			return doc
 		case s.Kind == surface.Type && !isPrivateName(s.Name):
 			only = doc
@@ -162,47 +139,31 @@ func mainDoc(file string, symbols []surface.Symbol) string {
 	return ""
 }
 
-// mostDeclared names are enough to tell what a file is about.
-const mostDeclared = 5
+const mostNamed = 4
 
-// declared names the most important of what the file offers: its types and functions, or the methods of its only type.
-func declared(x *candidate) string {
-	names := offered(x, func(s Symbol) bool {
-		return s.Kind == surface.Type || s.Kind == surface.Function || s.Kind == surface.Macro
-	})
-	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
-	if len(names) == 0 || len(names) == 1 && prose.SameWords(lastName(names[0]), stem) {
-		return methodsOf(x, "")
-	}
-	return listed(names, mostDeclared)
-}
-
-// methodsOf names the methods of a type, or of all where it is "".
-func methodsOf(x *candidate, owner string) string {
-	names := offered(x, func(s Symbol) bool {
-		return s.Kind == surface.Method && (owner == "" || ownerOf(s.Name) == owner) && !isAccessor(s) && !isOwnConstructor(s.Name)
-	})
-	for i, name := range names {
-		names[i] = lastName(name)
-	}
-	if len(names) < 2 {
-		return ""
-	}
-	return listed(names, mostDeclared)
-}
-
-// offered are the names of what others can use of the file, one more than are listed at most.
-func offered(x *candidate, holds func(Symbol) bool) (names []string) {
+// withNames adds what the file declares before all else: types, and functions that others call.
+func withNames(note string, x *item) string {
+	var names []string
+	more := false
 	for _, s := range x.Symbols {
-		if !holds(s) || isPrivateName(s.Name) || s.Name == "default" || s.File != "" && s.File != x.Path ||
-			slices.Contains(names, s.Name) {
+		isMain := s.Kind == surface.Type || s.Kind == surface.Function || s.Kind == surface.Macro
+		if !isMain || isPrivateName(s.Name) || s.Name == "default" || s.Name == "main" || slices.Contains(names, s.Name) ||
+			strings.Contains(note, s.Name) || prose.SameWords(lastName(s.Name), stemOf(x.Path)) {
 			continue
 		}
-		if names = append(names, s.Name); len(names) > mostDeclared {
+		if more = len(names) == mostNamed; more {
 			break
 		}
+		names = append(names, s.Name)
 	}
-	return names
+	switch list := listed(names, mostNamed); {
+	case list == "":
+		return note
+	case note == "":
+		return list + map[bool]string{true: ", …"}[more]
+	default:
+		return strings.TrimRight(note, ".") + "; " + list + map[bool]string{true: ", …"}[more]
+	}
 }
 
 // listed names as many in code; "" for none.
@@ -224,20 +185,15 @@ var kindWeights = map[surface.Kind]int{
 
 // weight orders symbols: what the README's code uses, then types and what makes them, then functions; what is
 // documented before what is not.
-func (j *sourceJudge) weight(x *candidate, s surface.Symbol) int {
-	w := kindWeights[s.Kind]
+func (r *ranking) weight(s surface.Symbol) int {
+	w, last := kindWeights[s.Kind], lastName(s.Name)
 	if s.Kind == surface.Function && isConstructor(s) {
 		w += 8
 	}
-	last := lastName(s.Name)
-	n := j.uses(x, s)
-	if n > 0 && s.Kind == surface.Function && j.named.Members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
-		w += 20
-	}
-	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
-		w += 40 + min(n, 10)
-		if s.Kind == surface.Method {
-			w -= 30
+	if n := r.named.Words[last]; n > 0 && len(last) > 3 && (isTelling(last) || r.named.Members[last] > 0) {
+		w += 10 + min(n, 10)
+		if s.Kind != surface.Method {
+			w += 30
 		}
 	}
 	if s.Doc != "" {
@@ -249,11 +205,18 @@ func (j *sourceJudge) weight(x *candidate, s surface.Symbol) int {
 	return w
 }
 
-func isConstructor(s surface.Symbol) bool {
-	return slices.ContainsFunc(constructors, func(start string) bool {
-		rest, ok := strings.CutPrefix(s.Name, start)
-		return ok && (rest == "" || rest[0] == '_' || unicode.IsUpper(rune(rest[0])))
-	})
+var constructor = regexp.MustCompile(`^(?i:new|make|open|create|parse|load|connect)(_|\p{Lu}|$)`)
+
+func isConstructor(s surface.Symbol) bool { return constructor.MatchString(s.Name) }
+
+// isPrivateName holds for names that say that they are not for others: "_x", "$x".
+func isPrivateName(name string) bool {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".:#/\\", r) }) {
+		if part[0] == '_' && !strings.HasPrefix(part, "__init__") || part[0] == '$' {
+			return true
+		}
+	}
+	return false
 }
 
 // lastName is the name within its type or module.
@@ -262,24 +225,4 @@ func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#"
 // ownerOf is that type or module, "" for none.
 func ownerOf(name string) string {
 	return strings.TrimRight(strings.TrimSuffix(name, lastName(name)), ".:#")
-}
-
-func isType(kind surface.Kind) bool { return kind == surface.Type || kind == surface.Module }
-
-// qualified is the name by which others use the symbol, as far as the language has names for packages that the files
-// tell.
-func (j *sourceJudge) qualified(x *candidate, s Symbol) string {
-	file := cmp.Or(s.File, x.Path)
-	f := j.byPath[file]
-	switch {
-	case f == nil:
-	case f.Language == "Go":
-		if p := j.golang.of(file); p != nil && !p.isCommand() {
-			return p.name + "." + s.Name
-		}
-	case f.Language == "Python":
-		isPackage := func(folder string) bool { return j.byPath[folder+"/__init__.py"] != nil }
-		return strings.ReplaceAll(python.Module(file, isPackage), "/", ".") + "." + s.Name
-	}
-	return s.Name
 }

@@ -180,19 +180,15 @@ func (v *survey) root() *unit {
 	return v.units[0]
 }
 
-// members lists the packages of a repository that holds several, each by its README, else its entry point, else its
-// manifest.
-func (j *sourceJudge) members() []*candidate {
-	var list []*unit
-	root := j.units[0]
+// membersOf gives the packages of a repository that holds several.
+func (r *ranking) membersOf() (list []*unit) {
+	root := r.units[0]
 	declared := len(root.members) > 0 && !isBuildTree(root.about.Ecosystem)
-	for _, u := range j.units[1:] {
+	for _, u := range r.units[1:] {
 		switch {
-		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || j.isInner(u):
-		case slices.ContainsFunc(foldersOf(u.dir), wordsAround.Has):
-		case u.about.Private && makersPackages.In(strings.ToLower(shortName(u.about.Name))),
-			prose.EndsWithAny(strings.ToLower(path.Base(u.dir)), "tests", "testapp", "benchmark", "benchmarks"):
-		case declared && !matches(root.members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
+		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || r.isInner(u):
+		case u.about.Private && (makersPackages.In(strings.ToLower(shortName(u.about.Name))) || marked.MatchString(u.dir+"/")):
+		case declared && !matches(root.members, u.dir) || !declared && u.about.Name == "":
 		default:
 			list = append(list, u)
 		}
@@ -200,15 +196,10 @@ func (j *sourceJudge) members() []*candidate {
 	if len(list) < 2 && !declared {
 		return nil
 	}
-	if declared && len(list) > 0 && len(root.entries) > 0 && !j.holdsOthers(root) && !j.isProgram(root) {
+	if declared && len(list) > 0 && len(root.entries) > 0 && !r.holdsOthers(root) {
 		list = append(list, root)
 	}
-	var out []*candidate
-	for _, u := range list[:min(len(list), mostMembers)] {
-		out = append(out, j.member(u, list))
-	}
-	slices.SortFunc(out, byScore)
-	return out
+	return list[:min(len(list), mostMembers)]
 }
 
 // isInner holds for a part of a package of the same ecosystem and name.
@@ -222,65 +213,40 @@ func (v *survey) isInner(u *unit) bool {
 // isBuildTree holds for the tools whose subfolders are parts of one build, not packages.
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
-func (j *sourceJudge) member(u *unit, all []*unit) *candidate {
-	c := &candidate{Link: Link{Path: j.face(u), Title: cmp.Or(u.about.Name, u.dir)}}
-	c.add(500-5*depth(u.dir), ofWorkspace)
-	switch {
-	case u == j.main():
-		c.add(60, "has the name of the repository")
-	case u.about.Private || isAround(u.dir+"/"):
-		c.add(-40, "")
-	}
-	users := 0
-	for _, other := range all {
-		if slices.Contains(other.about.Dependencies, u.about.Name) {
-			users++
-		}
-	}
-	if users > 0 {
-		c.add(min(40, 8*users), "needed by "+prose.Count(users, "package")+" of the workspace")
-	}
-	c.Note = prose.Informative(u.about.Description)
-	if j.named.Word(u.about.Name) || j.named.Path(u.dir) {
-		c.add(30, "named in the README")
-	}
-	return c
-}
-
-// face is the file by which one meets a package.
-func (j *sourceJudge) face(u *unit) string {
-	best := ""
-	for i := range j.repo.Files {
-		if f := &j.repo.Files[i]; path.Dir(f.Path) == u.dir && page.IsReadme(f.Path) && f.Size > 0 &&
-			f.Path != j.readme.Path && (best == "" || page.ReadmeRank(f.Path) < page.ReadmeRank(best)) {
-			best = f.Path
+// face is the file by which one meets a package: its README, else its first entry, else its manifest.
+func (r *ranking) face(u *unit) *item {
+	var best *item
+	for _, x := range r.items {
+		if path.Dir(x.Path) == u.dir && page.IsReadme(x.Path) && x.class != classNone && x.Path != r.readme.Path &&
+			(best == nil || page.ReadmeRank(x.Path) < page.ReadmeRank(best.Path)) {
+			best = x
 		}
 	}
 	for _, e := range u.about.Entries {
-		if p := j.resolveEntry(u.dir, e); best == "" && !isHelper(stemOf(p)) {
-			best = p
+		if best == nil {
+			best = r.at[r.resolveEntry(u.dir, e)]
 		}
 	}
-	if best != "" {
-		return best
+	if best == nil {
+		for _, x := range r.items {
+			if x.class == classSource && strings.HasPrefix(x.Path, u.dir+"/") && r.unitOf(x.Path) == u && (best == nil || x.points > best.points) {
+				best = x
+			}
+		}
 	}
-	if best := j.best[u]; best != nil {
-		return best.Path
-	}
-	return u.about.Path
+	return cmp.Or(best, r.at[u.about.Path])
 }
 
-// leads holds for a main package that has much of the code itself: one may be there to hold the others together.
-func (v *survey) leads() bool {
-	main := v.main()
-	var own, all int64
-	for f := range v.files(scan.Source) {
-		all += f.Size
-		if v.unitOf(f.Path) == main {
-			own += f.Size
-		}
+// isProgram holds for the packages that nobody can build upon.
+func (v *survey) isProgram(u *unit) bool {
+	switch u.about.Ecosystem {
+	case "npm":
+		return u.about.Private
+	case "cargo":
+		entries := u.about.Entries // the library's is the first
+		return len(entries) > 0 && v.resolveEntry(u.dir, entries[0]) == ""
 	}
-	return main != v.units[0] || 5*own >= all
+	return false
 }
 
 // glob writes the marks of a pattern as those of a regular expression.

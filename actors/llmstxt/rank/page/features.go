@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
@@ -14,15 +15,15 @@ var nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("
 // Features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
 // it is.
 type Features struct {
-	Heading         string   // the first heading
-	Headings        []string // plain, as written; of all levels, the title among them
-	Fences          int
-	Steps           int // items of numbered lists
-	Declared        int // reStructuredText directives that describe a name
-	Directives      int
-	ProseLines      int
-	Targets         []string // local paths that it links to
-	NaturalLanguage string
+	Heading    string   // the first heading
+	Headings   []string // plain, as written; of all levels, the title among them
+	Fences     int
+	Steps      int // items of numbered lists
+	Declared   int // reStructuredText directives that describe a name
+	Directives int
+	ProseLines int
+	Targets    []string // local paths that it links to
+	Script     string   // that the text is written in, "" for Latin
 }
 
 // FeaturesOf reads the whole text once.
@@ -42,8 +43,11 @@ func FeaturesOf(p, text string) Features {
 	if len(r.f.Headings) > 0 {
 		r.f.Heading = r.f.Headings[0]
 	}
-	r.f.Targets = append(localTargets(body), tocTargets(body)...)
-	r.f.NaturalLanguage = r.counts.naturalLanguage()
+	r.f.Targets = localTargets(body)
+	for _, t := range Toctrees(body) {
+		r.f.Targets = append(r.f.Targets, t.Target)
+	}
+	r.f.Script = r.counts.most()
 	return r.f
 }
 
@@ -51,7 +55,7 @@ type featureReader struct {
 	f         Features
 	fence     string
 	adoc, org bool
-	counts    languageCounts
+	counts    letters
 }
 
 func (r *featureReader) line(line, next string) {
@@ -151,6 +155,14 @@ func plainInline(s string) string {
 	return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1"))
 }
 
+// Plain is a line without marks, pictures and emoji.
+func Plain(s string) string {
+	s = image.ReplaceAllString(s, "")
+	return strings.TrimLeftFunc(plainInline(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+var image = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>`)
+
 var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 
 // toctree is a table of contents of Sphinx, tocTarget a page in one: its path, or "title <path>".
@@ -159,14 +171,21 @@ var (
 	tocTarget = regexp.MustCompile("(?m)^[ \t]*(?:.*<)?([^:<>`\\s][^:<>\n]*?)>?[ \t]*$")
 )
 
-// tocTargets lists the pages of the tables of contents.
-func tocTargets(body string) (list []string) {
+// Listed is a page in a table of contents of Sphinx.
+type Listed struct{ Target, Caption string }
+
+// Toctrees lists the pages of the tables of contents.
+func Toctrees(body string) (list []Listed) {
 	if !strings.Contains(body, "toctree") {
 		return nil
 	}
 	for _, table := range toctree.FindAllString(body+"\n", -1) {
+		caption := ""
+		if _, after, ok := strings.Cut(table, ":caption:"); ok {
+			caption, _, _ = strings.Cut(after, "\n")
+		}
 		for _, page := range tocTarget.FindAllStringSubmatch(table, -1) {
-			list = append(list, page[1])
+			list = append(list, Listed{page[1], strings.TrimSpace(caption)})
 		}
 	}
 	return list

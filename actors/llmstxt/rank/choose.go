@@ -1,0 +1,422 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+)
+
+// ranking gives the files of a repository points for what speaks for them.
+type ranking struct {
+	*survey
+	items    []*item
+	at       map[string]*item // by path
+	index    pageIndex
+	passed   []Passed
+	written  map[string]int // pages whose code has the name
+	folders  map[string]bool
+	faces    map[string]*item // by folder, as far as they were looked for
+	byFolder map[string]*item // the tasks of roles and their like, by the name of the folder that settings know
+	settings bool             // the repository is made of settings
+	specs    Uses
+}
+
+func (v *survey) rank(ctx context.Context) *ranking {
+	r := &ranking{survey: v, at: make(map[string]*item), written: make(map[string]int), folders: foldersOf(v.repo.Files),
+		faces: make(map[string]*item), byFolder: make(map[string]*item), specs: make(Uses)}
+	r.readItems()
+	r.index = newPageIndex(r.items)
+	r.navigate()
+	r.findEntries()
+	r.findPackages()
+	r.readPages()
+	r.nameFolders()
+	if ctx.Err() == nil {
+		r.readSources()
+	}
+	r.findMembers()
+	r.heedReadme()
+	r.weighPaths()
+	return r
+}
+
+var mainFile = regexp.MustCompile(`^(.*/)?([^/]+)/(?:[^/]+/)?(main|init)\.\w+$`)
+
+// nameFolders lets the name of a folder stand for what it begins with.
+func (r *ranking) nameFolders() {
+	for _, x := range r.items {
+		if m := mainFile.FindStringSubmatch(x.Path); m != nil && x.class == classSource {
+			for _, name := range []string{m[2], path.Base(path.Dir(path.Dir(x.Path)))} {
+				if len(name) > 3 && r.byFolder[name] == nil {
+					r.byFolder[name] = x
+				}
+			}
+		}
+	}
+}
+
+// weighPaths is the weakest evidence: depth, size, and words of the path, unless the product uses the file in spite of
+// them.
+func (r *ranking) weighPaths() {
+	for _, x := range r.items {
+		if x.Path == r.readme.Path {
+			x.add(4, "the README")
+		}
+		switch x.class {
+		case classPage:
+			x.add(0.4-0.14*float64(min(depth(x.Path), 6)), "")
+			if page.IsReadme(x.Path) && depth(x.Path) > 0 {
+				x.add(0.35, "the README of its folder")
+			}
+		case classSource:
+			x.add(0.4-0.05*float64(min(depth(x.Path), 8)), "")
+			x.add(0.14*share(int(x.file.Size/1024), 100), "")
+		case classSetting:
+			r.weighSetting(x)
+		case classOptional:
+			x.add(1-float64(slices.IndexFunc(lasting, func(name *regexp.Regexp) bool { return name.MatchString(path.Base(x.Path)) })), "")
+		}
+		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.dir != "." && (u.about.Private && r.publishes()) {
+			x.add(-0.3, "")
+		}
+		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional {
+			continue
+		}
+		if x.class == classSource && r.isForeign(x.file) {
+			x.add(-0.6, "")
+		}
+		if x.marked = r.isMarked(x); x.marked && !(x.class == classPage && x.listed > 0) {
+			x.add(-0.9+0.6*math.Min(1, float64(x.imported)/4), "")
+		}
+		if base := path.Base(x.Path); strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") {
+			x.add(-0.15, "")
+		}
+		if inner.MatchString(x.Path) && r.publishes() {
+			x.add(-1.5, "")
+		}
+		if onePlatform.MatchString(x.Path) {
+			x.add(-0.3, "")
+		}
+		if dated.MatchString(x.Path) {
+			x.add(-0.6, "")
+		}
+	}
+}
+
+// lasting are the files of Optional that survive every cap, in their order, and then the others.
+var lasting = []*regexp.Regexp{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`), regexp.MustCompile(`(?i)^contributing`),
+	licenceName, regexp.MustCompile(`.`)}
+
+var onePlatform = regexp.MustCompile(`_(windows|linux|darwin|unix|\w*bsd|solaris|plan9|wasm|others?|amd64|arm64)\.\w+$|/src/\w*(native|mingw|linux|apple|js|wasm|windows)\w*Main/`)
+
+func (r *ranking) weighSetting(x *item) {
+	switch {
+	case x.Path == r.units[0].about.Path || x.Path == r.root().about.Path:
+		x.add(0.9, "manifest of the product")
+	case x.file.Kind == scan.Manifest && x.members != "":
+		x.add(0.2, "manifest of a package")
+	}
+	low := strings.ToLower(path.Base(x.Path))
+	if prose.ContainsAny(low, "example", "sample", "default") && depth(x.Path) < 3 && low[0] != '.' {
+		x.add(0.5, "an example of settings")
+	}
+	if conventional.MatchString("/" + x.Path) {
+		x.add(0.4, "")
+	}
+	x.add(-0.12*float64(min(depth(x.Path), 5)), "")
+}
+
+// publishes holds where a package of the repository is there for others.
+func (v *survey) publishes() bool {
+	return slices.ContainsFunc(v.units, func(u *unit) bool { return u.about.Name != "" && !u.about.Private })
+}
+
+const (
+	leastPoints  = 0.12
+	mostOptional = 6
+)
+
+// room is how many links a repository gets: a large one all that there may be.
+func (r *ranking) room() int {
+	n := 0
+	for _, x := range r.items {
+		if x.class == classPage || x.class == classSource {
+			n++
+		}
+	}
+	return 24 + int(3.2*math.Sqrt(float64(n)))
+}
+
+// choose keeps the best of each class. Pages and sources share the room by how many there are of each.
+func (r *ranking) choose() (chosen []*item) {
+	byClass := make(map[class][]*item)
+	for _, x := range r.items {
+		byClass[x.class] = append(byClass[x.class], x)
+	}
+	for _, list := range byClass {
+		slices.SortFunc(list, byPoints)
+	}
+	byClass[classSource] = spread(byClass[classSource], 0.975, path.Dir)
+	byClass[classPage] = spread(byClass[classPage], 0.9, stemOf)
+	licences := 0
+	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
+		if licenceName.MatchString(path.Base(x.Path)) {
+			licences++
+		}
+		return licences > 1 && licenceName.MatchString(path.Base(x.Path))
+	})
+	most := cmp.Or(max(r.options.Links, 0), mostLinks)
+	take := func(c class, most int, least float64) int {
+		n := 0
+		for _, x := range byClass[c] {
+			switch {
+			case n < most && x.points >= least && (!x.marked || x.points >= leastPoints):
+				n++
+				chosen = append(chosen, x)
+			case x.points >= least:
+				r.pass(x.Path, fmt.Sprintf("ranks below %s of its sort", prose.Count(most, "link")))
+			default:
+				r.pass(x.Path, "little speaks for it")
+			}
+		}
+		return n
+	}
+	room := min(r.room(), most-take(classOptional, min(mostOptional, most*3/5), -9))
+	examples := take(classExample, min(12, (room+5)/6), leastPoints)
+	settings := take(classSetting, max(3, room/10), 0.3)
+	room = max(0, room-settings-examples)
+	pages, sources := len(byClass[classPage]), len(byClass[classSource])
+	all := max(1, pages+sources)
+	portion := min(0.85, max(0.3, 0.80+0.65*(float64(pages)/float64(all)-0.5)))
+	least := leastPoints
+	if all <= room {
+		least = -0.25 // a small repository is listed
+	}
+	forPages := int(float64(room) * portion)
+	if room-forPages > sources {
+		forPages = room - sources
+	}
+	n := take(classPage, forPages, least)
+	take(classSource, room-n, least)
+	return chosen
+}
+
+// spread lets each further file of a kin count a little less: of many alike one shows what they are.
+func spread(list []*item, decay float64, kin func(p string) string) []*item {
+	seen := make(map[string]int)
+	for _, x := range list {
+		if x.points > 0 {
+			x.points *= math.Pow(decay, float64(min(seen[kin(x.Path)], 20)))
+		}
+		seen[kin(x.Path)]++
+	}
+	slices.SortStableFunc(list, byPoints)
+	return list
+}
+
+// Build ranks the files of repo and reads what it needs of them through files: the heads of the likeliest documents
+// and sources first, the public surface only of what is listed in the end. progress, which may be nil, hears how many
+// of how many links are written up. The only error is ctx's cause: a file that can no longer be read is passed over.
+func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done,
+	total int)) (*Index, error) {
+	v := newSurvey(ctx, files, repo, options)
+	defer v.reader.Close()
+	r := v.rank(ctx)
+	index := &Index{Origin: repo.Origin, Title: v.title(), Facts: v.facts(), Readme: v.readme.Path}
+	purpose := v.purpose()
+	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
+	index.SummaryPoor = purpose.points < clearPoints
+	chosen := r.choose()
+	r.writeUp(chosen, progress)
+	r.addSymbols(chosen)
+	r.dropCommonNotes(chosen)
+	index.Sections, index.Passed = r.layOut(chosen), r.passed
+	index.Survey = v.surveyed()
+	index.Survey.Uses = r.specs
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return index, nil
+}
+
+// writeUp reads titles and notes of the links that made it.
+func (r *ranking) writeUp(list []*item, progress func(done, total int)) {
+	for i := range each(r.survey, len(list), func(v *survey, i int) bool { v.describe(list[i]); return true }) {
+		if progress != nil {
+			progress(i+1, len(list))
+		}
+	}
+	r.dropCommonNotes(list)
+}
+
+// commonNotes are those of so many files that they are about none of them.
+const commonNotes = 3
+
+// dropCommonNotes takes away what stands at the top of many files: licences, the name of the project.
+func (r *ranking) dropCommonNotes(list []*item) {
+	times := make(map[string]int)
+	for _, x := range list {
+		times[x.Note]++
+	}
+	for _, x := range list {
+		if times[x.Note] >= commonNotes {
+			x.Note = ""
+		}
+	}
+}
+
+// The sections that the navigation does not name.
+const (
+	secDocs          = "Docs"
+	secPackages      = "Packages"
+	secCommands      = "Commands"
+	secSource        = "Source"
+	secConfiguration = "Configuration"
+	secExamples      = "Examples"
+
+	mostGroups   = 10
+	leastInGroup = 2
+)
+
+// layOut puts the links into sections: those of the maintainers' navigation, in their order, then what the code says.
+func (r *ranking) layOut(chosen []*item) []Section {
+	groups := r.groups(chosen)
+	lists := make(map[string][]*item)
+	for _, x := range chosen {
+		name := r.sectionOf(x)
+		if x.class == classPage && slices.Contains(groups, x.group) && x.Path != r.readme.Path {
+			name = x.group
+		}
+		lists[name] = append(lists[name], x)
+	}
+	names := slices.Concat([]string{secDocs}, groups, []string{secPackages, secCommands, secSource, secConfiguration, secExamples, Optional})
+	var sections []Section
+	for _, name := range names {
+		list := lists[name]
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortStableFunc(list, r.inOrder)
+		s := Section{Name: name}
+		for _, x := range list {
+			x.Score = 300 + int(100*x.points)
+			if x.URL == "" {
+				x.URL = r.links.url(x.Path)
+			}
+			if len(x.Reasons) == 0 {
+				x.Reasons = []string{"a file of the product, by its size and place"}
+			}
+			s.Links = append(s.Links, x.Link)
+		}
+		distinguish(s.Links)
+		sections = append(sections, s)
+	}
+	return sections
+}
+
+// inOrder puts the README first, then what is in the navigation by its order, then the best.
+func (r *ranking) inOrder(x, y *item) int {
+	if x.Path == r.readme.Path || y.Path == r.readme.Path {
+		return b2i(y.Path == r.readme.Path) - b2i(x.Path == r.readme.Path)
+	}
+	if x.listed > 0 && y.listed > 0 {
+		return x.listed - y.listed
+	}
+	return cmp.Or(b2i(y.listed > 0)-b2i(x.listed > 0), byPoints(x, y))
+}
+
+func (r *ranking) sectionOf(x *item) string {
+	switch {
+	case x.Path == r.readme.Path:
+		return secDocs
+	case x.class == classOptional:
+		return Optional
+	case x.class == classExample:
+		return secExamples
+	case x.members != "" && x.command:
+		return secCommands
+	case x.members != "":
+		return secPackages
+	case x.class == classPage:
+		return secDocs
+	case x.class == classSource:
+		return secSource
+	}
+	return secConfiguration
+}
+
+// groups are those of the navigation that are worth a section, in its order. Of pages that it leaves out the first of
+// the group says how many there are.
+func (r *ranking) groups(chosen []*item) (names []string) {
+	shown := make(map[string]int)
+	first := make(map[string]*item)
+	for _, x := range slices.SortedFunc(slices.Values(chosen), func(x, y *item) int { return x.listed - y.listed }) {
+		if x.class != classPage || x.listed == 0 || x.group == "" || x.Path == r.readme.Path {
+			continue
+		}
+		if shown[x.group]++; first[x.group] == nil {
+			first[x.group] = x
+			names = append(names, x.group)
+		}
+	}
+	for name, x := range first {
+		if left := x.pages - shown[name]; left > 0 {
+			x.Note = strings.TrimSpace(fmt.Sprintf("%s %s more in %s.", x.Note, prose.Count(left, "page"), path.Dir(x.Path)))
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })
+	if len(names) > mostGroups || len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+func isTaken(name string) bool {
+	return slices.ContainsFunc([]string{secDocs, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional},
+		func(taken string) bool { return strings.EqualFold(taken, name) })
+}
+
+// distinguish adds to titles that occur more than once in a section the least that tells them apart: the folder's
+// name, else the path.
+func distinguish(links []Link) {
+	same := make(map[string][]int)
+	for i, l := range links {
+		same[l.Title] = append(same[l.Title], i)
+	}
+	for _, group := range same {
+		if len(group) == 1 {
+			continue
+		}
+		folders := make(map[string]bool)
+		for _, i := range group {
+			folders[path.Base(path.Dir(links[i].Path))] = true
+		}
+		for _, i := range group {
+			label := path.Base(path.Dir(links[i].Path))
+			if len(folders) < len(group) {
+				label = distinction(links[i].Path)
+			}
+			if label != "." && label != links[i].Title {
+				links[i].Title += " (" + label + ")"
+			}
+		}
+	}
+}
+
+// distinction is the path, or the folder of a page whose own name says nothing.
+func distinction(p string) string {
+	if dir, stem := path.Dir(p), strings.Trim(stemOf(p), "_"); dir != "." && (stem == "readme" || stem == "index") {
+		return dir
+	}
+	return p
+}

@@ -1,0 +1,265 @@
+package rank
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+)
+
+// mostPages of the documents are read to be judged; those in the navigation come first, then the shallow and the large
+// ones.
+const mostPages = 500
+
+// limitOf a page is what is read of it. Notebooks hold pictures between their words.
+func limitOf(p string) int64 {
+	if page.IsNotebook(p) {
+		return 16 * pageBytes
+	}
+	return pageBytes
+}
+
+// readPages takes in what pages say: the links between them, and the names in their code.
+func (r *ranking) readPages() {
+	pages := r.likelyPages()
+	type reading struct {
+		page.Features
+		names []string // in its code
+		sum   uint64   // 0 for a page that cannot be read
+	}
+	seed := maphash.MakeSeed()
+	first := make(map[uint64]string)
+	linked := make(map[string]int)
+	for i, read := range each(r.survey, len(pages), func(v *survey, i int) (read reading) {
+		if text := v.head(pages[i].Path, limitOf(pages[i].Path)); text != "" {
+			read = reading{page.FeaturesOf(pages[i].Path, text), namesInCode(text), maphash.String(seed, text)}
+		}
+		return read
+	}) {
+		x := pages[i]
+		if read.sum == 0 {
+			r.drop(x, "cannot be read")
+			continue
+		}
+		if reason := r.unlike(x, read.Features, first[read.sum]); reason != "" && x.Path != r.readme.Path {
+			r.drop(x, reason)
+			continue
+		}
+		first[read.sum] = x.Path
+		for _, name := range read.names {
+			r.written[name]++
+		}
+		seen := make(map[string]bool)
+		for _, target := range read.Targets {
+			to := r.index.find(path.Dir(x.Path), target, strings.HasSuffix(x.Path, ".rst"))
+			if to == "" {
+				to = path.Join(path.Dir(x.Path), target)
+			}
+			if to != x.Path && !seen[to] {
+				seen[to] = true
+				linked[to]++
+			}
+		}
+		x.add(0.8*share(read.ProseLines+2*read.Fences, 120), "")
+		if read.ProseLines < 3 && read.Fences == 0 && x.listed == 0 {
+			x.add(-0.2, "")
+		}
+		x.opening(read.Heading)
+	}
+	for _, x := range r.items {
+		if n := linked[x.Path]; n > 0 && x.Path != r.readme.Path {
+			x.add(0.35*share(n, 12), "linked from "+prose.Count(n, "page"))
+		}
+	}
+}
+
+// likelyPages drops those that are too many to be read.
+func (r *ranking) likelyPages() []*item {
+	var pages []*item
+	for _, x := range r.items {
+		if x.class == classPage {
+			pages = append(pages, x)
+		}
+	}
+	likely := compareBy(func(p string) int {
+		if r.at[p].listed > 0 {
+			return -20
+		}
+		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/3
+	})
+	slices.SortFunc(pages, func(x, y *item) int { return likely(x.Path, y.Path) })
+	for _, x := range pages[min(len(pages), mostPages):] {
+		r.drop(x, fmt.Sprintf("not read: %d documents are listed, larger, or nearer to the root", mostPages))
+	}
+	return pages[:min(len(pages), mostPages)]
+}
+
+// drop takes an item out of the choice.
+func (r *ranking) drop(x *item, reason string) {
+	r.pass(x.Path, reason)
+	x.class = classNone
+	delete(r.at, x.Path)
+}
+
+// unlike says what keeps a page out altogether.
+func (r *ranking) unlike(x *item, f page.Features, other string) string {
+	switch {
+	case other != "":
+		return "the same text as " + other
+	case f.Script != r.script && f.Script != "" && r.readmeText != "":
+		return fmt.Sprintf("in %s script, not in the README's", f.Script)
+	case f.ProseLines == 0 && f.Fences == 0 && f.Directives > 0 && f.Declared == 0 && x.listed == 0:
+		return "directives only"
+	case f.ProseLines == 0 && len(f.Headings) == 0 && f.Fences == 0 && x.file.Size < 200:
+		return "almost empty"
+	}
+	return ""
+}
+
+// namesInCode gives each name in the page's code once.
+func namesInCode(text string) []string {
+	var names []string
+	for _, line := range page.CodeOf(text) {
+		for w := range strings.FieldsFuncSeq(line, func(c rune) bool { return !prose.IsIdent(c) }) {
+			if len(w) > 3 {
+				names = append(names, w)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// openings are what the pages are called that a newcomer begins with.
+var openings = regexp.MustCompile(`(?i)\b(getting started|get started|quick ?start|first steps|introduction|overview|` +
+	`user guide|tutorial|installation|installing|core concepts|architecture|usage|configuration|development|deployment)\b`)
+
+func (x *item) opening(heading string) {
+	stem := strings.NewReplacer("-", " ", "_", " ").Replace(stemOf(x.Path))
+	for _, title := range []string{heading, stem} {
+		if w := openings.FindString(title); w != "" && len(title) < 60 {
+			x.add(0.35, fmt.Sprintf("its title says %q", strings.ToLower(w)))
+			return
+		}
+	}
+}
+
+// heedReadme takes in what the README and CONTRIBUTING link to, in their order, and what else they name.
+func (r *ranking) heedReadme() {
+	targets := r.linkedBy(r.readme.Path, r.readmeText)
+	for i, x := range targets {
+		x.add(1.5-0.6*float64(i)/float64(len(targets)), "linked from the README")
+	}
+	for _, p := range []string{"CONTRIBUTING.md", ".github/CONTRIBUTING.md", "CONTRIBUTING.rst", "docs/CONTRIBUTING.md"} {
+		if r.byPath[p] == nil {
+			continue
+		}
+		for _, x := range r.linkedBy(p, r.head(p, readmeBytes)) {
+			x.add(0.5, "linked from "+path.Base(p))
+		}
+	}
+	for _, x := range r.items {
+		base, dir := path.Base(x.Path), path.Dir(x.Path)
+		stem := strings.TrimSuffix(base, path.Ext(base))
+		switch {
+		case r.named.Targets[x.Path]:
+		case depth(x.Path) > 0 && r.named.Path(x.Path), len(base) > 4 && strings.Contains(base, ".") && r.bases[base] == 1 && r.named.Path(base):
+			x.add(0.6, "named in the README")
+		case x.class == classSource && isTelling(stem) && r.named.Word(stem) && r.bases[base] < 2, r.named.Word(dotted(x.Path)):
+			x.add(0.5, "used by the README's code")
+		case x.class == classSource && r.named.SpeaksOf(stemOf(x.Path)):
+			x.add(0.15, "mentioned in the README")
+		case x.members != "" && (r.named.Word(x.members) || r.named.Path(dir)):
+			x.add(0.6, "named in the README")
+		}
+	}
+}
+
+// linkedBy gives the files that a page links to, each once; for a folder the one that it is met by.
+func (r *ranking) linkedBy(from, text string) (list []*item) {
+	seen := make(map[*item]bool)
+	for _, target := range page.FeaturesOf(from, text).Targets {
+		p := path.Join(path.Dir(from), target)
+		if r.at[p] == nil && r.at[target] != nil {
+			p = target
+		}
+		x := r.at[p]
+		if x == nil {
+			if to := r.index.find(path.Dir(from), target, false); to != "" {
+				x = r.at[to]
+			} else if x = r.faceOf(p); x != nil && x.class == classSetting {
+				x = nil
+			}
+		}
+		if x != nil && !seen[x] && x.Path != r.readme.Path {
+			seen[x] = true
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// faceOf is the file by which one meets a folder: its README, the one with the comment of its package, else an entry.
+func (r *ranking) faceOf(dir string) (best *item) {
+	if !r.folders[dir] {
+		return nil
+	}
+	if x := r.faces[dir]; x != nil {
+		return x
+	}
+	rank := func(x *item) int {
+		switch stem := stemOf(x.Path); {
+		case page.IsReadme(x.Path):
+			return 0
+		case stem == "index" || stem == "doc" || stem == "main" || stem == "mod" || stem == "lib" || stem == "__init__" || stem == "init":
+			return 1
+		case stem == strings.ToLower(path.Base(dir)):
+			return 2
+		}
+		return 3
+	}
+	for _, x := range r.items {
+		if path.Dir(x.Path) == dir && (best == nil || rank(x) < rank(best)) {
+			best = x
+		}
+	}
+	r.faces[dir] = best
+	return best
+}
+
+// isTelling holds for stems that are hardly a word of some sentence.
+func isTelling(stem string) bool {
+	return len(stem) > 2 && stem != strings.ToLower(stem) && stem != strings.ToUpper(stem)
+}
+
+// dotted is the last two parts of a path as a module: "rich.console".
+func dotted(p string) string {
+	dir := path.Base(path.Dir(p))
+	if dir == "." {
+		return ""
+	}
+	return dir + "." + strings.TrimSuffix(path.Base(p), path.Ext(p))
+}
+
+func stemName(file string) string {
+	stem, _, _ := strings.Cut(path.Base(file), ".")
+	return stem
+}
+
+// foldersOf are all folders of the files.
+func foldersOf(files []scan.File) map[string]bool {
+	dirs := make(map[string]bool)
+	for i := range files {
+		for dir := path.Dir(files[i].Path); dir != "." && !dirs[dir]; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	return dirs
+}

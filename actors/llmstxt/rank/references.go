@@ -1,0 +1,397 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+)
+
+const (
+	mostSources  = 2500     // that are read for what they import and name
+	sourceHead   = 24 << 10 // of each
+	mostDefiners = 4        // files that define a name which still tells one from another
+	mostTests    = 300      // whose names and texts count
+)
+
+// Uses is what the sources of a repository import, each file parsed once: the ranking and the graph of packages read it.
+type Uses map[string][]string
+
+// text is what was read of a source.
+type text struct {
+	imports, exports []string
+	defines          []string
+	names            []string // identifiers that may be defined elsewhere
+	notes            int      // lines of comment
+	declares         int
+	hidden           bool   // nothing in it is public
+	aside            string // why it is not for readers
+}
+
+// readSources takes in what sources use of each other: what they import, and the names that others define.
+func (r *ranking) readSources() {
+	list := r.likelySources()
+	texts := make([]text, len(list))
+	seen := make(map[string]string)
+	defined := make(map[string][]*item)
+	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i]) }) {
+		x := list[i]
+		texts[i] = t
+		r.specs[x.Path] = t.imports
+		if t.aside != "" {
+			r.drop(x, t.aside)
+			continue
+		}
+		if key := fmt.Sprint(x.file.Size, t.names); x.file.Size > 200 && len(t.names) > 3 {
+			if other := seen[key]; other != "" {
+				r.drop(x, "the same text as "+other)
+				continue
+			}
+			seen[key] = x.Path
+		}
+		for _, name := range t.defines {
+			if same := defined[name]; len(same) <= mostDefiners && !slices.Contains(same, x) {
+				defined[name] = append(same, x)
+			}
+		}
+	}
+	out := make(map[*item]int)
+	most, mostIn := 0, 0
+	for i, x := range list {
+		if x.class == classNone {
+			continue
+		}
+		used := r.usedBy(x, texts[i], defined)
+		out[x] = len(used)
+		most = max(most, len(used))
+		for to := range used {
+			if to != nil && !r.isMarked(x) {
+				to.imported++
+				mostIn = max(mostIn, to.imported)
+			}
+		}
+	}
+	r.countTests(defined)
+	for i, x := range list {
+		if x.class == classNone {
+			continue
+		}
+		x.add(0.95*share(out[x], most), "uses "+prose.Count(out[x], "file")+" of the repository")
+		x.add(0.45*share(x.imported, mostIn), "used by "+prose.Count(x.imported, "file"))
+		mentions := 0
+		for _, name := range texts[i].defines {
+			if len(defined[name]) < 3 && isTelling(name) {
+				mentions = max(mentions, r.written[name])
+			}
+		}
+		x.add(0.4*share(mentions, 12), "named by "+prose.Count(mentions, "page"))
+		x.add(0.15*share(texts[i].notes, 60), "explains itself")
+		if texts[i].hidden && r.publishes() {
+			x.add(-0.5, "")
+		}
+		if texts[i].declares == 0 && !r.settings && x.entry == "" {
+			x.add(-0.3, "")
+		}
+	}
+}
+
+// likelySources are the sources of the product, entries first, then the large ones near the root.
+func (r *ranking) likelySources() []*item {
+	var list []*item
+	for _, x := range r.items {
+		if x.class == classSource {
+			list = append(list, x)
+		}
+	}
+	likely := compareBy(func(p string) int {
+		if r.at[p].entry != "" {
+			return -100
+		}
+		return depth(p) - bits.Len64(uint64(r.byPath[p].Size))/2
+	})
+	slices.SortFunc(list, func(x, y *item) int { return likely(x.Path, y.Path) })
+	for _, x := range list[min(len(list), mostSources):] {
+		r.drop(x, fmt.Sprintf("not read: %d sources are larger or nearer to the root", mostSources))
+	}
+	return list[:min(len(list), mostSources)]
+}
+
+func (v *survey) readText(x *item) (t text) {
+	head := v.head(x.Path, sourceHead)
+	f := x.file
+	if f.Language == "Go" {
+		t.imports = f.Imports
+	} else if f.Kind == scan.Source {
+		t.imports = source.Imports(f.Language, source.Code(f.Language, head))
+	}
+	if f.Language == "Go" && strings.Contains(head, "//go:build ignore\n") {
+		t.aside = "in no package"
+		return t
+	}
+	if source.Of(f.Language).IsTest(head) {
+		t.aside = "a test, by its imports"
+		return t
+	}
+	if f.Kind == scan.Source && source.IsCopy(head) {
+		t.aside = "copied from elsewhere, as it says"
+	}
+	t.hidden = source.Of(f.Language).IsPrivate(head, f.Size <= sourceHead)
+	t.exports = source.Reexports(f.Language, head)
+	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
+	t.names, t.defines = namesIn(head)
+	return t
+}
+
+// What stands before a name that a line defines, in most languages.
+var (
+	modifiers = wordSet("public private protected internal export default async static final abstract pub open override " +
+		"data sealed inline unsafe extern local declare partial readonly virtual")
+	definers = wordSet("class interface struct enum trait type func function def fn module record object protocol " +
+		"defmodule defp sub define macro_rules const let var val typedef")
+)
+
+func wordSet(list string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}
+
+const mostDefined = 400 // names of a file
+
+// namesIn gives the identifiers of a text, each once, and those of them that its lines define.
+func namesIn(text string) (names, defines []string) {
+	seen := make(map[string]bool)
+	begins, defining := true, false // the line, and a definition
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			begins, defining = true, false
+		case c == '(' && defining && text[i-1] == ' ': // the receiver of a method
+			if end := strings.IndexAny(text[i:], ")\n"); end > 0 && text[i+end] == ')' {
+				i += end
+			}
+		case isWordByte(c):
+			start := i
+			for i < len(text) && isWordByte(text[i]) {
+				i++
+			}
+			word := text[start:i]
+			i--
+			switch {
+			case defining:
+				if len(word) > 3 && len(defines) < mostDefined {
+					defines = append(defines, strings.Clone(word))
+				}
+				if i+1 >= len(text) || text[i+1] != '.' && text[i+1] != ':' {
+					defining = false
+				}
+			case begins && definers[word]:
+				begins, defining = false, true
+			case begins && !modifiers[word]:
+				begins = false
+			}
+			if len(word) > 3 && word[0] > '9' {
+				seen[word] = true
+			}
+		case c != ' ' && c != '\t' && c != '#' && c != '(' && c != ')':
+			begins = false
+		}
+	}
+	names = make([]string, 0, len(seen))
+	for name := range seen {
+		names = append(names, strings.Clone(name))
+	}
+	slices.Sort(names)
+	return names, defines
+}
+
+// usedBy gives the files that a source uses. What it imports without being read counts, too, as nil or as a folder's
+// face. Of several files that define a name it means the one that it imports, else the one beside it.
+func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]bool {
+	used := make(map[*item]bool)
+	take := func(to *item) {
+		if to != nil && to != x && to.class != classNone {
+			used[to] = true
+		}
+	}
+	folders := make(map[string]bool)
+	for to := range r.imports.Targets(x.file, append(t.imports, t.exports...)) {
+		if to.Path == "" {
+			continue
+		}
+		if y := r.at[to.Path]; y != nil {
+			take(y)
+			continue
+		}
+		folders[to.Path] = true
+		if x.file.Language != "Go" {
+			take(r.entryOf(to))
+		}
+	}
+	family := source.Family(x.file.Language)
+	for _, name := range t.names {
+		var found *item
+		same := defined[name]
+		if len(same) == 0 || len(same) > mostDefiners {
+			continue
+		}
+		for _, y := range same {
+			beside := path.Dir(y.Path) == path.Dir(x.Path)
+			switch {
+			case source.Family(y.file.Language) != family:
+			case used[y] || folders[path.Dir(y.Path)]:
+				found = y
+			case found == nil && (beside || len(same) == 1 && (isTelling(name) || strings.Contains(name, "_"))):
+				found = y
+			}
+		}
+		take(found)
+	}
+	if x.file.Kind != scan.Source || r.settings {
+		r.usedByPath(x, take)
+	}
+	return used
+}
+
+// usedByPath finds files by the paths, and by the names of folders, that settings have.
+func (r *ranking) usedByPath(x *item, take func(*item)) {
+	dir := path.Dir(x.Path)
+	for word := range strings.FieldsFuncSeq(r.head(x.Path, sourceHead), func(c rune) bool { return strings.ContainsRune(" \t\n\"'`()[]{},;=:$<>", c) }) {
+		if len(word) < 4 || len(word) > 120 {
+			continue
+		}
+		for _, p := range []string{path.Join(dir, word), path.Clean(word)} {
+			if y := r.at[p]; y != nil {
+				take(y)
+			} else if strings.Contains(word, "/") && r.folders[p] {
+				take(r.faceOf(p))
+			}
+		}
+		if same := r.byFolder[word]; same != nil {
+			take(same)
+		}
+	}
+}
+
+// entryOf is what a folder of the repository is imported by.
+func (r *ranking) entryOf(t resolve.Target) *item {
+	for _, u := range r.units {
+		if u.dir != t.Path {
+			continue
+		}
+		var first string
+		for p, e := range u.entries {
+			if first == "" || e.order < u.entries[first].order {
+				first = p
+			}
+		}
+		return r.at[first]
+	}
+	return nil
+}
+
+var testMark = regexp.MustCompile(`(?i)^(test|tests|spec)[-_.]|[-_.]?(test|tests|spec|it)$|(Test|Tests|Spec|TestCase)$`)
+
+// countTests gives credit to what tests and examples are named after, or name.
+func (r *ranking) countTests(defined map[string][]*item) {
+	stems := make(map[string]bool)
+	users := make(map[*item]int)
+	left := mostTests
+	for i := range r.repo.Files {
+		f := &r.repo.Files[i]
+		if f.Kind != scan.Source || f.Place != scan.Test && f.Place != scan.Example {
+			continue
+		}
+		stems[strings.ToLower(testMark.ReplaceAllString(stemName(f.Path), ""))] = true
+		stems[strings.ToLower(testMark.ReplaceAllString(strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path)), ""))] = true
+		if left--; left < 0 {
+			continue
+		}
+		seen := make(map[*item]bool)
+		names, _ := namesIn(r.head(f.Path, 16<<10))
+		for _, name := range names {
+			if same := defined[name]; len(same) == 1 && isTelling(name) && !seen[same[0]] {
+				seen[same[0]] = true
+				users[same[0]]++
+			}
+		}
+	}
+	most := 0
+	for _, n := range users {
+		most = max(most, n)
+	}
+	for _, x := range r.items {
+		if x.class == classSource {
+			if x.tested = stems[stemOf(x.Path)]; x.tested {
+				x.add(0.15, "has a test of its name")
+			}
+			x.add(0.3*share(users[x], most), "tests and examples use it")
+		}
+	}
+}
+
+// isMarked holds for a path with words that speak against it. A package may be called as it likes.
+func (r *ranking) isMarked(x *item) bool {
+	dir := path.Dir(x.Path)
+	if root := scan.SourceRoot(dir); root != "" {
+		dir = root
+	} else if x.members != "" && dir != "." {
+		dir = path.Dir(dir)
+	}
+	return marked.MatchString(dir + "/")
+}
+
+// findEntries finds what manifests name, and what is called as programs, packages and the parts of frameworks begin.
+func (r *ranking) findEntries() {
+	for _, u := range r.units {
+		for p, e := range u.entries {
+			if x := r.at[p]; x != nil && x.entry == "" {
+				x.entry = e.from
+				weight := 0.6 - min(0.4, 0.06*float64(e.order))
+				if len(r.units) > 8 && u != r.main() {
+					weight = 0.3
+				}
+				x.add(weight, "entry point in "+e.from)
+			}
+		}
+	}
+	for _, x := range r.items {
+		if x.class != classSource && x.class != classSetting {
+			continue
+		}
+		p := "/" + x.Path
+		if m := conventional.FindString(p); m != "" {
+			x.add(0.35, "a place that frameworks and tools look at")
+		} else if stem := stemOf(x.Path); entryStem.MatchString(stem) {
+			x.add(0.2, "entry point, by its name")
+		}
+		name := strings.ToLower(cmp.Or(moduleName(r.main().about.Name), r.repo.Name))
+		switch stem := stemOf(x.Path); {
+		case len(stem) > 2 && (stem == name || stem == strings.ToLower(r.readme.Title)):
+			x.add(0.45, "has the name of the repository")
+		case depth(x.Path) > 0 && len(stem) > 2 && prose.SameWords(stem, path.Base(path.Dir(x.Path))):
+			x.add(0.15, "has the name of its folder")
+		}
+	}
+}
+
+var (
+	entryStem    = regexp.MustCompile(`^(index|main|lib|mod|__init__|__main__|init|app|cli|server|client|core|api|model|train|program|startup)$`)
+	conventional = regexp.MustCompile(`(?i)/(routes?(/\w+|\.\w+)?\.(php|rb|ts|js|py)|urls\.py|settings(/base)?\.py|router(/index)?\.\w+|schema\.(prisma|sql|graphql|rb)|` +
+		`openapi\.(ya?ml|json)|\w+\.proto|androidmanifest\.xml|(app|main)(delegate|activity|view)?\.(swift|kt|java|tsx|jsx|vue|svelte|dart)|` +
+		`application(\.\w+)?\.(properties|ya?ml|rb|ex)|(data)?base\.(py|rb|kt)|models?\.py|views\.py|admin\.py|tasks\.py|` +
+		`(app|pages)/(.*/)?(page|layout|route|_app|index)\.[jt]sx?|program\.cs|startup\.cs|appsettings\.json|` +
+		`(controllers?|models|entities|screens|views|handlers|stores?|services)/[^/]+\.\w+|\w+(controller|viewmodel|repository|service|dbcontext)\.\w+|` +
+		`tasks/main\.ya?ml|defaults/main\.ya?ml|meta/main\.ya?ml|site\.ya?ml|playbooks?/[^/]+\.ya?ml|values\.yaml|chart\.yaml|` +
+		`(main|variables|outputs|versions)\.tf|docker-compose[\w.]*\.ya?ml|compose\.ya?ml|dockerfile|makefile|justfile|taskfile\.ya?ml|procfile)$`)
+)
