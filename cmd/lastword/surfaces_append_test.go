@@ -30,6 +30,7 @@ type appender struct {
 	texts  map[string]string
 	tasks  map[string]string
 	ended  bool
+	has    chan int // how long answer.3 is, after each event
 }
 
 // sent is an event, or a part of a merged one, as such a client sees it.
@@ -179,24 +180,53 @@ func (a *appender) page(events, next json.RawMessage) {
 	a.cursor = strings.Trim(string(next), `"`)
 }
 
-// appendAll returns what the clients hold at the end of the run.
-func (s *stage) appendAll() (wait func() map[string]*appender) {
-	all := map[string]*appender{}
-	var reading sync.WaitGroup
-	for how, read := range appenders {
-		a := &appender{stage: s, texts: map[string]string{}, tasks: map[string]string{}}
-		all[how] = a
-		reading.Go(func() {
-			for !a.ended && !s.t.Failed() {
-				read(a)
-			}
-		})
+// toTheEnd reads until the run has ended, and returns the client as it was after each event.
+func (a *appender) toTheEnd(read func(*appender)) (moments []appender) {
+	for !a.ended && !a.t.Failed() {
+		moments = append(moments, *a.copied())
+		read(a)
+		select {
+		case a.has <- len(a.texts["answer.3"]):
+		default: // nobody waits for it
+		}
 	}
-	return func() map[string]*appender { reading.Wait(); return all }
+	return moments
 }
 
-// Clients that append hold the same bytes at the end of one run, on every door, live and replayed, although their
-// connections are cut at every event.
+func (a *appender) copied() *appender {
+	c := *a
+	c.texts, c.tasks = maps.Clone(a.texts), maps.Clone(a.tasks)
+	if a.at != nil {
+		c.at = messages.Follow{Cursors: a.at}.At(a.run)
+	}
+	return &c
+}
+
+// reading is what the clients hold at the end of the run, and their moments on the way there.
+type reading struct {
+	done    sync.WaitGroup
+	all     map[string]*appender
+	mu      sync.Mutex
+	moments map[string][]appender
+}
+
+func (s *stage) appendAll() *reading {
+	r := &reading{all: map[string]*appender{}, moments: map[string][]appender{}}
+	for how, read := range appenders {
+		a := &appender{stage: s, texts: map[string]string{}, tasks: map[string]string{}, has: make(chan int, 1000)}
+		r.all[how] = a
+		r.done.Go(func() {
+			moments := a.toTheEnd(read)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.moments[how] = moments
+		})
+	}
+	return r
+}
+
+// Clients that append hold the same bytes at the end of one run, on every door, although their connections are cut at
+// every event: live, replayed, and when they were away while the run ended and its log was merged.
 func TestAppendersOnEverySurface(t *testing.T) {
 	s := newStage(t)
 	live := s.appendAll()
@@ -212,8 +242,31 @@ func TestAppendersOnEverySurface(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-s.late
+	for n := 21; n < 26; n++ { // words that come one by one, so that clients are cut between them
+		for how, a := range live.all {
+			for got := 0; got < n*len(odd); got = <-a.has {
+				if t.Failed() {
+					t.Fatal(how)
+				}
+			}
+		}
+		s.more <- struct{}{}
+	}
 	close(s.end)
-	held := map[string]map[string]*appender{"live": live(), "replayed": s.appendAll()()}
+	live.done.Wait()
+	replayed := s.appendAll()
+	replayed.done.Wait()
+	held := map[string]map[string]*appender{"live": live.all, "replayed": replayed.all, "away": {}}
+	for how, moments := range live.moments {
+		for i := range moments {
+			if i%8 != 0 && i < len(moments)-8 {
+				continue // all of the words that came one by one, and some of the others
+			}
+			a := moments[i].copied()
+			a.toTheEnd(appenders[how])
+			held["away"][fmt.Sprintf("%s from moment %d", how, i)] = a
+		}
+	}
 	state, err := s.system.State(t.Context(), s.run)
 	if err != nil {
 		t.Fatal(err)

@@ -35,12 +35,13 @@ type stage struct {
 	run      messages.RunID
 	answered chan struct{} // closed once the question has its answer
 	late     chan struct{} // closed when the run has said everything but its end
+	more     chan struct{} // the run says a word more before its end
 	end      chan struct{} // the run ends once this is closed
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), end: make(chan struct{})}
+	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), more: make(chan struct{}), end: make(chan struct{})}
 	var err error
 	s.system, err = actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{
 		{Name: "tale", New: func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }}}})
@@ -156,10 +157,17 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	close(s.late)
-	select {
-	case <-s.end:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for waits := true; waits; {
+		select {
+		case <-s.more:
+			if err := t.Say("answer.3", odd); err != nil {
+				return err
+			}
+		case <-s.end:
+			waits = false
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	return t.Emit(messages.StepEnded{Step: "wait", Outcome: "ok"}, "")
 }
