@@ -57,20 +57,14 @@ func (r *activeRun) post(message any) {
 	}
 }
 
-func (r *activeRun) hasActor() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.pid != nil
-}
+func (r *activeRun) hasActor() bool { return locked(&r.mu, func() bool { return r.pid != nil }) }
 
 // launched reports whether the run has an actor, or soon will.
 func (r *activeRun) launched() bool { return r.lent().Run != "" }
 
 // lent is the claim on the run, zero before the journal has lent it.
 func (r *activeRun) lent() journal.Claim {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.claim
+	return locked(&r.mu, func() journal.Claim { return r.claim })
 }
 
 // actorStarted sends the actor what was posted before.

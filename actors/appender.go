@@ -193,7 +193,7 @@ func (e *entry) Crashed(crash *supervision.Crash) {
 		e.appender.node.Call(e)
 		return
 	}
-	e.act(e.locked(func() verdict { return e.doubt(crash) }))
+	e.act(func() verdict { return e.doubt(crash) })
 }
 
 // returned is called when Append has returned. It reports whether another block is due.
@@ -241,15 +241,9 @@ const (
 	closeRun        // the node is closed
 )
 
-// locked judges under mu.
-func (e *entry) locked(judge func() verdict) verdict {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return judge()
-}
-
-func (e *entry) act(v verdict) {
-	a := e.appender
+// act does what judge, which holds mu, says.
+func (e *entry) act(judge func() verdict) {
+	a, v := e.appender, locked(&e.mu, judge)
 	switch v.do {
 	case isLate:
 		a.counts.lateAnswers.Add(1)
@@ -283,7 +277,7 @@ func (e *entry) act(v verdict) {
 
 // answered takes the journal's answer to a try. A late success counts as one in time.
 func (e *entry) answered(try uint64, err error) {
-	e.act(e.locked(func() verdict {
+	e.act(func() verdict {
 		switch {
 		case e.stage == settled || try < e.first || err != nil && (try != e.try || e.stage != tried):
 			return verdict{do: isLate}
@@ -296,7 +290,7 @@ func (e *entry) answered(try uint64, err error) {
 			return e.again(err)
 		}
 		return e.doubt(err)
-	}))
+	})
 }
 
 // settle ends the block, which has landed. Under mu.
@@ -331,7 +325,7 @@ func (e *entry) find(b *journal.Block) {
 	defer cancel()
 	page, err := e.appender.journal.Read(ctx, b.Run, b.After.Seq)
 	unknown := messages.CodeOf(err) == messages.CodeNotFound
-	e.act(e.locked(func() verdict {
+	e.act(func() verdict {
 		switch {
 		case e.stage != doubted || e.block.ID != b.ID:
 			return verdict{}
@@ -345,7 +339,7 @@ func (e *entry) find(b *journal.Block) {
 			return e.again(journal.ErrUnknown)
 		}
 		return e.again(err)
-	}))
+	})
 }
 
 func errFenced(run messages.RunID) error {
@@ -395,7 +389,7 @@ func errNotAppended(run messages.RunID, after time.Duration, why error) *message
 // inspect runs every appendTimeout. A try that it sees twice was not answered in time, or has not returned and blocks
 // the next block.
 func (e *entry) inspect() {
-	e.act(e.locked(func() verdict {
+	e.act(func() verdict {
 		late := e.seen == e.try && (e.stage == tried || e.next != nil)
 		e.seen = e.try
 		switch {
@@ -406,12 +400,12 @@ func (e *entry) inspect() {
 			return e.warn(errBlocked)
 		}
 		return e.doubt(errSilent)
-	}))
+	})
 }
 
 // overdue is the timer's: a wait is over, or reading the log takes too long.
 func (e *entry) overdue() {
-	e.act(e.locked(func() verdict {
+	e.act(func() verdict {
 		switch {
 		case e.stage != delayed && e.stage != doubted:
 			return verdict{}
@@ -423,7 +417,7 @@ func (e *entry) overdue() {
 		}
 		e.stage = due
 		return verdict{do: sendAgain}
-	}))
+	})
 }
 
 func errClosedJournal(run messages.RunID) *messages.Error {

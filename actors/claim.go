@@ -110,10 +110,7 @@ func (s *System) launch(r *activeRun, c journal.Claim) {
 // adopt takes a run that this node did not open: it starts a run that had no owner, and starts again or ends
 // one whose owner has left it. It returns the run that it ends.
 func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
-	s.mu.Lock()
-	closing := s.closed != nil
-	s.mu.Unlock()
-	if closing {
+	if !s.closedBy(nil) {
 		s.leaveClaim(c)
 		return nil
 	}

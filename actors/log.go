@@ -115,13 +115,21 @@ func (l *runLog) do(t todo) {
 }
 
 // with calls f with the ledger, publishes what f records, and sends it to the journal.
-func (l *runLog) with(now time.Time, f func(*ledger)) { l.do(l.change(now, f)) }
+func (l *runLog) with(now time.Time, f func(*ledger)) {
+	l.act(func() todo {
+		f(&l.ledger)
+		return l.commit(now)
+	})
+}
 
-func (l *runLog) change(now time.Time, f func(*ledger)) todo {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f(&l.ledger)
-	return l.commit(now)
+// act changes the log under mu, and does what follows without it.
+func (l *runLog) act(change func() todo) { l.do(locked(&l.mu, change)) }
+
+// locked returns what f returns, which holds the lock meanwhile.
+func locked[T any](mu *sync.Mutex, f func() T) T {
+	mu.Lock()
+	defer mu.Unlock()
+	return f()
 }
 
 // record adds one event. Errors are the ledger's, or why the live log was dropped.
@@ -191,15 +199,13 @@ func (l *runLog) advance(now bool) todo {
 	if now {
 		next.block = l.nextBlock()
 	} else if !l.sending && l.lost == nil && l.ledger.fold.Peek().Seq > l.sent.Load() && l.flushAt == nil {
-		l.flushAt = time.AfterFunc(journalDelay, func() { l.do(l.flush()) })
+		l.flushAt = time.AfterFunc(journalDelay, func() { l.act(l.flush) })
 	}
 	return next
 }
 
-// flush sends what waits to the journal.
+// flush sends what waits to the journal. Under mu.
 func (l *runLog) flush() todo {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.flushAt = nil
 	return l.advance(true)
 }
@@ -227,11 +233,9 @@ func (l *runLog) nextBlock() *journal.Block {
 }
 
 // landed is called when the block on its way is in the journal.
-func (l *runLog) landed(head journal.Head) { l.do(l.land(head)) }
+func (l *runLog) landed(head journal.Head) { l.act(func() todo { return l.land(head) }) }
 
 func (l *runLog) land(head journal.Head) todo {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.lost != nil {
 		return todo{}
 	}
@@ -301,11 +305,9 @@ func (l *runLog) lose(why error) (next todo, did bool) {
 }
 
 // unavailable is called when the journal has not taken a block for as long as a run waits.
-func (l *runLog) unavailable(why *messages.Error) { l.do(l.starve(why)) }
+func (l *runLog) unavailable(why *messages.Error) { l.act(func() todo { return l.starve(why) }) }
 
 func (l *runLog) starve(why *messages.Error) todo {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	next := todo{show: true, ready: l.waiters, why: why}
 	if l.trouble.Swap(why) == nil && l.lost == nil {
 		next.alarm, next.cause = l.alarm, messages.CauseJournalUnavailable
@@ -363,25 +365,13 @@ func (l *runLog) watched(alarm func(messages.Cause)) {
 }
 
 // dropped returns why the live log was dropped, or nil.
-func (l *runLog) dropped() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost
-}
+func (l *runLog) dropped() error { return locked(&l.mu, func() error { return l.lost }) }
 
 // hasTerminal reports whether the terminal is recorded, durable or not.
-func (l *runLog) hasTerminal() (ended bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ledger.ended()
-}
+func (l *runLog) hasTerminal() bool { return locked(&l.mu, l.ledger.ended) }
 
 // nextEpoch returns the epoch of an ownership that begins now.
-func (l *runLog) nextEpoch() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.head.Epoch + 1
-}
+func (l *runLog) nextEpoch() uint64 { return locked(&l.mu, func() uint64 { return l.head.Epoch + 1 }) }
 
 // compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in
 // stretches of doubling length. So the log stays short, and each byte is copied a logarithmic number of times. Under

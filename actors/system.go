@@ -119,9 +119,7 @@ func (s *System) errClosed() error {
 }
 
 func (s *System) active(id messages.RunID) *activeRun {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.live[id]
+	return locked(&s.mu, func() *activeRun { return s.live[id] })
 }
 
 // release forgets an ended run once its terminal is in the journal. Later readers read there.
@@ -231,9 +229,7 @@ func (s *System) inspect() {
 
 // all returns the active runs.
 func (s *System) all() []*activeRun {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Values(s.live))
+	return locked(&s.mu, func() []*activeRun { return slices.Collect(maps.Values(s.live)) })
 }
 
 // setIdle marks that no run is active any more. Under mu.
@@ -265,10 +261,9 @@ func (s *System) refuse(why error) {
 	}
 }
 
+// closedBy reports whether no run is accepted any more, for that reason; nil is that runs are accepted.
 func (s *System) closedBy(why error) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed == why
+	return locked(&s.mu, func() bool { return s.closed == why })
 }
 
 var (
@@ -371,10 +366,7 @@ func (s *System) shutdownError() error {
 // waitingChanged is called when a run begins or ends to wait for people. A node that shuts down does not wait for
 // people.
 func (s *System) waitingChanged(r *activeRun, waits bool) {
-	s.mu.Lock()
-	closing := s.closed != nil
-	s.mu.Unlock()
-	if closing && waits {
+	if waits && !s.closedBy(nil) {
 		s.tellRuns(&drainRuns{about: true})
 	}
 	if !waits {
