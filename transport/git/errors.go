@@ -30,7 +30,7 @@ func exceeded(format string, args ...any) error {
 
 func exceededObject(size int64, limits Limits) error {
 	return exceeded("an object of %s is larger than the limit of %s; "+
-		"raise --max-bytes, of which the limit is a 16th", bytesText(size), bytesText(limits.ObjectBytes))
+		"raise --max-bytes, of which the limit is a 32nd", bytesText(size), bytesText(limits.ObjectBytes))
 }
 
 // undelivered returns an error for a failure of the server or the network, which may pass.

@@ -187,7 +187,7 @@ func (c *chunks) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // liveBytes bounds the cached objects that deltas are applied to or made into.
-const liveBytes = 128 << 20
+const liveBytes = 64 << 20
 
 // objectCache caches unpacked objects by their offsets. The least recently used one goes first.
 type objectCache struct {

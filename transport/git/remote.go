@@ -39,7 +39,7 @@ type Options struct {
 type Limits struct {
 	WireBytes     int64 // what the server sends; 256 MiB
 	UnpackedBytes int64 // all objects unpacked, and all files listed; 1 GiB
-	ObjectBytes   int64 // one object in memory; a 16th of UnpackedBytes. A larger file is listed and cannot be read
+	ObjectBytes   int64 // one object in memory; a 32nd of UnpackedBytes. A larger file is listed and cannot be read
 	Files         int   // files and folders; 1,000,000
 }
 
@@ -51,7 +51,7 @@ func (l Limits) orDefaults() Limits {
 	}
 	set(&l.WireBytes, 256<<20)
 	set(&l.UnpackedBytes, 1<<30)
-	set(&l.ObjectBytes, max(l.UnpackedBytes/16, 1<<20))
+	set(&l.ObjectBytes, max(l.UnpackedBytes/32, 1<<20))
 	if l.Files <= 0 {
 		l.Files = 1_000_000
 	}
