@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients page oracle inspect linear fuzz update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients page oracle inspect linear fuzz vuln licences update build cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -95,6 +95,27 @@ fuzz: go ## Fuzz every target for FUZZTIME each
 			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 200x $$pkg || exit 1; \
 		done; \
 	done
+
+vuln: go ## Look for known vulnerabilities in what is called; fails where the database at vuln.go.dev cannot be reached
+	@vuln=$$(go -C $(LAB) tool -n govulncheck) && $$vuln ./...; code=$$?; \
+	test $$code = 0 -o $$code = 3 || echo "Nothing is known: https://vuln.go.dev could not be asked." >&2; exit $$code
+
+licences: go ## List the modules and packages that the binary holds, and their licences
+	@go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/lastword | sort -u | \
+	while read -r module version dir; do \
+		text=$$(cat "$$dir/$$(ls "$$dir" | grep -iE '^(licen[cs]e|copying)' | head -n 1)" | tr -s '[:space:]' ' '); \
+		case "$$text" in \
+			*'Apache License'*) licence=Apache-2.0 ;; \
+			*'Mozilla Public License'*) licence=MPL-2.0 ;; \
+			*'Permission is hereby granted, free of charge'*) licence=MIT ;; \
+			*'Permission to use, copy, modify, and'*) licence=ISC ;; \
+			*'Neither the name'*) licence=BSD-3-Clause ;; \
+			*'Redistribution and use in source'*) licence=BSD-2-Clause ;; \
+			*) echo "$$module $$version: the licence is not known" >&2; exit 1 ;; \
+		esac; \
+		printf '%-14s %s %s\n' "$$licence" "$$module" "$$version"; \
+	done
+	@echo 'MIT            npm: preact, @preact/signals and marked, in the page'
 
 update: go ## Rewrite the golden files and the generated documents from the code
 	@for module in . $(LAB); do \
