@@ -340,7 +340,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/chatui",
 	ours: []string{"messages", "messages/words", "actors/call", "cmd/internal/terminal"},
-	libs: []string{"charm.land/bubbletea/v2", "github.com/yuin/goldmark/..."},
+	libs: []string{"charm.land/bubbletea/v2", "github.com/muesli/cancelreader", "github.com/yuin/goldmark/..."},
 }, {
 	pkgs: "cmd/internal/doctor",
 	ours: []string{
@@ -360,7 +360,7 @@ var rules = []rule{{
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
-		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*",
+		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/mcp", "transport/mcp/*",
 		"transport/nano", "transport/looopy", "transport/erlmcp", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
 		"cmd/internal/*",
 	},
@@ -374,8 +374,8 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/internal/plans",
-	ours: []string{"messages", "actors/plan", "actors/structured", "cmd/internal/*"},
-	libs: []string{"github.com/spf13/cobra", "github.com/muesli/cancelreader"},
+	ours: []string{"messages", "actors/plan", "cmd/internal/*"},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/lastword",
 	ours: []string{

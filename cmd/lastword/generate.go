@@ -46,14 +46,14 @@ type generateOptions struct {
 	watches bool
 	show    terminal.Display
 	state   store.Flags
-	at      remote // the server to run at, if one is named
+	at      host.Remote // the server to run at, if one is named
 }
 
 // toStdout as the output file is standard output.
 const toStdout = "-"
 
 func generateCommand(p *host.Program) *cobra.Command {
-	g := generateOptions{program: p, at: remote{program: p}, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
+	g := generateOptions{program: p, at: host.Remote{Program: p}, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
 	cmd := &cobra.Command{
 		Use:     "generate [repository]",
 		GroupID: settings.Working,
@@ -97,9 +97,9 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case g.at.url != "":
+			case g.at.URL != "":
 				return g.runAt(cmd, append(args, ".")[0])
-			case g.at.tokenFile != "":
+			case g.at.TokenFile != "":
 				return exit.BadUsage(cmd, errors.New("--token-file needs --server"), "")
 			}
 			if g.watches {

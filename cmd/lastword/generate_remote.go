@@ -24,8 +24,8 @@ import (
 )
 
 func (g *generateOptions) addServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&g.at.url, "server", "", "`URL` of a server to run at, or unix:PATH")
-	flags.StringVar(&g.at.tokenFile, "token-file", "", "`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
+	flags.StringVar(&g.at.URL, "server", "", "`URL` of a server to run at, or unix:PATH")
+	flags.StringVar(&g.at.TokenFile, "token-file", "", "`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
 	for _, name := range []string{"server", "token-file"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
 	}
@@ -41,7 +41,7 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	if err != nil {
 		return err
 	}
-	c, err := g.at.client()
+	c, err := g.at.Client()
 	if err != nil {
 		return err
 	}
@@ -54,24 +54,21 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 		g.show.Print = explained(g.out)
 	}
 	g.show.Open(&g.program.Display)
-	return host.WatchOwn(cmd.Context(), ownRun{remoteRun{c, id}}, &g.show, func(s messages.State) error {
+	return host.WatchOwn(cmd.Context(), host.OwnRemote{RemoteRun: host.RemoteRun{Client: c, Run: id}}, &g.show, func(s messages.State) error {
 		return download(cmd.Context(), c, s, g.out)
 	})
 }
 
 // validateRemote refuses flags of the command line that cannot reach the server: its operator has set them.
 func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		works := f.Name == "model" || f.Name == "require-model"
+	err = settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
 		switch settings.GroupOf(f) {
 		case "Files":
-			works = f.Name != "in-place" && f.Name != "output"
+			return f.Name != "in-place" && f.Name != "output"
 		case "Run", "Server", commonFlags:
-			works = true
+			return true
 		}
-		if f.Changed && !works {
-			err = fmt.Errorf("--%s has no effect at a server; leave it out, or leave out --server", f.Name)
-		}
+		return f.Name == "model" || f.Name == "require-model"
 	})
 	return errors.Join(err, g.validate())
 }
@@ -85,14 +82,6 @@ func (g *generateOptions) request(repository string) (messages.Request, error) {
 	g.input.Say("repository", at.String())
 	return messages.Request{Job: generate.Name, Input: g.input.JSON(), Key: rand.Text(),
 		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, nil
-}
-
-// ownRun is a run of a server that this program started.
-type ownRun struct{ remoteRun }
-
-// Cancel cancels the run at the server.
-func (r ownRun) Cancel(ctx context.Context, reason string) error {
-	return r.client.Cancel(ctx, r.id, reason)
 }
 
 // download writes the run's files below the folder, as generate does on this machine. A file appears whole or not at

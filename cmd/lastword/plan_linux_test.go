@@ -24,8 +24,9 @@ result: "${steps.many.result} copies"
 		t.Fatal(err)
 	}
 	s := start(t, nil, "lastword", "plan", "run", file)
-	for _, turn := range [][2]string{{"? Publish? [y/n]", "perhaps\r"}, {"answer y or n", "y\r"}, {"? How many?", "12\r"},
-		{"does not fit", "3\r"}} {
+	s.drawn = true
+	for _, turn := range [][2]string{{"? Publish? (y or n)", "perhaps\r"}, {"answer y or n", "y\r"}, {"? How many?", "12\r"},
+		{"a whole number, at most 9", "3\r"}} {
 		s.shows(turn[0])
 		s.keys(turn[1])
 	}
@@ -33,7 +34,8 @@ result: "${steps.many.result} copies"
 	s.ends(exit.Completed)
 
 	s = start(t, nil, "lastword", "plan", "run", file)
-	s.shows("? Publish? [y/n]")
+	s.drawn = true
+	s.shows("? Publish? (y or n)")
 	s.keys("\x03")
 	s.ends(exit.Interrupted)
 }

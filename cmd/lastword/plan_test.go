@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -222,11 +224,53 @@ func TestPlanFrom(t *testing.T) {
 	}
 }
 
-// A plan that asks needs a terminal, and says what else there is.
+// A plan that asks needs a terminal, or a place where others answer, and says so.
 func TestPlanAsksNobody(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.yaml")
 	put(t, file, `steps: [{name: a, ask: {prompt: "Sure?"}}]`)
 	if got := run(t, nil, "plan", "run", file); got.code == 0 || !strings.Contains(got.stderr, "lastword runs answer") {
 		t.Errorf("%+v", got)
+	}
+}
+
+const asking = `
+steps:
+  - {name: sure, ask: {prompt: "Publish?"}}
+  - name: many
+    needs: sure
+    plan:
+      steps: [{name: n, ask: {prompt: "How many?", schema: {type: integer, maximum: 9}}}]
+      result: ${steps.n.result}
+result: "${steps.many.result} copies"
+`
+
+// Without a terminal a plan that asks prints the commands that answer, which do, and waits for them: at a server, and
+// with a folder of its own.
+func TestPlanAsksElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "plan.yaml"), asking)
+	url := strings.TrimSuffix(serveHTTP(t, dir).url, "/mcp")
+	for _, place := range [][]string{{"--server", url}, {"--state", filepath.Join(dir, "kept")}} {
+		var stdout bytes.Buffer
+		cmd := binary(t, dir, append([]string{"plan", "run", "plan.yaml"}, place...)...)
+		cmd.Stdout = &stdout
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if args, found := strings.CutPrefix(strings.TrimSpace(lines.Text()), "lastword "); found {
+				if got := run(t, nil, strings.Fields(args)...); got.code != 0 {
+					t.Errorf("%s: %+v", args, got)
+				}
+			}
+		}
+		if err := cmd.Wait(); err != nil || stdout.String() != "1 copies\n" {
+			t.Errorf("%v: %v, %q", place, err, stdout.String())
+		}
 	}
 }

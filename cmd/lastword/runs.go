@@ -1,18 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
@@ -20,281 +16,194 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/plans"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// remote is the server that the flags name.
-type remote struct {
-	program   *host.Program
-	url       string
-	tokenFile string
-	state     string // the folder of a server
-}
-
-// addFlags adds --server and --token-file.
-func (r *remote) addFlags(cmd *cobra.Command) {
-	flags := cmd.PersistentFlags()
-	flags.StringVar(&r.url, "server", "",
-		"`URL` of the server, or unix:PATH; LASTWORD_SERVER (default http://127.0.0.1:7878)")
-	flags.StringVar(&r.tokenFile, "token-file", "",
-		"`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
-	settings.Must(cmd.MarkPersistentFlagFilename("token-file"))
-}
-
-func (r *remote) client() (*api.Client, error) {
-	token := ""
-	if file := cmp.Or(r.tokenFile, r.program.Env.Get("LASTWORD_TOKEN_FILE")); file != "" {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the token: %w", err)}
-		}
-		token = strings.TrimSpace(string(data))
-		r.program.Secrets.Add("token", token)
-	}
-	return api.New(cmp.Or(r.url, r.program.Env.Get("LASTWORD_SERVER"), "http://127.0.0.1:7878"), token)
-}
-
-// addStateFlag adds --state.
-func (r *remote) addStateFlag(cmd *cobra.Command) {
-	cmd.PersistentFlags().StringVar(&r.state, "state", "", "`folder` of a server that may have stopped")
-	settings.Must(cmd.MarkPersistentFlagDirname("state"))
-	cmd.MarkFlagsMutuallyExclusive("server", "state")
-}
-
-// ask gives a command the server's client.
-func (r *remote) ask(run func(*cobra.Command, []string, *api.Client) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c, err := r.live()
-		switch {
-		case err != nil:
-			return err
-		case c == nil:
-			return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf(
-				"no server has %s open; start it with lastword serve --state %[1]s", r.state)}
-		}
-		return run(cmd, args, c)
-	}
-}
-
-// live returns the client of the server that --server names, or of the one that has opened the folder of --state. It
-// is nil if nobody has.
-func (r *remote) live() (*api.Client, error) {
-	if r.state == "" {
-		return r.client()
-	}
-	owner, open := store.FindOwner(r.state)
-	switch {
-	case !open:
-		return nil, nil
-	case owner.URL == "":
-		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("the process that has %s open serves nobody", r.state)}
-	}
-	r.url = owner.URL
-	return r.client()
-}
-
-// source is where a command reads runs: a server, or the folder of one that has stopped.
-type source interface {
-	List(ctx context.Context, q messages.Query, cursor string) (list []messages.Summary, next string, err error)
-	State(ctx context.Context, id messages.RunID) (messages.State, error)
-	Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error]
-	Forget(ctx context.Context, id messages.RunID) error
-}
-
-// read gives a command the server's client or, if the server has stopped, its folder.
-func (r *remote) read(run func(*cobra.Command, []string, source) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c, err := r.live()
-		switch {
-		case err != nil:
-			return err
-		case c != nil:
-			return run(cmd, args, c)
-		}
-		in, err := store.OpenStopped(r.state)
-		if err != nil {
-			return &exit.Error{Code: exit.Configuration, Err: err}
-		}
-		return errors.Join(run(cmd, args, in), in.Close())
-	}
-}
-
 func runsCommand(p *host.Program) *cobra.Command {
-	at := &remote{program: p}
+	at := &host.Remote{Program: p}
 	cmd := &cobra.Command{
 		Use:     "runs",
 		GroupID: settings.Working,
 		Short:   "List, watch, answer and cancel the runs of a server",
 		Long: `Runs asks a server that lastword serve started. The server is the one of --server, of LASTWORD_SERVER,
 or the one on this machine. With --state, runs asks the server that has the folder open; if none has, ls, get, events
-and rm read the folder itself.`,
-		Example: `  lastword runs ls --status processing
-  lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg
+and rm read the folder itself.
+
+RUN is the id of a run, how an id begins, or last: the newest run.`,
+		Example: `  lastword runs ls --status waiting
+  lastword runs watch last
+  lastword runs answer last yes
   lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg --reason "wrong repository"`,
 		Args: knownCommand,
 		RunE: showHelp,
 	}
-	at.addFlags(cmd)
-	at.addStateFlag(cmd)
-	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at),
-		runsCancelCommand(at), runsAnswerCommand(at), runsRemoveCommand(at))
+	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	at.AddStateFlag(cmd)
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
+	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at), runsAnswerCommand(at),
+		runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
+	for _, sub := range cmd.Commands() {
+		sub.GroupID = settings.Working // for the settings of runs; its own flags are none
+		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.Must(sub.Flags().SetAnnotation(f.Name, settings.NotSetting, nil)) })
+		if sub.Name() != "ls" {
+			sub.ValidArgsFunction = completeRuns(at)
+		}
+	}
 	return cmd
 }
 
-// runArgument takes one run id.
+// oneRun gives a command the run that its argument names.
+func oneRun(run func(*cobra.Command, host.Source, messages.RunID) error) func(*cobra.Command, []string, host.Source) error {
+	return func(cmd *cobra.Command, args []string, c host.Source) error {
+		id, err := runNamed(cmd.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		return run(cmd, c, id)
+	}
+}
+
+// oneLiveRun is oneRun for commands that need a server.
+func oneLiveRun(run func(*cobra.Command, *api.Client, messages.RunID) error) func(*cobra.Command, []string, *api.Client) error {
+	return func(cmd *cobra.Command, args []string, c *api.Client) error {
+		return oneRun(func(cmd *cobra.Command, _ host.Source, id messages.RunID) error { return run(cmd, c, id) })(cmd, args, c)
+	}
+}
+
+// runArgument takes one run.
 func runArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return exit.BadUsage(cmd, errors.New("give the id of one run"), "lastword runs ls lists them")
+	return exit.BadUsage(cmd, errors.New("give the id of one run, or last"), "lastword runs ls lists them")
 }
 
-func runsListCommand(at *remote) *cobra.Command {
-	var q messages.Query
-	var statuses, labels []string
-	var asJSON bool
+func runsListCommand(at *host.Remote) *cobra.Command {
+	var f filter
+	limit, asJSON := 0, false
 	cmd := &cobra.Command{
-		Use:     "ls",
-		Short:   "List your runs, the newest first",
-		Example: "  lastword runs ls --status processing,failed --label team=docs",
-		Args:    noArguments,
-		RunE: at.read(func(cmd *cobra.Command, _ []string, c source) error {
-			for _, status := range statuses {
-				q.Status = append(q.Status, messages.Status(status))
+		Use:   "ls",
+		Short: "List your runs, the newest first",
+		Long: `Ls lists your runs. A run is waiting while it, or a sub-run of it, waits for an answer; it is processing, too. The
+runs that other runs have started, such as the steps of a plan, are listed with --all.`,
+		Example: `  lastword runs ls --status waiting
+  lastword runs ls --status processing,failed --label team=docs`,
+		Args: noArguments,
+		RunE: at.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
+			var list []found
+			for run, err := range f.pick(cmd, c) {
+				if err != nil {
+					return err
+				}
+				if list = append(list, run); len(list) == limit {
+					break
+				}
 			}
-			var err error
-			if q.Labels, err = labelsOf(cmd, labels); err != nil {
-				return err
-			}
-			return listRuns(cmd, c, q, asJSON)
+			return printRuns(cmd, list, asJSON)
 		}),
 	}
+	f.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "`statuses`: pending, processing, completed, failed, canceled")
-	flags.StringVar(&q.Job, "job", "", "`name` of a job")
-	flags.StringSliceVar(&labels, "label", nil, "`labels` as name=value, separated by commas")
-	flags.IntVar(&q.Limit, "limit", 50, "maximum number of `runs` to list, up to 1000")
+	flags.BoolVar(&f.all, "all", false, "sub-runs, too")
+	flags.IntVar(&limit, "limit", 50, "maximum number of `runs` to list; 0 is no limit")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
 }
 
-func labelsOf(cmd *cobra.Command, list []string) (map[string]string, error) {
-	labels := map[string]string{}
-	for _, one := range list {
-		name, value, found := strings.Cut(one, "=")
-		if !found {
-			return nil, exit.BadUsage(cmd, fmt.Errorf("--label %q is not name=value", one), "")
-		}
-		labels[name] = value
-	}
-	return labels, nil
-}
-
-func listRuns(cmd *cobra.Command, c source, q messages.Query, asJSON bool) error {
-	list, _, err := c.List(cmd.Context(), q, "")
-	if err != nil {
-		return err
-	}
+func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 	if asJSON {
 		lines := terminal.JSONLines(cmd.OutOrStdout())
 		for _, run := range list {
-			if err := lines.Encode(run); err != nil {
+			if err := lines.Encode(run.Summary); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTATUS\tJOB\tSTARTED")
+	fmt.Fprintln(w, "RUN\tSTATUS\tJOB\tSTARTED\tTOOK\tINPUT")
 	for _, run := range list {
-		status := string(run.Status)
-		if run.Cause != "" {
-			status += " (" + string(run.Cause) + ")"
+		end := time.Now()
+		if run.Status.IsEnded() {
+			end = run.UpdatedAt
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s ago\n", run.RunID, status, terminal.Flat(run.Job),
-			time.Since(run.QueuedAt).Round(time.Second))
+		if run.Cause != "" {
+			run.status += " (" + string(run.Cause) + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s ago\t%s\t%s\n", run.RunID, run.status, terminal.Flat(run.Job),
+			time.Since(run.QueuedAt).Round(time.Second), terminal.Elapsed(end.Sub(run.QueuedAt)), terminal.Flat(words.Clip(run.Input, 40)))
 	}
 	return w.Flush()
 }
 
-func runsGetCommand(at *remote) *cobra.Command {
+func runsGetCommand(at *host.Remote) *cobra.Command {
 	return &cobra.Command{
 		Use:     "get <run>",
 		Short:   "Print a run's state as JSON",
-		Example: "  lastword runs get r_k66hldz6ofnwat4rgzpadp2myg | jq .status",
+		Example: "  lastword runs get last | jq .status",
 		Args:    runArgument,
-		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
-			state, err := c.State(cmd.Context(), messages.RunID(args[0]))
+		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+			state, err := c.State(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
 			return terminal.PrintJSON(cmd.OutOrStdout(), state)
-		}),
+		})),
 	}
 }
 
-// remoteRun is a run of a server, as a display follows it.
-type remoteRun struct {
-	client *api.Client
-	id     messages.RunID
-}
-
-// Events yields the run's events past the cursor, over as many connections as it takes.
-func (r remoteRun) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
-	return r.client.Follow(ctx, r.id, messages.Follow{After: after})
-}
-
-// Cancel cancels nothing: who watches a run of a server does not own it.
-func (r remoteRun) Cancel(context.Context, string) error { return nil }
-
-func runsWatchCommand(at *remote) *cobra.Command {
+func runsWatchCommand(at *host.Remote) *cobra.Command {
 	var show terminal.Display
 	cmd := &cobra.Command{
 		Use:   "watch <run>",
 		Short: "Watch a run until it ends",
 		Long: `Watch shows what generate, prompt or chat show of their own runs. It reconnects when the connection is cut, and exits
-with the run's own code. Ctrl-C stops watching; the run goes on.`,
-		Example: "  lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg",
+with the run's own code. It asks you what the run asks: on a terminal in place, elsewhere with the command that answers.
+Ctrl-C stops watching; the run goes on.`,
+		Example: "  lastword runs watch last",
 		Args:    runArgument,
-		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+			p := at.Program
 			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			show.Open(&at.program.Display)
-			id := messages.RunID(args[0])
+			show.Open(&p.Display)
 			state, err := c.State(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
 			if state.Queued != nil && (state.Queued.Job == prompt.Name || state.Queued.Job == chat.Name) {
-				showAnswers(&show, &at.program.Display)
+				showAnswers(&show, &p.Display)
 			}
-			return host.WatchRemote(cmd.Context(), remoteRun{c, id}, &show)
-		}),
+			if !show.Quiet {
+				show.Ask = p.Asker(cmd, at.Place()).Ask
+			}
+			return host.WatchRemote(cmd.Context(), host.RemoteRun{Client: c, Run: id}, &show)
+		})),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
+	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "print nothing to stderr but errors, and ask nothing")
 	return cmd
 }
 
-func runsEventsCommand(at *remote) *cobra.Command {
+func runsEventsCommand(at *host.Remote) *cobra.Command {
 	var want messages.Follow
 	var kinds []string
 	var level string
 	cmd := &cobra.Command{
 		Use:     "events <run>",
 		Short:   "Print a run's events, one JSON object a line, until it ends",
-		Example: "  lastword runs events r_k66hldz6ofnwat4rgzpadp2myg --level milestone --after 12",
+		Example: "  lastword runs events last --level milestone --after 12",
 		Args:    runArgument,
-		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
+		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 			for _, kind := range kinds {
 				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
 			}
 			want.Filter.MilestonesOnly = level == "milestone"
 			lines := terminal.JSONLines(cmd.OutOrStdout())
-			for e, err := range c.Follow(cmd.Context(), messages.RunID(args[0]), want) {
+			for e, err := range c.Follow(cmd.Context(), id, want) {
 				if err == nil {
 					err = lines.Encode(e)
 				}
@@ -303,7 +212,7 @@ func runsEventsCommand(at *remote) *cobra.Command {
 				}
 			}
 			return nil
-		}),
+		})),
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&want.After, "after", 0, "only events after this `number`")
@@ -313,77 +222,52 @@ func runsEventsCommand(at *remote) *cobra.Command {
 	return cmd
 }
 
-func runsCancelCommand(at *remote) *cobra.Command {
-	var reason string
+func runsCancelCommand(at *host.Remote) *cobra.Command {
+	reason := ""
 	cmd := &cobra.Command{
-		Use:     "cancel <run>",
-		Short:   "Cancel a run",
-		Example: "  lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg",
-		Args:    runArgument,
-		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
-			return c.Cancel(cmd.Context(), messages.RunID(args[0]), reason)
-		}),
+		Use:   "cancel <run>... | --status STATUS",
+		Short: "Cancel runs",
+		Example: `  lastword runs cancel last
+  lastword runs cancel --status waiting --job plan`,
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "`words` for the run's log")
+	cmd.Flags().StringVar(&reason, "reason", "", "`words` for the runs' logs")
+	cancel := someRuns(cmd, "canceled", func(s messages.Status) bool { return !s.IsEnded() },
+		func(ctx context.Context, c host.Source, id messages.RunID) error {
+			return c.(*api.Client).Cancel(ctx, id, reason) // Ask gives no other
+		})
+	cmd.RunE = at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error { return cancel(cmd, args, c) })
 	return cmd
 }
 
-func runsAnswerCommand(at *remote) *cobra.Command {
-	return &cobra.Command{
-		Use:   "answer <run> <request> <value>",
-		Short: "Answer what a run asked",
-		Long:  "Answer gives a run the value that it asked for. A value that is not JSON is taken as text.",
-		Example: `  lastword runs answer r_k66hldz6ofnwat4rgzpadp2myg confirm true
-  lastword runs answer r_k66hldz6ofnwat4rgzpadp2myg name "Ann"`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 3 {
-				return nil
-			}
-			return exit.BadUsage(cmd, errors.New("give the run, the request and the value"),
-				"lastword runs get RUN shows requests")
-		},
-		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
-			value := json.RawMessage(args[2])
-			if !json.Valid(value) {
-				text, err := json.Marshal(args[2])
-				if err != nil {
-					return err
-				}
-				value = text
-			}
-			return c.Answer(cmd.Context(), messages.RunID(args[0]), args[1], value)
-		}),
+func runsRemoveCommand(at *host.Remote) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rm <run>... | --status STATUS",
+		Short: "Forget ended runs; their files stay",
+		Example: `  lastword runs rm r_k66hldz6ofnwat4rgzpadp2myg
+  lastword runs rm --status failed,canceled`,
 	}
-}
-
-func runsRemoveCommand(at *remote) *cobra.Command {
-	return &cobra.Command{
-		Use:     "rm <run>",
-		Short:   "Forget an ended run; its files stay",
-		Example: "  lastword runs rm r_k66hldz6ofnwat4rgzpadp2myg",
-		Args:    runArgument,
-		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
-			return c.Forget(cmd.Context(), messages.RunID(args[0]))
-		}),
-	}
+	cmd.RunE = at.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
+		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.Forget(ctx, id) }))
+	return cmd
 }
 
 // planCommand is plan, whose show reads runs as runs does.
 func planCommand(p *host.Program) *cobra.Command {
-	cmd, at := plans.Command(p, runExits()), &remote{program: p}
+	cmd, at := plans.Command(p, runExits()), &host.Remote{Program: p}
 	show := &cobra.Command{
 		Use:     "show <run>",
 		Short:   "Tell why each step of a plan ran, was skipped or ran again",
 		Long:    "Show asks a server, as lastword runs does. The plan may have ended or may still be running.",
 		Example: "  lastword plan show r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
-		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
+		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
 			want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
-			return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), messages.RunID(args[0]), want))
-		}),
+			return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), id, want))
+		})),
+		ValidArgsFunction: completeRuns(at),
 	}
-	at.addFlags(show)
-	at.addStateFlag(show)
+	at.AddFlags(show, show.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	at.AddStateFlag(show)
 	cmd.AddCommand(show)
 	return cmd
 }

@@ -32,7 +32,7 @@ runs and why they stopped; it starts, answers and cancels them.
 
 The server is the one of --server, of LASTWORD_SERVER, or the one on this machine. If none runs on this machine, ui
 starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Interrupted, exit.Terminated),
 		Example: `  lastword ui
   lastword ui --server https://runs.example.com`,
 		DisableFlagsInUseLine: true,
@@ -40,10 +40,12 @@ starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` 
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return openPage(cmd, p, cmp.Or(server, p.Env.Get("LASTWORD_SERVER")))
+			return openPage(cmd, p, server)
 		},
 	}
-	cmd.Flags().StringVar(&server, "server", "", "`URL` of the server; LASTWORD_SERVER (default http://127.0.0.1:7878)")
+	cmd.Flags().StringVar(&server, "server", "", "`URL` of the server (default "+host.DefaultServer+")")
+	settings.AlsoCalled(cmd.Flags(), "server", "LASTWORD_SERVER")
+	settings.Must(cmd.Flags().SetAnnotation("server", settings.NotInProject, nil))
 	return cmd
 }
 
@@ -67,7 +69,7 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 		show(at)
 		return nil
 	case server != "":
-		return errors.New("no server answers at " + at + "; lastword serve starts one")
+		return &exit.Error{Code: exit.Provider, Err: errors.New("no server answers at " + at + "; lastword serve starts one")}
 	}
 	p.Listening = show
 	serve.SetContext(cmd.Context())

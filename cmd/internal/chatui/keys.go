@@ -32,10 +32,17 @@ func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case "enter":
-		if u.form != nil {
-			return u.replied()
+		if u.form == nil {
+			return u.send()
 		}
-		return u.send()
+	}
+	if u.form != nil && u.form.rest != "" && k.String() == "enter" {
+		u.reply = editor{}
+		u.show(paint(u.form.next(u.Redact, u.width()), u.Colored)...)
+		return nil
+	}
+	if u.form != nil && u.form.press(k.String(), &u.reply) {
+		return u.answer(u.form.value())
 	}
 	u.writing().press(k)
 	return nil
@@ -64,20 +71,6 @@ func (u *ui) interrupt() tea.Cmd {
 	}
 	u.note = "Ctrl-C again, or Ctrl-D, leaves"
 	return nil
-}
-
-// replied takes the answer to a question, or to a part of it.
-func (u *ui) replied() tea.Cmd {
-	text := u.reply.value()
-	u.reply = editor{}
-	if u.form.rest != "" {
-		u.show(paint(u.form.next(u.Redact, u.width()), u.Colored)...)
-		return nil
-	}
-	if !u.form.answer(text) {
-		return nil
-	}
-	return u.answer(u.form.value())
 }
 
 func (u *ui) answer(value json.RawMessage) tea.Cmd {

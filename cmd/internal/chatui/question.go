@@ -17,11 +17,12 @@ import (
 // a value for each of its properties.
 type form struct {
 	request, prompt string
-	secret          bool
+	kind            messages.InputKind
 	single          bool
 	fields          []field
 	values          map[string]json.RawMessage
 	at              int    // of the field that is next
+	chosen          int    // of its options, from 1; 0 is none
 	problem         string // with the last answer
 	// above: the prompt stands above, because it is too long to be drawn again and again. rest is what does not yet.
 	above bool
@@ -62,7 +63,7 @@ type valueSchema struct {
 }
 
 func newForm(q messages.Input) *form {
-	f := &form{request: q.Request, prompt: q.Prompt, secret: q.Kind == messages.InputSecret,
+	f := &form{request: q.Request, prompt: q.Prompt, kind: q.Kind,
 		values: map[string]json.RawMessage{}}
 	var s valueSchema
 	_ = json.Unmarshal(q.Schema, &s) // without a schema that can be read, any text is an answer
@@ -86,6 +87,9 @@ func newForm(q messages.Input) *form {
 func (f *form) answer(text string) (done bool) {
 	now := f.fields[f.at]
 	text = strings.TrimSpace(text)
+	if text == "" && f.chosen > 0 {
+		text = now.schema.options()[f.chosen-1]
+	}
 	if text == "" && !now.optional {
 		f.problem = "an answer is needed; Esc declines"
 		return false
@@ -97,7 +101,7 @@ func (f *form) answer(text string) (done bool) {
 		}
 		f.values[now.name] = value
 	}
-	f.problem = ""
+	f.problem, f.chosen = "", 0
 	f.at++
 	return f.at == len(f.fields)
 }
@@ -172,13 +176,88 @@ func (s valueSchema) value(text string) (value json.RawMessage, problem string) 
 	return value, ""
 }
 
-// choice takes the number of a choice, or its words.
+// options are what there is to choose from, if there is.
+func (s valueSchema) options() (all []string) {
+	if s.Type == "boolean" {
+		return []string{"yes", "no"}
+	}
+	for i := range s.Enum {
+		all = append(all, s.option(i))
+	}
+	return all
+}
+
+// press takes a key, and reports whether it completes the answer.
+func (f *form) press(key string, reply *editor) (done bool) {
+	switch {
+	case key == "enter":
+		text := reply.value()
+		*reply = editor{}
+		return f.answer(text)
+	case reply.empty() && (key == "up" || key == "left"):
+		f.move(-1)
+	case reply.empty() && (key == "down" || key == "right"):
+		f.move(1)
+	}
+	return false
+}
+
+// example is an answer for the command line.
+func (f *form) example() string {
+	switch s := f.fields[0].schema; {
+	case !f.single || s.Type == "array" || s.Type == "object":
+		return "'JSON'"
+	case s.Type == "boolean":
+		return "y"
+	case len(s.Enum) > 0 || s.Type == "integer" || s.Type == "number":
+		return "1"
+	}
+	return "'TEXT'"
+}
+
+// AnswerTo is the answer that a text on the command line means. Errors: invalid_input, which says what would be one.
+func AnswerTo(q messages.Input, text string) (json.RawMessage, error) {
+	f := newForm(q)
+	if !f.single && json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
+	}
+	f.answer(text)
+	switch {
+	case f.problem != "":
+		return nil, messages.InvalidInput("%s", f.problem)
+	case !f.single:
+		return nil, messages.InvalidInput("answer with JSON: an object with %s", f.names())
+	}
+	return f.value(), nil
+}
+
+func (f *form) names() string {
+	names := make([]string, len(f.fields))
+	for i := range f.fields {
+		names[i] = f.fields[i].name
+	}
+	return strings.Join(names, ", ")
+}
+
+// move chooses the option so many further down; the first step chooses the first or the last one.
+func (f *form) move(by int) {
+	if n := len(f.fields[f.at].schema.options()); n > 0 {
+		f.chosen = (max(f.chosen, (1-by)/2)-1+by+n)%n + 1
+	}
+}
+
+// choice takes the number of a choice, its words or how they begin, or how a word of it does.
 func (s valueSchema) choice(text string) (value json.RawMessage, problem string) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(s.Enum) {
 		return s.Enum[n-1], ""
 	}
-	for i := range s.Enum {
-		if strings.EqualFold(s.option(i), text) {
+	text = strings.ToLower(text)
+	for _, fits := range []func(option string) bool{
+		func(option string) bool { return option == text },
+		func(option string) bool { return strings.HasPrefix(option, text) },
+		func(option string) bool { return strings.Contains(option, " "+text) },
+	} {
+		if i := slices.IndexFunc(s.options(), func(option string) bool { return fits(strings.ToLower(option)) }); i >= 0 {
 			return s.Enum[i], ""
 		}
 	}
@@ -210,16 +289,27 @@ func (f *form) lines(redact func(string) string, columns int) []line {
 	}
 	switch {
 	case len(now.schema.Enum) > 0:
-		for i := range now.schema.Enum {
-			ask = append(ask, piece{fmt.Sprintf("\n  %d. %s", i+1, oneLine(redact(now.schema.option(i)))), plain})
+		for i, option := range now.schema.options() {
+			mark, look := "  ", plain
+			if f.chosen == i+1 {
+				mark, look = "> ", bold
+			}
+			ask = append(ask, piece{fmt.Sprintf("\n%s%d. %s", mark, i+1, oneLine(redact(option))), look})
 		}
 	case now.schema.Type == "boolean":
-		ask = append(ask, piece{" (y or n)", faint})
+		ask = append(ask, piece{" (", faint}, piece{"y", underIf(f.chosen == 1)}, piece{" or ", faint}, piece{"n", underIf(f.chosen == 2)}, piece{")", faint})
 	}
 	if f.problem != "" {
 		ask = append(ask, piece{"\n" + f.problem, bad})
 	}
 	return wrap(ask, columns)
+}
+
+func underIf(chosen bool) look {
+	if chosen {
+		return bold.and(under)
+	}
+	return faint
 }
 
 // said is the answer to a question, for people.

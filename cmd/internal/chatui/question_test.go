@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -25,6 +27,9 @@ func TestForm(t *testing.T) {
 		{name: "choice", kind: messages.InputSelection, schema: `{"type":"string","enum":["red","green"]}`,
 			answers: []string{"3", "2"}, want: `"green"`, shows: "2. green"},
 		{name: "choice by words", schema: `{"enum":["red",5]}`, answers: []string{"RED"}, want: `"red"`},
+		{name: "choice by how a word begins", schema: `{"enum":["yes, once","yes, always","no"]}`, answers: []string{"a"}, want: `"yes, always"`},
+		{name: "choice by arrows", schema: `{"enum":["red","green","blue"]}`, answers: []string{"<up><up><down>"}, want: `"blue"`},
+		{name: "yes by arrows", schema: `{"type":"boolean"}`, answers: []string{"<down>"}, want: "true"},
 		{name: "names of choices", schema: `{"enum":["a","b"],"enumNames":["Ann","Ben"]}`, answers: []string{"ben"},
 			want: `"b"`, shows: "1. Ann"},
 		{name: "number", schema: `{"type":"integer"}`, answers: []string{"many", "12"}, want: "12"},
@@ -44,6 +49,9 @@ func TestForm(t *testing.T) {
 		for _, text := range c.answers {
 			if done {
 				t.Errorf("%s has its answer before %q", c.name, text)
+			}
+			for ; strings.HasPrefix(text, "<"); text = text[strings.Index(text, ">")+1:] {
+				f.press(text[1:strings.Index(text, ">")], &editor{})
 			}
 			done = f.answer(text)
 		}
@@ -100,7 +108,7 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 	u.see(nil)
 	asks(true)
 	u.reply.insert("Oslo")
-	refused := u.replied()()
+	refused := u.press(tea.KeyPressMsg{Code: tea.KeyEnter})()
 	asks(false)
 	u.see(nil)
 	asks(false)

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // View is what waits to go up, what still changes, and what the user writes.
@@ -40,7 +41,7 @@ func (u *ui) bottom() (rows []string, x, y int) {
 	if u.form != nil {
 		question := u.form.lines(u.Redact, u.width())
 		question = question[max(0, len(question)-u.rows/2):]
-		rows, masked = append(rows, paint(question, u.Colored)...), u.form.secret
+		rows, masked = append(rows, paint(question, u.Colored)...), u.form.kind == messages.InputSecret
 	}
 	text, x, y := u.writing().rows(u.width()-2, max(1, min(6, u.rows/4)), masked)
 	y += len(rows)

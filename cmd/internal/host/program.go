@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
@@ -79,6 +80,13 @@ func (p *Program) Run(ctx context.Context) int {
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	return exit.Report(stderr, errors.Join(err, stdout.Close()))
+}
+
+// Asker puts questions to the user. place is what names the runs' server on the command line, such as " --server URL".
+func (p *Program) Asker(cmd *cobra.Command, place string) chatui.Asker {
+	d := &p.Display
+	return chatui.Asker{In: cmd.InOrStdin(), Out: cmd.ErrOrStderr(), Redact: p.Secrets.Text, Env: p.Env, Command: place,
+		InPlace: d.InPlace(false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
 }
 
 // Endpoint is a server of models as the flags of a command are about to say.

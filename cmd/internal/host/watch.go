@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,6 +21,10 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/http"
 )
 
 // Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the
@@ -27,8 +34,15 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	if err != nil {
 		return err
 	}
-	show.Kept = kept
+	show.Kept = kept.Journal != nil
 	defer show.View.Leave()
+	if show.Kept && show.Ask != nil {
+		stop, err := reachable(ctx, system, kept, in.Folder(p.Env), p.Secrets)
+		if err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
+		}
+		defer stop()
+	}
 	attached, first := Interruptible(ctx, show.View.Leave)
 	state, err := follow(ctx, attached, system, job, limits, show)
 	err = errors.Join(err, done())
@@ -39,20 +53,40 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	return outcome(show, state, by)
 }
 
-// Open starts a runtime for the program's own runs, and says whether their events outlive it. done ends it.
-func (p *Program) Open(ctx context.Context, in *store.Flags) (system *actors.System, kept bool, done func() error, err error) {
+// reachable serves the runs at a socket in their folder, so that lastword runs --state answers their questions.
+func reachable(ctx context.Context, system *actors.System, kept *store.Store, folder string, secrets *redact.Secrets) (stop func(), err error) {
+	path := filepath.Join(folder, "runs.sock")
+	_ = os.Remove(path) // of a process that was killed: the folder is this one's
+	listener, err := net.Listen("unix", path)
+	if err == nil {
+		err = errors.Join(os.Chmod(path, 0o600), kept.Announce("unix:"+path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		api := http.New(door.New(door.Config{Runs: system, Redact: secrets.Bytes}))
+		_ = auth.Serve(ctx, listener, api, auth.Limits{Drain: time.Second}) // the run goes on without it
+	})
+	return func() { cancel(); serving.Wait() }, nil
+}
+
+// Open starts a runtime for the program's own runs. The store has a journal if their events outlive it. done ends it.
+func (p *Program) Open(ctx context.Context, in *store.Flags) (system *actors.System, kept *store.Store, done func() error, err error) {
 	opened, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
 	if err != nil {
-		return nil, false, nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	config := p.Actors
 	if opened.Journal != nil {
 		config.Journal = opened.Journal
 	}
 	if system, err = p.start(ctx, config); err != nil {
-		return nil, false, nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, opened.Close())}
+		return nil, nil, nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, opened.Close())}
 	}
-	return system, opened.Journal != nil, func() error { return errors.Join(system.Close(ctx), opened.Close()) }, nil
+	return system, opened, func() error { return errors.Join(system.Close(ctx), opened.Close()) }, nil
 }
 
 // outcome is what the program ends with after the run.
@@ -73,11 +107,7 @@ func follow(ctx, attached context.Context, system *actors.System, job actors.Job
 	if err != nil {
 		return messages.State{}, err
 	}
-	var followed terminal.Run = run
-	if show.Ask != nil {
-		followed = asking{run, system, attached, show.Ask}
-	}
-	state, err := show.Follow(ctx, followed)
+	state, err := show.Follow(ctx, withQuestions(ownRun{run, system}, attached, show))
 	if err != nil {
 		return state, errors.Join(err, run.Cancel(ctx, "its reader failed"))
 	}
@@ -85,41 +115,110 @@ func follow(ctx, attached context.Context, system *actors.System, job actors.Job
 	return state, nil
 }
 
-// asking is a run whose questions, and those of its sub-runs, are answered as its events are read.
-type asking struct {
-	*actors.Run
-	system   *actors.System
-	attached context.Context
-	ask      func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
+// asks is a run with its sub-runs, whose questions can be answered.
+type asks interface {
+	terminal.Run
+	ID() messages.RunID
+	Tree(ctx context.Context, after uint64) iter.Seq2[messages.Event, error]
+	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error
 }
 
-// Events yields the events of the run itself.
-func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
+// ownRun is a run of this program's runtime.
+type ownRun struct {
+	*actors.Run
+	system *actors.System
+}
+
+func (r ownRun) Tree(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		for batch, err := range a.system.Follow(ctx, a.ID(), messages.Follow{After: after, Tree: true}) {
+		for batch, err := range r.system.Follow(ctx, r.ID(), messages.Follow{After: after, Tree: true}) {
 			if err != nil {
 				yield(messages.Event{}, err)
 				return
 			}
 			for _, e := range batch {
-				if e.RunID == a.ID() && !yield(e, nil) {
+				if !yield(e, nil) {
 					return
-				}
-				if in, ok := e.Body.(messages.InputRequired); ok && a.attached.Err() == nil {
-					a.answer(ctx, e.RunID, in)
 				}
 			}
 		}
 	}
 }
 
-// answer asks, and cancels the run if nobody answers. The question may be over by then.
-func (a asking) answer(ctx context.Context, id messages.RunID, in messages.InputRequired) {
-	value, err := a.ask(a.attached, in)
-	if err == nil {
-		_ = a.system.Answer(ctx, id, in.Request, value, "")
-	} else if a.attached.Err() == nil {
-		_ = a.Cancel(ctx, err.Error())
+func (r ownRun) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
+	return r.system.Answer(ctx, id, request, value, "")
+}
+
+// asking is a run whose questions are put to the user while its events are read, one after the other.
+type asking struct {
+	asks
+	attached context.Context // ends when the user interrupts
+	show     *terminal.Display
+}
+
+// withQuestions is the run, with its questions put to the user if there is one.
+func withQuestions(run terminal.Run, attached context.Context, show *terminal.Display) terminal.Run {
+	if of, ok := run.(asks); ok && show.Ask != nil {
+		return asking{of, attached, show}
+	}
+	return run
+}
+
+// Events yields the events of the run itself.
+func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		type question struct {
+			run     messages.RunID
+			request string
+		}
+		open := map[question]context.CancelFunc{}
+		var (
+			turn   sync.Mutex
+			askers sync.WaitGroup
+		)
+		defer askers.Wait()
+		asked, end := context.WithCancel(a.attached)
+		defer end()
+		for e, err := range a.Tree(ctx, after) {
+			if err != nil {
+				yield(messages.Event{}, err)
+				return
+			}
+			if e.RunID == a.ID() && !yield(e, nil) {
+				return
+			}
+			switch b := e.Body.(type) {
+			case messages.InputRequired:
+				waits, over := context.WithCancel(asked)
+				open[question{e.RunID, b.Request}] = over
+				askers.Go(func() {
+					turn.Lock()
+					defer turn.Unlock()
+					a.ask(waits, e.RunID, b)
+				})
+			case messages.InputReceived:
+				if over := open[question{e.RunID, b.Request}]; over != nil {
+					over()
+				}
+			}
+		}
+	}
+}
+
+// ask asks until the run takes the answer. The question may be over by then.
+func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputRequired) {
+	prompt := in.Prompt
+	for ctx.Err() == nil {
+		release := a.show.Hold()
+		value, err := a.show.Ask(ctx, id, in)
+		release()
+		if err == nil {
+			err = a.Answer(ctx, id, in.Request, value)
+		}
+		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			return
+		}
+		in.Prompt = prompt + "\n" + err.Error()
 	}
 }
 
@@ -129,7 +228,7 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 	show.Kept = true
 	defer show.View.Leave()
 	watching, first := Interruptible(ctx, show.View.Leave)
-	state, err := show.Follow(watching, run)
+	state, err := show.Follow(watching, withQuestions(run, watching, show))
 	by := first()
 	switch {
 	case by != nil:
@@ -149,7 +248,7 @@ func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, dow
 	attached, first := Interruptible(ctx, show.View.Leave)
 	canceled := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { canceled <- run.Cancel(ctx, "interrupted") })
-	state, err := show.Follow(ctx, run)
+	state, err := show.Follow(ctx, withQuestions(run, attached, show))
 	if !unasked() {
 		err = errors.Join(err, <-canceled)
 	}

@@ -1,15 +1,18 @@
 package plans
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/drawing"
@@ -35,6 +38,7 @@ type options struct {
 	earlier  string // a run
 	timeout  time.Duration
 	state    store.Flags
+	at       host.Remote
 	show     terminal.Display
 }
 
@@ -51,36 +55,49 @@ needs have ended. docs/plans.md says what a step can be, and docs/plans/ has pla
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands that run plans:"})
 	cmd.AddCommand(checkCommand(p), runCommand(p, exits), graphCommand(p))
 	return cmd
 }
 
 // load reads the plan, and says all that is wrong with it.
 func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
-	text, err := os.ReadFile(file)
+	p, _, err := read(file)
 	if err != nil {
-		return nil, plan.Config{}, nil, exit.Invalid("cannot read the plan %s: %v", file, exit.Reason(err))
+		return nil, plan.Config{}, nil, err
 	}
 	config, done, err := o.program.PlanConfig(o.out, o.model, o.read, o.endpoint)
 	if err != nil {
 		return nil, config, nil, err
 	}
+	if err := p.Check(config.Jobs); err != nil {
+		done()
+		return nil, config, nil, placed(file, err)
+	}
+	return p, config, done, nil
+}
+
+// read reads the plan, and says all that is wrong with its form.
+func read(file string) (*plan.Plan, []byte, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, exit.Invalid("cannot read the plan %s: %v\nlastword plan init prints one to begin with", file, exit.Reason(err))
+	}
 	p, err := plan.Parse(text)
-	if err == nil {
-		err = p.Check(config.Jobs)
+	return p, text, placed(file, err)
+}
+
+// placed names the file of each problem.
+func placed(file string, err error) error {
+	problems, ok := errors.AsType[plan.Problems](err)
+	if !ok {
+		return err
 	}
-	if err == nil {
-		return p, config, done, nil
+	lines := make([]string, len(problems))
+	for i, problem := range problems {
+		lines[i] = file + ":" + problem.String()
 	}
-	done()
-	if problems, ok := errors.AsType[plan.Problems](err); ok {
-		lines := make([]string, len(problems))
-		for i, problem := range problems {
-			lines[i] = file + ":" + problem.String()
-		}
-		err = exit.Invalid("%s", strings.Join(lines, "\n"))
-	}
-	return nil, config, nil, err
+	return exit.Invalid("%s", strings.Join(lines, "\n"))
 }
 
 // oneFile is the argument of the commands that read a plan.
@@ -142,16 +159,19 @@ func graphCommand(p *host.Program) *cobra.Command {
 }
 
 func runCommand(p *host.Program, exits string) *cobra.Command {
-	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
+	o := options{program: p, read: p.Source(), endpoint: p.Endpoint(), at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
-		Use:   "run <file>",
-		Short: "Run a plan",
+		Use:     "run <file>",
+		GroupID: settings.Working,
+		Short:   "Run a plan",
 		Long: `Run checks a plan and carries it out. The files of its steps go below --out. The result, if the plan has one, is
 printed to stdout: a text as it is, everything else as JSON.
 
 --jsonl prints the events of the plan: step.started and step.ended say why each step ran, was skipped or ran again.
 
-A plan that asks people asks on the terminal. After a failure, --from STEP --run RUN runs a step and those after it, with
+A plan that asks people asks on the terminal. Without one, give --state or --server: run prints the command that
+answers, and waits. With --server, or LASTWORD_SERVER, the plan runs at a server that lastword serve started, with the
+server's settings; its files stay there. After a failure, --from STEP --run RUN runs a step and those after it, with
 the results that the others had in an earlier run; both runs need the same --state.` + exits,
 		Example: `  lastword plan run docs/plans/demo.yaml --param repository=spf13/cobra
   lastword plan run plan.yaml --param n=3 --dry-run
@@ -184,6 +204,7 @@ the results that the others had in an earlier run; both runs need the same --sta
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
 		o.state.AddState(cmd, flags)
 	})
+	settings.Group(flags, "Server", func() { o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH") })
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(flags.SetAnnotation("param", settings.NotSetting, nil))
 	settings.Must(flags.SetAnnotation("dry-run", settings.NotSetting, nil))
@@ -199,23 +220,23 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		return exit.BadUsage(cmd, settings.Negative("--timeout"), "")
 	case (o.from == "") != (o.earlier == ""):
 		return exit.BadUsage(cmd, errors.New("--from names a step, and --run the earlier run whose results the others keep; give both"), "")
-	case o.earlier != "" && !o.state.Durable():
-		return exit.BadUsage(cmd, errors.New("--run needs --state FOLDER, which has kept the earlier run"), "")
+	case o.earlier != "" && o.at.URL == "" && !o.state.Durable():
+		return exit.BadUsage(cmd, errors.New("--run needs --state FOLDER or --server URL, which has kept the earlier run"), "")
 	case o.show.JSON && o.show.JSONL:
 		return exit.BadUsage(cmd, errors.New("--json and --jsonl exclude each other: each has stdout for itself"), "")
 	}
 	if err := errors.Join(o.read.Check(), o.endpoint.Check()); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
+	if o.at.URL != "" && !o.dryRun {
+		return o.runAt(cmd, file)
+	}
 	p, config, done, err := o.load(file)
 	if err != nil {
 		return err
 	}
 	defer done()
-	params, err := parseParams(p, o.params)
-	if err == nil {
-		_, err = p.Values(params)
-	}
+	params, err := o.values(p)
 	if err != nil {
 		return err
 	}
@@ -223,28 +244,74 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		_, err := fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
 		return err
 	}
-	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) {
-		return exit.Invalid("the plan asks people, and stdin is no terminal; run it on one, or give it to lastword serve with " +
-			"POST /v1/runs and answer with lastword runs answer")
+	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) && !o.state.Durable() {
+		return exit.Invalid("the plan asks people, and stdin is no terminal; run it on one, or give --state FOLDER or --server URL, " +
+			"where lastword runs answer reaches it")
 	}
 	job, err := plan.Job(plan.Input{Plan: p, Params: params, From: o.from, Run: messages.RunID(o.earlier)}, config)
 	if err != nil {
 		return err
 	}
-	o.show.Stdout, o.show.Stderr, o.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), o.out
-	display := o.program.Display
-	if p.Asks() {
-		o.show.Ask = asker{terminal.Unwrap(cmd.InOrStdin()).(io.Reader), cmd.ErrOrStderr()}.ask
-		if display.Progress == "auto" {
-			display.Progress = "plain" // a block that is redrawn has no place for questions
-		}
+	o.show.Folder = o.out
+	o.open(cmd, p, " --state "+o.state.Folder(o.program.Env))
+	return o.program.Watch(cmd.Context(), job, o.limits(), &o.state, &o.show)
+}
+
+func (o *options) limits() messages.Limits {
+	return messages.Limits{WallClockMS: host.Milliseconds(o.timeout)}
+}
+
+func (o *options) values(p *plan.Plan) (map[string]any, error) {
+	params, err := parseParams(p, o.params)
+	if err == nil {
+		_, err = p.Values(params)
 	}
-	o.show.Open(&display)
+	return params, err
+}
+
+// open opens the display. place is what names the run's server for others who answer.
+func (o *options) open(cmd *cobra.Command, p *plan.Plan, place string) {
+	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if p.Asks() {
+		o.show.Ask = o.program.Asker(cmd, place).Ask
+	}
+	o.show.Open(&o.program.Display)
 	if !o.show.JSON && !o.show.JSONL && p.Result != nil {
 		o.show.Print = printResult
 	}
-	limits := messages.Limits{WallClockMS: host.Milliseconds(o.timeout)}
-	return o.program.Watch(cmd.Context(), job, limits, &o.state, &o.show)
+}
+
+// runAt runs the plan at the server.
+func (o *options) runAt(cmd *cobra.Command, file string) error {
+	err := settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
+		return f.Name != "out" && f.Name != "state" && !slices.Contains([]string{"Model", "Repository"}, settings.GroupOf(f))
+	})
+	if err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	p, text, err := read(file)
+	if err != nil {
+		return err
+	}
+	params, err := o.values(p)
+	if err != nil {
+		return err
+	}
+	input, err := json.Marshal(map[string]any{"plan": string(text), "params": params, "from": o.from, "run": o.earlier})
+	if err != nil {
+		return err
+	}
+	c, err := o.at.Client()
+	if err != nil {
+		return err
+	}
+	id, err := c.Submit(cmd.Context(), messages.Request{Job: plan.Name, Input: input, Key: rand.Text(), Limits: o.limits()})
+	if err != nil {
+		return placed(file, err)
+	}
+	o.open(cmd, p, o.at.Place())
+	run := host.OwnRemote{RemoteRun: host.RemoteRun{Client: c, Run: id}}
+	return host.WatchOwn(cmd.Context(), run, &o.show, func(messages.State) error { return nil })
 }
 
 // printResult prints the result of a plan that has completed.

@@ -62,7 +62,7 @@ func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	for _, name := range []string{"base-url", "key-file", "proxy", "ca-file"} {
 		Must(flags.SetAnnotation(name, NotInProject, nil))
 	}
-	Must(flags.SetAnnotation("base-url", alsoVariables, []string{"LASTWORD_BASE_URL", "OPENAI_BASE_URL"}))
+	AlsoCalled(flags, "base-url", "LASTWORD_BASE_URL", "OPENAI_BASE_URL")
 	Must(cmd.MarkFlagFilename("key-file"))
 	Must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
 }

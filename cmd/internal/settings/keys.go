@@ -27,6 +27,11 @@ const NotInProject = "lastword_own_only"
 // alsoVariables lists further environment variables that set a flag. The flag's own variable wins.
 const alsoVariables = "lastword_also_called"
 
+// AlsoCalled gives the flag's setting more environment variables.
+func AlsoCalled(flags *pflag.FlagSet, flag string, variables ...string) {
+	Must(flags.SetAnnotation(flag, alsoVariables, variables))
+}
+
 // Variable is the environment variable that sets the key, or that could.
 func (k Key) Variable(env environment.Variables) string {
 	for _, name := range k.Variables() {
@@ -58,7 +63,8 @@ func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
 		if cmd.GroupID == Working {
 			flags, name := cmd.LocalNonPersistentFlags(), prefix+cmd.Name()+"."
 			flags.SortFlags = false
-			keys = append(append(keys, flagKeys(flags, name)...), keysBelow(cmd, name)...)
+			keys = append(append(keys, flagKeys(flags, name)...), flagKeys(cmd.PersistentFlags(), name)...)
+			keys = append(keys, keysBelow(cmd, name)...)
 		}
 	}
 	return keys
@@ -177,6 +183,14 @@ func nearest(keys []string, name string) string {
 		}
 	}
 	return best
+}
+
+// Meant is a hint for who has written none of the words: the one that was probably meant, or all.
+func Meant(word string, of []string) string {
+	if near := nearest(of, word); near != "" {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return "there are " + strings.Join(of, ", ")
 }
 
 // BadValue turns pflag's error about a value into one that says what the value must be.

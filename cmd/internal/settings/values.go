@@ -113,3 +113,13 @@ func GroupOf(f *pflag.Flag) string {
 	}
 	return ""
 }
+
+// WithoutEffect refuses flags of the command line that do not work where the words say.
+func WithoutEffect(cmd *cobra.Command, where string, works func(*pflag.Flag) bool) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Changed && !works(f) {
+			err = fmt.Errorf("--%s has no effect %s", f.Name, where)
+		}
+	})
+	return err
+}

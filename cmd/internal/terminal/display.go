@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -31,14 +32,48 @@ type Display struct {
 	JSONL, JSON    bool                                      // on stdout: every event, or what the run came to
 	Print          func(w io.Writer, s messages.State) error // on stdout, at the end
 	Answer         *Answer                                   // prints a model's answer on stdout; may be nil
-	// Ask answers the questions of the run and of its sub-runs. Without it others have to.
-	Ask   func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
+	// Ask puts a question of the run or of a sub-run to the user, until ctx ends. Without it others have to.
+	Ask   func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
 	Quiet bool // prints failures only
 	Brief bool // prints no end of a run that simply completed
 	Kept  bool // the run's id can be used after the run
 	Style style
 	View  view
 	Lost  error // the error that ended writing to stdout
+
+	mu   sync.Mutex
+	held []func() // what is to be shown after a question; nil if none is asked
+}
+
+// Hold keeps what happens from the terminal, which a question needs for itself, until release is called.
+func (d *Display) Hold() (release func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = []func(){}
+	l, drawn := d.View.(*live)
+	if drawn {
+		l.pause()
+	}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, show := range d.held {
+			show()
+		}
+		if d.held = nil; drawn {
+			l.goOn()
+		}
+	}
+}
+
+func (d *Display) show(s messages.State, e messages.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.held != nil {
+		d.held = append(d.held, func() { d.View.Show(s, e) })
+		return
+	}
+	d.View.Show(s, e)
 }
 
 // view shows a running job to a person.
@@ -125,7 +160,7 @@ func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 				run.Cancel(ctx, unread)
 			}
 		}
-		d.View.Show(state, e)
+		d.show(state, e)
 	}
 	return state, nil
 }

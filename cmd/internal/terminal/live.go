@@ -92,9 +92,13 @@ func (l *live) draw() {
 func (l *live) suspend() {
 	l.pause()
 	suspend()
+	l.goOn()
+}
+
+func (l *live) goOn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.paused = false; !l.over {
+	if l.paused = false; !l.over && l.timer != nil {
 		l.screen.restart()
 		l.arm()
 		l.timer.Reset(frame)

@@ -1,0 +1,134 @@
+package chatui
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/muesli/cancelreader"
+
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Asker puts the questions of runs to the user: in place on a terminal, else by printing the command that answers.
+type Asker struct {
+	In             io.Reader
+	Out            io.Writer
+	Redact         func(string) string
+	InPlace        bool // the terminal may be redrawn
+	Colored, ASCII bool
+	Env            []string
+	// Command is what comes after lastword runs answer RUN VALUE, such as --server URL.
+	Command string
+}
+
+// errElsewhere says that others have to answer.
+var errElsewhere = errors.New("the question is answered elsewhere")
+
+// Ask returns the answer. It asks until ctx ends: then somebody else has answered, or nobody will.
+func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error) {
+	q := input(in)
+	show := func(text string) { fmt.Fprintln(a.Out, text) }
+	switch {
+	case !terminal.IsTerminal(a.In):
+		f := newForm(q)
+		for _, row := range paint(f.lines(a.Redact, 118), false) {
+			show(row)
+		}
+		show(fmt.Sprintf("  lastword runs answer %s %s%s", run, f.example(), a.Command))
+		return nil, errElsewhere
+	case a.InPlace && terminal.IsTerminal(a.Out):
+		return a.inPlace(ctx, q)
+	}
+	keys, err := cancelreader.NewReader(a.in())
+	if err != nil {
+		return nil, err
+	}
+	defer keys.Close()
+	defer context.AfterFunc(ctx, func() { keys.Cancel() })()
+	lines := bufio.NewReader(keys)
+	value, err := Ask(q, a.Redact, show, func() (string, error) {
+		fmt.Fprint(a.Out, "> ")
+		return lines.ReadString('\n')
+	})
+	if errors.Is(err, io.EOF) {
+		return json.RawMessage("null"), nil
+	}
+	return value, err
+}
+
+func (a Asker) in() io.Reader { return terminal.Unwrap(a.In).(io.Reader) }
+
+// inPlace asks below what the terminal shows, and leaves the question and its answer there.
+func (a Asker) inPlace(ctx context.Context, q messages.Input) (json.RawMessage, error) {
+	u := &question{ui: ui{Options: Options{Redact: a.Redact, Colored: a.Colored, ASCII: a.ASCII}, ctx: ctx, columns: 80, rows: 24, form: newForm(q)}}
+	_, err := tea.NewProgram(u, tea.WithContext(ctx), tea.WithInput(a.in()), tea.WithOutput(terminal.Unwrap(a.Out).(io.Writer)),
+		tea.WithEnvironment(a.Env), tea.WithoutSignalHandler()).Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case u.value == nil && err == nil:
+		err = errors.New("nobody answered")
+	}
+	return u.value, err
+}
+
+// question is one question without a conversation around it.
+type question struct {
+	ui
+	value json.RawMessage // once it is answered
+}
+
+func (u *question) Init() tea.Cmd {
+	u.present()
+	return u.print(u.rows)
+}
+
+func (u *question) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+	key, ok := message.(tea.KeyPressMsg)
+	switch k := key.String(); {
+	case !ok:
+		_, next := u.ui.Update(message)
+		return u, next
+	case k == "ctrl+c" || k == "ctrl+d" && u.reply.empty():
+		u.leaving = true
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Signal(os.Interrupt) // as the terminal would, if it were not for the single keys
+		}
+		return u, tea.Quit
+	case k == "esc":
+		u.value = json.RawMessage("null")
+	case k == "enter" && u.form.rest != "":
+		u.show(paint(u.form.next(u.Redact, u.width()), u.Colored)...)
+	case u.form.press(k, &u.reply):
+		u.value = u.form.value()
+	default:
+		u.reply.press(key)
+	}
+	if u.value != nil {
+		return u, tea.Quit
+	}
+	return u, u.print(u.rows)
+}
+
+func (u *question) View() tea.View {
+	if u.value == nil && !u.leaving {
+		return u.ui.View()
+	}
+	words := "not answered"
+	if u.value != nil {
+		words = oneLine(said(messages.Input{Value: u.value, Kind: u.form.kind}))
+	}
+	row := line{{"? ", warned}, {oneLine(u.Redact(u.form.prompt)), plain}}.fit(u.width() - terminal.Width(words) - 3)
+	return tea.NewView(append(row, piece{" → " + words, faint}).paint(u.Colored) + "\n")
+}
+
+func input(in messages.InputRequired) messages.Input {
+	return messages.Input{Request: in.Request, Prompt: in.Prompt, Schema: in.Schema, Kind: in.InputKind, TimeoutMS: in.TimeoutMS}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// waiting is the status of a run, for people, while it or one of its sub-runs waits for an answer.
+const waiting = "waiting"
+
+func statuses() []string {
+	return []string{"pending", "processing", waiting, "completed", "failed", "canceled"}
+}
+
+// filter selects runs. Those that wait are processing, too.
+type filter struct {
+	statuses, labels []string
+	job              string
+	all              bool // sub-runs as well
+}
+
+func (f *filter) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.statuses, "status", nil, "`statuses`: "+strings.Join(statuses(), ", "))
+	flags.StringVar(&f.job, "job", "", "`name` of a job")
+	flags.StringSliceVar(&f.labels, "label", nil, "`labels` as name=value, separated by commas")
+	settings.Must(cmd.RegisterFlagCompletionFunc("status",
+		cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// query is what a server is asked for, which is more than the filter selects.
+func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
+	q := messages.Query{Job: f.job, Limit: 1000, Labels: map[string]string{}}
+	for _, status := range f.statuses {
+		if !slices.Contains(statuses(), status) {
+			return q, exit.BadUsage(cmd, fmt.Errorf("no run has the status %q", status), settings.Meant(status, statuses()))
+		}
+		if status == waiting {
+			status = string(messages.Processing)
+		}
+		q.Status = append(q.Status, messages.Status(status))
+	}
+	for _, one := range f.labels {
+		name, value, found := strings.Cut(one, "=")
+		if !found {
+			return q, exit.BadUsage(cmd, fmt.Errorf("--label %q is not name=value", one), "")
+		}
+		q.Labels[name] = value
+	}
+	return q, nil
+}
+
+// found is a run, with its status for people.
+type found struct {
+	messages.Summary
+	status string
+}
+
+// pick yields the runs that the filter selects, the newest first.
+func (f *filter) pick(cmd *cobra.Command, c host.Source) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		q, err := f.query(cmd)
+		if err != nil {
+			yield(found{}, err)
+			return
+		}
+		asking := map[messages.RunID]bool{} // runs whose sub-runs wait; these are newer, and so come before
+		for s, err := range every(cmd.Context(), c, q) {
+			if err != nil {
+				yield(found{}, err)
+				return
+			}
+			one := found{s, string(s.Status)}
+			if !s.Status.IsEnded() && (len(s.OpenRequests) > 0 || asking[s.RunID]) {
+				one.status = waiting
+			}
+			top, _, sub := strings.Cut(string(s.RunID), ".")
+			if sub && one.status == waiting {
+				asking[messages.RunID(top)] = true
+			}
+			wanted := len(f.statuses) == 0 || slices.Contains(f.statuses, one.status) || slices.Contains(f.statuses, string(s.Status))
+			if (f.all || !sub) && wanted && !yield(one, nil) {
+				return
+			}
+		}
+	}
+}
+
+// every yields all runs of the query, page by page.
+func every(ctx context.Context, c host.Source, q messages.Query) iter.Seq2[messages.Summary, error] {
+	return func(yield func(messages.Summary, error) bool) {
+		for cursor := ""; ; {
+			list, next, err := c.List(ctx, q, cursor)
+			if err != nil {
+				yield(messages.Summary{}, err)
+				return
+			}
+			for _, s := range list {
+				if !yield(s, nil) {
+					return
+				}
+			}
+			if cursor = next; cursor == "" {
+				return
+			}
+		}
+	}
+}
+
+// wholeID is the length of a run's id: r_ and 128 bits.
+const wholeID = len("r_k66hldz6ofnwat4rgzpadp2myg")
+
+// runNamed is the run that the argument names: by its id, by the beginning of its id, or last.
+func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, error) {
+	if len(name) >= wholeID {
+		return messages.RunID(name), nil
+	}
+	var like []messages.RunID
+	for s, err := range every(ctx, c, messages.Query{Limit: 1000}) {
+		switch sub := strings.Contains(string(s.RunID), "."); {
+		case err != nil:
+			return "", err
+		case sub:
+		case name == last:
+			return s.RunID, nil
+		case strings.HasPrefix(string(s.RunID), name):
+			like = append(like, s.RunID)
+		}
+	}
+	switch {
+	case len(like) == 1:
+		return like[0], nil
+	case len(like) > 1:
+		return "", exit.Invalid("%d runs begin with %s: %s and %s; write more of the id", len(like), name, like[0], like[1])
+	}
+	return "", messages.Errorf(messages.CodeNotFound, "no run begins with %q; lastword runs ls lists them", name)
+}
+
+// completeRuns completes the id of a run, with its status, job and input beside it.
+func completeRuns(at *host.Remote) cobra.CompletionFunc {
+	const nothing = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+		cmd.SetErr(io.Discard) // a note would stand in the command line
+		if len(args) > 0 || settings.Configure(cmd, args, at.Program.Env, at.Program.ConfigFile, at.Program.Secrets) != nil {
+			return nil, nothing
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
+		defer cancel()
+		cmd.SetContext(ctx)
+		_ = at.Read(func(cmd *cobra.Command, _ []string, c host.Source) error {
+			for run, err := range new(filter).pick(cmd, c) {
+				if err != nil || len(ids) == 100 {
+					return err
+				}
+				about := terminal.Flat(strings.Join([]string{run.status, run.Job, run.Input}, " "))
+				ids = append(ids, cobra.CompletionWithDesc(string(run.RunID), about))
+			}
+			return nil
+		})(cmd, args) // without a server there is nothing to complete
+		return ids, nothing
+	}
+}
+
+// someRuns gives a command the filters of ls, and calls do for each run that its arguments name or its filters select
+// among those that fit. It goes on after an error.
+func someRuns(cmd *cobra.Command, done string, fits func(messages.Status) bool,
+	do func(ctx context.Context, c host.Source, id messages.RunID) error) func(*cobra.Command, []string, host.Source) error {
+	var f filter
+	f.addFlags(cmd)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if filtered := f.job != "" || len(f.statuses)+len(f.labels) > 0; filtered != (len(args) == 0) {
+			return exit.BadUsage(cmd, errors.New("give the ids of runs, or filters such as --status"), "lastword runs ls lists them")
+		}
+		return nil
+	}
+	return func(cmd *cobra.Command, args []string, c host.Source) error {
+		var ids []messages.RunID // all are found before the first is changed
+		for _, name := range args {
+			id, err := runNamed(cmd.Context(), c, name)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		if len(args) == 0 {
+			for run, err := range f.pick(cmd, c) {
+				if err != nil {
+					return err
+				}
+				if fits(run.Status) {
+					ids = append(ids, run.RunID)
+				}
+			}
+		}
+		var failed error
+		for _, id := range ids {
+			err := do(cmd.Context(), c, id)
+			if failed = errors.Join(failed, err); err == nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), done, id)
+			}
+		}
+		return failed
+	}
+}

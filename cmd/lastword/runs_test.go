@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// A run that asks is waiting. It is answered by prefix or as the last, without its request, and only with what fits; it
+// is started again, and runs are cancelled and forgotten by what they are.
+func TestRuns(t *testing.T) {
+	url := strings.TrimSuffix(serveHTTP(t, t.TempDir()).url, "/mcp")
+	client, err := api.New(url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]string{"plan": asking})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := client.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input, Labels: map[string]string{"team": "docs"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	firstQuestion(t.Context(), t, client, id)
+	runs := func(code int, stdout, stderr string, args ...string) string {
+		t.Helper()
+		got := run(t, []string{"LASTWORD_SERVER=" + url}, append([]string{"runs"}, args...)...)
+		if got.code != code || !strings.Contains(got.stdout, stdout) || !strings.Contains(got.stderr, stderr) {
+			t.Errorf("%v: %+v, want %d, %q, %q", args, got, code, stdout, stderr)
+		}
+		return strings.TrimSpace(got.stdout)
+	}
+	runs(0, string(id)+"  waiting  plan", "", "ls", "--status", "waiting", "--label", "team=docs")
+	runs(2, "", "did you mean waiting?", "ls", "--status", "wating")
+	runs(3, "", "answer y or n", "answer", "last", "maybe")
+	runs(1, "", "does not ask for \"name\"", "answer", "last", "name", "true")
+	runs(0, "", "", "answer", string(id[:12]), "yes")
+	sub := id
+	for e, err := range client.Follow(t.Context(), id, messages.Follow{Tree: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sub = e.RunID; sub != id && e.Kind() == messages.KindInputRequired {
+			break
+		}
+	}
+	runs(0, string(id)+"  waiting", "", "ls")
+	runs(0, string(sub)+"  waiting", "", "ls", "--all")
+	runs(3, "", "give a whole number, at most 9", "answer", "last", "12")
+	runs(0, "", "", "answer", "last", "3")
+	ended(t.Context(), t, client, id)
+	runs(1, "", "asks nothing now", "answer", "last", "3")
+	if got := runs(0, "completed", "", "ls", "--status", "completed"); strings.Contains(got, string(sub)) {
+		t.Errorf("a sub-run is listed:\n%s", got)
+	}
+
+	again := messages.RunID(runs(0, "r_", "", "retry", string(id)))
+	firstQuestion(t.Context(), t, client, again)
+	runs(2, "", "has no parameter n", "retry", "last", "--set", `params={"n":1}`)
+	completed := run(t, []string{"LASTWORD_SERVER=" + url}, "__complete", "runs", "watch", "")
+	if !strings.HasPrefix(completed.stdout, string(again)+"\twaiting plan sure") {
+		t.Errorf("the shell completes %q", completed.stdout)
+	}
+	runs(2, "", "give the ids of runs, or filters", "cancel")
+	runs(0, "", "canceled "+string(again), "cancel", "--status", "waiting")
+	runs(0, "", "forgot "+string(id), "rm", "--status", "completed", "--label", "team=docs")
+	runs(1, "", "no run begins with", "get", string(id[:12]))
+}
