@@ -76,7 +76,7 @@ func TestUIStartsAServerWhereThereIsNone(t *testing.T) {
 }
 
 func TestUIWithoutAServer(t *testing.T) {
-	for server, want := range map[string]int{"http://127.0.0.1:1": exit.Failed, "unix:/tmp/x": exit.Usage} {
+	for server, want := range map[string]int{"http://127.0.0.1:1": exit.Provider, "unix:/tmp/x": exit.Usage} {
 		cmd := binary(t, t.TempDir(), "ui", "--server", server)
 		_ = cmd.Run() // its error is the code
 		if code := cmd.ProcessState.ExitCode(); code != want {
