@@ -128,12 +128,12 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/plan",
-	ours:   []string{"messages", "supervision", "actors", "actors/form", "actors/structured", "actors/structured/document", "actors/expression"},
+	ours:   []string{"messages", "messages/words", "supervision", "actors", "actors/form", "actors/structured", "actors/structured/document", "actors/expression"},
 	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/structured/document",
-	ours:   []string{"messages"},
+	ours:   []string{"messages", "messages/words"},
 	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {

@@ -15,13 +15,23 @@ type Input struct {
 	Name string         `json:"name"`
 }
 
-// Text is the result of the job read.
+// Text is the result of the job read. A longer file than a result can hold is File alone, by which the next step finds
+// it.
 type Text struct {
-	Text string `json:"text"`
+	Text string   `json:"text,omitempty"`
+	File Location `json:"file"`
 }
 
-// mostRead bounds what is read, because it is the result of a run.
-const mostRead = messages.MaxEventBytes / 4
+// Location is where an artifact is.
+type Location struct {
+	Run    messages.RunID `json:"run"`
+	Name   string         `json:"name"`
+	Bytes  int64          `json:"bytes"`
+	SHA256 string         `json:"sha256"`
+}
+
+// longestText bounds the text in a result, in bytes.
+const longestText = messages.MaxEventBytes / 4
 
 // Read defines the job read. state finds a run that the principal may read, and open opens an artifact of it.
 func Read(state func(ctx context.Context, run messages.RunID, principal string) (messages.State, error),
@@ -35,19 +45,18 @@ func Read(state func(ctx context.Context, run messages.RunID, principal string) 
 		if k < 0 {
 			return Text{}, messages.Errorf(messages.CodeNotFound, "the run %s wrote no %s", in.Run, in.Name)
 		}
-		f, err := open(ctx, run, run.Artifacts[k])
+		found := run.Artifacts[k]
+		text := Text{File: Location{in.Run, found.Name, found.Bytes, found.SHA256}}
+		if found.Bytes > longestText {
+			return text, nil
+		}
+		f, err := open(ctx, run, found)
 		if err != nil {
 			return Text{}, err
 		}
 		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, mostRead+1))
-		if err != nil {
-			return Text{}, err
-		}
-		if len(data) > mostRead {
-			return Text{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-				"the artifact %s has more than %d bytes, and a step reads no more", in.Name, mostRead)
-		}
-		return Text{string(data)}, nil
+		data, err := io.ReadAll(io.LimitReader(f, longestText))
+		text.Text = string(data)
+		return text, err
 	})
 }

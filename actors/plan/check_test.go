@@ -32,10 +32,7 @@ func TestCheck(t *testing.T) {
 	}
 	for i := 0; i+1 < len(archive.Files); i += 2 {
 		said := &archive.Files[i+1].Data
-		p, err := plan.Parse(archive.Files[i].Data)
-		if err == nil {
-			err = p.Check(forms)
-		}
+		_, err := plan.Check(archive.Files[i].Data, forms)
 		got := ""
 		if err != nil {
 			got = err.Error() + "\n"
@@ -119,7 +116,7 @@ func TestValues(t *testing.T) {
 		t.Errorf("%s, %v", data, err)
 	}
 	_, err = p.Values(map[string]any{"n": 1.5, "m": 1})
-	want := []string{"the plan has no parameter m; it has list, n, text", "the parameter n must be of type integer",
+	want := []string{"the plan has no parameter m; there are list, n, text", "the parameter n must be of type integer",
 		"the parameter text is missing"}
 	if err == nil || !slices.Equal(strings.Split(err.Error(), "\n"), want) {
 		t.Errorf("%v", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // graph is a checked plan, ready to be carried out.
@@ -152,7 +154,7 @@ func (s *scope) resolve(i int, field string, names Names, found func(j int)) {
 		case known:
 			found(j)
 		default:
-			s.wrong(s.of(i, field), "there is no step %s", name)
+			s.wrong(s.of(i, field), "there is no step %s%s", name, words.Meant(name, slices.Sorted(maps.Keys(s.index))))
 		}
 	}
 }
@@ -175,7 +177,7 @@ func (s *scope) isBefore(j, i int) bool {
 func stepType(s *Step) expression.Type {
 	var result expression.Type = expression.Value
 	if s.Read != nil && s.ForEach == nil {
-		result = expression.Object{"text": expression.Text}
+		result = expression.Object{"text": expression.Text, "file": expression.Value}
 	}
 	return expression.Object{"outcome": expression.Text, "cause": expression.Text, "error": expression.Text,
 		"run": expression.Text, "result": result, "results": expression.List, "artifacts": expression.List,
@@ -194,12 +196,12 @@ func (s *scope) names(own map[string]expression.Type, step int) expression.Names
 			if p, ok := s.plan.Params[member]; ok {
 				return types[p.Type], nil
 			}
-			return nil, fmt.Errorf("there is no parameter %s", cmp.Or(member, "without a name; write params.NAME"))
+			return nil, unknown("parameter", member, "params", slices.Collect(maps.Keys(s.plan.Params)))
 		case "steps":
 			j, known := s.index[member]
 			switch {
 			case !known:
-				return nil, fmt.Errorf("there is no step %s", cmp.Or(member, "without a name; write steps.NAME"))
+				return nil, unknown("step", member, "steps", slices.Collect(maps.Keys(s.index)))
 			case step == j && own["round"] != nil, step < 0:
 			case step == j:
 				return nil, fmt.Errorf("%s cannot refer to itself; only a step with repeat can", member)
@@ -258,6 +260,15 @@ func (s *Step) work() (field string, template any) {
 	return "input", s.Input
 }
 
+// unknown says that an expression names what there is not.
+func unknown(what, name, of string, known []string) error {
+	if name == "" {
+		return fmt.Errorf("there is no %s without a name; write %s.NAME", what, of)
+	}
+	slices.Sort(known)
+	return fmt.Errorf("there is no %s %s%s", what, name, words.Meant(name, known))
+}
+
 func (s *scope) condition(text string, names expression.Names, path string) *expression.Expression {
 	if text == "" {
 		return nil
@@ -298,7 +309,7 @@ func (s *scope) work(i int) {
 				names = append(names, d.Name)
 			}
 			slices.Sort(names)
-			s.wrong(s.of(i, "job"), "there is no job %s; there are %s", n.Job, listed(names))
+			s.wrong(s.of(i, "job"), "there is no job %s%s", n.Job, words.Meant(n.Job, names))
 			break
 		}
 		var in inputForm

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/expression"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // inputForm is what a JSON Schema says of the members of an object.
@@ -51,7 +52,7 @@ func (s *scope) input(i int, form inputForm, of string) {
 		property, known := form.Properties[name]
 		if !known {
 			if form.AdditionalProperties == false {
-				s.wrong(path, "%s has no input %s; it has %s", of, name, listed(slices.Sorted(maps.Keys(form.Properties))))
+				s.wrong(path, "%s has no input %s%s", of, name, words.Meant(name, slices.Sorted(maps.Keys(form.Properties))))
 			}
 			continue
 		}
@@ -83,8 +84,7 @@ func (p *Plan) Values(given map[string]any) (map[string]any, error) {
 	all, wrong := make(map[string]any, len(p.Params)), []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, known := p.Params[name]; !known {
-			wrong = append(wrong, fmt.Sprintf("the plan has no parameter %s; it has %s", name,
-				cmp.Or(listed(slices.Sorted(maps.Keys(p.Params))), "none")))
+			wrong = append(wrong, fmt.Sprintf("the plan has no parameter %s%s", name, words.Meant(name, slices.Sorted(maps.Keys(p.Params)))))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {

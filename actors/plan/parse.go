@@ -3,9 +3,12 @@ package plan
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 )
 
@@ -25,22 +28,53 @@ var planForm = sync.OnceValue(func() *document.Form {
 })
 
 // Parse reads a plan from YAML or JSON. Its error is [Problems]: all that is wrong with the form. [Plan.Check] says what
-// else is wrong.
+// else is wrong, and [Check] says both.
 func Parse(text []byte) (*Plan, error) {
+	p, wrong := parse(text)
+	if wrong != nil {
+		return nil, wrong
+	}
+	return p, nil
+}
+
+// parse is Parse that also returns the plan without what is wrong with its form, if it can be told.
+func parse(text []byte) (*Plan, Problems) {
 	value, at, err := document.Read(text, planForm())
-	if err != nil {
-		return nil, err
+	wrong, _ := errors.AsType[Problems](err)
+	if value == nil {
+		return nil, wrong
 	}
 	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, Problems{{Problem: err.Error()}}
-	}
 	p := &Plan{}
 	type form Plan // without UnmarshalJSON
-	if err := json.Unmarshal(data, (*form)(p)); err != nil {
-		return nil, Problems{{Problem: err.Error()}}
+	if err == nil {
+		err = json.Unmarshal(data, (*form)(p))
+	}
+	if err != nil {
+		return nil, append(wrong, Problem{Problem: err.Error()})
 	}
 	p.text = at
+	return p, wrong
+}
+
+// Check reads a plan and says all that is wrong with it: with its form, and with what its steps do.
+func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
+	p, form := parse(text)
+	if p == nil {
+		return nil, form
+	}
+	all := slices.Clone(form)
+	unnamed := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Name == "" })
+	more, _ := errors.AsType[Problems](p.Check(jobs))
+	for _, one := range more {
+		said := slices.ContainsFunc(form, func(p Problem) bool { return p.Line == one.Line })
+		if !said && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be what is wrong
+			all = append(all, one)
+		}
+	}
+	if err := all.Err(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 

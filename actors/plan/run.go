@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -256,5 +257,39 @@ func (r *runner) finish() error {
 	if err != nil {
 		return supervision.Permanent(messages.InvalidInput("the result cannot be made: %v", err))
 	}
-	return r.task.Result(result, false)
+	return r.keep(result)
+}
+
+// longestResult bounds the result of a plan, in bytes of JSON. What is longer becomes an artifact, which the result names.
+const longestResult = messages.MaxEventBytes / 4
+
+func (r *runner) keep(result any) error {
+	data, err := json.Marshal(result)
+	if err != nil {
+		return supervision.Permanent(messages.InvalidInput("the result is not JSON: %v", err))
+	}
+	if len(data) <= longestResult || r.Write.New == nil {
+		return r.task.Result(result, false)
+	}
+	name, text := "result.json", string(data)
+	if plain, ok := result.(string); ok {
+		name, text = "result.txt", plain
+	}
+	input, _ := json.Marshal(map[string]string{"name": name, "text": text}) // texts are JSON
+	job, err := r.Write.New(input)
+	if err != nil {
+		return err
+	}
+	run, err := r.task.Start(r.ctx, job, actors.Options{Key: "result"})
+	if err != nil {
+		return err
+	}
+	state, err := run.Wait(r.ctx)
+	if err != nil {
+		return err
+	}
+	if e := endingOf(state); e.outcome != Completed {
+		return messages.Errorf(messages.Code(e.cause), "the result cannot be kept: %s", e.message)
+	}
+	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, false)
 }

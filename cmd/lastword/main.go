@@ -67,8 +67,7 @@ word: completed, failed or canceled.`,
 	})
 	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit.BadUsage(cmd, settings.BadValue(err),
-			"")
+		return exit.BadUsage(cmd, settings.BadValue(err), settings.MeantFlag(cmd, err))
 	})
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpText(cmd)) })

@@ -233,7 +233,7 @@ func TestPlanAsksNobody(t *testing.T) {
 	}
 }
 
-const asking = `
+const asksTwice = `
 steps:
   - {name: sure, ask: {prompt: "Publish?"}}
   - name: many
@@ -248,7 +248,7 @@ result: "${steps.many.result} copies"
 // with a folder of its own.
 func TestPlanAsksElsewhere(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "plan.yaml"), asking)
+	put(t, filepath.Join(dir, "plan.yaml"), asksTwice)
 	url := strings.TrimSuffix(serveHTTP(t, dir).url, "/mcp")
 	for _, place := range [][]string{{"--server", url}, {"--state", filepath.Join(dir, "kept")}} {
 		var stdout bytes.Buffer

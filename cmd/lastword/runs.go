@@ -254,6 +254,7 @@ func runsRemoveCommand(at *host.Remote) *cobra.Command {
 // planCommand is plan, whose show reads runs as runs does.
 func planCommand(p *host.Program) *cobra.Command {
 	cmd, at := plans.Command(p, runExits()), &host.Remote{Program: p}
+	cmd.Args = knownCommand
 	show := &cobra.Command{
 		Use:     "show <run>",
 		Short:   "Tell why each step of a plan ran, was skipped or ran again",

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // waiting is the status of a run, for people, while it or one of its sub-runs waits for an answer.
@@ -47,7 +48,7 @@ func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
 	q := messages.Query{Job: f.job, Limit: 1000, Labels: map[string]string{}}
 	for _, status := range f.statuses {
 		if !slices.Contains(statuses(), status) {
-			return q, exit.BadUsage(cmd, fmt.Errorf("no run has the status %q", status), settings.Meant(status, statuses()))
+			return q, exit.BadUsage(cmd, fmt.Errorf("no run has the status %q%s", status, words.Meant(status, statuses())), "")
 		}
 		if status == waiting {
 			status = string(messages.Processing)

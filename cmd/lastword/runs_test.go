@@ -18,7 +18,7 @@ func TestRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	input, err := json.Marshal(map[string]string{"plan": asking})
+	input, err := json.Marshal(map[string]string{"plan": asksTwice})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,6 +52,23 @@ func OneLine(text string) string {
 	}, strings.ToValidUTF8(text, "")))
 }
 
+// Meant ends a sentence about a name that is none of those: with the one that was probably meant, or with all.
+func Meant(name string, of []string) string {
+	best, least := "", max(2, len(name)/3)+1
+	for _, one := range of {
+		if d := Distance(one, name); d < min(least, len(name)) {
+			best, least = one, d
+		}
+	}
+	switch {
+	case best != "":
+		return "; did you mean " + best + "?"
+	case len(of) == 0:
+		return "; there is none"
+	}
+	return "; there are " + strings.Join(of, ", ")
+}
+
 // Distance returns the edit distance (Levenshtein) of two names, in bytes.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -91,24 +92,47 @@ const (
 	deepest    = 60
 )
 
-// Read reads a text and holds it to the form. Its error is [Problems].
+// Read reads a text and holds it to the form. Its error is [Problems]; with those of the form it returns what is left
+// of the value without what they are about, so that the rest can be looked at, too.
 func Read(text []byte, form *Form) (value any, at Places, err error) {
 	if len(text) > mostBytes {
 		return nil, nil, Problems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, nil, Problems{syntax(err)}
+		return nil, nil, Problems{syntax(text, err)}
 	}
 	if len(doc.Content) == 0 {
 		return nil, nil, Problems{{Line: 1, Column: 1, Problem: "the text is empty"}}
 	}
 	r := reader{at: Places{}}
 	value = r.value(doc.Content[0], "", 0)
-	if r.problems == nil {
-		r.problems = form.Problems(value, r.at)
+	if r.problems != nil {
+		return nil, r.at, r.problems.Err()
+	}
+	r.problems = form.Problems(value, r.at)
+	for _, p := range r.problems {
+		value = without(value, strings.Split(p.Path, "."))
 	}
 	return value, r.at, r.problems.Err()
+}
+
+// without takes what is at the path out of the value. Of a list it leaves the place.
+func without(value any, path []string) any {
+	if len(path) == 0 || path[0] == "" {
+		return nil
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if v[path[0]] = without(v[path[0]], path[1:]); v[path[0]] == nil {
+			delete(v, path[0])
+		}
+	case []any:
+		if i, err := strconv.Atoi(path[0]); err == nil && i < len(v) && len(path) > 1 {
+			v[i] = without(v[i], path[1:])
+		}
+	}
+	return value
 }
 
 // reader turns the nodes of a text into values as JSON has them.
@@ -179,18 +203,28 @@ func Below(path, name string) string {
 	return path + "." + name
 }
 
-// syntax is an error of the YAML library, such as "yaml: line 3: found a tab".
-func syntax(err error) Problem {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, found := strings.CutPrefix(text, "line "); found {
-		if number, what, found := strings.Cut(rest, ": "); found {
-			if strings.Contains(what, "cannot start any token") {
-				what += "; indent with spaces, and not with tabs"
-			}
-			if line, err := strconv.Atoi(number); err == nil {
-				return Problem{Line: line, Column: 1, Problem: what}
-			}
+// syntax is an error of the YAML library. It stands in the line after which no beginning of the text can be read.
+func syntax(text []byte, err error) Problem {
+	what := strings.TrimPrefix(err.Error(), "yaml: ")
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	number := 1
+	if said, rest, found := strings.Cut(what, ": "); found && strings.HasPrefix(said, "line ") {
+		what = rest
+		number, _ = strconv.Atoi(said[len("line "):])
+	}
+	if len(lines) <= mostLines {
+		var doc yaml.Node
+		for number = len(lines); number > 1 && yaml.Unmarshal(bytes.Join(lines[:number-1], nil), &doc) != nil; number-- {
 		}
 	}
-	return Problem{Line: 1, Column: 1, Problem: text}
+	switch {
+	case strings.Contains(what, "tab character"), strings.Contains(what, "cannot start any token"):
+		what = "indent with spaces, and not with tabs"
+	case strings.Contains(what, "did not find expected"), strings.Contains(what, "mapping values are not allowed"):
+		what = "the line does not fit those above: is its indentation right, and every bracket and quote closed? (" + what + ")"
+	}
+	return Problem{Line: max(number, 1), Column: 1, Problem: what}
 }
+
+// mostLines is how long a text may be whose beginnings are tried.
+const mostLines = 2000

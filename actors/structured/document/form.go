@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Form is a JSON Schema that documents are held to.
@@ -62,22 +65,32 @@ func (f *Form) collect(e *jsonschema.ValidationError, at Places, all *Problems) 
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			add(Below(path, name), "there is no field %s here; there are %s", name, listed(f.fieldsAt(e.InstanceLocation)))
+			add(Below(path, name), "there is no field %s here%s", name, words.Meant(name, f.fieldsAt(e.InstanceLocation)))
 		}
 	case *kind.Required:
 		add(path, "%s is missing", listed(k.Missing))
 	case *kind.OneOf:
 		add(path, "%s", f.oneOf)
 	case *kind.Pattern:
-		add(path, "%q does not have the form %s", k.Got, k.Want)
+		add(path, "%q is no %s", k.Got, f.comment(e.InstanceLocation))
+	case *kind.PropertyNames:
+		add(Below(path, k.Property), "%q is no %s", k.Property, f.comment(append(e.InstanceLocation, propertyName)))
 	case *kind.Enum:
 		names := make([]string, len(k.Want))
 		for i, v := range k.Want {
 			names[i] = fmt.Sprint(v)
 		}
-		add(path, "%v is none of %s", k.Got, listed(names))
+		add(path, "there is no %v%s", k.Got, words.Meant(fmt.Sprint(k.Got), names))
 	case *kind.Type:
-		add(path, "it is a JSON %s, and must be %s", k.Got, strings.Join(k.Want, " or "))
+		add(path, "this is %s; write %s", types[k.Got], typed(k.Want))
+	case *kind.Minimum:
+		add(path, "%s is too little; write %s or more", k.Got.RatString(), k.Want.RatString())
+	case *kind.Maximum:
+		add(path, "%s is too much; write %s or less", k.Got.RatString(), k.Want.RatString())
+	case *kind.MinLength, *kind.MinItems, *kind.MinProperties:
+		add(path, "this must not be empty")
+	case *kind.MaxLength, *kind.MaxItems:
+		add(path, "this is too long")
 	default:
 		if len(e.Causes) == 0 {
 			add(path, "%s", strings.ReplaceAll(e.ErrorKind.LocalizedString(printer), "'", ""))
@@ -88,14 +101,40 @@ func (f *Form) collect(e *jsonschema.ValidationError, at Places, all *Problems) 
 	}
 }
 
-// fieldsAt are the fields of the object at the path.
-func (f *Form) fieldsAt(path []string) (names []string) {
+// types are what JSON Schema calls the types, in the words of people.
+var types = map[string]string{"string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
+	"array": "a list", "object": "an object, with a field on each line", "null": "nothing"}
+
+func typed(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = types[name]
+	}
+	return strings.Join(all, " or ")
+}
+
+// propertyName stands in a path for the names of its object.
+const propertyName = "\x00"
+
+// comment is what the schema at the path says of its pattern.
+func (f *Form) comment(path []string) string {
+	if s := f.at(path); s != nil {
+		return s.Comment
+	}
+	return "value that fits"
+}
+
+// at is the schema at the path, or nil.
+func (f *Form) at(path []string) *jsonschema.Schema {
 	s := f.schema
 	for _, name := range path {
 		for s.Ref != nil {
 			s = s.Ref
 		}
 		next := s.Properties[name]
+		if name == propertyName {
+			next = s.PropertyNames
+		}
 		if next == nil {
 			next, _ = s.AdditionalProperties.(*jsonschema.Schema)
 		}
@@ -110,9 +149,14 @@ func (f *Form) fieldsAt(path []string) (names []string) {
 	for s.Ref != nil {
 		s = s.Ref
 	}
-	for name := range s.Properties {
-		names = append(names, name)
+	return s
+}
+
+// fieldsAt are the fields of the object at the path.
+func (f *Form) fieldsAt(path []string) (names []string) {
+	s := f.at(path)
+	if s == nil {
+		return nil
 	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(s.Properties))
 }

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"crypto/rand"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,19 +51,20 @@ func Command(p *host.Program, exits string) *cobra.Command {
 		Short:   "Run a file of steps: generate, prompt, chat, read, write",
 		Long: `A plan is a YAML or JSON file of steps. Each step is a run of its own, and starts when the steps that it
 needs have ended. docs/plans.md says what a step can be, and docs/plans/ has plans that are ready to use.`,
-		Example: `  lastword plan check plan.yaml
+		Example: `  lastword plan init >plan.yaml
+  lastword plan check plan.yaml
   lastword plan run docs/plans/demo.yaml --param repository=.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands that run plans:"})
-	cmd.AddCommand(checkCommand(p), runCommand(p, exits), graphCommand(p))
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
+	cmd.AddCommand(initCommand(), checkCommand(p), runCommand(p, exits), graphCommand(p))
 	return cmd
 }
 
 // load reads the plan, and says all that is wrong with it.
 func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
-	p, _, err := read(file)
+	text, err := read(file)
 	if err != nil {
 		return nil, plan.Config{}, nil, err
 	}
@@ -70,21 +72,20 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 	if err != nil {
 		return nil, config, nil, err
 	}
-	if err := p.Check(config.Jobs); err != nil {
+	p, err := plan.Check(text, config.Jobs)
+	if err != nil {
 		done()
 		return nil, config, nil, placed(file, err)
 	}
 	return p, config, done, nil
 }
 
-// read reads the plan, and says all that is wrong with its form.
-func read(file string) (*plan.Plan, []byte, error) {
+func read(file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, nil, exit.Invalid("cannot read the plan %s: %v\nlastword plan init prints one to begin with", file, exit.Reason(err))
+		err = exit.Invalid("cannot read the plan %s: %v\nlastword plan init >plan.yaml writes one to begin with", file, exit.Reason(err))
 	}
-	p, err := plan.Parse(text)
-	return p, text, placed(file, err)
+	return text, err
 }
 
 // placed names the file of each problem.
@@ -111,6 +112,29 @@ func oneFile(cmd *cobra.Command, args []string) error {
 
 func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+//go:embed init.yaml
+var first []byte
+
+func initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "init",
+		Short:   "Print a plan to begin with",
+		Long:    "Init prints a plan with a comment on each of its parts. It passes plan check, and runs without a model.",
+		Example: "  lastword plan init >plan.yaml",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return exit.BadUsage(cmd, errors.New("plan init takes no arguments; it prints the plan"), "lastword plan init >plan.yaml")
+			}
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(first)
+			return err
+		},
+	}
 }
 
 func checkCommand(p *host.Program) *cobra.Command {
@@ -289,9 +313,13 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	p, text, err := read(file)
+	text, err := read(file)
 	if err != nil {
 		return err
+	}
+	p, err := plan.Parse(text)
+	if err != nil {
+		return placed(file, err)
 	}
 	params, err := o.values(p)
 	if err != nil {

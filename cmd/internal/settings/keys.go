@@ -185,12 +185,18 @@ func nearest(keys []string, name string) string {
 	return best
 }
 
-// Meant is a hint for who has written none of the words: the one that was probably meant, or all.
-func Meant(word string, of []string) string {
-	if near := nearest(of, word); near != "" {
+// MeantFlag is a hint for an error about a flag that the command does not have, or "".
+func MeantFlag(cmd *cobra.Command, err error) string {
+	wrong, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if near := nearest(names, "--"+wrong.GetSpecifiedName()); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
-	return "there are " + strings.Join(of, ", ")
+	return ""
 }
 
 // BadValue turns pflag's error about a value into one that says what the value must be.
