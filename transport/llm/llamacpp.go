@@ -54,8 +54,12 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 || o.TTL > 0 {
 		return messages.InvalidInput("llama.cpp takes the context and the time to live as flags of the server, not per model")
 	}
-	if err := l.order(ctx, "load", id); err != nil {
+	if status, err := l.status(ctx, id); err != nil || running(status) {
 		return err
+	} else if status != "loading" {
+		if err := l.order(ctx, "load", id); err != nil {
+			return err
+		}
 	}
 	deadline := time.Now().Add(l.limits.FirstToken)
 	for {
@@ -63,7 +67,7 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 		switch {
 		case err != nil:
 			return err
-		case status == "loaded", status == "sleeping":
+		case running(status):
 			return nil
 		case status == "unloaded", status == "failed":
 			return messages.InvalidInput("llama.cpp could not load %s; see its log", id)
@@ -75,7 +79,15 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 	}
 }
 
-func (l llamacpp) unload(ctx context.Context, id string) error { return l.order(ctx, "unload", id) }
+// running: a model that sleeps is loaded again by a request.
+func running(status string) bool { return status == "loaded" || status == "sleeping" }
+
+func (l llamacpp) unload(ctx context.Context, id string) error {
+	if status, err := l.status(ctx, id); err != nil || status == "unloaded" {
+		return err
+	}
+	return l.order(ctx, "unload", id)
+}
 
 func (l llamacpp) order(ctx context.Context, what, id string) error {
 	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/models/"+what, map[string]any{"model": id})

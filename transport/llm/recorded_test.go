@@ -169,3 +169,25 @@ func TestEndlessAnswers(t *testing.T) {
 		}
 	}
 }
+
+// What runs need not be loaded, and what does not run need not be unloaded.
+func TestRecordedRouter(t *testing.T) {
+	m := testkit.NewModel(t)
+	for range 20 {
+		m.AnswerTo("/v1/models", recorded(t, "llama-router-models")...)
+		m.AnswerTo("/props", recorded(t, "llama-router-props")...)
+	}
+	c := client(t, llm.Config{BaseURL: m.URL()})
+	info, err := c.Load(t.Context(), "tiny", llm.LoadOptions{})
+	if want := (llm.Info{ID: "tiny", Loaded: true, Context: 8192, MaxContext: 32768, Format: "gguf", Server: llm.LlamaCPP}); info != want || err != nil {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if err := c.Unload(t.Context(), "slow"); err != nil {
+		t.Error(err)
+	}
+	for _, r := range m.Requests() {
+		if r.Method == http.MethodPost {
+			t.Errorf("the router was asked to %s", r.Path)
+		}
+	}
+}
