@@ -22,6 +22,9 @@ func (m *Model) completion(r ModelRequest) []Piece {
 		return m.missing(r.Chat.Model)
 	}
 	var pieces []Piece
+	if m.options.Dialect == Ollama {
+		s.Context = ollamaContext
+	}
 	if !s.Loaded {
 		pieces = m.loading(s.ID, 0)
 	}

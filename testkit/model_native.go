@@ -110,7 +110,7 @@ func (m *Model) Loaded(id string) int {
 }
 
 func (m *Model) named(id string) *ServedModel {
-	i := slices.IndexFunc(m.served, func(s ServedModel) bool { return s.ID == id })
+	i := slices.IndexFunc(m.served, func(s ServedModel) bool { return s.ID == id || m.options.Dialect == Ollama && s.ID == id+":latest" })
 	if i < 0 {
 		return nil
 	}
@@ -338,9 +338,39 @@ func (m *Model) ollama(route string, r ModelRequest) []Piece {
 		})
 	case "POST /api/show", "POST /api/generate":
 		return m.ollamaModel(route, r)
+	case "POST /api/chat":
+		return m.ollamaChat(r)
 	}
 	return nil
 }
+
+// ollamaChat echoes the last message, a line per word. Like every request to Ollama, it loads the model again if the
+// context differs from the one that it names, or from the default of 4,096.
+func (m *Model) ollamaChat(r ModelRequest) []Piece {
+	var ask struct {
+		Model    string        `json:"model"`
+		Messages []ChatMessage `json:"messages"`
+		Options  struct {
+			Context int `json:"num_ctx"`
+		} `json:"options"`
+	}
+	r.body(&ask)
+	s := m.named(ask.Model)
+	if s == nil {
+		return []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+ask.Model+"' not found")+`}`)}
+	}
+	s.Loaded, s.Context = true, cmp.Or(ask.Options.Context, ollamaContext)
+	head := `{"model":` + quote(ask.Model) + `,"created_at":"2025-01-01T00:00:00Z","message":{"role":"assistant","content":`
+	pieces := []Piece{Header("Content-Type", "application/x-ndjson")}
+	words := strings.SplitAfter(ask.Messages[len(ask.Messages)-1].Content, " ")
+	for _, w := range words {
+		pieces = append(pieces, Send(head+quote(w)+"},\"done\":false}\n"))
+	}
+	return append(pieces, Send(fmt.Sprintf(`%s""},"done":true,"done_reason":"stop","prompt_eval_count":%d,"eval_count":%d}`+"\n", head,
+		ChatRequest{Messages: ask.Messages}.tokens(), len(words))))
+}
+
+const ollamaContext = 4096 // by default
 
 func (m *Model) ollamaList(entry func(ServedModel) object) []Piece {
 	models := []object{}

@@ -57,6 +57,13 @@ func (a *answer) add(c *chunk) {
 	if !absent(c.usage) {
 		a.usage = append(a.usage[:0], c.usage...)
 	}
+	if c.message != nil {
+		v := &a.choice.delta
+		*v = delta{}
+		v.read(c.message)
+		v.texts(a.addDelta)
+		v.toolCalls(a.call)
+	}
 	place := 0
 	jsonwalk.Array(c.choices, func(value []byte) {
 		a.addChoice(value, place)

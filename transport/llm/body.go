@@ -66,6 +66,10 @@ func (b *body) frame(name string, frame []byte) bool {
 	b.head = nil
 	c.read(unwrapped(frame))
 	failed, choices := isFailure(name) || c.failed || c.kind == "error", !empty(c.choices)
+	if x.ollama && !failed {
+		x.evidence.Done = c.readOllama()
+		choices = choices || c.message != nil
+	}
 	protocol := ""
 	if c.whole && !failed && !b.chosen && !choices {
 		protocol = protocolOf(name, c.raw)
@@ -75,7 +79,7 @@ func (b *body) frame(name string, frame []byte) bool {
 	case protocol != "":
 		x.evidence.Failure = &model.Failure{Code: "protocol", Message: "the server speaks " + protocol +
 			", not OpenAI's chat completions; set the base URL of its OpenAI-compatible API"}
-	case failed, b.document && c.kind != "chat.completion.chunk", c.whole && !choices && looksFailed(c.raw):
+	case failed, b.document && c.kind != "chat.completion.chunk" && c.message == nil, c.whole && !choices && looksFailed(c.raw):
 		x.evidence.Failure = b.failure(c.raw, failed || !b.document)
 	case !c.whole:
 		x.evidence.Broken++

@@ -160,6 +160,7 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
 	t.answer = newAnswer(c.began, c.most, c.client.config.Server.dialect(c.name, c.amendment.fields), c.emit)
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
+	t.exchange.loaded, t.exchange.ollama = c.client.ollamaLoaded(ctx, c.name)
 	defer t.exchange.watch.stop()
 	config := openai.DefaultConfig(c.client.key)
 	config.BaseURL = c.client.base.String()

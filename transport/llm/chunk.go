@@ -17,6 +17,7 @@ import (
 type chunk struct {
 	raw                   []byte
 	model, usage, choices []byte
+	message               []byte // of Ollama
 	finish, flag          []byte // beside the choices
 	kind                  string // its member "object"
 	whole                 bool   // it is a JSON object
@@ -129,7 +130,7 @@ func (s *delta) member(key, value []byte) {
 		s.function = value
 	case "reasoning_content":
 		s.reasoningContent = value
-	case "reasoning":
+	case "reasoning", "thinking":
 		s.reasoning = value
 	case "reasoning_details":
 		s.reasoningList = value
@@ -236,6 +237,11 @@ func callDelta(value []byte) (d decode.CallDelta) {
 			d.ID = value
 		case "function":
 			d.Function = callFunction(value)
+			jsonwalk.Object(value, func(key, value []byte) {
+				if string(key) == "index" && d.Index == nil { // Ollama's
+					d.Index = value
+				}
+			})
 		}
 	})
 	return d

@@ -22,6 +22,8 @@ type exchange struct {
 	client    *Client
 	amendment amendment
 	watch     *watchdog
+	ollama    bool // it is asked on its own route
+	loaded    int  // its context for the model, in tokens
 
 	sent     bool
 	evidence model.Evidence
@@ -67,12 +69,22 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	if body, err = x.amendment.apply(body); err != nil {
 		return nil, err
 	}
+	if x.ollama {
+		if body, err = toOllama(body, x.loaded); err != nil {
+			return nil, err
+		}
+	}
 	body = x.client.secrets.Bytes(body)
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
 		x.exceeded = &limitError{"the request is larger than " + size(most) + "; send less"}
 		return nil, x.exceeded
 	}
 	request := r.Clone(r.Context())
+	if x.ollama {
+		if err := x.redirect(request); err != nil {
+			return nil, err
+		}
+	}
 	request.ContentLength = int64(len(body))
 	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	request.Body, _ = request.GetBody()

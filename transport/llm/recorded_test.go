@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -188,6 +189,73 @@ func TestRecordedRouter(t *testing.T) {
 	for _, r := range m.Requests() {
 		if r.Method == http.MethodPost {
 			t.Errorf("the router was asked to %s", r.Path)
+		}
+	}
+}
+
+// On Ollama the context that was loaded stays loaded, whatever the next requests are; on its OpenAI route it would not.
+func TestOllamaKeepsItsContext(t *testing.T) {
+	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{{ID: "tiny:latest", MaxContext: 32768}}})
+	c := client(t, llm.Config{BaseURL: m.URL(), Server: &llm.ServerProfile{Kind: llm.Ollama}, Retries: -1})
+	if info, err := c.Load(t.Context(), "tiny", llm.LoadOptions{Context: 16384}); err != nil || info.ID != "tiny:latest" || info.Context != 16384 {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	r := hello()
+	r.Model, r.MaxTokens, r.Seed = "tiny:latest", 50, new(int64(7))
+	r.Format = &model.Format{Name: "f", Schema: json.RawMessage(`{"type":"object"}`)}
+	r.Messages = append([]model.Message{{Role: model.Assistant, Thoughts: "hm", Calls: []model.ToolCall{{ID: "c1", Name: "f", Arguments: `{"x":1}`}}},
+		{Role: model.ToolRole, CallID: "c1", Content: "2"}}, r.Messages...)
+	r.Extra = map[string]json.RawMessage{"chat_template_kwargs": json.RawMessage(`{"enable_thinking":false}`), "ttl": json.RawMessage("300")}
+	if h := listen(t.Context(), c, r); h.text != "hello" || h.err != nil || h.end.Verdict.Signal != "done" || h.end.Usage == nil {
+		t.Error(h)
+	}
+	if m.Loaded("tiny:latest") != 16384 {
+		t.Errorf("a request loaded the model again with a context of %d", m.Loaded("tiny:latest"))
+	}
+	requests := m.Requests()
+	const want = `{"format":{"type":"object"},"keep_alive":300,"messages":[{"content":"","role":"assistant","thinking":"hm","tool_calls":` +
+		`[{"function":{"arguments":{"x":1},"name":"f"},"id":"c1","type":"function"}]},{"content":"2","role":"tool","tool_call_id":"c1"},` +
+		`{"content":"hello","role":"user"}],"model":"tiny:latest","options":{"num_ctx":16384,"num_predict":50,"seed":7},"shift":false,"stream":true,` +
+		`"think":false,"truncate":false}`
+	if last := requests[len(requests)-1]; last.Path != "/api/chat" || string(last.Body) != want {
+		t.Errorf("%s was asked\n%s, want\n%s", last.Path, last.Body, want)
+	}
+}
+
+// Ollama's own stream, as recorded and as its errors and calls come.
+func TestOllamaStream(t *testing.T) {
+	line := func(message, more string) testkit.Piece {
+		return testkit.Send(`{"model":"m","message":{"role":"assistant",` + message + `},"done":` + more + "}\n")
+	}
+	for name, c := range map[string]struct {
+		pieces               []testkit.Piece
+		text, thought, calls string
+		cause                messages.Cause
+		truncated            bool
+	}{
+		"recorded": {pieces: recorded(t, "ollama33-native-chat-stream"), text: " as to was be well their those do", truncated: true},
+		"thoughts": {pieces: []testkit.Piece{line(`"content":"","thinking":"Hm."`, "false"), line(`"content":"Yes."`, "false"),
+			line(`"content":""`, `true,"done_reason":"stop"`)}, text: "Yes.", thought: "Hm."},
+		"calls": {pieces: []testkit.Piece{line(`"content":"","tool_calls":[{"function":{"index":0,"name":"f","arguments":{"x":1}}},`+
+			`{"function":{"index":1,"name":"f","arguments":{"x":2}}}]`, "false"), line(`"content":""`, `true,"done_reason":"stop"`)},
+			calls: `f {"x":1} f {"x":2} `},
+		"an error": {pieces: []testkit.Piece{line(`"content":"a"`, "false"), testkit.Send(`{"error":"the runner died"}` + "\n")}, text: "a",
+			cause: messages.CauseProviderError},
+		"a killed runner": {pieces: []testkit.Piece{line(`"content":"a"`, "false")}, text: "a", cause: messages.CauseTransportClosed},
+	} {
+		for _, size := range []int{0, 1, 7} {
+			m := testkit.NewModel(t)
+			m.AnswerTo("/api/ps", recorded(t, "ollama33-api-ps")...)
+			m.AnswerTo("/api/chat", append([]testkit.Piece{testkit.Split(size), testkit.Header("Content-Type", "application/x-ndjson")}, c.pieces...)...)
+			l := client(t, llm.Config{BaseURL: m.URL(), Server: &llm.ServerProfile{Kind: llm.Ollama}, Retries: -1})
+			h, calls := listen(t.Context(), l, hello()), ""
+			for _, call := range h.end.Calls {
+				calls += call.Name + " " + call.Arguments + " "
+			}
+			if h.ends != 1 || h.text != c.text || h.thought != c.thought || calls != c.calls || h.end.Verdict.Cause != c.cause ||
+				h.end.Verdict.Truncated != c.truncated {
+				t.Errorf("%s, by %d: %s", name, size, h)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -128,6 +129,7 @@ func (p *prober) twice(ctx context.Context, c Check) Result {
 		return r
 	}
 	learned := p.learned
+	before.Server.Kind = cmp.Or(before.Server.Kind, learned.Server.Kind)
 	p.learned, p.page, p.pageErr, p.listing, p.first = before, nil, nil, nil, nil
 	if c.need != nil && c.need(p, ctx) != "" {
 		p.learned = learned

@@ -63,7 +63,7 @@ func newProber(o Options) (*prober, error) {
 func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 	c := p.options.Config
 	c.Transport, c.Retries, c.Profile = p.transport, -1, model.Generic
-	c.Server = &llm.ServerProfile{NoUsage: p.learned.Server.NoUsage, Thoughts: string(decode.None)}
+	c.Server = &llm.ServerProfile{Kind: p.learned.Server.Kind, NoUsage: p.learned.Server.NoUsage, Thoughts: string(decode.None)}
 	c.Limits.FirstToken = patience
 	c.Limits.Idle = cmp.Or(c.Limits.Idle, p.options.Patience)
 	return llm.New(c)
@@ -183,12 +183,13 @@ func (p *prober) askWithin(ctx context.Context, r model.Request, patience time.D
 
 // follow reads the answer until on returns false.
 func (p *prober) follow(ctx context.Context, r model.Request, patience time.Duration, on func(model.Part) bool) *reply {
+	r.Model = p.model(ctx)
+	info := p.info(ctx) // it tells the kind of the server, too
 	client, err := p.clientFor(patience)
 	if err != nil {
 		return &reply{failed: err}
 	}
-	r.Model = p.model(ctx)
-	if info := p.info(ctx); info != nil && info.Context > 0 {
+	if info != nil && info.Context > 0 {
 		r.MaxTokens = min(r.MaxTokens, max(info.Context/4, 1)) // some servers refuse a request that might not fit
 	}
 	if len(p.learned.Server.Off) > 0 {
