@@ -64,12 +64,9 @@ func rpcErrorOf(err error) *RPCError {
 	return &RPCError{Code: code, Message: p.Detail, Data: map[string]any{"code": p.Code, "retryable": p.Retryable}}
 }
 
-// Serve answers a call. What the call began runs after its answer was sent; begun is nil if it began nothing.
-type Serve func(c Call) (result any, begun func(), err error)
-
-// Answer answers a call or a batch with serve, in order, and returns what the calls began. The answer is nil if nobody
-// waits for one: notifications are left out.
-func Answer(message []byte, serve Serve) (answer []byte, begun []func()) {
+// Answer answers a call or a batch with serve, in order, and returns what the calls began: what runs after the answer was
+// sent, or nil. The answer is nil if nobody waits for one: notifications are left out.
+func Answer(message []byte, serve func(c Call) (result any, begun func(), err error)) (answer []byte, begun []func()) {
 	calls, batch, replies := calls(message)
 	for _, c := range calls {
 		if len(c.ID) == 0 {
@@ -96,27 +93,6 @@ func Notification(method string, params any) []byte {
 		Method  string `json:"method"`
 		Params  any    `json:"params"`
 	}{"2.0", method, params})
-}
-
-// Initialize answers a call of initialize. The protocol's version is the client's, or the one that the door knows.
-func Initialize(c Call, known, version string, capabilities map[string]any) (any, error) {
-	var p struct {
-		ProtocolVersion string `json:"protocolVersion"`
-	}
-	err := Params(c, &p)
-	return map[string]any{"protocolVersion": cmp.Or(p.ProtocolVersion, known), "capabilities": capabilities,
-		"serverInfo": map[string]string{"name": "lastword", "version": version}}, err
-}
-
-// Reply writes the answer to calls that came in a POST: status 202 if there is none.
-func (d *Door) Reply(w http.ResponseWriter, answer []byte) {
-	w.Header().Set("Cache-Control", "no-store")
-	if answer == nil {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(d.Redact(answer)) // a client that left misses nothing
 }
 
 func answerTo(c Call, result any, err error) reply {

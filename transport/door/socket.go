@@ -137,19 +137,6 @@ func (s *Socket) SendWith(f func(b []byte) []byte) error {
 	return err
 }
 
-// Answer answers the calls of a message, then runs all that they began, and returns when that has ended.
-func (s *Socket) Answer(message []byte, serve Serve) {
-	answer, begun := Answer(message, serve)
-	if answer == nil || s.Send(answer) != nil {
-		return
-	}
-	var all sync.WaitGroup
-	for _, run := range begun {
-		all.Go(run)
-	}
-	all.Wait()
-}
-
 // Break cuts the connection without a farewell, so that no client takes it for the end of a run.
 func (s *Socket) Break() { _ = s.ws.CloseNow() }
 

@@ -32,66 +32,12 @@ const Path = "/erlmcp"
 // New returns the handler of the Path.
 func New(d *door.Door) *door.Handler {
 	s := server{d}
+	rpc := &door.RPC{Door: d, Known: "2025-11-25", Serve: s.serve,
+		Capabilities: map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}}}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
-		"POST " + Path: s.post,
-		"GET " + Path:  s.socket,
+		"POST " + Path: rpc.Post,
+		"GET " + Path:  rpc.Open,
 	}, auth.Refuse)
-}
-
-// post answers calls, and then writes the streams that they began, one after the other.
-func (s server) post(w http.ResponseWriter, r *http.Request) error {
-	body, err := door.Read(r)
-	if err != nil {
-		return err
-	}
-	to := &wire{}
-	var out *door.Stream
-	answer, begun := door.Answer(body, func(c door.Call) (any, func(), error) {
-		result, stream, err := s.call(r.Context(), c)
-		if stream == nil {
-			return result, nil, err
-		}
-		play := func() {
-			if s.play(r.Context(), to, stream) != nil {
-				out.Break()
-			}
-		}
-		return result, play, err
-	})
-	if len(begun) == 0 {
-		s.Reply(w, answer)
-		return nil
-	}
-	kind, before, after, beat := "application/x-ndjson", "", "\n", "\n"
-	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
-		kind, before, after, beat = "text/event-stream", "data: ", "\n\n", ":\n\n"
-	}
-	out = s.Stream(w, kind)
-	to.out = out
-	to.emit = func(frame []byte) { _, _ = out.WriteString(before + string(frame) + after) } // Flush fails
-	to.beat = func() { _, _ = out.WriteString(beat) }
-	to.emit(answer)
-	_ = out.Flush() // so does the next one
-	for _, stream := range begun {
-		stream()
-	}
-	return nil
-}
-
-func (s server) socket(w http.ResponseWriter, r *http.Request) error {
-	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
-		serve := func(c door.Call) (any, func(), error) {
-			result, stream, err := s.call(socket.Context, c)
-			if stream == nil {
-				return result, nil, err
-			}
-			frames := socket.Frames()
-			to := &wire{out: frames, emit: frames.Add, beat: func() {}} // the socket has pings
-			play := func() { _ = s.play(socket.Context, to, stream) }   // it has said so, or the connection is gone
-			return result, play, err
-		}
-		return func(message []byte) { socket.Call(func() { socket.Answer(message, serve) }) }
-	})
 }
 
 // begun is a stream that a call began to read.
@@ -99,6 +45,14 @@ type begun struct {
 	run   messages.RunID
 	delay time.Duration
 	token any // of the caller's progress, or nil
+}
+
+func (s server) serve(caller *door.Caller, c door.Call) (any, func(*door.Wire) error, error) {
+	result, stream, err := s.call(caller.Context, c)
+	if stream == nil {
+		return result, nil, err
+	}
+	return result, func(to *door.Wire) error { return s.play(caller.Context, to, stream) }, err
 }
 
 func (s server) call(ctx context.Context, c door.Call) (result any, stream *begun, err error) {
@@ -119,12 +73,6 @@ func (s server) call(ctx context.Context, c door.Call) (result any, stream *begu
 		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: c.Method + " needs a streamId or taskId"}
 	}
 	switch c.Method {
-	case "initialize":
-		result, err = door.Initialize(c, "2025-11-25", s.Version,
-			map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}})
-		return result, nil, err
-	case "ping":
-		return map[string]any{}, nil, nil
 	case "tools/list":
 		return s.tools(), nil, nil
 	case "stream/subscribe":
@@ -138,7 +86,7 @@ func (s server) call(ctx context.Context, c door.Call) (result any, stream *begu
 		result, err = s.result(ctx, id)
 		return result, nil, err
 	default:
-		return nil, nil, &door.RPCError{Code: door.MethodNotFound, Message: "there is no method " + c.Method}
+		return nil, nil, door.NoMethod(c)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -10,16 +10,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// wire takes the frames of a subscriber, and what keeps its connection open.
-type wire struct {
-	out  door.Out
-	emit func(frame []byte)
-	beat func()
-}
-
 // writer writes a run to one subscriber.
 type writer struct {
-	*wire
+	*door.Wire
 	ctx    context.Context
 	begun  *begun
 	chunks int
@@ -50,7 +43,7 @@ var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 			w.fail(&door.Reason{Code: "reset", Message: "the text was taken back; ask for the task's result, or call the tool again"})
 		}
 	},
-	Heartbeat: func(w *writer) { w.beat() },
+	Heartbeat: func(w *writer) { w.Beat() },
 	Refuse:    func(w *writer, err error) { w.fail(door.ReasonOf(err)) },
 	Table: transcript.Table[*writer]{
 		transcript.Text:     {transcript.Append: (*writer).text},
@@ -59,11 +52,11 @@ var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 	}}
 
 // play writes the run until its end.
-func (s server) play(ctx context.Context, to *wire, b *begun) error {
-	w := &writer{wire: to, ctx: ctx, begun: b}
+func (s server) play(ctx context.Context, to *door.Wire, b *begun) error {
+	w := &writer{Wire: to, ctx: ctx, begun: b}
 	// A subscriber that falls behind gets what there is as one chunk.
 	follow := messages.Follow{Rate: float64(time.Second) / float64(max(b.delay, time.Millisecond))}
-	err := door.Play(ctx, s.Door, to.out, b.run, follow, &table, w, func(*transcript.Transcript) bool { return w.ended })
+	err := door.Play(ctx, s.Door, to, b.run, follow, &table, w, func(*transcript.Transcript) bool { return w.ended })
 	if w.ended {
 		return nil
 	}
@@ -72,7 +65,7 @@ func (s server) play(ctx context.Context, to *wire, b *begun) error {
 
 func (w *writer) say(method string, params any) {
 	if !w.ended {
-		w.emit(door.Notification(method, params))
+		w.Emit(door.Notification(method, params))
 	}
 }
 
@@ -82,7 +75,7 @@ func (w *writer) chunk(data any, total int) {
 		return
 	}
 	if wait := time.Until(w.last.Add(w.begun.delay)); w.chunks > 0 && wait > 0 {
-		if w.out.Flush() != nil {
+		if w.Flush() != nil {
 			return // the next one fails as well
 		}
 		select {

@@ -48,32 +48,11 @@ func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
 // New returns the handler of the Paths, and of NANO's own, /mcp and /ws.
 func New(d *door.Door) *door.Handler {
 	s := &server{Door: d, streams: map[string]*stream{}}
+	rpc := &door.RPC{Door: d, Known: "2025-01-07", Capabilities: map[string]any{"streaming": true}, Serve: s.call}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
-		"POST /mcp": s.post, "POST /nano/mcp": s.post,
-		"GET /ws": s.socket, "GET /nano/ws": s.socket,
+		"POST /mcp": rpc.Post, "POST /nano/mcp": rpc.Post,
+		"GET /ws": rpc.Open, "GET /nano/ws": rpc.Open,
 	}, auth.Refuse)
-}
-
-func (s *server) post(w http.ResponseWriter, r *http.Request) error {
-	body, err := door.Read(r)
-	if err != nil {
-		return err
-	}
-	c := &caller{ctx: r.Context(), client: clientOf(r)}
-	answer, _ := door.Answer(body, func(call door.Call) (any, func(), error) { return s.call(c, call) })
-	s.Reply(w, answer)
-	return nil
-}
-
-func (s *server) socket(w http.ResponseWriter, r *http.Request) error {
-	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
-		c := &caller{ctx: socket.Context, client: clientOf(r), socket: socket}
-		return func(message []byte) {
-			socket.Call(func() {
-				socket.Answer(message, func(call door.Call) (any, func(), error) { return s.call(c, call) })
-			})
-		}
-	})
 }
 
 // clientOf is the caller's principal, or its address where there are no tokens.
@@ -82,26 +61,14 @@ func clientOf(r *http.Request) string {
 	return cmp.Or(auth.From(r.Context()).Name, "@"+cmp.Or(host, r.RemoteAddr))
 }
 
-// caller is who calls, and how the chunks of a stream reach it: by polls, or over the socket.
-type caller struct {
-	ctx    context.Context
-	client string
-	socket *door.Socket
-}
+// begun pushes the chunks of a stream, over a socket.
+type begun = func(to *door.Wire) error
 
-// call answers a call. Over a socket it begins to push the chunks of a stream.
-func (s *server) call(c *caller, call door.Call) (result any, push func(), err error) {
-	switch call.Method {
-	case "run":
-		return s.run(c, call)
-	case "initialize":
-		result, err = door.Initialize(call, "2025-01-07", s.Version, map[string]any{"streaming": true})
-		return result, nil, err
-	case "ping":
-		return map[string]any{}, nil, nil
+func (s *server) call(c *door.Caller, call door.Call) (result any, push begun, err error) {
+	if call.Method != "run" {
+		return nil, nil, door.NoMethod(call)
 	}
-	return nil, nil, &door.RPCError{Code: door.MethodNotFound, Message: "there is no method " + call.Method +
-		"; use initialize and run"}
+	return s.run(c, call)
 }
 
 // params are those of run.
@@ -117,7 +84,7 @@ type params struct {
 	WaitMS   int64  `json:"wait_ms"`
 }
 
-func (s *server) run(c *caller, call door.Call) (any, func(), error) {
+func (s *server) run(c *door.Caller, call door.Call) (any, begun, error) {
 	var p params
 	if err := door.Params(call, &p); err != nil {
 		return nil, nil, err
@@ -129,13 +96,13 @@ func (s *server) run(c *caller, call door.Call) (any, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	id, answered, err := s.say(c.ctx, p)
+	id, answered, err := s.say(c.Context, p)
 	if err != nil {
 		s.drop(made)
 		return nil, nil, err
 	}
 	if !p.Stream {
-		result, err := s.whole(c.ctx, made, id, answered)
+		result, err := s.whole(c.Context, made, id, answered)
 		return result, nil, err
 	}
 	made.begin(id, answered)
@@ -173,17 +140,17 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 }
 
 // poll answers with the chunks that there are. On a socket it has them pushed instead.
-func (s *server) poll(c *caller, p params) (any, func(), error) {
+func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
 	found, err := s.find(c, p.StreamID)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case p.FromSeq < 0 || p.WaitMS < 0:
 		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
-	case c.socket != nil:
+	case c.Socket:
 		return found.started(c, p.FromSeq)
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(min(p.WaitMS, longestPoll.Milliseconds()))*time.Millisecond)
+	ctx, cancel := context.WithTimeout(c.Context, time.Duration(min(p.WaitMS, longestPoll.Milliseconds()))*time.Millisecond)
 	defer cancel()
 	out := struct {
 		StreamID string  `json:"stream_id"`
@@ -198,14 +165,14 @@ func (s *server) poll(c *caller, p params) (any, func(), error) {
 }
 
 // newStream makes a stream of the caller's. The oldest that has ended makes room.
-func (s *server) newStream(c *caller, streams bool) (*stream, error) {
-	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: c.client, streams: streams,
-		principal: auth.From(c.ctx).Name, more: make(chan struct{})}
+func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
+	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: clientOf(c.Request), streams: streams,
+		principal: auth.From(c.Context).Name, more: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, oldest := 0, (*stream)(nil)
 	for _, one := range s.streams {
-		if one.client != c.client || one.gone {
+		if one.client != made.client || one.gone {
 			continue
 		}
 		live++
@@ -235,7 +202,7 @@ func (s *server) drop(one *stream) {
 
 // find returns the caller's stream. Errors: notFound, for the streams of others too; expired; wrongState, for the
 // stream of a call that did not ask for chunks.
-func (s *server) find(c *caller, id string) (*stream, error) {
+func (s *server) find(c *door.Caller, id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	refuse := func(code int, why string) (*stream, error) {
@@ -243,7 +210,7 @@ func (s *server) find(c *caller, id string) (*stream, error) {
 	}
 	one := s.streams[id]
 	switch {
-	case one == nil || one.principal != auth.From(c.ctx).Name:
+	case one == nil || one.principal != auth.From(c.Context).Name:
 		return refuse(notFound, "there is no such stream")
 	case one.gone:
 		return refuse(expired, "the stream has expired; the run's id is in its first answer")

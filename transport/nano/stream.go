@@ -245,17 +245,17 @@ func (s *stream) watch(n int) {
 }
 
 // started is the answer to a call that gets chunks, with what pushes them over the caller's socket.
-func (s *stream) started(c *caller, from int) (result any, push func(), err error) {
-	if c.socket != nil {
-		push = func() {
-			s.follow(c.ctx, from, func(chunks []chunk, _ bool) bool {
+func (s *stream) started(c *door.Caller, from int) (result any, push begun, err error) {
+	if c.Socket {
+		push = func(to *door.Wire) (err error) {
+			s.follow(c.Context, from, func(chunks []chunk, _ bool) bool {
 				for _, one := range chunks {
-					if c.socket.Send(door.Notification("run", one)) != nil {
-						return false
-					}
+					to.Emit(door.Notification("run", one))
 				}
-				return true
+				err = to.Flush()
+				return err == nil
 			})
+			return err
 		}
 	}
 	return map[string]string{"stream_id": s.id, "status": "streaming_started", "run_id": string(s.run)}, push, nil
