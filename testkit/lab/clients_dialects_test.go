@@ -290,7 +290,7 @@ func seedLines(t *testing.T, cmd *exec.Cmd) (all []seedTold) {
 func erlmcpExample(t *testing.T, runs []seedRun) []seedTold {
 	list, _ := json.Marshal(runs) // strings
 	out := filepath.Join(t.TempDir(), "told")
-	run(t, filepath.Join(root, "transport", "dialect", "erlmcp"), []string{"LASTWORD_ERLMCP_RUNS=" + string(list), "LASTWORD_ERLMCP_TOLD=" + out},
+	run(t, filepath.Join(root, "transport", "erlmcp"), []string{"LASTWORD_ERLMCP_RUNS=" + string(list), "LASTWORD_ERLMCP_TOLD=" + out},
 		"go", "test", "-count=1", "-run", "^TestProcess$", ".")
 	return seedLines(t, exec.CommandContext(t.Context(), "cat", out))
 }

@@ -23,6 +23,7 @@ type Teller struct {
 
 type told struct {
 	id     messages.RunID
+	key    string
 	events []messages.Event
 	more   chan struct{} // closed when the run goes on
 }
@@ -49,7 +50,7 @@ func (t *Teller) find(id messages.RunID) (*told, error) {
 	return nil, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
 }
 
-// Submit begins to tell a story.
+// Submit begins to tell a story, or gives the run with the same key.
 func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, error) {
 	var in struct{ Text, Prompt, Message, Goal, Story string }
 	if err := json.Unmarshal(q.Input, &in); err != nil {
@@ -63,7 +64,10 @@ func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := &told{id: messages.RunID(fmt.Sprintf("%s%d", Run, len(t.runs)+1)), more: make(chan struct{})}
+	if i := slices.IndexFunc(t.runs, func(r *told) bool { return q.Key != "" && r.key == q.Key }); i >= 0 {
+		return t.runs[i].id, nil
+	}
+	r := &told{key: q.Key, id: messages.RunID(fmt.Sprintf("%s%d", Run, len(t.runs)+1)), more: make(chan struct{})}
 	for _, e := range all[i].Events {
 		e.RunID = r.id
 		switch b := e.Body.(type) {

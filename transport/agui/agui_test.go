@@ -87,17 +87,34 @@ func TestInterrupts(t *testing.T) {
 	if err != nil || string(state.Inputs[0].Value) != `"main"` {
 		t.Errorf("%v, the run is told %s", err, state.Inputs[0].Value)
 	}
-	post(t, url, say("question", current))
+	post(t, url, strings.Replace(say("question", current), `"runId":"1"`, `"runId":"3"`, 1))
 	if _, body, _ := post(t, url, strings.Replace(strings.Replace(resume, "resolved", "cancelled", 1), "{", `{"protocolVersion":"1.0",`, 1)); !strings.Contains(
 		body, `"outcome":{"type":"cancelled"}`) {
 		t.Errorf("a cancelled question: %s", body)
 	}
-	post(t, url, say("question", current))
+	post(t, url, strings.Replace(say("question", current), `"runId":"1"`, `"runId":"4"`, 1))
 	if status, _, _ := post(t, url+"/c1/cancel", ""); status != http.StatusNoContent {
 		t.Errorf("cancelled with status %d", status)
 	}
 	if state, err := teller.State(t.Context(), "r_story3"); err != nil || state.Status != messages.Canceled {
 		t.Errorf("%v, the cancelled run is %s", err, state.Status)
+	}
+}
+
+// A client whose connection was cut sends its request again, with what it has of the answer. It gets its run from the
+// beginning, and a snapshot without that part, so that it holds each message once.
+func TestRepeatedRequest(t *testing.T) {
+	teller := &stories.Teller{}
+	url := serve(t, teller)
+	_, first, _ := post(t, url, say("plain", current))
+	cut := strings.Replace(say("plain", current), `"plain"}]`, `"plain"},{"id":"r_story1.answer","role":"assistant","content":"Hello, w"}]`, 1)
+	_, again, err := post(t, url, cut)
+	const snapshot = `data: {"messages":[{"id":"u1","role":"user","content":"plain"}],"type":"MESSAGES_SNAPSHOT"}` + "\n\n"
+	if err != nil || !strings.Contains(again, snapshot) || strings.Replace(again, snapshot, "", 1) != first {
+		t.Errorf("the repeated request gets %v\n%s\nwant\n%s", err, again, first)
+	}
+	if runs, err := teller.List(t.Context(), messages.Query{}); err != nil || len(runs) != 1 {
+		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }
 

@@ -210,6 +210,40 @@ func (p pipe) Header() http.Header { return p.header }
 func (p pipe) WriteHeader(int)     {}
 func (p pipe) FlushError() error   { return nil }
 
+// A caller that may not write is told so, whatever job it names.
+func TestWritersAlone(t *testing.T) {
+	d := door.New(door.Config{Runs: &stories.Teller{}, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+	ctx := auth.With(t.Context(), auth.Principal{Name: "reader", Scopes: []auth.Scope{auth.ReadRuns}})
+	for _, job := range []string{"chat", "unknown"} {
+		_, started := d.Start(ctx, messages.Request{Job: job})
+		_, said := d.StartTurn(ctx, job, door.Turn{Text: "plain"}, nil, "")
+		for what, err := range map[string]error{"Start": started, "StartTurn": said, "Cancel": d.Cancel(ctx, "r_none", "")} {
+			if messages.CodeOf(err) != auth.CodeForbidden {
+				t.Errorf("%s of %s: %v", what, job, err)
+			}
+		}
+	}
+}
+
+// A path answers OPTIONS with its methods, and what it does not take in the protocol's form.
+func TestRoutes(t *testing.T) {
+	h := door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /a":      func(http.ResponseWriter, *http.Request) error { return nil },
+		"POST /a":     func(http.ResponseWriter, *http.Request) error { return errGone },
+		"POST /a/{b}": func(http.ResponseWriter, *http.Request) error { return nil },
+	}, func(w http.ResponseWriter, err error) { http.Error(w, string(messages.CodeOf(err)), 418) })
+	for request, want := range map[string]string{"GET /a": "200  ", "POST /a": "418  ", "POST /a/x": "200  ",
+		"PUT /a": "418 GET, HEAD, POST method_not_allowed", "OPTIONS /a": "204 GET, HEAD, POST, OPTIONS ", "GET /b": "418  not_found",
+		"POST /a/../a": "418  not_found"} {
+		method, path, _ := strings.Cut(request, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		if got := fmt.Sprintf("%d %s %s", w.Code, w.Header().Get("Allow"), strings.TrimSpace(w.Body.String())); got != want {
+			t.Errorf("%s: %q, want %q", request, got, want)
+		}
+	}
+}
+
 // A message is answered call by call, and what is no call is refused. What the calls began comes after the answer.
 func TestAnswer(t *testing.T) {
 	for body, want := range map[string]string{
