@@ -56,6 +56,8 @@ type Definition struct {
 	Name string
 	// About is what doors, plans and people need to know of it: title, schemas, effects.
 	messages.About
+	// Restart is that of every job which New makes.
+	Restart bool
 	// New makes a job of its JSON input. Bad input is an invalid_input error.
 	New func(input json.RawMessage) (Job, error)
 }

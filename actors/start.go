@@ -79,13 +79,14 @@ func (s *System) keyed(principal, key string) messages.RunID {
 	return messages.RunID(fmt.Sprintf("r_%026s", id.Text(32)))
 }
 
-// Submit starts a run of a job in Config.Jobs, by name and JSON.
+// Submit starts a run of a job in Config.Jobs, by name and JSON. The job's limits hold where the request sets none.
 func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	job, err := s.makeJob(q.Job, q.Input)
 	if err != nil {
 		return "", err
 	}
-	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Key: q.Key})
+	limits := q.Limits.Or(s.definition(q.Job).Limits)
+	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: limits, Key: q.Key})
 	if err != nil {
 		return "", err
 	}
@@ -94,12 +95,22 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 
 // makeJob calls the job's factory, whose panic is an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
-	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
-	if i < 0 {
+	d := s.definition(name)
+	if d == nil {
 		return job, invalid("there is no job %q", name)
 	}
-	err = s.guarded(func() (err error) { job, err = s.config.Jobs[i].New(input); return err })
+	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
+	job.Restart = job.Restart || d.Restart
 	return job, err
+}
+
+// definition returns the kind of job of the name, or nil.
+func (s *System) definition(name string) *Definition {
+	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.config.Jobs[i]
 }
 
 // Jobs returns what there is to know of the jobs that Submit can start, in the order of Config.Jobs.

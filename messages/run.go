@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -37,6 +38,12 @@ type Limits struct {
 	StallMS int64 `json:"stall_ms,omitempty"`
 	// Bytes is the most that the run's log may hold after merging.
 	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// Or returns the limits with those of the others where they set none.
+func (l Limits) Or(others Limits) Limits {
+	return Limits{WallClockMS: cmp.Or(l.WallClockMS, others.WallClockMS), StallMS: cmp.Or(l.StallMS, others.StallMS),
+		Bytes: cmp.Or(l.Bytes, others.Bytes)}
 }
 
 func (RunQueued) Kind() Kind      { return KindRunQueued }

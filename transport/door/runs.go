@@ -38,9 +38,6 @@ type Config struct {
 	Runs Runs
 	// Jobs are what callers may start.
 	Jobs []messages.JobInfo
-	// Prepare, which may be nil, changes what a caller gives a job before it is submitted: a folder of the caller's own,
-	// for example. Errors: invalid_input.
-	Prepare func(ctx context.Context, job string, input json.RawMessage) (json.RawMessage, error)
 	// Open opens an artifact of a run for reading; nil where runs write none. Errors: not_found where the file is gone,
 	// or is another than the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
@@ -117,27 +114,18 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
 	}
-	job, err := d.Job(q.Job)
-	if err == nil {
-		if len(q.Input) == 0 {
-			q.Input = json.RawMessage("{}")
-		}
-		if d.Prepare != nil {
-			q.Input, err = d.Prepare(ctx, q.Job, q.Input)
-		}
-	}
-	if err != nil {
+	if _, err := d.Job(q.Job); err != nil {
 		return "", err
 	}
-	return d.submit(ctx, q, job)
+	if len(q.Input) == 0 {
+		q.Input = json.RawMessage("{}")
+	}
+	return d.submit(ctx, q)
 }
 
-// submit starts a run of the job for the caller, within the job's limits where the caller gives none.
-func (d *Door) submit(ctx context.Context, q messages.Request, job messages.JobInfo) (messages.RunID, error) {
+// submit starts a run for the caller.
+func (d *Door) submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	q.Principal, q.Mode = auth.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
-	q.Limits.WallClockMS = cmp.Or(q.Limits.WallClockMS, job.Limits.WallClockMS)
-	q.Limits.StallMS = cmp.Or(q.Limits.StallMS, job.Limits.StallMS)
-	q.Limits.Bytes = cmp.Or(q.Limits.Bytes, job.Limits.Bytes)
 	return d.Runs.Submit(ctx, q)
 }
 

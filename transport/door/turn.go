@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -84,8 +85,8 @@ func (t *Turn) Close() error {
 	return nil
 }
 
-// StartTurn starts a run of the job of the name that answers with a text, or the first for "". A key makes the start
-// idempotent. Errors: forbidden, before anything else is looked at; not_found; and those of the runtime.
+// StartTurn starts a run of the job of the name that answers with a text, or the first for "". What the job does not take,
+// such as a temperature, is left out. A key makes the start idempotent. Errors: forbidden, before anything else is looked at; not_found; and those of the runtime.
 func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[string]string, key string) (messages.RunID, error) {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
@@ -98,8 +99,12 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
 		return "", err
 	}
+	var form struct{ Properties map[string]json.RawMessage }
+	if json.Unmarshal(job.Input.JSON(), &form) == nil && len(form.Properties) > 0 {
+		maps.DeleteFunc(input, func(member string, _ json.RawMessage) bool { return form.Properties[member] == nil })
+	}
 	q := messages.Request{Job: job.Name, Input: Asking(job, JSON(input)), Labels: labels, Key: key}
-	return d.submit(ctx, q, job)
+	return d.submit(ctx, q)
 }
 
 // Asking returns the input of a job with the member that says that the caller answers what the job asks.

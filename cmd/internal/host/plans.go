@@ -19,12 +19,12 @@ import (
 // planTools is the set of the tools for plans.
 const planTools = "plan"
 
-// callable are the jobs as tools: of models, or of programs, which may say more.
-func (h *Options) callable(programs bool) []mcp.JobTool {
+// tooled are the jobs as tools.
+func tooled(jobs []messages.JobInfo) []mcp.JobTool {
 	var tools []mcp.JobTool
-	for _, d := range h.jobs() {
+	for _, d := range jobs {
 		input := d.Models
-		if programs || input == nil {
+		if input == nil {
 			input = d.Input
 		}
 		tool := mcp.JobTool{Job: d.Name, Title: d.Title, Description: d.Description, Input: input.JSON(), Output: d.Output.JSON(),

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -107,11 +105,9 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 func (i *Server) addJobs() error {
 	h := i.options
 	if h.HTTP {
-		if err := i.newAPI(); err != nil {
-			return err
-		}
+		i.newAPI()
 	}
-	jobs := h.callable(false)
+	jobs := tooled(i.system.Jobs())
 	last := len(jobs) - 1
 	if slices.Contains(h.tools, planTools) {
 		if err := i.registerPlans(jobs[last]); err != nil {
@@ -122,30 +118,12 @@ func (i *Server) addJobs() error {
 }
 
 // newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
-func (i *Server) newAPI() error {
-	h, known, tools := i.options, map[string]messages.JobInfo{}, map[string]mcp.JobTool{}
-	for _, job := range i.system.Jobs() {
-		known[job.Name] = job
-	}
-	config := door.Config{Runs: i.system, Open: h.artifact, Version: ThisBuild().Full(), Redact: h.Secrets.Bytes,
-		Secure: h.Secure, Lag: i.Metrics.Lag,
-		Prepare: func(ctx context.Context, job string, input json.RawMessage) (json.RawMessage, error) {
-			tool := tools[job]
-			return tool.JobInput(ctx, input)
-		}}
-	for _, tool := range h.callable(true) {
-		if err := tool.Compile(); err != nil {
-			return err
-		}
-		job := known[tool.Job]
-		job.Description, job.Limits = tool.Description, tool.Limits
-		job.Input = func() json.RawMessage { return tool.Input }
-		tools[tool.Job], config.Jobs = tool, append(config.Jobs, job)
-	}
-	to := door.New(config)
+func (i *Server) newAPI() {
+	h := i.options
+	to := door.New(door.Config{Runs: i.system, Jobs: i.system.Jobs(), Open: h.artifact, Version: ThisBuild().Full(),
+		Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
 	i.API = http.New(to)
 	i.newDialects(to)
-	return nil
 }
 
 // addTools adds the tools; those that ask a model only where somebody configured one.
