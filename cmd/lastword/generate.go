@@ -251,7 +251,10 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	if g.output != "" {
 		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
 	}
-	if g.output != toStdout {
+	switch { // named as the user does
+	case g.inPlace:
+		g.show.Folder = in.Repository
+	case g.output != toStdout:
 		g.show.Folder = in.Out
 	}
 	switch {
