@@ -45,6 +45,9 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 		if over, err := obeyed(c, state, err); over {
 			return err
 		}
+		if why := s.unendable(c.Run); why != nil {
+			return why
+		}
 		if r := s.active(c.Run); r != nil && ask { // this node has claimed it meanwhile
 			s.obey(c)
 		} else if err == nil && ask {

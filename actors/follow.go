@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -206,6 +207,9 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 		kept, err := f.system.archive.Next(ctx, c.id, c.after)
 		if c != f.runs[0] && messages.CodeOf(err) == messages.CodeNotFound { // a child that has not started, or was forgotten
 			return batch{Batch: journal.Batch{Over: c.ended}}, nil
+		}
+		if len(kept.Events) == 0 && !kept.Over {
+			err = cmp.Or(err, f.system.unendable(c.id))
 		}
 		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
 		return batch{Batch: kept}, err

@@ -82,8 +82,48 @@ func TestRefusedToTheEnd(t *testing.T) {
 		if _, err := s.Start(t.Context(), job(nothing), actors.Options{}); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Minute)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		_, waited := run.Wait(ctx)
+		for what, err := range map[string]error{"Wait": waited, "Cancel": run.Cancel(ctx, "")} {
+			if messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
 	})
+}
+
+// A sub-run whose terminal the store refuses for good does not hold its parent, whether that waits for it or is cancelled.
+func TestChildWithoutALastWord(t *testing.T) {
+	for _, canceled := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(b journal.Block) testkit.Disturbance {
+				return testkit.Disturbance{Never: b.Head().Ended && strings.Contains(string(b.Run), ".c")}
+			}}
+			s := open(t, actors.Config{Journal: j})
+			run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+				sub, err := c.Start(ctx, job(nothing), actors.Options{})
+				if err == nil && !canceled {
+					_, err = sub.Wait(ctx)
+				}
+				if canceled {
+					<-ctx.Done()
+				}
+				return err
+			}), actors.Options{})
+			want := messages.Failed
+			if canceled {
+				time.Sleep(time.Second)
+				want = messages.Canceled
+				if err := run.Cancel(t.Context(), ""); err != nil {
+					t.Error(err)
+				}
+			}
+			if end := within(t, run, 10*time.Second); end.Status != want || end.Children[0].Status != messages.Failed {
+				t.Errorf("%+v", end)
+			}
+		})
+	}
 }
 
 // A first block that is refused for good is the error of whoever starts the run.
@@ -154,6 +194,8 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 			refusals <- task.Emit(messages.ToolStarted{Call: "2"}, "\xff")
 			refusals <- task.Say("\xff", "text")
 			_, err = task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?", TimeoutMS: 1 << 62})
+			refusals <- err
+			_, err = task.Start(ctx, job(nothing), actors.Options{Key: "#1"}) // the name of the first sub-run without a key
 			refusals <- err
 			close(refusals)
 			_, err = task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?"})

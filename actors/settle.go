@@ -68,6 +68,9 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 		kept := s.settled(child, errParentEnded) && s.awaitKept(child)
 		return child.log.state(), kept
 	}
+	if s.unendable(c.Child) != nil {
+		return unended, true
+	}
 	_, err := s.State(s.ctx, c.Child)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		child, err := s.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
@@ -81,7 +84,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 		return messages.State{}, false
 	}
 	end, err := s.wait(s.ctx, c.Child, nil)
-	return end, err == nil
+	return end, err == nil // the next look finds one that nobody can end
 }
 
 // childElsewhere waits for the end of a child that has no parent on this node, and tells the parent.
@@ -93,6 +96,9 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 	if messages.CodeOf(err) == messages.CodeNotFound && s.active(id) == nil { // it was given up before it had a log
 		s.bury(parent, id)
 		return true
+	}
+	if s.unendable(id) != nil {
+		end, err = unended, nil
 	}
 	if err != nil {
 		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
@@ -311,8 +317,11 @@ func (s *System) lost(r *activeRun) {
 // follows what is durable. If that is refused as well, nobody can end the run.
 func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	if old.refused {
-		s.counts.ended.Add(1)
 		s.setAside(old.id, why)
+		s.relay.notify(old.id)
+		if old.parent != nil {
+			old.parent.post(overOf(old.id, unended))
+		}
 		return true
 	}
 	fold, head, err := s.foldAll(s.ctx, old.id)
@@ -332,6 +341,17 @@ func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	s.mu.Unlock()
 	s.takeOver(r, why.why)
 	return true
+}
+
+// unended stands for the end of a child that nobody can end.
+var unended = messages.State{Status: messages.Failed, End: &messages.End{Cause: messages.CauseJournalUnavailable}}
+
+// unendable returns why nobody can end the run, or nil: the journal has refused for good its terminal.
+func (s *System) unendable(id messages.RunID) error {
+	if why, never := errors.AsType[unstorable](locked(&s.mu, func() error { return s.broken[id] })); never {
+		return why
+	}
+	return nil
 }
 
 // bury writes the log of a child that has none, and so tells the parent of its end.

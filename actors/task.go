@@ -304,6 +304,9 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 			"the run is %d sub-runs deep already, and no more are allowed: do the work in this one", s.config.MaxDepth)
 	}
 	name := o.Key
+	if strings.HasPrefix(name, "#") {
+		return nil, invalid("the key of a sub-run begins with no #, as the names of those without a key do")
+	}
 	if name == "" {
 		a.mu.Lock()
 		a.children++
