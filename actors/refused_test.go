@@ -208,7 +208,7 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		for _, value := range []string{"yes", "{", "\"\xff"} {
+		for _, value := range []string{"yes", "{", "\"\xff\""} {
 			if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(value), ""); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 				t.Errorf("the answer %q: %v", value, err)
 			}

@@ -103,6 +103,9 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 // stepResult returns the result as it is kept. Its errors are permanent: f need not be called again to know them.
 func stepResult(name string, v any) (json.RawMessage, error) {
 	data, err := json.Marshal(v)
+	if err == nil {
+		err = messages.Check(messages.StepKept{Result: data})
+	}
 	switch {
 	case err != nil:
 		return nil, supervision.Permanent(invalid("the result of step %q is not JSON: %v", name, err))

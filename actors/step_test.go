@@ -229,6 +229,12 @@ func TestResultsOfStepsAreBounded(t *testing.T) {
 				if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) || !strings.Contains(err.Error(), `"odd"`) {
 					t.Errorf("attempt %d: a result that is not JSON: %v", c.Attempt(), err)
 				}
+				for name, raw := range map[string]string{"bytes": "\"\xff\"", "deep": strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999)} {
+					_, err := actors.Do(ctx, c, name, gives(json.RawMessage(raw), nil))
+					if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+						t.Errorf("attempt %d: a result that no reader could read: %s: %v", c.Attempt(), name, err)
+					}
+				}
 				return last
 			}
 		}

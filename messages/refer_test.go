@@ -116,16 +116,16 @@ func TestRewindOfManyTextsFits(t *testing.T) {
 func TestCheckNamesTheField(t *testing.T) {
 	nan := math.NaN()
 	for want, b := range map[string]messages.Body{
-		"the arguments of a tool.started is not JSON, or nested too deep": messages.ToolStarted{Call: "1", Arguments: json.RawMessage(`{"a":`)},
-		"the schema of a input.required is not JSON, or nested too deep":  messages.InputRequired{Request: "q", Schema: json.RawMessage("{")},
-		"the value of a input.received is not JSON, or nested too deep":   messages.InputReceived{Request: "q", Value: json.RawMessage("yes")},
-		"the result of a tool.completed is not JSON, or nested too deep":  messages.ToolCompleted{Call: "1", Result: json.RawMessage("]")},
-		"the result of a step.kept is not JSON, or nested too deep":       messages.StepKept{Step: "s", Result: json.RawMessage(strings.Repeat("[", 9999) + strings.Repeat("]", 9999))},
-		"the name of a artifact.written is not UTF-8":                     messages.ArtifactWritten{Artifact: messages.Artifact{Name: "\xff"}},
-		"the tool of a llm.completed is not UTF-8":                        messages.LLMCompleted{Calls: []messages.ToolCall{{Tool: "\xfe"}}},
-		"the message of a tool.completed is not UTF-8":                    messages.ToolCompleted{Error: messages.Errorf("error", "\xff")},
-		"the confidence of a thought.done is no number that JSON has":     messages.ThoughtDone{Stream: "t", Confidence: &nan},
-		"the labels of a run.queued is not UTF-8":                         messages.RunQueued{Job: "j", Labels: map[string]string{"a": "\xff"}},
+		"the arguments of a tool.started is not JSON in UTF-8, or nested too deep": messages.ToolStarted{Call: "1", Arguments: json.RawMessage(`{"a":`)},
+		"the schema of a input.required is not JSON in UTF-8, or nested too deep":  messages.InputRequired{Request: "q", Schema: json.RawMessage("{")},
+		"the value of a input.received is not JSON in UTF-8, or nested too deep":   messages.InputReceived{Request: "q", Value: json.RawMessage("yes")},
+		"the result of a tool.completed is not JSON in UTF-8, or nested too deep":  messages.ToolCompleted{Call: "1", Result: json.RawMessage("]")},
+		"the result of a step.kept is not JSON in UTF-8, or nested too deep":       messages.StepKept{Step: "s", Result: json.RawMessage(strings.Repeat("[", 9999) + strings.Repeat("]", 9999))},
+		"the name of a artifact.written is not UTF-8":                              messages.ArtifactWritten{Artifact: messages.Artifact{Name: "\xff"}},
+		"the tool of a llm.completed is not UTF-8":                                 messages.LLMCompleted{Calls: []messages.ToolCall{{Tool: "\xfe"}}},
+		"the message of a tool.completed is not UTF-8":                             messages.ToolCompleted{Error: messages.Errorf("error", "\xff")},
+		"the confidence of a thought.done is no number that JSON has":              messages.ThoughtDone{Stream: "t", Confidence: &nan},
+		"the labels of a run.queued is not UTF-8":                                  messages.RunQueued{Job: "j", Labels: map[string]string{"a": "\xff"}},
 	} {
 		if err := messages.Check(b); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -295,8 +295,9 @@ var (
 func unwritable(v reflect.Value) (field, why string) {
 	switch k := v.Kind(); {
 	case v.IsValid() && v.Type() == rawJSON:
-		if raw := v.Bytes(); len(raw) > 0 && (!json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
-			return "value", "not JSON, or nested too deep"
+		raw := v.Bytes() // encoding/json takes bytes in strings that are not UTF-8, and writes them again
+		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
+			return "value", "not JSON in UTF-8, or nested too deep"
 		}
 	case k == reflect.String && !utf8.ValidString(v.String()):
 		return "value", "not UTF-8"
