@@ -128,7 +128,7 @@ func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered
 // are no chunks.
 func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, answered string) (any, error) {
 	end, err := s.Wait(ctx, id, answered)
-	made.finish(nil)
+	made.pieces.End(nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -167,7 +167,7 @@ func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
 // newStream makes a stream of the caller's. The oldest that has ended makes room.
 func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
 	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: clientOf(c.Request), streams: streams,
-		principal: auth.From(c.Context).Name, more: make(chan struct{})}
+		principal: auth.From(c.Context).Name, pieces: door.NewPieces(maxBytes)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, oldest := 0, (*stream)(nil)
@@ -176,7 +176,7 @@ func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
 			continue
 		}
 		live++
-		if one.hasEnded() && (oldest == nil || one.used.Before(oldest.used)) {
+		if one.pieces.Ended() && (oldest == nil || one.used.Before(oldest.used)) {
 			oldest = one
 		}
 	}
