@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/own"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -14,10 +15,18 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// existingFiles are where repositories keep the llms.txt that they publish.
-var existingFiles = []string{
-	NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt, "docs/public/" + NameTxt,
-	"website/static/" + NameTxt,
+// existing are the paths at which the repository may have an llms.txt of its maintainers, published or not: the usual
+// ones, and wherever else one lies, the shallow first.
+func (r *Repository) existing() []string {
+	names := []string{NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt}
+	var others []string
+	for _, f := range r.Scan.Files {
+		if path.Base(f.Path) == NameTxt && f.Place != scan.Test && f.Place != scan.Example && !slices.Contains(names, f.Path) {
+			others = append(others, f.Path)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	return append(names, others...)
 }
 
 // mostExisting bounds the llms.txt that is read.
@@ -28,7 +37,7 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.
 	if r.options.Fresh {
 		return index
 	}
-	for _, name := range existingFiles {
+	for _, name := range r.existing() {
 		data, err := readAtMost(r.files, name, mostExisting)
 		if err != nil || len(data) == 0 {
 			continue

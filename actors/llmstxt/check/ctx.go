@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Ctx reads an llms-ctx.txt as it is written to it: nested elements, each tag on a line of its own, and text without
-// marks. Whatever it accepts is well-formed XML. The zero value is ready.
+// Ctx reads an llms-ctx.txt as it is written to it: nested elements, each tag on a line of its own. The text of a doc
+// element stands as it is, but for what would end the element; the rest is well-formed XML. The zero value is ready.
 type Ctx struct {
 	line   []byte   // what has come of it
 	number int      // of the line, from 1
@@ -56,8 +56,15 @@ var ctxTag = regexp.MustCompile(`^<(/?)([a-z_][a-z0-9_-]*)` +
 
 func (c *Ctx) read(line []byte) {
 	c.number++
-	if !isXMLText(line) {
+	inside := len(c.open) > 0 && c.open[len(c.open)-1] == "doc" && !bytes.Equal(line, []byte("</doc>\n"))
+	if !isText(line) || !inside && !hasEntities(line) {
 		c.fail("a character that XML does not have, or an & that begins no entity")
+	}
+	if inside {
+		if bytes.Contains(line, []byte("</doc")) {
+			c.fail("the end of the element within its text")
+		}
+		return
 	}
 	if line[0] != '<' {
 		if len(c.open) == 0 || bytes.IndexByte(line, '<') >= 0 || bytes.IndexByte(line, '>') >= 0 {
@@ -81,15 +88,23 @@ func (c *Ctx) read(line []byte) {
 
 var entities = [][]byte{[]byte("&amp;"), []byte("&lt;"), []byte("&gt;"), []byte("&quot;")}
 
-func isXMLText(text []byte) bool {
-	ascii := true
+// hasEntities holds where each & begins an entity.
+func hasEntities(text []byte) bool {
 	for i, b := range text {
+		if b == '&' && !slices.ContainsFunc(entities, func(e []byte) bool { return bytes.HasPrefix(text[i:], e) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func isText(text []byte) bool {
+	ascii := true
+	for _, b := range text {
 		switch {
 		case b >= utf8.RuneSelf:
 			ascii = false
 		case b < ' ' && b != '\n' && b != '\t' && b != '\r':
-			return false
-		case b == '&' && !slices.ContainsFunc(entities, func(e []byte) bool { return bytes.HasPrefix(text[i:], e) }):
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -77,13 +78,15 @@ func FuzzFull(f *testing.F) {
 	})
 }
 
-// What is accepted as an llms-ctx.txt is well-formed XML, however it is written.
+var docText = regexp.MustCompile(`(?sm)^(<doc[ >][^\n]*\n).*?^</doc>\n`)
+
+// What is accepted as an llms-ctx.txt is well-formed XML but for the text of files, however it is written.
 func FuzzCtx(f *testing.F) {
 	const whole = "<project title=\"a &amp; b\" summary=\"\">\n- c\n<docs>\n<doc title=\"d\" desc=\"e\" cut=\"1 byte\">\nü &lt;\n</doc>\n</docs>\n</project>\n"
 	f.Add(whole)
 	for _, damage := range [][2]string{{"&amp;", "&"}, {"</docs>\n", ""}, {"<docs>\n", ""}, {"- c", "<c"}, {"ü", "\x01"}, {"ü", "\xff"},
 		{"ü", "\uFFFF"}, {"</project>", "</project>\n<project>\n</project>"}, {"<project", "a\n<project"}, {"</doc>", "</dog>"},
-		{"</project>\n", "</project>"}, {whole, ""}, {"\"d\"", "\"d"}, {"&lt;", "<"}} {
+		{"</project>\n", "</project>"}, {whole, ""}, {"\"d\"", "\"d"}, {"&lt;", "</doc >"}} {
 		text := strings.Replace(whole, damage[0], damage[1], 1)
 		if ctxAccepts(f, text) {
 			f.Errorf("%q is accepted", text)
@@ -97,6 +100,7 @@ func FuzzCtx(f *testing.F) {
 		if !ctxAccepts(t, text) {
 			return
 		}
+		text = docText.ReplaceAllString(text, "$1</doc>\n") // stands as it is
 		for d := xml.NewDecoder(strings.NewReader(text)); ; {
 			if _, err := d.Token(); err == io.EOF {
 				return

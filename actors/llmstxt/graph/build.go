@@ -49,7 +49,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.
 		Edges: []Edge{}, Remote: repo.Origin.Remote, Commit: repo.Origin.Commit, Folder: g.line(repo.Origin.Prefix)}
 	list := g.bounded(ps.list())
 	partly := plan(list)
-	if err := readAll(ctx, files, list, o); err != nil {
+	if err := readAll(ctx, files, list, survey.Uses, o); err != nil {
 		return nil, err
 	}
 	g.connect(survey.Imports, list)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
@@ -81,11 +82,11 @@ func stemOf(p string) string {
 }
 
 // readAll reads the packages, a few at a time.
-func readAll(ctx context.Context, files fs.FS, list []*part, o Options) error {
+func readAll(ctx context.Context, files fs.FS, list []*part, uses rank.Uses, o Options) error {
 	done := 0
 	for _, err := range inorder.Each(ctx, o.Go, min(runtime.GOMAXPROCS(0), 4), len(list),
 		func(ctx context.Context) (func(i int) (*part, error), func()) {
-			r := &reading{ctx: ctx, reader: scan.NewReader(files)}
+			r := &reading{ctx: ctx, reader: scan.NewReader(files), uses: uses}
 			return func(i int) (*part, error) { return r.read(list[i]), nil }, r.reader.Close
 		}) {
 		if err != nil {
@@ -102,6 +103,7 @@ func readAll(ctx context.Context, files fs.FS, list []*part, o Options) error {
 type reading struct {
 	ctx    context.Context
 	reader *scan.Reader
+	uses   rank.Uses // of the files that the ranking has read
 }
 
 // read fills in what the files of a package say.
@@ -155,8 +157,11 @@ func (r *reading) other(p *part, f *file) {
 	}
 	data := r.text(f)
 	text := string(data)
-	f.specs = slices.Clip(source.Imports(f.Language, source.Code(f.Language, text)))
-	f.specs = f.specs[:min(len(f.specs), fileSpecs)]
+	specs, known := r.uses[f.Path]
+	if !known {
+		specs = source.Imports(f.Language, source.Code(f.Language, text))
+	}
+	f.specs = slices.Clip(specs[:min(len(specs), fileSpecs)])
 	var outline surface.Outline
 	if f.whole {
 		outline, _ = source.Outline(r.ctx, f.Language, data)

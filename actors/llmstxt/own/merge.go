@@ -61,7 +61,8 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room 
 	for _, s := range out.Sections {
 		room -= len(s.Links)
 	}
-	for _, s := range sections {
+	// Optional takes its room before the others: it says how to work on the project.
+	for _, s := range slices.SortedStableFunc(slices.Values(sections), func(a, b rank.Section) int { return last(b) - last(a) }) {
 		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
 			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
 		})

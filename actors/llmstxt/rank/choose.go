@@ -96,7 +96,7 @@ func (r *ranking) weighPaths() {
 			x.add(-0.6, "")
 		}
 		if x.marked = r.isMarked(x); x.marked && !(x.class == classPage && x.listed > 0) {
-			x.add(-0.9+0.6*math.Min(1, float64(x.imported)/4), "")
+			x.add(-0.9+0.8*math.Min(1, float64(x.imported)/4), "")
 		}
 		if base := path.Base(x.Path); strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") {
 			x.add(-0.15, "")

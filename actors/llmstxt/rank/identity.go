@@ -35,6 +35,9 @@ func (v *survey) title() string {
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
 	name := moduleName(v.product().Name)
 	t = titleVersion.ReplaceAllString(t, "")
+	if before, _, headline := strings.Cut(t, ": "); headline && v.isNamed(before) {
+		t = before
+	}
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) && !strings.ContainsAny(t[len(t)-1:], "?.") {
 		return t
 	}
@@ -46,6 +49,13 @@ func (v *survey) title() string {
 		name = base
 	}
 	return cmp.Or(v.spelled(name), v.repo.Origin.Repo, v.repo.Name)
+}
+
+// isNamed holds for a name that the repository, or its package, goes by.
+func (v *survey) isNamed(name string) bool {
+	return slices.ContainsFunc([]string{moduleName(v.product().Name), v.repo.Origin.Repo, v.repo.Name}, func(known string) bool {
+		return known != "" && prose.SameWords(known, name)
+	})
 }
 
 // spelled writes a name in capitals, as build files have it, as the README's prose begins with it.
@@ -61,6 +71,9 @@ func (v *survey) spelled(name string) string {
 	}
 	return name
 }
+
+// unreleased is a version that nobody can install yet.
+var unreleased = regexp.MustCompile(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
 
 var (
 	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // or its name, at an end of a title
@@ -89,7 +102,7 @@ func (v *survey) facts() []Fact {
 	}
 	version := strings.TrimPrefix(v.repo.Origin.Version, "v")
 	if v.isPublished(m) {
-		version = cmp.Or(m.Version, version)
+		version = cmp.Or(unreleased.ReplaceAllString(m.Version, ""), version)
 	} else {
 		m = manifest.Manifest{Requires: m.Requires, License: m.License, Scripts: m.Scripts}
 	}

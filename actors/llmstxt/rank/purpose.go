@@ -89,11 +89,20 @@ func (v *survey) assembled(prosaic, later purpose) purpose {
 			parts = append(parts, item)
 		}
 	}
-	if len(parts) < 2 {
+	reason := "the README's title and its first list"
+	if len(parts) < 2 && !v.says(later.text) {
+		reason, parts = "the README's title and its headings", v.readme.Headings(4)
+	}
+	if len(parts) < 2 || len(parts) < 3 && later.text != "" {
 		return later
 	}
-	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path,
-		reason: "the README's title and its first list"}
+	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path, reason: reason}
+}
+
+// says holds for a text that has one of the names that the repository goes by.
+func (v *survey) says(text string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(v.names(), func(name string) bool { return prose.HasWords(low, name) })
 }
 
 // purposes lists the texts to choose from. Folders' names have no part in it.

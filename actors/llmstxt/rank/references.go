@@ -84,8 +84,8 @@ func (r *ranking) readSources() {
 		if x.class == classNone {
 			continue
 		}
-		x.add(0.95*share(out[x], most), "uses "+prose.Count(out[x], "file")+" of the repository")
-		x.add(0.45*share(x.imported, mostIn), "used by "+prose.Count(x.imported, "file"))
+		x.add(0.95*share(out[x], max(most, 8)), "uses "+prose.Count(out[x], "file")+" of the repository")
+		x.add(0.45*share(x.imported, max(mostIn, 8)), "used by "+prose.Count(x.imported, "file"))
 		mentions := 0
 		for _, name := range texts[i].defines {
 			if len(defined[name]) < 3 && isTelling(name) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Ctx writes llms-ctx.txt: a project element with one element per section, in it a doc element per linked file. In
-// format 1 the Optional section is left out, as that version of the format has it. The result is well-formed XML
-// whatever the files hold. dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
+// format 1 the Optional section is left out, as that version of the format has it. Models read it: the text of a file
+// stands as it is, but for what would end its element. dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
 func Ctx(
 	ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack,
 ) (dropped []string, err error) {
@@ -82,14 +82,14 @@ func ctxBlock(b *bytes.Buffer, e entry, f fileText) {
 		fmt.Fprintf(b, " cut=\"%d bytes\"", f.cut)
 	}
 	b.WriteString(">\n")
-	_, _ = escapeXML.WriteString(b, string(f.text)) // a buffer refuses nothing
+	b.Write(bytes.ReplaceAll(f.text, []byte("</doc"), []byte("&lt;/doc")))
 	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
 		b.WriteByte('\n')
 	}
 	b.WriteString("</doc>\n")
 }
 
-// escapeXML leaves quotes and line ends as they are, for models read them.
+// escapeXML leaves quotes and line ends as they are.
 var escapeXML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func attribute(s string) string { return strings.ReplaceAll(escapeXML.Replace(s), `"`, "&quot;") }

@@ -2,14 +2,13 @@ package render
 
 import (
 	"bytes"
-	"math"
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// Fit gives the index with as many links as an llms.txt of the budget's bytes can hold, and those that it cannot, the
-// least important first. least is what title, summary and facts take alone: a budget below that holds nothing.
+// Fit gives the index with as many links as an llms.txt of the budget's bytes can hold, and those that it cannot, in
+// the order in which they were given up. least is what title, summary and facts take alone: a budget below that holds nothing.
 func Fit(index *rank.Index, budget int64) (fitting *rank.Index, dropped []rank.Link, least int64) {
 	least = int64(len(newView(index).front()))
 	fitting = new(*index)
@@ -29,25 +28,26 @@ func Fit(index *rank.Index, budget int64) (fitting *rank.Index, dropped []rank.L
 	}
 }
 
-// dropLeast takes the least important link away, and its section if that has no other: those of Optional before all
-// others, later ones before earlier ones of the same score.
+// dropLeast takes the least important link of the longest section away, and the section if it has no other; those of
+// Optional, which say how to work on the project, when there are no others.
 func dropLeast(index *rank.Index) []rank.Link {
-	section, link, least := 0, 0, math.MaxInt
+	section := 0
 	for i, s := range index.Sections {
-		for j, l := range s.Links {
-			worth := l.Score
-			if s.Name == rank.Optional {
-				worth -= math.MaxInt32
-			}
-			if worth <= least {
-				section, link, least = i, j, worth
-			}
+		longest := index.Sections[section]
+		if s.Name != rank.Optional && (longest.Name == rank.Optional || len(s.Links) >= len(longest.Links)) {
+			section = i
 		}
 	}
 	all, links := index.Sections, index.Sections[section].Links
 	if len(links) < 2 {
 		index.Sections = slices.Concat(all[:section], all[section+1:])
 		return links
+	}
+	link := 0
+	for j, l := range links {
+		if l.Score <= links[link].Score {
+			link = j
+		}
 	}
 	index.Sections = slices.Clone(all)
 	index.Sections[section].Links = slices.Concat(links[:link], links[link+1:])

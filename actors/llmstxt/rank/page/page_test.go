@@ -89,15 +89,11 @@ func TestLicence(t *testing.T) {
 	}
 }
 
-// TestCoversLeavesSponsorsOut defends "sponsor words get into a note": their headings are links to their sites.
-func TestCoversLeavesSponsorsOut(t *testing.T) {
+// TestHeadingsLeaveSponsorsOut defends "sponsor words get into a note": their headings are links to their sites.
+func TestHeadingsLeaveSponsorsOut(t *testing.T) {
 	text := "# Frob\n\n### [Warp, the AI terminal](https://warp.example)\n\n# Concepts\n\n# [Usage](docs/usage.md)\n"
-	if got := page.Read("README.md", text).Covers(); got != "Concepts · Usage" {
-		t.Errorf("covers %q", got)
-	}
-	log := "# Changes\n\n## [1.2.0](https://x.example/1)\n\n## [1.1.0](https://x.example/2)\n"
-	if got := page.Read("CHANGELOG.md", log).Versions(); got != "Versions 1.2.0, 1.1.0" {
-		t.Errorf("versions %q", got)
+	if got := strings.Join(page.Read("README.md", text).Headings(4), " · "); got != "Concepts · Usage" {
+		t.Errorf("headings %q", got)
 	}
 }
 

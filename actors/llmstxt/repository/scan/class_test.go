@@ -109,7 +109,7 @@ func TestPlaces(t *testing.T) {
 			src/net/http/testdata/a.txt fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go
 			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift
 			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts test.js
-			bench/samples/a.md src/locale/af/snapshot.md
+			fixtures/samples/a.md src/locale/af/snapshot.md
 			src/IntegrationTests/A.cs integration_test/a.exs pkgs/web_conformance_tests/lib/a.dart src/book/tests.rs`,
 		scan.Example: `examples/a.go _examples/a.go samples/x/y.cs demo/index.js samples/src/main/java/a/A.java`,
 		scan.Meta:    `.github/x.md .vscode/settings.json .config/tests/a.md`,
