@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -227,13 +228,18 @@ func (m *machine) hasUnclaimed(a *attempt) bool {
 	return false
 }
 
+// childEnded says of a child, by the last part of its id, how it ended.
+func childEnded(id messages.RunID, status messages.Status) string {
+	return "child " + string(id[strings.LastIndexByte(string(id), '.')+1:]) + " " + string(status)
+}
+
 // childOver records the end of a child, which the child's own log has already.
 func (m *machine) childOver(o *childOver) {
 	if m.children[o.id] == nil {
 		return
 	}
 	delete(m.children, o.id)
-	_ = m.record(o.event(), "child "+string(o.status))
+	_ = m.record(o.event(), childEnded(o.id, o.status))
 	switch p := m.phase.(type) {
 	case settling:
 		m.completed(p.done)

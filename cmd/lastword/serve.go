@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/web"
 )
@@ -204,9 +206,18 @@ func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Liste
 	}
 	listener, err := listenOn(network, address)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot listen: %w", err)
+		return nil, nil, errListen(err)
 	}
 	return listener, s.routes(entrance, door, inside, resource), nil
+}
+
+// errListen says what to do where nothing can listen.
+func errListen(err error) error {
+	err = fmt.Errorf("cannot listen: %w", err)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w\nanother program is there, perhaps a server: lastword ui shows it; --http 127.0.0.1:0 takes a free port", err)
+	}
+	return &exit.Error{Code: exit.Configuration, Err: err}
 }
 
 // listenOn listens. The socket that a killed server has left goes first.
@@ -240,7 +251,7 @@ func metadataOf(resource string) string {
 
 func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, inside *host.Server, resource string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, entrance.Wrap(door))
+	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(door)))
 	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
 	for path, dialect := range inside.Dialects {
@@ -267,6 +278,33 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 	return mux
 }
 
+// aboutMCP answers browsers, which people send to the address of agents, and hands all others on.
+func aboutMCP(page, door http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		door.ServeHTTP(w, r)
+	})
+}
+
+// aboutPage says what the address is. url is the one that clients use, if a proxy is in front.
+func aboutPage(url string) http.Handler {
+	const text = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>lastword for agents</title>
+<h1>This address is for agents</h1>
+<p>Agents call lastword's jobs here as MCP tools (streamable HTTP). In Claude Code, for example:</p>
+<pre>claude mcp add --transport http lastword %s</pre>
+<p><code>lastword mcp --print-config HOST</code> prints the settings of other hosts.</p>
+<p><a href="/">The page for people</a> shows the runs.</p>
+`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'")
+		_, _ = fmt.Fprintf(w, text, html.EscapeString(cmp.Or(url, "http://"+r.Host+mcpPath))) // the caller may have left
+	})
+}
+
 // adminsOnly asks for the scope admin, where tokens are asked for.
 func adminsOnly(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -286,7 +324,7 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen: %w", err)
+		return nil, errListen(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
@@ -347,12 +385,25 @@ func urlOf(listener net.Listener) string {
 	return "http://" + listener.Addr().String()
 }
 
-func announce(stderr io.Writer, listener net.Listener) error {
+// announce says where people, programs and agents go, and where the runs are kept.
+func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 	url := urlOf(listener)
+	var lines strings.Builder
+	fmt.Fprintf(&lines, "listening on %s\n", url)
 	if listener.Addr().Network() != "unix" {
-		url += mcpPath
+		lines.Reset()
+		fmt.Fprintf(&lines, "listening on %s/ (the page; lastword ui opens it)\n", url)
+		fmt.Fprintf(&lines, "  programs  %s/v1\n  agents    %s%s\n", url, url, mcpPath)
 	}
-	_, err := fmt.Fprintf(stderr, "listening on %s\n", url)
+	where := "in memory; they end with this process"
+	switch folder := s.Store.Folder(s.Env()); {
+	case folder != "":
+		where = folder
+	case s.Store.Durable():
+		where = "in NATS"
+	}
+	fmt.Fprintf(&lines, "  runs      %s\n", terminal.Printable(where))
+	_, err := io.WriteString(stderr, lines.String())
 	return err
 }
 
@@ -375,7 +426,7 @@ func notify(env environment.Variables, state string) {
 func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener net.Listener, handler http.Handler) error {
 	ctx := cmd.Context()
 	attached, first := host.Interruptible(ctx, func() {}) // before anybody hears of the server, and may stop it
-	if err := errors.Join(inside.Announce(urlOf(listener)), announce(cmd.ErrOrStderr(), listener)); err != nil {
+	if err := errors.Join(inside.Announce(urlOf(listener)), s.announce(cmd.ErrOrStderr(), listener)); err != nil {
 		first()
 		return errors.Join(err, inside.Close(ctx))
 	}

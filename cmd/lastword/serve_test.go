@@ -28,6 +28,7 @@ type served struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	url    string // of /mcp
+	said   string // after its first line
 	stderr chan string
 }
 
@@ -54,6 +55,14 @@ func serving(t *testing.T, cmd *exec.Cmd) *served {
 		line, err := lines.ReadString('\n')
 		if s.url, listening = strings.CutPrefix(strings.TrimSpace(line), "listening on "); !listening {
 			before.WriteString(line)
+		}
+		if page, _, found := strings.Cut(s.url, "/ (the page"); found {
+			s.url = page + mcpPath
+		}
+		for more := true; listening && more; { // where else, up to where the runs are
+			about, err := lines.ReadString('\n')
+			s.said += about
+			more = err == nil && !strings.HasPrefix(about, "  runs ")
 		}
 		if err != nil {
 			t.Fatalf("it does not listen: %s", before.String())
@@ -345,7 +354,7 @@ func TestServeListensNowhereElse(t *testing.T) {
 		{exit.Usage, "--rate", []string{"--rate", "0"}},
 		{exit.Usage, "--max-runs-each", []string{"--max-runs-each", "0"}},
 		{exit.Configuration, "needs tokens", []string{"--host", "*"}},
-		{exit.Failed, "cannot listen", []string{"--http", busy.Addr().String()}},
+		{exit.Configuration, "--http 127.0.0.1:0 takes a free port", []string{"--http", busy.Addr().String()}},
 	} {
 		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)
 		out, _ := cmd.CombinedOutput()
@@ -533,7 +542,7 @@ func TestServeOnASocket(t *testing.T) {
 		t.Errorf("runs ls: %v\n%s", err, out)
 	}
 	second := binary(t, dir, "serve", "--unix", socket)
-	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exit.Failed || !strings.Contains(string(out), "address already in use") {
+	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exit.Configuration || !strings.Contains(string(out), "address already in use") {
 		t.Errorf("a second server on the socket of one that lives: %s", out)
 	}
 	_, _ = cmd.Process.Kill(), cmd.Wait()
@@ -543,5 +552,32 @@ func TestServeOnASocket(t *testing.T) {
 	next := serving(t, binary(t, dir, "serve", "--unix", socket))
 	if code := next.ends(syscall.SIGTERM); next.url != "unix:"+socket || code != exit.Terminated {
 		t.Errorf("after a killed server the next listens on %s, and ends with %d", next.url, code)
+	}
+}
+
+// A person who opens the address of agents is told what it is; agents are not.
+func TestAddressOfAgents(t *testing.T) {
+	s := serveHTTP(t, t.TempDir())
+	for accept, want := range map[string]string{"text/html,application/xhtml+xml": "lastword " + s.url, "application/json": ""} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", accept)
+		got, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(got.Body)
+		got.Body.Close()
+		page := strings.Contains(string(body), "This address is for agents")
+		if err != nil || !strings.Contains(string(body), want) || page != (want != "") {
+			t.Errorf("%s: %v, %s", accept, err, body)
+		}
+	}
+	for _, want := range []string{"programs  " + strings.TrimSuffix(s.url, mcpPath) + "/v1\n", "agents    " + s.url + "\n", "runs      "} {
+		if !strings.Contains(s.said, want) {
+			t.Errorf("serve says %q, without %q", s.said, want)
+		}
 	}
 }
