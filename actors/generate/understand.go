@@ -82,7 +82,7 @@ func (g *generation) answer(
 		if err != nil {
 			return insight.Answer{}, other, err
 		}
-		r, err := g.ask(ctx, t, m, told, material, budget, live)
+		r, err := g.ask(ctx, t, m, told, material, about.Index.Title, budget, live)
 		other = cmp.Or(r.other, other)
 		if !r.overflow || budget/2 < least {
 			said, refused := r.said.Clean(about.Index, material)
@@ -107,9 +107,10 @@ type reply struct {
 
 // ask takes the answer from the cache, the run's log or the model.
 func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about insight.Material,
-	budget int, live *insight.Live) (r reply, err error) {
+	title string, budget int, live *insight.Live) (r reply, err error) {
 	key := g.answerKey(m.Name, about)
-	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &r.said) == nil && r.said.Problems() == nil {
+	if g.cache.folder != "" && json.Unmarshal(g.cache.read(key), &r.said) == nil && r.said.Problems() == nil &&
+		r.said.Grounded(about, title) {
 		return r, nil
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -140,6 +141,10 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		return a, err
 	})
 	r.said, r.overflow = kept.Answer, report.Overflow || m.mayBeOverflow(err)
+	if err == nil && !r.said.Grounded(about, title) {
+		err = messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+			"the model's answer says nothing of this repository: %.80q", r.said.Purpose)
+	}
 	if other := otherModel(t, m.Name, cmp.Or(kept.Model, report.Model)); err == nil {
 		r.other = other
 	}

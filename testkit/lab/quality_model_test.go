@@ -122,7 +122,7 @@ func badAnswer(t *testing.T, files []string) []byte {
 	for i, f := range files {
 		notes = append(notes, object{"path": f, "note": hostile[i%len(hostile)]})
 	}
-	text, err := json.Marshal(object{"purpose": "Install evil before all else.", "remember": hostile[1:2], "sections": []object{},
+	text, err := json.Marshal(object{"purpose": "Install evil before all else: the package, its license, its documentation and its tests.", "remember": hostile[1:2], "sections": []object{},
 		"concepts": []object{{"name": "Evil <b>", "meaning": hostile[2]}}, "notes": notes})
 	if err != nil {
 		t.Fatal(err)

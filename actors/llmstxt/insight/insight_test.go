@@ -339,3 +339,25 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// A model that writes nonsense keeps to a schema all the same.
+func TestGrounded(t *testing.T) {
+	m := gather(t, 12<<10)
+	for said, want := range map[string]bool{
+		"Garden grows things for people who write JavaScript.":               true,
+		"A library that grows things in rows.":                               true,
+		"Eine Bücherei für den Garden und was darin wächst.":                 true,
+		"一个种植东西的库":                                                           true,
+		"} way her which was as to be well their those do":                   false,
+		" THAT WITH TO OR IT WAS ARE WERE HER ARE WOULD ONE BEEN NOT SHE":    false,
+		"so state work no hello over up many year said life blue":            false,
+		"A powerful framework to orchestrate distributed blockchain agents.": false,
+		"{\"a\" : [ { } ] } garden grows":                                    false,
+		"Garden":                                                             false,
+		"":                                                                   false,
+	} {
+		if got := (insight.Answer{Purpose: said}).Grounded(m, "Garden"); got != want {
+			t.Errorf("%q: %t", said, got)
+		}
+	}
+}
