@@ -135,21 +135,32 @@ func TestSession(t *testing.T) {
 		t.Fatalf("%s %v", opened.Status, cookies)
 	}
 	cookie := cookies[0].Name + "=" + cookies[0].Value
+	if strings.Contains(cookie, tokens["ann"]) || !strings.HasPrefix(cookie, auth.SessionCookie) {
+		t.Errorf("the cookie is %s", cookie)
+	}
 	for name, c := range map[string]struct {
 		status int
 		header []string
 	}{
-		"own page":     {200, []string{"Cookie", cookie, "Sec-Fetch-Site", "same-origin"}},
-		"old browser":  {200, []string{"Cookie", cookie}},
-		"foreign page": {401, []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}},
-		"wrong cookie": {401, []string{"Cookie", cookies[0].Name + "=wrong"}},
+		"own page":                            {200, []string{"Cookie", cookie, "Sec-Fetch-Site", "same-origin"}},
+		"old browser":                         {200, []string{"Cookie", cookie}},
+		"foreign page":                        {401, []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}},
+		"page of another port, by its site":   {401, []string{"Cookie", cookie, "Sec-Fetch-Site", "same-site"}},
+		"page of another port, by its origin": {401, []string{"Cookie", cookie, "Origin", "http://localhost:1"}},
+		"wrong cookie":                        {401, []string{"Cookie", cookies[0].Name + "=wrong"}},
 	} {
 		if got := w.call("GET", "/v1/runs", "", c.header...); got.StatusCode != c.status {
 			t.Errorf("%s: %s, want %d", name, got.Status, c.status)
 		}
 	}
-	if closed := w.call("DELETE", "/v1/session", "", "Cookie", cookie); len(closed.Cookies()) != 1 || closed.Cookies()[0].MaxAge >= 0 {
+	if other := w.call("DELETE", "/v1/session", "", "Cookie", cookie); other.StatusCode != 401 {
+		t.Errorf("somebody who does not say where he is from ends the session: %s", other.Status)
+	}
+	if closed := w.call("DELETE", "/v1/session", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"); len(closed.Cookies()) != 1 || closed.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("the session's end: %s %v", closed.Status, closed.Cookies())
+	}
+	if got := w.call("GET", "/v1/runs", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"); got.StatusCode != 401 {
+		t.Errorf("after its end the session reads on: %s", got.Status)
 	}
 	_ = file
 }

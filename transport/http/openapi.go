@@ -29,7 +29,7 @@ func (s *Server) document() huma.Config {
 			Servers: []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer":  {Type: "http", Scheme: "bearer", Description: "A token that lastword token add made"},
-				"session": {Type: "apiKey", In: "cookie", Name: auth.SessionCookie, Description: "The cookie of POST /v1/session"},
+				"session": {Type: "apiKey", In: "cookie", Name: auth.SessionCookie + "PORT", Description: "The cookie of POST /v1/session"},
 			}},
 			Tags: []*huma.Tag{{Name: "runs", Description: "Start, watch, answer, cancel and forget runs"},
 				{Name: "events", Description: "What happens in a run"},

@@ -189,7 +189,7 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request, _ *struct{}
 	return auth.OpenSession(w, r, s.Secure)
 }
 
-func (s *Server) closeSession(w http.ResponseWriter, _ *http.Request, _ *struct{}) error {
-	auth.CloseSession(w)
+func (s *Server) closeSession(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
+	auth.CloseSession(w, r)
 	return nil
 }

@@ -58,6 +58,7 @@ type Middleware struct {
 	refuse   func(http.ResponseWriter, error)
 	log      *slog.Logger
 
+	sessions *sessions
 	byName   *buckets[string]
 	byAddr   *buckets[netip.Addr]
 	failures *buckets[netip.Addr]
@@ -86,6 +87,7 @@ func New(c Config) (*Middleware, error) {
 	return &Middleware{
 		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
+		sessions: new(sessions),
 		byName:   newBuckets[string](c.Rate, c.Burst),
 		byAddr:   newBuckets[netip.Addr](c.Rate, c.Burst),
 		failures: newBuckets[netip.Addr](failureRate, failureBurst),

@@ -19,7 +19,7 @@ type grant struct {
 	checks  *Middleware
 	request *http.Request
 	token   entry
-	secret  string
+	session *digest                 // of the session that stands for the token; nil is none
 	checked atomic.Pointer[[]entry] // the tokens that it was last found among
 }
 
@@ -34,6 +34,11 @@ const revocationCheck = 500 * time.Millisecond
 
 // valid reports whether the token is still valid, for the same principal and scopes.
 func (p *grant) valid() bool {
+	if p.session != nil {
+		if _, open := p.checks.sessions.token(*p.session); !open {
+			return false
+		}
+	}
 	tokens := p.checks.tokens
 	tokens.refreshNow(p.checks.log)
 	known := tokens.known.Load()
@@ -78,11 +83,11 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		m.refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))
 		return nil, false
 	}
-	token, ok := "", false
+	p, token, ok := &grant{checks: m, request: r}, "", false
 	if len(sent) == 1 {
 		token, ok = bearer(sent[0])
-	} else {
-		token, ok = ofSession(r)
+	} else if key, sends := ofSession(r); sends {
+		p.session, ok = &key, true
 	}
 	if !ok {
 		if !m.within(w, m.byAddr.take(remote(r))) {
@@ -91,14 +96,20 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		m.unauthenticated(w, r, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
 		return nil, false
 	}
-	e, ok := m.tokens.find(token)
+	if p.session == nil {
+		p.token, ok = m.tokens.find(token)
+	} else if of, open := m.sessions.token(*p.session); open {
+		p.token, ok = m.tokens.lookup(of)
+	} else {
+		ok = false
+	}
 	switch {
 	case !ok:
 		m.wrongToken(w, r)
-	case m.accepted != nil:
+	case m.accepted != nil && p.session == nil:
 		m.accepted(token)
 	}
-	return &grant{checks: m, request: r, token: e, secret: token}, ok
+	return p, ok
 }
 
 // wrongToken limits only the rate of answers to wrong tokens. It locks no address out, which callers behind one proxy

@@ -1,43 +1,124 @@
 package auth
 
-import "net/http"
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
 
-// SessionCookie is the cookie with a browser's token: EventSource and WebSocket cannot set header fields. Browsers
-// send it with requests of this server's own pages only.
-const SessionCookie = "lastword_session"
+// SessionCookie begins the name of the cookie with a browser's session, which ends in the port that the browser
+// called: EventSource and WebSocket cannot set header fields.
+const SessionCookie = "lastword_session_"
 
-// OpenSession answers a request with a token by setting the cookie, which is valid as long as the token. secure
-// limits the cookie to https. Errors: invalid_input if the server asks for no token.
+// mostSessions is how many sessions a principal has; one more ends the oldest.
+const mostSessions = 64
+
+// sessions are open until they are closed, their token is revoked, or the server ends. They are kept by the digests of
+// their ids.
+type sessions struct {
+	mu     sync.Mutex
+	tokens map[digest]digest   // of the token that opened it
+	of     map[string][]digest // by principal, the oldest first
+}
+
+type digest = [sha256.Size]byte
+
+func (s *sessions) open(by entry) (id string) {
+	id = rand.Text() + rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tokens == nil {
+		s.tokens, s.of = map[digest]digest{}, map[string][]digest{}
+	}
+	name := by.principal.Name
+	if list := s.of[name]; len(list) == mostSessions {
+		delete(s.tokens, list[0])
+		s.of[name] = slices.Delete(list, 0, 1)
+	}
+	key := sha256.Sum256([]byte(id))
+	s.tokens[key], s.of[name] = by.digest, append(s.of[name], key)
+	return id
+}
+
+// token returns the token of an open session.
+func (s *sessions) token(key digest) (of digest, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, ok = s.tokens[key]
+	return of, ok
+}
+
+func (s *sessions) close(key digest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tokens, key)
+	for name, list := range s.of {
+		if s.of[name] = slices.DeleteFunc(list, func(k digest) bool { return k == key }); len(s.of[name]) == 0 {
+			delete(s.of, name)
+		}
+	}
+}
+
+// OpenSession answers a request with a token by setting the cookie of a new session. secure limits the cookie to
+// https. Errors: invalid_input if the server asks for no token.
 func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	p, ok := r.Context().Value(grantKey{}).(*grant)
 	if !ok {
 		return invalid("this server asks for no token; call without a session")
 	}
-	setSession(w, http.Cookie{Value: p.secret, Secure: secure})
+	setSession(w, r, http.Cookie{Value: p.checks.sessions.open(p.token), Secure: secure})
 	return nil
 }
 
-// CloseSession deletes the browser's cookie.
-func CloseSession(w http.ResponseWriter) { setSession(w, http.Cookie{MaxAge: -1}) }
+// CloseSession ends the request's session and deletes the browser's cookie. What the session still reads ends too.
+func CloseSession(w http.ResponseWriter, r *http.Request) {
+	if p, ok := r.Context().Value(grantKey{}).(*grant); ok && p.session != nil {
+		p.checks.sessions.close(*p.session)
+	}
+	setSession(w, r, http.Cookie{MaxAge: -1})
+}
 
-func setSession(w http.ResponseWriter, c http.Cookie) {
-	c.Name, c.Path, c.HttpOnly, c.SameSite = SessionCookie, "/", true, http.SameSiteStrictMode
+func setSession(w http.ResponseWriter, r *http.Request, c http.Cookie) {
+	c.Name, c.Path, c.HttpOnly, c.SameSite = sessionName(r), "/", true, http.SameSiteStrictMode
 	http.SetCookie(w, &c)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// ofSession returns the token of the request's cookie. It ignores requests from other sites: older browsers do not
-// know SameSite.
-func ofSession(r *http.Request) (token string, ok bool) {
+// sessionName tells servers at several ports apart, between which browsers do not.
+func sessionName(r *http.Request) string {
+	host, _ := parseEndpoint(r.Host)
+	return SessionCookie + cmp.Or(host.port, "80")
+}
+
+// ofSession returns the key of the request's session, if a page of this server may have sent it.
+func ofSession(r *http.Request) (key digest, ok bool) {
+	c, err := r.Cookie(sessionName(r))
+	if err != nil || !isOwnPage(r) {
+		return key, false
+	}
+	return sha256.Sum256([]byte(c.Value)), true
+}
+
+// isOwnPage goes by what browsers say of where a request comes from. One that says nothing, as older browsers on plain
+// http, may read: a page of another origin cannot read the answer.
+func isOwnPage(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		scheme, rest, _ := strings.Cut(origin, "://")
+		page, ok := parseEndpoint(rest)
+		host, _ := parseEndpoint(r.Host)
+		port := impliedPort(scheme)
+		return ok && page.sameHost(host) && cmp.Or(page.port, port) == cmp.Or(host.port, port)
+	}
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
-	default:
-		return "", false
+	case "same-origin", "none":
+		return true
+	case "":
+		return r.Method == http.MethodGet || r.Method == http.MethodHead
 	}
-	c, err := r.Cookie(SessionCookie)
-	if err != nil {
-		return "", false
-	}
-	return c.Value, true
+	return false
 }
