@@ -32,7 +32,6 @@ var (
 type checker struct {
 	names    Names
 	locals   map[string]bool // the variables of comprehensions
-	refers   bool            // to the environment
 	problems []error
 }
 
@@ -129,7 +128,6 @@ func (c *checker) root(root, name string) Type {
 	if c.locals[root] {
 		return Value
 	}
-	c.refers = true
 	t, err := c.names(root, name)
 	if err != nil {
 		return c.wrong("%w", err)
@@ -170,6 +168,9 @@ func (c *checker) binary(e *syntax.BinaryExpr) Type {
 	a, b := c.check(e.X).kind(), c.check(e.Y).kind()
 	if e.Op == syntax.AND || e.Op == syntax.OR {
 		return either(a, b)
+	}
+	if l, ok := e.Y.(*syntax.Literal); ok && l.Raw == "0" && (e.Op == syntax.SLASH || e.Op == syntax.SLASHSLASH || e.Op == syntax.PERCENT) {
+		return c.wrong("division by zero")
 	}
 	k, ok := operate(e.Op, a, b)
 	if !ok {

@@ -21,7 +21,7 @@ type Expression struct {
 // longest is the most bytes of an expression.
 const longest = 4096
 
-// Compile reads an expression whose value is want, and returns all that is wrong with it.
+// Compile reads an expression whose value is want, and returns all that is wrong with it. It evaluates nothing.
 func Compile(text string, names Names, want Type) (*Expression, error) {
 	if len(text) > longest {
 		return nil, fmt.Errorf("the expression has %d bytes; it may have %d", len(text), longest)
@@ -45,16 +45,9 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	if c.problems != nil {
 		return nil, errors.Join(c.problems...)
 	}
-	e := &Expression{text: text, gives: gives}
+	e := &Expression{text: text, gives: gives, never: line == "False"}
 	if e.program, err = compile(tree); err != nil {
 		return nil, err
-	}
-	if !c.refers {
-		value, err := e.Eval(nil)
-		if err != nil {
-			return nil, err
-		}
-		e.never = value == false
 	}
 	return e, nil
 }
@@ -110,5 +103,5 @@ func (e *Expression) True(environment Environment) (bool, error) {
 	return yes, nil
 }
 
-// Never reports whether the value is false whatever the environment.
+// Never reports whether the expression is False.
 func (e *Expression) Never() bool { return e.never }

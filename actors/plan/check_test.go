@@ -3,10 +3,12 @@ package plan_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -138,4 +140,27 @@ func FuzzParse(f *testing.F) {
 			_ = p.Check(forms)
 		}
 	})
+}
+
+// A plan is checked without evaluating anything, and one that is too large to be checked soon is refused.
+func TestChecksAreBounded(t *testing.T) {
+	dear := `${len([x for x in range(100000)])}`
+	for text, want := range map[string]string{
+		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(dear, 1_000) + `"}}]}`:    "",
+		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(`${1}`, 10_001) + `"}}]}`: "10001 expressions",
+		`{"steps":[{"name":"a","write":{"name":"x","text":"` + strings.Repeat(`x`, 1<<20) + `"}}]}`:     "bytes; it may have",
+		"steps: [" + strings.Repeat("{name: a, read: {run: x, name: y}},", 5_001) + "]":                 "5001 steps",
+	} {
+		began := time.Now()
+		p, err := plan.Parse([]byte(text))
+		if err == nil {
+			err = p.Check(nil)
+		}
+		if said := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(said, want) {
+			t.Errorf("%.60s: %.200s, want %s", text, said, want)
+		}
+		if took := time.Since(began); want == "" && took > 3*time.Second { // evaluating them took ten times that
+			t.Errorf("the check took %s", took)
+		}
+	}
 }

@@ -100,7 +100,7 @@ func (g *graph) order() (order []int, cyclic []bool) {
 }
 
 // after marks the step and those that wait for it, directly or through others.
-func (g *graph) after(name string) (map[int]bool, error) {
+func (g *graph) after(name string) ([]bool, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -108,12 +108,13 @@ func (g *graph) after(name string) (map[int]bool, error) {
 	if step < 0 {
 		return nil, messages.InvalidInput("the plan has no step %s to run from", name)
 	}
-	return reach(step, func(i int) []int { return slices.Concat(g.steps[i].dependents, g.steps[i].handlers) }), nil
+	return reach(len(g.steps), step, func(i int) []int { return slices.Concat(g.steps[i].dependents, g.steps[i].handlers) }), nil
 }
 
 // reach marks the step and those that next leads to, directly or through others.
-func reach(first int, next func(int) []int) map[int]bool {
-	marked := map[int]bool{first: true}
+func reach(steps, first int, next func(int) []int) []bool {
+	marked := make([]bool, steps)
+	marked[first] = true
 	for todo := []int{first}; len(todo) > 0; todo = todo[1:] {
 		for _, i := range next(todo[0]) {
 			if !marked[i] {

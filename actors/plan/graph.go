@@ -82,12 +82,13 @@ type scope struct {
 	*graph
 	path      string
 	index     map[string]int
-	ancestors []map[int]bool // by step, nil until somebody asks
+	ancestors []bool // of the step that somebody asked for last
+	asked     int
 }
 
 func (c *compiler) compile(p *Plan, path string) *graph {
 	g := &graph{plan: p, limit: cmp.Or(p.Limit, 16), steps: make([]node, len(p.Steps))}
-	s := &scope{compiler: c, graph: g, path: path, index: map[string]int{}, ancestors: make([]map[int]bool, len(p.Steps))}
+	s := &scope{compiler: c, graph: g, path: path, index: map[string]int{}}
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		g.steps[i].Step = step
@@ -167,10 +168,10 @@ func (s *scope) isBefore(j, i int) bool {
 	if slices.Contains(s.steps[i].needs, j) || slices.Contains(s.steps[i].handles, j) {
 		return true
 	}
-	if s.ancestors[i] == nil {
-		s.ancestors[i] = reach(i, s.before)
+	if s.ancestors == nil || s.asked != i { // steps are checked one after the other
+		s.ancestors, s.asked = reach(len(s.steps), i, s.before), i
 	}
-	return i != j && s.ancestors[i][j]
+	return i != j && s.ancestors[j]
 }
 
 // stepType is the type of steps.NAME.

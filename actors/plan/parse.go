@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +29,13 @@ var planForm = sync.OnceValue(func() *document.Form {
 	return document.MustForm(Schema, "a step does exactly one of job, plan, read, write and ask")
 })
 
+// The bounds of a plan, which make the work of checking it bounded too. Nested plans count.
+const (
+	mostBytes       = 1 << 20
+	mostSteps       = 5_000
+	mostExpressions = 10_000
+)
+
 // Parse reads a plan from YAML or JSON. Its error is [Problems]: all that is wrong with the form. [Plan.Check] says what
 // else is wrong, and [Check] says both.
 func Parse(text []byte) (*Plan, error) {
@@ -39,6 +48,14 @@ func Parse(text []byte) (*Plan, error) {
 
 // parse is Parse that also returns the plan without what is wrong with its form, if it can be told.
 func parse(text []byte) (*Plan, Problems) {
+	for _, of := range []struct {
+		what       string
+		have, most int
+	}{{"bytes", len(text), mostBytes}, {"expressions", bytes.Count(text, []byte("${")), mostExpressions}} {
+		if of.have > of.most {
+			return nil, tooMany(of.what, of.have, of.most)
+		}
+	}
 	value, at, err := document.Read(text, planForm())
 	wrong, _ := errors.AsType[Problems](err)
 	if value == nil {
@@ -52,6 +69,9 @@ func parse(text []byte) (*Plan, Problems) {
 	}
 	if err != nil {
 		return nil, append(wrong, Problem{Problem: err.Error()})
+	}
+	if n := p.size(); n > mostSteps {
+		return nil, tooMany("steps", n, mostSteps)
 	}
 	p.text = at
 	return p, wrong
@@ -76,6 +96,20 @@ func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+func tooMany(what string, have, most int) Problems {
+	return Problems{{Problem: fmt.Sprintf("the plan has %d %s; it may have %d, so make several plans of it", have, what, most)}}
+}
+
+// size is the number of steps, those of nested plans among them.
+func (p *Plan) size() (n int) {
+	for _, s := range p.Steps {
+		if n++; s.Plan != nil {
+			n += s.Plan.size()
+		}
+	}
+	return n
 }
 
 // UnmarshalJSON reads a plan, or its text as [Parse] does.

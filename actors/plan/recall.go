@@ -113,7 +113,7 @@ func (r *runner) replay() error {
 // earlierRun is a run of the plan whose ends this one keeps.
 type earlierRun struct {
 	id   messages.RunID
-	anew map[int]bool // the steps that run, whatever it has
+	anew []bool // the steps that run, whatever it has
 }
 
 // keeps reports whether the unit has ended in the earlier run, in a way that counts.
