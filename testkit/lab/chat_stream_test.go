@@ -66,7 +66,7 @@ func (w *counting) count(input, before, after string) {
 		w.Fatal(err)
 	}
 	tools := mcp.New(mcp.Config{Runs: system, Name: "kit", Version: "1"})
-	if err := tools.AddJob(mcp.JobTool{Job: chat.Name, Description: "Chats."}); err != nil {
+	if err := tools.AddJob(mcp.JobTool{Job: chat.Name}); err != nil {
 		w.Fatal(err)
 	}
 	mux := http.NewServeMux()

@@ -41,8 +41,7 @@ func openDoor(folder string) (*mcp.Server, func(), error) {
 			return os.Open(filepath.Join(folder, a.Path))
 		}})
 	for _, name := range []string{"count", "sleep", "write", "crash"} {
-		if err := door.AddJob(mcp.JobTool{Job: name, Title: name, Description: "One of the kit's jobs.",
-			Input: mcp.Object(nil, `"n":{"type":"integer"}`, `"pause_ms":{"type":"integer"}`, `"text":{"type":"string"}`)}); err != nil {
+		if err := door.AddJob(mcp.JobTool{Job: name}); err != nil {
 			return nil, nil, err
 		}
 	}

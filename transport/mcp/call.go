@@ -38,7 +38,7 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if t == nil {
 		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no tool %q that starts a run", tool)
 	}
-	input, err := t.JobInput(ctx, objectOf(arguments))
+	input, err := t.input.Fit(objectOf(arguments))
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -57,8 +57,8 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 		return messages.State{}, err
 	}
 	lasting := context.WithoutCancel(ctx)
-	id, err := s.runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: auth.From(ctx).Name,
-		Mode: cmp.Or(o.Mode, t.Mode, messages.Detached), Labels: labels, Limits: t.Limits, Key: o.Key})
+	id, err := s.runs.Start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels,
+		Key: o.Key})
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -85,15 +85,6 @@ func labelled(given map[string]string, tool string) (map[string]string, error) {
 	}
 	labels[toolLabel] = tool
 	return labels, nil
-}
-
-// JobInput makes the job's input of the arguments, once the tool is compiled. Errors: invalid_input, and those of Prepare.
-func (t *JobTool) JobInput(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	arguments, err := t.input.Fit(arguments)
-	if err != nil || t.Prepare == nil {
-		return arguments, err
-	}
-	return t.Prepare(ctx, arguments)
 }
 
 // handler answers calls of the tool.
@@ -156,8 +147,8 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 // before.
 func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	switch {
-	case t.Mode != "":
-		return t.Mode
+	case t.about.Mode != "":
+		return t.about.Mode
 	case x.Modern() && !task:
 		return messages.Attached
 	}
@@ -212,7 +203,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	}
 	lasting, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer done()
-	if err := s.runs.Cancel(lasting, id, auth.From(ctx).Name, cause.Error()); err != nil {
+	if err := s.runs.Cancel(lasting, id, cause.Error()); err != nil {
 		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
 	}
 }

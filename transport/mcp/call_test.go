@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -202,8 +201,9 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 	} {
 		inEachEra(t, func(t *testing.T, how era) {
 			job, gate := gated()
+			job.Mode = mode
 			s, system := doorTo(t, mcp.Config{}, []actors.Definition{job})
-			add(t, s, mcp.JobTool{Job: "script", Mode: mode})
+			add(t, s, mcp.JobTool{Job: "script"})
 			c := dial(t, s, how)
 			x := c.callTool("script", nil, "tok")
 			id := runOf(t, x)
@@ -307,9 +307,9 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 	}) (string, error) {
 		return in.Item, nil
 	})
-	s := serving(t, []actors.Definition{job},
-		mcp.JobTool{Job: "order", Input: schema},
-		mcp.JobTool{Job: "order", Name: "loose"})
+	loose := job
+	loose.Name, job.Input, loose.Input = "loose", jsonOf(string(schema)), nil
+	s := serving(t, []actors.Definition{job, loose}, mcp.JobTool{Job: "order"}, mcp.JobTool{Job: "loose"})
 	c := dial(t, s, modernHTTP)
 	for name, test := range map[string]struct {
 		tool, says string
@@ -333,32 +333,16 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 	}
 }
 
-func TestPrepareMakesTheInput(t *testing.T) {
-	job := actors.Func("echo", func(_ context.Context, _ *actors.TaskContext, in any) (any, error) { return in, nil })
-	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "echo",
-		Prepare: func(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-			if string(arguments) == `{"bad":true}` {
-				return nil, messages.Errorf("invalid_input", "bad is not good")
-			}
-			return fmt.Appendf(nil, `{"given":%s}`, arguments), nil
-		}})
-	c := dial(t, s, legacyHTTP)
-	r := c.callTool("echo", map[string]any{"a": 1}, nil).response().toolResult(t)
-	if string(r.Structured.Result) != `{"given":{"a":1}}` {
-		t.Errorf("the input was %s", r.Structured.Result)
-	}
-	r = c.callTool("echo", map[string]any{"bad": true}, nil).response().toolResult(t)
-	if !r.IsError || r.Meta.Error.Message != "bad is not good" {
-		t.Errorf("the call answered %+v", r)
-	}
-}
-
 // What the caller wishes of a run goes before what its tool says, and the tool's limits are the run's.
 func TestWhatARunIsStartedWith(t *testing.T) {
 	limits := messages.Limits{StallMS: 12_345}
-	s, _ := doorTo(t, mcp.Config{}, testJobs())
+	jobs := testJobs()
 	for name, mode := range map[string]messages.Mode{"any": "", "stays": messages.Detached, "leaves": messages.Attached} {
-		add(t, s, mcp.JobTool{Job: "greet", Name: name, Mode: mode, Limits: limits})
+		jobs = append(jobs, knownAs(name, messages.About{Mode: mode, Limits: limits}))
+	}
+	s, _ := doorTo(t, mcp.Config{}, jobs)
+	for _, name := range []string{"any", "stays", "leaves"} {
+		add(t, s, mcp.JobTool{Job: name})
 	}
 	for _, test := range []struct {
 		tool         string

@@ -19,12 +19,12 @@ func Example() {
 	type text struct {
 		Text string `json:"text"`
 	}
-	system, err := actors.New(ctx, actors.Config{Jobs: []actors.Definition{
-		actors.Func("count_words", func(_ context.Context, t *actors.TaskContext, in text) (int, error) {
-			words := strings.Fields(in.Text)
-			return len(words), t.Progress(int64(len(words)), 0, "words")
-		}),
-	}})
+	job := actors.Func("count_words", func(_ context.Context, t *actors.TaskContext, in text) (int, error) {
+		words := strings.Fields(in.Text)
+		return len(words), t.Progress(int64(len(words)), 0, "words")
+	})
+	job.Title, job.Description, job.ReadOnly = "Count words", "Counts the words of a text.", true
+	system, err := actors.New(ctx, actors.Config{Jobs: []actors.Definition{job}})
 	if err != nil {
 		panic(err)
 	}
@@ -32,14 +32,7 @@ func Example() {
 
 	door := mcp.New(mcp.Config{Runs: system, Name: "words", Version: "1.0.0"})
 	defer door.Close()
-	err = door.AddJob(mcp.JobTool{
-		Job:         "count_words",
-		Title:       "Count words",
-		Description: "Counts the words of a text.",
-		Input:       json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
-		ReadOnly:    true,
-	})
-	if err != nil {
+	if err := door.AddJob(mcp.JobTool{Job: job.Name}); err != nil {
 		panic(err)
 	}
 

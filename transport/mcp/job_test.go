@@ -36,13 +36,12 @@ func toolsOf(t testing.TB, c *client) []listedTool {
 func nothing(context.Context, *actors.TaskContext, any) (any, error) { return nil, nil }
 
 func TestAToolIsListedAsItIs(t *testing.T) {
-	s := serving(t, []actors.Definition{actors.Func("job", nothing)},
-		mcp.JobTool{Job: "job", Name: "reads", Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
-			Input: json.RawMessage(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
-			Output: json.RawMessage(`{"$defs": {"item": {"type": "string"}},
-				"type": "array", "items": {"$ref": "#/$defs/item"}}`)},
-		mcp.JobTool{Job: "job", Name: "again", Idempotent: true},
-		mcp.JobTool{Job: "job", Destructive: true})
+	s := serving(t, []actors.Definition{
+		knownAs("read", messages.About{Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
+			Input:  jsonOf(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
+			Output: jsonOf(`{"$defs": {"item": {"type": "string"}}, "type": "array", "items": {"$ref": "#/$defs/item"}}`)}),
+		knownAs("again", messages.About{Idempotent: true}), knownAs("job", messages.About{Destructive: true}),
+	}, mcp.JobTool{Job: "read", Name: "reads"}, mcp.JobTool{Job: "again"}, mcp.JobTool{Job: "job"})
 	c := dial(t, s, modernHTTP)
 	list := toolsOf(t, c)
 	named := func(name string) listedTool {
@@ -97,29 +96,52 @@ func TestStartNamesTheJobs(t *testing.T) {
 	}
 }
 
+// knownAs is a job of which the runtime knows what is said.
+func knownAs(name string, about messages.About) actors.Definition {
+	d := actors.Func(name, nothing)
+	d.About = about
+	return d
+}
+
+func jsonOf(schema string) messages.JSONSchema {
+	return func() json.RawMessage { return json.RawMessage(schema) }
+}
+
 func TestAddJobRefuses(t *testing.T) {
-	s := serving(t, nil, mcp.JobTool{Job: "taken"})
-	object := json.RawMessage(`{"type":"object"}`)
-	dangling := json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}`)
-	badHeader := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`)
-	for name, tool := range map[string]mcp.JobTool{
-		"no job":                {Name: "x"},
-		"an empty name":         {},
-		"a bad character":       {Job: "x", Name: "a/b"},
-		"a long name":           {Job: "x", Name: strings.Repeat("a", 129)},
-		"a taken name":          {Job: "x", Name: "taken"},
-		"no JSON":               {Job: "x", Input: json.RawMessage(`{`)},
-		"no schema":             {Job: "x", Input: json.RawMessage(`{"type":7}`)},
-		"no object":             {Job: "x", Input: json.RawMessage(`{"type":"string"}`)},
-		"a dangling ref":        {Job: "x", Input: dangling},
-		"a bad output":          {Job: "x", Input: object, Output: json.RawMessage(`{"type":7}`)},
-		"a dangling output":     {Job: "x", Input: object, Output: json.RawMessage(`{"$ref":"#/$defs/b"}`)},
-		"a property true":       {Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":true}}`)},
-		"an output true":        {Job: "x", Output: json.RawMessage(`true`)},
-		"a header that is none": {Job: "x", Input: badHeader},
-		"a default that is none": {Job: "x",
-			Input: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","default":1}}}`)},
-	} {
+	bad := map[string]messages.About{
+		"no JSON":                {Input: jsonOf(`{`)},
+		"no schema":              {Input: jsonOf(`{"type":7}`)},
+		"no object":              {Input: jsonOf(`{"type":"string"}`)},
+		"a dangling ref":         {Input: jsonOf(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}`)},
+		"a bad output":           {Output: jsonOf(`{"type":7}`)},
+		"a dangling output":      {Output: jsonOf(`{"$ref":"#/$defs/b"}`)},
+		"a property true":        {Input: jsonOf(`{"type":"object","properties":{"a":true}}`)},
+		"an output true":         {Output: jsonOf(`true`)},
+		"a header that is none":  {Input: jsonOf(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`)},
+		"a default that is none": {Input: jsonOf(`{"type":"object","properties":{"a":{"type":"string","default":1}}}`)},
+	}
+	jobs := []actors.Definition{knownAs("x", messages.About{})}
+	for name, about := range bad {
+		jobs = append(jobs, knownAs(name, about))
+	}
+	refs := map[string]string{"": "#/$defs/b", "https://example.com/o": "https://example.com/o#/$defs/b"}
+	for id, ref := range refs {
+		jobs = append(jobs, knownAs("defs-"+id[:min(5, len(id))],
+			messages.About{Output: jsonOf(`{"$id":"` + id + `","$defs":{"b":{"type":"integer"}},"$ref":"` + ref + `"}`)}))
+	}
+	s := serving(t, jobs, mcp.JobTool{Job: "x", Name: "taken"})
+	tools := map[string]mcp.JobTool{
+		"no job":          {Name: "x"},
+		"an empty name":   {},
+		"an unknown job":  {Job: "unknown"},
+		"a bad character": {Job: "x", Name: "a/b"},
+		"a long name":     {Job: "x", Name: strings.Repeat("a", 129)},
+		"a taken name":    {Job: "x", Name: "taken"},
+	}
+	for name := range bad {
+		tools[name] = mcp.JobTool{Job: name, Name: "bad"}
+	}
+	for name, tool := range tools {
 		if err := s.AddJob(tool); messages.CodeOf(err) != "invalid_input" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -127,9 +149,8 @@ func TestAddJobRefuses(t *testing.T) {
 	if err := s.AddJob(mcp.JobTool{Job: "x", Name: strings.Repeat("a.B_9-", 21)}); err != nil {
 		t.Errorf("a good name: %v", err)
 	}
-	for id, ref := range map[string]string{"": "#/$defs/b", "https://example.com/o": "https://example.com/o#/$defs/b"} {
-		output := json.RawMessage(`{"$id":"` + id + `","$defs":{"b":{"type":"integer"}},"$ref":"` + ref + `"}`)
-		if err := s.AddJob(mcp.JobTool{Job: "x", Name: "defs-" + id[:min(5, len(id))], Output: output}); err != nil {
+	for id := range refs {
+		if err := s.AddJob(mcp.JobTool{Job: "defs-" + id[:min(5, len(id))]}); err != nil {
 			t.Errorf("an output with definitions and the id %q: %v", id, err)
 		}
 	}
@@ -137,7 +158,7 @@ func TestAddJobRefuses(t *testing.T) {
 
 // What is refused is not listed: one schema that is no JSON would cost clients the whole list.
 func TestAddToolRefuses(t *testing.T) {
-	s := serving(t, nil, mcp.JobTool{Job: "taken"})
+	s := serving(t, []actors.Definition{actors.Func("taken", nothing)}, mcp.JobTool{Job: "taken"})
 	listed := func() string { return string(dial(t, s, modernStdio).do("tools/list", nil).Result) }
 	before := listed()
 	tool := func(t mcp.Tool) error {

@@ -126,7 +126,8 @@ func TestNullIsLeftOut(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"item":{"type":"string"},
 		"kind":{"enum":["a","b"]},"free":{},"either":{"type":["string","null"]}}}`)
 	job := actors.Func("echo", func(_ context.Context, _ *actors.TaskContext, in any) (any, error) { return in, nil })
-	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "echo", Input: schema})
+	job.Input = func() json.RawMessage { return schema }
+	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "echo"})
 	inEachEra(t, func(t *testing.T, how era) {
 		c := dial(t, s, how)
 		r := c.call("echo", map[string]any{"item": nil, "kind": nil, "free": nil, "either": nil})

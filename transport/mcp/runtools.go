@@ -13,7 +13,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -197,10 +196,7 @@ type cancelArguments struct {
 }
 
 func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*Result, error) {
-	if _, err := s.Run(ctx, a.RunID); err != nil {
-		return nil, err
-	}
-	if err := s.runs.CancelOwn(ctx, a.RunID, a.Reason); err != nil {
+	if err := s.runs.Cancel(ctx, a.RunID, a.Reason); err != nil {
 		return nil, err
 	}
 	return s.tell(ctx, a.RunID)
@@ -214,13 +210,10 @@ type answerArguments struct {
 
 // runAnswer gives the run the value or, where that does not fit the question, what it says as JSON in a text.
 func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, error) {
-	if _, err := s.Run(ctx, a.RunID); err != nil {
-		return nil, err
-	}
-	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value, auth.From(ctx).Name)
+	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value)
 	var text string
 	if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) && json.Unmarshal(a.Value, &text) == nil && json.Valid([]byte(text)) {
-		err = s.runs.Answer(ctx, a.RunID, a.Request, json.RawMessage(text), auth.From(ctx).Name)
+		err = s.runs.Answer(ctx, a.RunID, a.Request, json.RawMessage(text))
 	}
 	if err != nil {
 		return nil, err

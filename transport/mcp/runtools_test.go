@@ -796,7 +796,7 @@ func TestRunsOfOthersInGo(t *testing.T) {
 	open()
 	id := dialAs(t, s, legacyHTTP, as{principal: "owner"}).begin(work{})
 	for name, want := range map[string]messages.Code{"owner": "", "stranger": messages.CodeNotFound} {
-		ctx := auth.With(t.Context(), auth.Principal{Name: name})
+		ctx := auth.With(t.Context(), auth.Principal{Name: name, Scopes: []auth.Scope{auth.ReadRuns}})
 		_, run := s.Run(ctx, id)
 		runs, err := s.Runs(ctx, messages.Query{Principal: "owner"})
 		if messages.CodeOf(run) != want || err != nil || len(runs) == 1 != (want == "") {

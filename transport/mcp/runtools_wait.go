@@ -7,7 +7,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 type eventsArguments struct {
@@ -117,7 +116,7 @@ func (s *Server) endWith(session sessionContext, state messages.State) {
 		}
 		<-session.done // it may be that the run cannot be read, and goes on
 		lasting := session.Context
-		err = s.runs.Cancel(lasting, state.RunID, auth.From(lasting).Name, "the session has ended")
+		err = s.runs.Cancel(lasting, state.RunID, "the session has ended")
 		if err != nil {
 			s.config.Log.Warn("end with the session", zap.String("run", string(state.RunID)), zap.Error(err))
 		}

@@ -14,8 +14,8 @@ const toolLabel = "mcp.tool"
 
 // say says for people and models how the run stands, and what to do next.
 func (s *Server) say(state messages.State) string {
-	if t := s.toolOf(state); t != nil && t.Say != nil && state.Status.IsEnded() {
-		return t.Say(state)
+	if t := s.toolOf(state); t != nil && t.about.Say != nil && state.Status.IsEnded() {
+		return t.about.Say(state)
 	}
 	if state.Status != messages.Completed {
 		return sentence(state)

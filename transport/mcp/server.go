@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/subscription"
@@ -24,17 +25,18 @@ import (
 const Vendor = "io.github.seed889630bf.lastword/"
 
 // Runs is the runtime as this door needs it. An actors.System is one.
-type Runs = caller.Runtime
-
-// Open opens an artifact of a run for reading. Errors: not_found where the file is gone, or is another than the run
-// wrote.
-type Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
+type Runs interface {
+	door.Runs
+	// Jobs are what there is to know of the runtime's jobs.
+	Jobs() []messages.JobInfo
+}
 
 // Config is what a Server is made of.
 type Config struct {
 	Runs Runs
-	// Open reads artifacts; nil where runs write none.
-	Open Open
+	// Open reads artifacts; nil where runs write none. Errors: not_found where the file is gone, or is another than the
+	// run wrote.
+	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
 	// Name, Title and Version tell clients who serves; Instructions what for.
 	Name, Title, Version, Instructions string
 	// Redact gives what a client is to read without what none is, such as a secret of the process; nil gives it as it
@@ -72,7 +74,8 @@ type Server struct {
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
 	config = config.withDefaults()
-	s := &Server{config: config, runs: caller.Runs{Runtime: config.Runs}, jobs: map[string]*JobTool{},
+	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open})
+	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{},
 		readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)

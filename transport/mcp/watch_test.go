@@ -40,7 +40,8 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		return value, t.Say("answer", "After.")
 	})
 	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "ask", Mode: messages.Detached})
+		job.Mode = messages.Detached
+		s := serving(t, []actors.Definition{job}, mcp.JobTool{Job: "ask"})
 		c := dial(t, s, how)
 		all := c.callTool("ask", nil, "tok").until()
 		r := all[len(all)-1].toolResult(t)

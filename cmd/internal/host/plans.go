@@ -19,25 +19,6 @@ import (
 // planTools is the set of the tools for plans.
 const planTools = "plan"
 
-// tooled are the jobs as tools.
-func tooled(jobs []messages.JobInfo) []mcp.JobTool {
-	var tools []mcp.JobTool
-	for _, d := range jobs {
-		input := d.Models
-		if input == nil {
-			input = d.Input
-		}
-		tool := mcp.JobTool{Job: d.Name, Title: d.Title, Description: d.Description, Input: input.JSON(), Output: d.Output.JSON(),
-			ReadOnly: d.ReadOnly, Destructive: d.Destructive, Idempotent: d.Idempotent, OpenWorld: d.OpenWorld, Say: d.Say,
-			Limits: d.Limits, Mode: d.Mode}
-		if d.Name == plan.Name {
-			tool.Name = "plan_run"
-		}
-		tools = append(tools, tool)
-	}
-	return tools
-}
-
 // ownRuns are the runs of a caller.
 type ownRuns struct {
 	program *Program
@@ -78,8 +59,8 @@ type planProblems struct {
 }
 
 // registerPlans offers the tools for plans.
-func (i *Server) registerPlans(run mcp.JobTool) error {
-	if err := i.Handler.AddJob(run); err != nil {
+func (i *Server) registerPlans() error {
+	if err := i.Handler.AddJob(mcp.JobTool{Job: plan.Name, Name: "plan_run"}); err != nil {
 		return err
 	}
 	check := mcp.Tool{Name: "plan_check", Title: "Check a plan", ReadOnly: true, Idempotent: true,

@@ -13,6 +13,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -107,14 +109,12 @@ func (i *Server) addJobs() error {
 	if h.HTTP {
 		i.newAPI()
 	}
-	jobs := tooled(i.system.Jobs())
-	last := len(jobs) - 1
 	if slices.Contains(h.tools, planTools) {
-		if err := i.registerPlans(jobs[last]); err != nil {
+		if err := i.registerPlans(); err != nil {
 			return err
 		}
 	}
-	return i.addTools(jobs[0], jobs[1:last])
+	return i.addTools()
 }
 
 // newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
@@ -127,12 +127,12 @@ func (i *Server) newAPI() {
 }
 
 // addTools adds the tools; those that ask a model only where somebody configured one.
-func (i *Server) addTools(generate mcp.JobTool, asking []mcp.JobTool) error {
+func (i *Server) addTools() error {
 	h := i.options
-	err := lmstxt.RegisterGenerate(i.Handler, generate)
-	for _, tool := range asking {
+	err := lmstxt.RegisterGenerate(i.Handler)
+	for _, job := range []string{prompt.Name, chat.Name} {
 		if err == nil && h.hasModel() {
-			err = i.Handler.AddJob(tool)
+			err = i.Handler.AddJob(mcp.JobTool{Job: job})
 		}
 	}
 	if err == nil && slices.Contains(h.tools, lmstxtTools) {

@@ -14,16 +14,21 @@ import (
 // Jobs are the fixtures that the runtime runs, by name.
 func Jobs() []actors.Definition {
 	return []actors.Definition{
-		actors.Func("greet", greet),
-		actors.Func("slow_compute", compute),
-		actors.Func("failing_job", fail),
-		actors.Func("protocol_error_job", crash),
-		actors.Func("confirm_delete", confirm),
-		actors.Func("multi_input", fan),
-		actors.Func(requestState, acknowledge),
-		actors.Func(tamperedState, acknowledge),
-		actors.Func(multiRound, rounds),
+		known(actors.Func("greet", greet), "Greets somebody."),
+		known(actors.Func("slow_compute", compute), "Takes as long as it is told."),
+		known(actors.Func("failing_job", fail), "Fails after a second."),
+		known(actors.Func("protocol_error_job", crash), "Panics."),
+		known(actors.Func("confirm_delete", confirm), "Asks before it pretends to delete a file."),
+		known(actors.Func("multi_input", fan), "Asks two things at once."),
+		known(actors.Func(requestState, acknowledge), "Asks once."),
+		known(actors.Func(tamperedState, acknowledge), "Asks once."),
+		known(actors.Func(multiRound, rounds), "Asks twice."),
 	}
+}
+
+func known(d actors.Definition, description string) actors.Definition {
+	d.Description, d.ReadOnly, d.Say = description, true, saidBy
+	return d
 }
 
 const (
@@ -41,7 +46,7 @@ type person struct {
 
 type computation struct {
 	Seconds float64 `json:"seconds"`
-	Label   string  `json:"label"`
+	Label   string  `json:"label,omitempty"`
 }
 
 type file struct {

@@ -13,24 +13,11 @@ import (
 
 // jobTools say how the jobs are called. What the suite wants as a task and nothing else is Required.
 func jobTools() []mcp.JobTool {
-	tools := []mcp.JobTool{
-		{Job: "greet", Description: "Greets somebody.", Tasks: mcp.TasksForbidden,
-			Input: properties(`"name": {"type": "string"}`, "name")},
-		{Job: "slow_compute", Description: "Takes as long as it is told.",
-			Input: properties(`"seconds": {"type": "number"}, "label": {"type": "string"}`, "seconds")},
-		{Job: "failing_job", Description: "Fails after a second.", Tasks: mcp.TasksRequired},
-		{Job: "protocol_error_job", Description: "Panics."},
-		{Job: "confirm_delete", Description: "Asks before it pretends to delete a file.",
-			Input: properties(`"filename": {"type": "string"}`, "filename")},
-		{Job: "multi_input", Description: "Asks two things at once."},
-		{Job: requestState, Description: "Asks once."},
-		{Job: tamperedState, Description: "Asks once."},
-		{Job: multiRound, Description: "Asks twice."},
+	return []mcp.JobTool{
+		{Job: "greet", Tasks: mcp.TasksForbidden}, {Job: "slow_compute"}, {Job: "failing_job", Tasks: mcp.TasksRequired},
+		{Job: "protocol_error_job"}, {Job: "confirm_delete"}, {Job: "multi_input"}, {Job: requestState},
+		{Job: tamperedState}, {Job: multiRound},
 	}
-	for i := range tools {
-		tools[i].ReadOnly, tools[i].Say = true, saidBy
-	}
-	return tools
 }
 
 // saidBy is what the job had to say, in its own words.

@@ -102,8 +102,7 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	})
 	k.door = mcp.New(mcp.Config{Runs: k.system, Open: k.open, Name: "lastword", Version: "test"})
 	t.Cleanup(k.door.Close)
-	if err := lmstxt.RegisterGenerate(k.door, mcp.JobTool{Job: define.Name, Title: define.Title, Description: define.Description,
-		Input: define.Models.JSON(), Output: define.Output.JSON(), Idempotent: true, OpenWorld: true, Say: define.Say}); err != nil {
+	if err := lmstxt.RegisterGenerate(k.door); err != nil {
 		t.Fatal(err)
 	}
 	if err := lmstxt.Register(k.door, lmstxt.Config{Files: k.files, Shown: shown}); err != nil {

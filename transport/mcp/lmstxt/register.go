@@ -43,10 +43,10 @@ type door struct {
 }
 
 // RegisterGenerate adds the tool of the job generate with prompts for its use.
-func RegisterGenerate(s *mcp.Server, tool mcp.JobTool) error {
+func RegisterGenerate(s *mcp.Server) error {
 	addPrompts(s)
 	s.AddChanges(mcp.Changes{File: fileOf})
-	return s.AddJob(tool)
+	return s.AddJob(mcp.JobTool{Job: generateJob})
 }
 
 // Register adds the tools lmstxt_* and their resources to a server that has generate.

@@ -78,7 +78,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 			left = true
 			continue
 		}
-		err := a.runs.Answer(ctx, state.RunID, q.Request, value, auth.From(ctx).Name)
+		err := a.runs.Answer(ctx, state.RunID, q.Request, value)
 		switch messages.CodeOf(err) {
 		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
 		case messages.Code(messages.CauseInvalidInput):
@@ -123,7 +123,7 @@ func (a *Asker) await(ctx context.Context, state messages.State, given map[strin
 	if len(given) == 0 {
 		return nil
 	}
-	_, err := a.runs.Follow(ctx, state, func(e messages.Event) bool {
+	_, err := a.runs.Until(ctx, state, func(e messages.Event) bool {
 		if r, ok := e.Body.(messages.InputReceived); ok {
 			delete(given, r.Request)
 		}

@@ -54,7 +54,7 @@ func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.Sta
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		if _, err := a.runs.Follow(asking, state, func(e messages.Event) bool {
+		if _, err := a.runs.Until(asking, state, func(e messages.Event) bool {
 			r, ok := e.Body.(messages.InputReceived)
 			return ok && r.Request == open.Request || e.Kind() == messages.KindRunCanceling
 		}); err == nil {

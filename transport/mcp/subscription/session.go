@@ -106,7 +106,7 @@ func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []to
 	var active []messages.Summary
 	if err == nil {
 		begun := []messages.Status{messages.Pending, messages.Processing}
-		active, err = h.runs.ListOwn(ctx, messages.Query{Status: begun, Limit: 1000})
+		active, err = h.runs.List(ctx, messages.Query{Status: begun, Limit: 1000})
 	}
 	if err != nil {
 		sub.remove(topics...)

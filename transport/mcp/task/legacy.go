@@ -57,7 +57,7 @@ func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messag
 	if _, err := t.cancelTask(ctx, x, state, p); err != nil {
 		return nil, err
 	}
-	state, err := t.runs.Follow(ctx, state, nil)
+	state, err := t.runs.Until(ctx, state, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (t *Tasks) elicit(ctx context.Context, x *wire.Exchange, state messages.Sta
 	if asked || err != nil {
 		return now, err
 	}
-	return t.runs.Follow(ctx, state, func(e messages.Event) bool {
+	return t.runs.Until(ctx, state, func(e messages.Event) bool {
 		return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
 	})
 }
@@ -120,7 +120,7 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 	if q.After, err = placeOf(p.Cursor); err != nil {
 		return nil, err
 	}
-	runs, err := t.runs.ListOwn(ctx, q)
+	runs, err := t.runs.List(ctx, q)
 	if err != nil {
 		return nil, err
 	}

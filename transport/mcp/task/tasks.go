@@ -156,7 +156,7 @@ func (t *Tasks) updateTask(ctx context.Context, _ *wire.Exchange, state messages
 }
 
 func (t *Tasks) cancelTask(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	if err := t.runs.CancelOwn(ctx, state.RunID, "tasks/cancel"); err != nil {
+	if err := t.runs.Cancel(ctx, state.RunID, "tasks/cancel"); err != nil {
 		return nil, err
 	}
 	return struct{}{}, nil
