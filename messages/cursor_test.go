@@ -215,3 +215,24 @@ func appendTo(t *testing.T, got map[string]string, body messages.Body) (lines in
 	}
 	return lines
 }
+
+// Copies of an event share its wire form. What a reader lacks of it has a form of its own, and the others keep theirs.
+func TestPartsShareNoWireForm(t *testing.T) {
+	whole := messages.Event{RunID: "r_a", Seq: 9, From: 2, Body: messages.TextDelta{Stream: "a", Count: 8, Text: "0123"}}.Sharing(&messages.Wire{})
+	before, err := whole.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := messages.ParseCursors("r_a", "5~a~4~3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, some := at.Take(whole)
+	line, err := left.JSON()
+	if err != nil || !some || !strings.Contains(string(line), `"offset":3,"text":"3"`) {
+		t.Errorf("the reader gets %s, %v", line, err)
+	}
+	if after, err := whole.JSON(); err != nil || string(after) != string(before) {
+		t.Errorf("others get %s, %v", after, err)
+	}
+}

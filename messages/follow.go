@@ -143,11 +143,14 @@ func (c *Cursor) Take(e Event) (Event, bool) {
 		c.note(e.Body)
 		return e, true
 	}
-	left := c.without(e.Body)
+	left, cut := c.without(e.Body)
 	if left == nil {
 		return e, false
 	}
-	e.Body = left
+	if cut {
+		e.Body = left
+		e = e.Unshared()
+	}
 	return e, true
 }
 
@@ -197,18 +200,18 @@ func (c *Cursor) note(body Body) {
 	}
 }
 
-// without returns the body without what was read of it, or nil, and moves the places past it.
-func (c *Cursor) without(body Body) Body {
+// without returns the body without what was read of it, or nil, and whether anything was. It moves the places past it.
+func (c *Cursor) without(body Body) (left Body, cut bool) {
 	switch b := body.(type) {
 	case TextDelta:
 		at := *c.place(b.Stream)
 		c.note(b)
 		had := at.bytes - b.Offset
 		if had <= 0 {
-			return b
+			return b, false
 		}
 		if had >= len(b.Text) {
-			return nil
+			return nil, true
 		}
 		index := max(at.index, b.Index) // a part may end before the delta that this one begins with
 		b.Count = b.Index + max(b.Count, 1) - index
@@ -216,36 +219,42 @@ func (c *Cursor) without(body Body) Body {
 		if b.Count == 1 {
 			b.Count = 0
 		}
-		return b
+		return b, true
 	case ThoughtDelta:
-		if left, ok := c.without(TextDelta(b)).(TextDelta); ok {
-			return ThoughtDelta(left)
+		text, cut := c.without(TextDelta(b))
+		if text == nil {
+			return nil, cut
 		}
-		return nil
+		return ThoughtDelta(text.(TextDelta)), cut
 	case Log:
 		had := uint64(c.place("").bytes)
 		c.note(b)
 		i := slices.IndexFunc(b.Lines, func(l LogLine) bool { return l.Number > had })
 		if i < 0 {
-			return nil
+			return nil, true
 		}
-		return Log{Lines: b.Lines[i:]}
+		return Log{Lines: b.Lines[i:]}, i > 0
 	case Merged:
-		var parts []Body
-		for _, part := range b.Parts {
-			if left := c.without(part); left != nil {
-				parts = append(parts, left)
-			}
-		}
-		switch len(parts) {
-		case 0:
-			return nil
-		case 1:
-			return parts[0]
-		}
-		return Merged{Parts: parts}
+		return c.withoutParts(b)
 	}
-	return body
+	return body, false
+}
+
+func (c *Cursor) withoutParts(b Merged) (left Body, cut bool) {
+	var parts []Body
+	for _, part := range b.Parts {
+		one, less := c.without(part)
+		if cut = cut || less; one != nil {
+			parts = append(parts, one)
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return nil, true
+	case 1:
+		return parts[0], true
+	}
+	return Merged{Parts: parts}, cut
 }
 
 // Append appends the cursor as a text that needs no escapes in a URL: a number and, where that is not enough, how far
