@@ -1,8 +1,8 @@
 package actors
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -205,11 +205,12 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	}
 	if c.run == nil {
 		kept, err := f.system.archive.Next(ctx, c.id, c.after)
-		if c != f.runs[0] && messages.CodeOf(err) == messages.CodeNotFound { // a child that has not started, or was forgotten
-			return batch{Batch: journal.Batch{Over: c.ended}}, nil
+		if err == nil && len(kept.Events) == 0 && !kept.Over {
+			err = f.system.unendable(c.id)
 		}
-		if len(kept.Events) == 0 && !kept.Over {
-			err = cmp.Or(err, f.system.unendable(c.id))
+		_, never := errors.AsType[unstorable](err)
+		if c != f.runs[0] && (never || messages.CodeOf(err) == messages.CodeNotFound) { // a child that has not started, was forgotten, or cannot end
+			return batch{Batch: journal.Batch{Over: c.ended}}, nil
 		}
 		kept.More = kept.More || r != nil && len(kept.Events) > 0 // the view may have the rest
 		return batch{Batch: kept}, err

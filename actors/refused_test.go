@@ -122,6 +122,11 @@ func TestChildWithoutALastWord(t *testing.T) {
 			if end := within(t, run, 10*time.Second); end.Status != want || end.Children[0].Status != messages.Failed {
 				t.Errorf("%+v", end)
 			}
+			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Tree: true}) {
+				if err != nil {
+					t.Errorf("a reader of the tree: %v", err)
+				}
+			}
 		})
 	}
 }
