@@ -1,7 +1,6 @@
 package testkit_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -12,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -514,57 +515,118 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// picture draws the packages by layers, each with its imports except those that other imports of its have already.
-func picture(sources []source) string {
-	imports := map[string][]string{}
-	for _, src := range sources {
-		if src.test || inLab(src.pkg) {
+// room is a part of the house: packages that newcomers take for one thing. A room imports only from rooms below.
+type room struct {
+	name, purpose string
+	pkgs          []string // patterns; the first room that has a package keeps it
+}
+
+// rooms are the house, from the roof down.
+var rooms = []room{
+	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
+	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
+	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
+		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/agui",
+		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/*", "transport/erlmcp"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*"}},
+	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},
+	{"jobs", "generate, prompt, chat, plan, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
+		"actors/chat/*", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
+	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
+		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
+	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},
+	{"supervision", "what to do when a worker fails", []string{"supervision"}},
+	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},
+}
+
+func roomOf(pkg string) int {
+	return slices.IndexFunc(rooms, func(r room) bool {
+		return slices.ContainsFunc(r.pkgs, func(pattern string) bool { return matches(pattern, pkg) })
+	})
+}
+
+// TestRoomsImportDownwards holds that the house has no more floors than it shows.
+func TestRoomsImportDownwards(t *testing.T) {
+	for _, src := range readModule(t) {
+		if src.test || inLab(src.pkg) || strings.HasPrefix(src.pkg, "testkit") {
 			continue
 		}
-		mine := imports[src.pkg]
+		mine := roomOf(src.pkg)
+		if mine < 0 {
+			t.Errorf("%s is in no room", src.pkg)
+		}
 		for _, imp := range src.imports {
-			if rel, ours := strings.CutPrefix(imp, module+"/"); ours && !slices.Contains(mine, rel) {
-				mine = append(mine, rel)
+			if rel, ours := strings.CutPrefix(imp, module+"/"); ours && roomOf(rel) < mine {
+				t.Errorf("%s imports %s, which is above it", src.path, rel)
 			}
 		}
-		imports[src.pkg] = mine
 	}
-	layers := map[string]int{}
-	var layer func(pkg string) int
-	layer = func(pkg string) int {
-		if layers[pkg] == 0 {
-			above := 0
-			for _, imp := range imports[pkg] {
-				above = max(above, layer(imp))
-			}
-			layers[pkg] = above + 1
+}
+
+// TestTheWayOfAToken holds that the page which walks a token through the house names files that are there.
+func TestTheWayOfAToken(t *testing.T) {
+	page, err := os.ReadFile("../docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stations := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllSubmatch(page, -1)
+	if len(stations) < 8 {
+		t.Errorf("the way has %d stations", len(stations))
+	}
+	for _, station := range stations {
+		if _, err := os.Stat(filepath.Join("..", string(station[1]))); err != nil {
+			t.Error(err)
 		}
-		return layers[pkg]
 	}
-	var reaches func(pkg, target string) bool
-	reaches = func(pkg, target string) bool {
-		return slices.ContainsFunc(imports[pkg], func(imp string) bool { return imp == target || reaches(imp, target) })
+}
+
+// picture draws the rooms, each with its packages and the numbers of the rooms that it imports.
+func picture(sources []source) string {
+	pkgs, below := make([]map[string]bool, len(rooms)), make([]map[int]bool, len(rooms))
+	for _, src := range sources {
+		at := roomOf(src.pkg)
+		if src.test || at < 0 {
+			continue
+		}
+		if pkgs[at] == nil {
+			pkgs[at], below[at] = map[string]bool{}, map[int]bool{}
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(src.pkg, rooms[at].name), "/")
+		for _, top := range []string{"transport/", "actors/"} {
+			name = strings.TrimPrefix(name, top)
+		}
+		if top, _, deep := strings.Cut(name, "/"); deep { // a package below another is shown with it
+			name = top
+		}
+		pkgs[at][name] = true
+		for _, imp := range src.imports {
+			if rel, ours := strings.CutPrefix(imp, module+"/"); ours && roomOf(rel) > at {
+				below[at][len(rooms)-roomOf(rel)] = true
+			}
+		}
 	}
-	pkgs := slices.SortedFunc(maps.Keys(imports), func(a, b string) int {
-		return cmp.Or(layer(b)-layer(a), strings.Compare(a, b))
-	})
 	var out strings.Builder
-	for _, pkg := range pkgs {
-		direct := slices.DeleteFunc(slices.Sorted(slices.Values(imports[pkg])), func(imp string) bool {
-			return slices.ContainsFunc(imports[pkg], func(other string) bool { return reaches(other, imp) })
-		})
-		line := fmt.Sprintf("%2d  %-30s", layers[pkg], pkg)
-		for i, imp := range direct {
-			switch {
-			case i == 0:
-				line += " ->"
-			case len(line)+len(imp) > 116:
-				out.WriteString(line + "\n")
-				line = strings.Repeat(" ", len("12  ")+30+len(" ->"))
+	for i, r := range rooms {
+		delete(pkgs[i], "")
+		line := fmt.Sprintf("%2d  %-15s %s", len(rooms)-i, r.name, r.purpose)
+		if len(below[i]) > 0 {
+			line += " ->"
+			for _, n := range slices.Backward(slices.Sorted(maps.Keys(below[i]))) {
+				line += fmt.Sprintf(" %d", n)
 			}
-			line += " " + imp
 		}
-		out.WriteString(strings.TrimRight(line, " ") + "\n")
+		out.WriteString(line + "\n")
+		line = strings.Repeat(" ", 19)
+		for _, pkg := range slices.Sorted(maps.Keys(pkgs[i])) {
+			if len(line)+len(pkg) > 105 {
+				out.WriteString(line + "\n")
+				line = strings.Repeat(" ", 19)
+			}
+			line += " " + pkg
+		}
+		if strings.TrimSpace(line) != "" {
+			out.WriteString(line + "\n")
+		}
 	}
 	return out.String()
 }
