@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients page oracle inspect linear fuzz vuln licences update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients models page oracle inspect linear fuzz vuln licences update build cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -72,6 +72,9 @@ conformance: node ## Run the official conformance suite of MCP against transport
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
 	LASTWORD_CLIENTS=1 go -C $(LAB) test -count=1 -run '^Test(HTTP|Seed|Front|Page)?Clients(OfServers)?$$' -timeout 10m -v .
+
+models: go ## Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
+	LASTWORD_MODELS=1 go -C $(LAB) test -count=1 -run '^TestModelServers$$' -timeout 20m -v .
 
 oracle: go ## Compare counts of tokens, and the secrets found, with those of other implementations
 	cd testkit/oracle && go test -count=1 ./...
