@@ -58,23 +58,19 @@ func (c *call) run(ctx context.Context) {
 		end := t.end()
 		c.log(number, end)
 		pause, retry := c.retry(number, end)
-		switch waited := time.Since(c.began); {
-		case !end.Evidence.Loading() || end.Evidence.Stopped != "":
+		if waited := time.Since(c.began); !end.Evidence.Loading() || end.Evidence.Stopped != "" {
 			number++
-		case waited < c.client.limits.FirstToken:
+		} else if pause, retry = loadingPause, waited < c.client.limits.FirstToken; retry {
 			c.abandoned = !c.yield(model.Loading{For: waited}, nil)
-			pause, retry = loadingPause, true
-		default:
+		} else {
 			end = t.judge(end, messages.Errorf(messages.Code(messages.CauseStalled), "the server was still loading %s after %s",
 				cmp.Or(c.name, "its model"), waited.Round(time.Second)))
-			retry = false
 		}
-		retry = retry && !t.permanent
 		if c.abandoned {
 			t.close()
 			return
 		}
-		if !retry {
+		if !retry || t.permanent {
 			c.yield(end, end.Verdict.Err())
 			t.finish()
 			return

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -184,7 +185,7 @@ func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 		jsonwalk.Array(s.calls, func(value []byte) { emit(callDelta(value)) })
 	}
 	if len(s.function) > 0 && s.function[0] == '{' {
-		emit(decode.CallDelta{Function: callFunction(s.function)})
+		emit(decode.CallDelta{Function: callFunction(s.function, new(json.RawMessage))})
 	}
 }
 
@@ -236,20 +237,17 @@ func callDelta(value []byte) (d decode.CallDelta) {
 		case "id":
 			d.ID = value
 		case "function":
-			d.Function = callFunction(value)
-			jsonwalk.Object(value, func(key, value []byte) {
-				if string(key) == "index" && d.Index == nil { // Ollama's
-					d.Index = value
-				}
-			})
+			d.Function = callFunction(value, &d.Index)
 		}
 	})
 	return d
 }
 
-func callFunction(value []byte) (f decode.CallFunction) {
+func callFunction(value []byte, index *json.RawMessage) (f decode.CallFunction) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
+		case "index": // Ollama's place for it
+			*index = value
 		case "name":
 			f.Name = value
 		case "arguments":

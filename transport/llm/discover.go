@@ -199,7 +199,7 @@ func (c *Client) native(ctx context.Context) (native, error) {
 		case m.OwnedBy == "llamacpp", m.Meta.Context > 0, m.Status.Value != "":
 			return llamacpp{c}, nil
 		case m.OwnedBy == "vllm", m.MaxModelLen > 0:
-			return vllm{c}, nil
+			return generic{c, VLLM}, nil
 		case m.OwnedBy == "library":
 			return ollama{c}, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -81,9 +82,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	}
 	request := r.Clone(r.Context())
 	if x.ollama {
-		if err := x.redirect(request); err != nil {
-			return nil, err
-		}
+		request.URL = x.client.base.ResolveReference(&url.URL{Path: strings.TrimSuffix(x.client.base.Path, "/v1") + "/api/chat"})
 	}
 	request.ContentLength = int64(len(body))
 	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

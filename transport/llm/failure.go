@@ -20,9 +20,6 @@ func failureIn(payload []byte) *model.Failure {
 	if len(payload) > 0 && payload[0] == '<' {
 		return &model.Failure{Code: "html", Message: title(payload)}
 	}
-	if whole := packed(payload); whole != nil {
-		return failureIn(whole)
-	}
 	var inner, outer errorFields
 	if !jsonwalk.Object(payload, outer.member) {
 		return &model.Failure{Message: excerpt(cmp.Or(jsonwalk.Text(payload), string(payload)))}
@@ -30,25 +27,14 @@ func failureIn(payload []byte) *model.Failure {
 	if inner.find(payload, 0); inner.words() != "" && !strings.Contains(inner.words(), outer.message) {
 		inner.message = inner.words() + ": " + outer.message
 	}
+	if holdsError([]byte(inner.message)) { // another server's error, as JSON in the message of Ollama's
+		return failureIn([]byte(inner.message))
+	}
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),
 		Message: excerpt(cmp.Or(inner.words(), outer.words(), string(payload))),
 		Type:    cmp.Or(inner.kind, outer.kind), Param: cmp.Or(inner.param, outer.param),
 	}
-}
-
-// packed returns the server's error that another server, such as Ollama, put as JSON into the message of its own.
-func packed(payload []byte) (whole []byte) {
-	jsonwalk.Object(payload, func(key, value []byte) {
-		if string(key) == "error" {
-			jsonwalk.Object(value, func(key, value []byte) {
-				if text := jsonwalk.Text(value); string(key) == "message" && holdsError([]byte(text)) {
-					whole = []byte(text)
-				}
-			})
-		}
-	})
-	return whole
 }
 
 // unwrapped returns the only element of a list, in which Gemini puts its errors.

@@ -153,15 +153,6 @@ func unreachable(format string, args ...any) *messages.Error {
 	return messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
 }
 
-// vllm is vLLM, which has the models that it was started with.
-type vllm struct{ *Client }
-
-func (v vllm) kind() string { return VLLM }
-
-func (v vllm) models(ctx context.Context) ([]Info, error) {
-	return generic{v.Client, VLLM}.models(ctx)
-}
-
 // RoundTripper is the transport of a Client with this Config. Several Clients that have it as their Transport share
 // its connections. Its errors are invalid_input.
 func (c Config) RoundTripper() (http.RoundTripper, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
@@ -74,14 +73,6 @@ func toOllama(body []byte, loaded int) ([]byte, error) {
 			if json.Unmarshal(value, &k) == nil && k.Think != nil {
 				out["think"] = *k.Think
 			}
-		case "options":
-			var more map[string]any
-			if err := json.Unmarshal(value, &more); err != nil {
-				return nil, fmt.Errorf("options is no object: %w", err)
-			}
-			for option, v := range more {
-				options[option] = v
-			}
 		default: // temperature, top_p, seed, stop, top_k: an option that Ollama lacks is ignored
 			options[name] = value
 		}
@@ -146,14 +137,4 @@ func (c *chunk) readOllama() (done bool) {
 		c.usage = fmt.Appendf(nil, `{"prompt_tokens":%d,"completion_tokens":%d}`, prompt, completion)
 	}
 	return done
-}
-
-// redirect sends the request to Ollama's own route.
-func (x *exchange) redirect(r *http.Request) error {
-	at, err := r.URL.Parse(x.client.root() + "/api/chat")
-	if err == nil {
-		r.URL = at
-		r.Header.Set("Accept", "application/x-ndjson")
-	}
-	return err
 }
