@@ -82,16 +82,90 @@ func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.
 	ui := chatui.Options{Redact: c.program.Secrets.Text, About: c.about(), Colored: display.Colored(true),
 		ASCII: display.ASCIIOnly(), Env: c.program.Env}
 	ui.Start = func(ctx context.Context, message string) (chatui.Run, string, error) { return start(ctx, message) }
+	ui.Opening = fmt.Sprintf("lastword chat with %s\n%s · /help lists commands", c.about(), c.box.About())
+	ui.Commands, ui.Window = c.commands(kept, config, box), config.Window
 	if _, said, err := kept.Read(c.in.Context); err == nil {
 		ui.Said, ui.Shown = recall(said)
 	}
 	attached, first := host.Interruptible(cmd.Context(), func() {})
 	err = chatui.Talk(attached, terminal.Unwrap(cmd.InOrStdin()).(io.Reader), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer), ui)
 	err = errors.Join(err, done())
+	if _, said, unknown := kept.Read(c.in.Context); unknown == nil && len(said) > 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword chat --resume "+c.in.Context+"   goes on with it")
+	}
 	if by := first(); by != nil {
 		return &exit.Error{Code: exit.OfSignal(by)}
 	}
 	return err
+}
+
+// commands are those that change what the next turn is.
+func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box *toolbox.Box) []chatui.Command {
+	resume := func(id string) (shown, about string, err error) {
+		_, said, err := kept.Read(id)
+		if err != nil {
+			return "", "", err
+		}
+		c.in.Context = id
+		_, shown = recall(said)
+		return cmp.Or(shown, "It is empty."), c.about(), nil
+	}
+	return []chatui.Command{
+		{Name: "model", About: "say which model answers, or take another: /model NAME", Run: func(ctx context.Context, name string) (string, string, error) {
+			if name != "" {
+				c.in.Model = name
+			}
+			return "The next turn asks " + c.in.Model + ". `lastword models` lists what the server has.", c.about(), nil
+		}},
+		{Name: "tools", About: "list what the model may call", Run: func(ctx context.Context, _ string) (string, string, error) {
+			set, missing, err := box.Set(ctx)
+			if err != nil {
+				return "", "", err
+			}
+			var list []string
+			for _, one := range set.Offered() {
+				list = append(list, "- `"+one.Name+"`: "+one.Description)
+			}
+			if missing != nil {
+				list = append(list, missing.Error())
+			}
+			return cmp.Or(strings.Join(list, "\n"), "There are "+c.box.About()+"."), "", nil
+		}},
+		{Name: "resume", About: "go on with another conversation: /resume ID; without one, list them", Run: func(_ context.Context, prefix string) (string, string, error) {
+			if prefix != "" {
+				id, err := kept.Find(prefix)
+				if err != nil {
+					return "", "", err
+				}
+				return resume(id)
+			}
+			list, err := kept.List()
+			var rows []string
+			for _, one := range list[:min(len(list), 10)] {
+				rows = append(rows, "- `"+one.ID+"` "+one.Title)
+			}
+			return cmp.Or(strings.Join(rows, "\n"), "There is none yet."), "", err
+		}},
+		{Name: "new", About: "begin another conversation", Run: func(context.Context, string) (string, string, error) {
+			c.in.Context = conversation.NewID()
+			return "A new conversation begins.", c.about(), nil
+		}},
+		{Name: "undo", About: "go on as if the last turn had not been", Run: func(context.Context, string) (string, string, error) {
+			info, _, err := kept.Read(c.in.Context)
+			switch {
+			case err != nil || info.Turns == 0:
+				return "There is no turn to undo.", "", nil
+			case info.Turns == 1:
+				c.in.Context = conversation.NewID()
+				return "The conversation begins again.", c.about(), nil
+			}
+			id, err := kept.Fork(c.in.Context, info.Turns-1)
+			if err != nil {
+				return "", "", err
+			}
+			return resume(id)
+		}},
+	}
 }
 
 // starter returns a function that starts the turns of the conversation, and one that ends the runtime.

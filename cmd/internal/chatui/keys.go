@@ -28,7 +28,12 @@ func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case "esc":
 		if u.form != nil {
-			return u.answer(json.RawMessage("null"))
+			return u.answers(json.RawMessage("null"))
+		}
+		return u.stop()
+	case "tab":
+		if u.form == nil {
+			u.complete()
 		}
 		return nil
 	case "enter":
@@ -42,7 +47,7 @@ func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if u.form != nil && u.form.press(k.String(), &u.reply) {
-		return u.answer(u.form.value())
+		return u.answers(u.form.value())
 	}
 	u.writing().press(k)
 	return nil
@@ -65,15 +70,23 @@ func (u *ui) interrupt() tea.Cmd {
 	case u.interrupted.Sub(before) < twice:
 		return u.leave()
 	case u.run != nil:
-		run, ctx := u.run, u.ctx
-		u.note = "canceling; Ctrl-C leaves"
-		return func() tea.Msg { return answered{run.Cancel(ctx, "canceled by the user")} }
+		return u.stop()
 	}
 	u.note = "Ctrl-C again, or Ctrl-D, leaves"
 	return nil
 }
 
-func (u *ui) answer(value json.RawMessage) tea.Cmd {
+// stop cancels the turn.
+func (u *ui) stop() tea.Cmd {
+	if u.run == nil {
+		return nil
+	}
+	run, ctx := u.run, u.ctx
+	u.note = "canceling; Ctrl-C leaves"
+	return func() tea.Msg { return answered{run.Cancel(ctx, "canceled by the user")} }
+}
+
+func (u *ui) answers(value json.RawMessage) tea.Cmd {
 	run, ctx, request := u.run, u.ctx, u.form.request
 	u.form, u.given = nil, request
 	return func() tea.Msg { return answered{run.Answer(ctx, request, value)} }

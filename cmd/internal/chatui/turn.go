@@ -177,6 +177,9 @@ func (t *turn) end() {
 		t.remark(faint, "canceled")
 	case t.state.Status == messages.Failed:
 		t.remark(bad, "failed (%s): %s", end.Cause, end.Error.Message)
+		if hint := terminal.Hint(t.state); hint != "" && end.Cause == messages.CauseTransportClosed {
+			t.remark(faint, "%s", hint)
+		}
 	case end.Degraded:
 		t.remark(warned, "degraded: %s", degraded(end.Result))
 	}

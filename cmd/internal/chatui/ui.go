@@ -28,8 +28,12 @@ type Options struct {
 	Start func(ctx context.Context, message string) (run Run, warning string, err error)
 	// Redact takes the secrets out of all that is shown.
 	Redact func(string) string
-	// About stands at the bottom: the model, its server.
-	About string
+	// About stands at the bottom: the server, the conversation. Opening is shown before all else.
+	About, Opening string
+	// Commands are what the user may write after a slash, besides help, copy and quit.
+	Commands []Command
+	// Window returns how many tokens the model's context holds, or 0 if nobody knows.
+	Window func(ctx context.Context, model string) int
 	// Said is what the user said in the conversation before, for the history, and Shown is shown at the beginning.
 	Said  []string
 	Shown string
@@ -74,6 +78,10 @@ type ui struct {
 	note        string
 	ready       bool // what is written goes out when the turn is over
 	leaving     bool
+	answer      string // the last one
+	model       string // that answered last, with how many tokens of its window
+	used        int64
+	window      int
 }
 
 // What the program's loop is told.
@@ -87,11 +95,15 @@ type (
 	over     struct{ err error }
 	tick     struct{}
 	answered struct{ err error }
+	windowed struct{ tokens int }
 )
 
 func (u *ui) Init() tea.Cmd {
+	if u.Opening != "" {
+		u.show(paint(wrap([]piece{{clean(u.Redact(u.Opening)), faint}}, u.width()), u.Colored)...)
+	}
 	if u.Shown == "" {
-		return nil
+		return u.print(u.rows)
 	}
 	u.show(paint(markdown(clean(u.Redact(u.Shown)), u.columns), u.Colored)...)
 	return u.print(u.rows)
@@ -113,7 +125,11 @@ func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case started:
 		next = u.begin(m)
 	case happened:
-		u.see(m.events)
+		next = u.see(m.events)
+	case windowed:
+		u.window = m.tokens
+	case commanded:
+		u.commanded(m)
 	case over:
 		next = u.end(m.err)
 	case answered:
@@ -148,6 +164,9 @@ func (u *ui) send() tea.Cmd {
 	}
 	if u.ready = u.turn != nil; u.ready {
 		return nil
+	}
+	if said := u.editor.value(); strings.HasPrefix(said, "/") && !strings.Contains(strings.TrimSpace(said), "\n") {
+		return u.obey(said)
 	}
 	message := u.editor.take()
 	u.turn = newTurn(u.Redact, u.width())
@@ -184,16 +203,25 @@ func (u *ui) begin(m started) tea.Cmd {
 	}
 }
 
-func (u *ui) see(events []messages.Event) {
+func (u *ui) see(events []messages.Event) (next tea.Cmd) {
 	for _, e := range events {
 		if err := u.turn.see(e); err != nil {
 			u.fail(err)
-			return
+			return nil
+		}
+		if b, ok := e.Body.(messages.LLMCompleted); ok && b.Usage != nil {
+			u.used = b.Usage.PromptTokens + b.Usage.CompletionTokens
+			if b.Model != u.model && u.Window != nil {
+				window, ctx := u.Window, u.ctx
+				next = func() tea.Msg { return windowed{window(ctx, b.Model)} }
+			}
+			u.model = b.Model
 		}
 	}
 	u.show(paint(u.turn.up, u.Colored)...)
 	u.turn.up = nil
 	u.ask()
+	return next
 }
 
 // ask shows the question that waits for an answer.
@@ -223,6 +251,7 @@ func (u *ui) end(err error) tea.Cmd {
 		u.fail(err)
 	}
 	u.thoughts = u.turn.thoughts()
+	u.keep()
 	u.run, u.turn, u.form, u.given, u.note = nil, nil, nil, "", ""
 	if u.ready {
 		return u.send()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -79,5 +81,35 @@ func TestMessageWhileTheAnswerComes(t *testing.T) {
 	u.end(errors.New("no such luck"))
 	if u.turn != nil || !strings.Contains(strings.Join(u.queue, "\n"), "no such luck") {
 		t.Errorf("a message that was taken back goes out; above stands %q", u.queue)
+	}
+}
+
+// What begins with a slash is a command, or is asked about: it is never sent.
+func TestCommands(t *testing.T) {
+	u := &ui{ctx: t.Context(), columns: 80, rows: 24, Options: Options{Redact: same, About: "here",
+		Commands: []Command{{Name: "model", About: "take another model", Run: func(_ context.Context, name string) (string, string, error) {
+			return "It is **" + name + "**.", name, nil
+		}}},
+		Start: func(context.Context, string) (Run, string, error) { t.Error("it is sent"); return nil, "", nil }}}
+	write := func(text string) tea.Cmd {
+		u.editor.insert(text)
+		return u.press(tea.KeyPressMsg{Code: tea.KeyEnter})
+	}
+	if write("/modle x"); u.editor.value() != "/modle x" || !strings.Contains(u.note, "did you mean /model. A space before it sends it") {
+		t.Errorf("%q stays, and the note says %q", u.editor.value(), u.note)
+	}
+	u.editor.clear()
+	u.editor.insert("/mo")
+	u.press(tea.KeyPressMsg{Code: tea.KeyTab})
+	u.commanded(write("big")().(commanded))
+	if shown := strings.Join(u.queue, "\n"); u.About != "big" || !strings.Contains(shown, "It is ") {
+		t.Errorf("%q is at the bottom, above stands %q", u.About, shown)
+	}
+	write("/help")
+	if shown := strings.Join(u.queue, "\n"); !strings.Contains(shown, "take another model") || !strings.Contains(shown, "/quit") {
+		t.Errorf("/help shows %q", shown)
+	}
+	if write("/quit"); !u.leaving {
+		t.Error("/quit does not leave")
 	}
 }

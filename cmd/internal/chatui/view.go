@@ -1,6 +1,7 @@
 package chatui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -64,15 +65,26 @@ func (u *ui) footer() string {
 	case u.form != nil:
 		return u.hints("Enter answers", "Esc declines", "Ctrl-C cancels")
 	case u.turn != nil:
-		return u.hints("Ctrl-C cancels", "Ctrl-O shows thoughts")
+		return u.hints("Esc stops", "Ctrl-O shows thoughts")
 	}
-	return u.hints("Ctrl-D leaves", "Alt-Enter breaks a line", oneLine(u.Redact(u.About)))
+	return u.hints("/help", "Ctrl-D leaves", "Alt-Enter breaks a line", u.context(), oneLine(u.Redact(u.About)))
+}
+
+// context is the model that answered last, and how much of its context it has used.
+func (u *ui) context() string {
+	if u.model != "" && u.window > 0 {
+		return fmt.Sprintf("%s, %d %% of context", oneLine(u.model), u.used*100/int64(u.window))
+	}
+	return oneLine(u.model)
 }
 
 // hints are as many as fit.
 func (u *ui) hints(all ...string) string {
 	row := all[0]
 	for _, hint := range all[1:] {
+		if hint == "" {
+			continue
+		}
 		if longer := row + " · " + hint; terminal.Width(longer) <= u.width() {
 			row = longer
 		}

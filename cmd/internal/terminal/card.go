@@ -23,7 +23,7 @@ func (d *Display) card(s messages.State) {
 		fmt.Fprintln(d.Stderr)
 	}
 	fmt.Fprintln(d.Stderr, Wrap(d.verdict(s), Columns(d.Stderr)-1))
-	if words := hint(s); words != "" {
+	if words := Hint(s); words != "" {
 		fmt.Fprintf(d.Stderr, "  %s\n", d.Style.paint(d.Style.arrow()+words, dim))
 	}
 	if d.Brief || d.Quiet {
@@ -69,8 +69,8 @@ func (d *Display) verdict(s messages.State) string {
 	return fmt.Sprintf("%s in %s", status(green), took)
 }
 
-// hint names the flag that helps after a failure, if the reason does not name one.
-func hint(s messages.State) string {
+// Hint names the flag that helps after a failure, if the reason does not name one.
+func Hint(s messages.State) string {
 	if s.Status != messages.Failed || strings.Contains(s.End.Error.Message, "--") {
 		return ""
 	}
@@ -84,7 +84,7 @@ func hint(s messages.State) string {
 	case strings.HasPrefix(reason, "http 401"), strings.HasPrefix(reason, "http 403"):
 		return "--key-file or LASTWORD_API_KEY gives the server a key"
 	case s.End.Cause == messages.CauseTransportClosed:
-		return "--base-url names the server; lastword doctor checks it"
+		return "start a server of models, such as LM Studio, Ollama or llama-server, or name one with --base-url; lastword doctor checks it"
 	case s.End.Cause == messages.CauseProviderError, s.End.Cause == messages.CauseEmptyCompletion:
 		return "--model names another model; lastword provider check tests the server"
 	}

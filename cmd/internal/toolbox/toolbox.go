@@ -1,12 +1,14 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,6 +42,17 @@ func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	}
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	settings.Must(cmd.MarkFlagDirname("out"))
+}
+
+// About says what the flags give a model, for people.
+func (f *Flags) About() string {
+	var about []string
+	for _, one := range [][2]string{{"reads ", f.repository}, {"writes to ", f.out}, {"tools of ", f.mcpConfig}} {
+		if one[1] != "" {
+			about = append(about, one[0]+one[1])
+		}
+	}
+	return cmp.Or(strings.Join(about, ", "), "no tools; --repository . lets it read this folder")
 }
 
 // AddServerFlag adds the flag for MCP servers alone.

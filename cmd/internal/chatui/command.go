@@ -1,0 +1,118 @@
+package chatui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/seed889630bf/lastword/actors/call"
+	phrases "github.com/seed889630bf/lastword/messages/words"
+)
+
+// Command is what the user writes after a slash, between turns.
+type Command struct {
+	Name, About string
+	// Run does it. What it returns is shown; about, if it is not empty, stands at the bottom from then on.
+	Run func(ctx context.Context, argument string) (shown, about string, err error)
+}
+
+// commanded is what became of a command.
+type commanded struct {
+	shown, about string
+	err          error
+}
+
+// own are the commands that the screen itself obeys, before those of the options.
+func (u *ui) own() []Command {
+	return []Command{{Name: "help", About: "list the commands and the keys"}, {Name: "copy", About: "copy the last answer"},
+		{Name: "quit", About: "leave; Ctrl-D does the same"}}
+}
+
+func (u *ui) commandNames() (names []string) {
+	for _, c := range append(u.own(), u.Commands...) {
+		names = append(names, "/"+c.Name)
+	}
+	return names
+}
+
+// obey does what the line says. A line that is no command stays to be mended, and is not sent.
+func (u *ui) obey(said string) tea.Cmd {
+	name, argument, _ := strings.Cut(strings.TrimSpace(said), " ")
+	switch name {
+	case "/help":
+		u.show(paint(u.help(), u.Colored)...)
+	case "/quit":
+		return u.leave()
+	case "/copy":
+		u.note = "there is no answer to copy"
+		if u.answer != "" {
+			u.note = "copied, if the terminal allows it"
+			u.editor.clear()
+			return tea.SetClipboard(u.answer)
+		}
+	default:
+		for _, c := range u.Commands {
+			if name == "/"+c.Name {
+				u.editor.take()
+				return func() tea.Msg {
+					shown, about, err := c.Run(u.ctx, strings.TrimSpace(argument))
+					return commanded{shown, about, err}
+				}
+			}
+		}
+		u.note = fmt.Sprintf("there is no %s%s A space before it sends it", oneLine(name), strings.TrimSuffix(phrases.Meant(name, u.commandNames()), "?")+".")
+		return nil
+	}
+	u.editor.take()
+	return nil
+}
+
+func (u *ui) commanded(m commanded) {
+	if m.err != nil {
+		u.fail(m.err)
+		return
+	}
+	if m.about != "" {
+		u.About = m.about
+	}
+	u.show(append([]string{""}, paint(markdown(clean(u.Redact(m.shown)), u.width()), u.Colored)...)...)
+}
+
+func (u *ui) help() []line {
+	rows := []line{nil}
+	for _, c := range append(u.own(), u.Commands...) {
+		rows = append(rows, line{{fmt.Sprintf("  %-10s", "/"+c.Name), bold}, {c.About, plain}})
+	}
+	return append(rows, wrap([]piece{{"  Enter sends, Alt-Enter breaks the line, Tab completes a command, Up goes back, Esc or Ctrl-C stops a turn, " +
+		"Ctrl-O shows thoughts, Ctrl-L draws anew.", faint}}, u.width())...)
+}
+
+// complete completes the name of a command.
+func (u *ui) complete() {
+	said := u.editor.value()
+	if !strings.HasPrefix(said, "/") || strings.Contains(said, " ") {
+		return
+	}
+	var like []string
+	for _, name := range u.commandNames() {
+		if strings.HasPrefix(name, said) {
+			like = append(like, name)
+		}
+	}
+	if len(like) == 1 {
+		u.editor.set(like[0] + " ")
+		return
+	}
+	u.note = strings.Join(like, "  ")
+}
+
+// keep keeps the last answer, for /copy.
+func (u *ui) keep() {
+	for _, s := range u.turn.state.Streams {
+		if !s.Thought && call.IsAnswer(s.Name) {
+			u.answer = u.Redact(s.Text())
+		}
+	}
+}
