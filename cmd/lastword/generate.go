@@ -168,8 +168,8 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 			err = nil // the next change may mend it
 		}
 		if err == nil {
+			attached, first := host.Interruptible(cmd.Context(), func() {}) // before Ctrl-C is asked for
 			fmt.Fprintf(cmd.ErrOrStderr(), "watching %s; Ctrl-C ends\n", at.Path)
-			attached, first := host.Interruptible(cmd.Context(), func() {})
 			err = changes.Wait(attached)
 			if by := first(); by != nil {
 				err = errors.Join(err, &exit.Error{Code: exit.OfSignal(by)})
