@@ -79,7 +79,7 @@ var rules = []rule{{
 }, {
 	pkgs:   "actors/form",
 	ours:   []string{"messages"},
-	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
+	libs:   []string{"github.com/google/jsonschema-go/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors",

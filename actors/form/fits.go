@@ -1,6 +1,7 @@
 package form
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -22,11 +24,24 @@ func Fits(schema, answer json.RawMessage) error {
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(answer, &v) != nil || v == nil {
 		return nil
 	}
-	resolved, err := s.Resolve(nil)
-	if err != nil || resolved.Validate(v) == nil {
+	if compiled, err := compile(schema); err != nil || compiled.Validate(v) == nil {
 		return nil
 	}
 	return messages.InvalidInput("the answer does not fit; give %s", wanted(&s))
+}
+
+// compile reads a schema with the validator that the rest of the program uses. It loads nothing.
+func compile(schema json.RawMessage) (*validator.Schema, error) {
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	c := validator.NewCompiler()
+	c.UseLoader(validator.SchemeURLLoader{})
+	if err := c.AddResource("question:", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("question:")
 }
 
 // wanted says what fits.
