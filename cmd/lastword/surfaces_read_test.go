@@ -242,13 +242,14 @@ func readEventsTool(s *stage, give func(string)) {
 	var page struct {
 		Structured struct {
 			Events []map[string]json.RawMessage
-			Next   uint64
+			Next   json.RawMessage
 			Done   bool
 		} `json:"structuredContent"`
 	}
+	page.Structured.Next = json.RawMessage("0")
 	for !page.Structured.Done && !s.t.Failed() {
 		result := s.call("tools/call", "run_events", fmt.Sprintf(
-			`"name":"run_events","arguments":{"run_id":%q,"after":%d,"deltas":true,"wait_ms":30000}`,
+			`"name":"run_events","arguments":{"run_id":%q,"after":%s,"deltas":true,"wait_ms":30000}`,
 			s.run, page.Structured.Next), func(string) {})
 		page.Structured.Events = nil
 		if err := json.Unmarshal(result, &page); err != nil {

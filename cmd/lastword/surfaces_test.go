@@ -25,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/openai/responses"
+	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
 // stage is a server with one run, and how far that run may go.
@@ -42,8 +43,11 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), more: make(chan struct{}), end: make(chan struct{})}
-	var err error
-	s.system, err = actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{
+	journal, err := sqlite.Open(t.TempDir()) // it keeps events as JSON
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.system, err = actors.New(t.Context(), actors.Config{Journal: journal, Jobs: []actors.Definition{
 		{Name: "tale", New: func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }}}})
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +70,9 @@ func newStage(t *testing.T) *stage {
 		web.CloseClientConnections()
 		web.Close()
 		_ = s.system.Close(context.Background())
+		if err := journal.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{door.ContextLabel: "c"}}); err != nil {
 		t.Fatal(err)
