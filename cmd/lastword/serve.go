@@ -183,7 +183,7 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 // listen opens the address, and guards all routes with the auth.
 func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
 	config := auth.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
-		Rate: float64(s.rate), Log: inside.Slog()}
+		Rate: float64(s.rate), Open: max(s.connections/2, 1), Log: inside.Slog()}
 	resource := mcpPath
 	if s.publicURL != "" {
 		resource = s.publicURL

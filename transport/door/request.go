@@ -91,7 +91,7 @@ func Read(r *http.Request) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := readAll(r)
 	if err != nil {
 		if p := auth.ProblemOf(err); p.Code == string(auth.CodeTooLarge) {
 			return nil, p
@@ -99,6 +99,16 @@ func Read(r *http.Request) ([]byte, error) {
 		return nil, messages.Errorf(auth.CodeBadRequest, "the body cannot be read: %v", err)
 	}
 	return body, nil
+}
+
+// readAll takes no more memory than the body if its length is known: package auth has counted it.
+func readAll(r *http.Request) ([]byte, error) {
+	if r.ContentLength <= 0 {
+		return io.ReadAll(r.Body)
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
 }
 
 // ReadJSON reads the body of a request. Errors: too_large, bad_request.

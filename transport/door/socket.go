@@ -28,6 +28,7 @@ type Socket struct {
 	calls   chan struct{}
 	done    sync.WaitGroup
 
+	held    func() // ends the count of the message at hand; nil after Call
 	writing sync.Mutex
 	late    *time.Timer // cuts the connection of a client that does not read
 }
@@ -65,22 +66,31 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socke
 			_ = ws.Close(websocket.StatusUnsupportedData, "messages are JSON texts")
 			return nil
 		}
-		read(message)
+		if s.held, err = auth.Message(ctx, len(message)); err != nil {
+			s.close(websocket.StatusTryAgainLater, err)
+			return nil
+		}
+		if read(message); s.held != nil {
+			s.held()
+		}
 	}
 }
 
 // Go runs f in a goroutine. The connection waits for it at its end.
 func (s *Socket) Go(f func()) { s.done.Go(f) }
 
-// Call is Go for what a client asked for: a server that stops lets it come to its end.
+// Call is Go for what a client asked for with the message at hand: a server that stops lets it come to its end.
 func (s *Socket) Call(f func()) {
+	held := s.held
+	s.held = nil
 	select {
 	case s.calls <- struct{}{}:
 	case <-s.Context.Done():
+		held()
 		return
 	}
 	s.done.Go(func() {
-		defer func() { <-s.calls }()
+		defer func() { held(); <-s.calls }()
 		f()
 	})
 }

@@ -32,6 +32,11 @@ type Config struct {
 	// (an IPv6 /64): 1,000. A negative one is no limit. Burst is how many may come at once: twice the rate.
 	Rate  float64
 	Burst int
+	// Open is how many requests, streams and WebSockets of a caller are open at a time: 5,000.
+	Open int
+	// Bodies is the sum of the bytes of all requests' bodies and WebSocket messages in hand, of which a caller has half
+	// at most: eight times MaxBody.
+	Bodies int64
 	// Metadata is where clients without a valid token find the resource's metadata (RFC 9728): a URL, or a path on
 	// the called host. Behind a TLS proxy it must be a URL.
 	Metadata string
@@ -59,8 +64,10 @@ type Middleware struct {
 	log      *slog.Logger
 
 	sessions *sessions
+	shares   *shares
 	byName   *buckets[string]
 	byAddr   *buckets[netip.Addr]
+	messages *buckets[string] // of WebSockets, by address
 	failures *buckets[netip.Addr]
 
 	// Header values that most answers have, made once and never written to: adding to one copies it.
@@ -88,8 +95,10 @@ func New(c Config) (*Middleware, error) {
 		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
 		sessions: new(sessions),
+		shares:   newShares(c.Open, c.Bodies),
 		byName:   newBuckets[string](c.Rate, c.Burst),
 		byAddr:   newBuckets[netip.Addr](c.Rate, c.Burst),
+		messages: newBuckets[string](c.Rate, c.Burst),
 		failures: newBuckets[netip.Addr](failureRate, failureBurst),
 		nosniff:  []string{"nosniff"}, vary: []string{"Origin"}, exposed: []string{corsExposed},
 	}, nil
@@ -116,6 +125,8 @@ func (c Config) check() error {
 
 func (c Config) withDefaults() Config {
 	fill(&c.MaxBody, 16<<20)
+	fill(&c.Open, 5_000)
+	fill(&c.Bodies, 8*c.MaxBody)
 	if c.Rate == 0 {
 		c.Rate = 1000
 	}
@@ -153,7 +164,7 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 		r.Header.Del("Authorization")
 		ctx, stop := p.context()
 		defer stop()
-		door.ServeHTTP(w, r.WithContext(ctx))
+		m.share(w, r.WithContext(ctx), p.token.principal.Name, door)
 	})
 }
 
@@ -185,8 +196,8 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 }
 
 func (m *Middleware) meter(w http.ResponseWriter, r *http.Request, door http.Handler) {
-	if m.within(w, m.byAddr.take(remote(r))) {
-		door.ServeHTTP(w, r)
+	if from := remote(r); m.within(w, m.byAddr.take(from)) {
+		m.share(w, r, from.String(), door)
 	}
 }
 
@@ -228,8 +239,10 @@ func (m *Middleware) within(w http.ResponseWriter, wait time.Duration) bool {
 }
 
 // remote returns the connection's address; for IPv6 its /64 network, as one host may use all of it.
-func remote(r *http.Request) netip.Addr {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
+func remote(r *http.Request) netip.Addr { return addressOf(r.RemoteAddr) }
+
+func addressOf(text string) netip.Addr {
+	from, err := netip.ParseAddrPort(text)
 	if err != nil { // a Unix socket
 		return netip.Addr{}
 	}

@@ -4,49 +4,106 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// limitedListener bounds the number of open connections.
+// limitedListener bounds the number of open connections. A new one takes the place of one that has no request in
+// hand, so that nobody keeps others out by holding connections.
 type limitedListener struct {
 	net.Listener
-	slots  chan struct{}
-	closed chan struct{}
-	close  func()
+	most int
 
 	mu    sync.Mutex
+	count int                       // of those open, taken over or not
 	open  map[*limitedConn]struct{} // without those that handlers took over
+	of    map[netip.Addr]int        // those in open, by their callers' addresses
 	until time.Time                 // when requests must have come; zero before the server stops
 }
 
 func newLimitedListener(l net.Listener, connections int) *limitedListener {
-	closed := make(chan struct{})
-	return &limitedListener{Listener: l, slots: make(chan struct{}, connections), closed: closed,
-		close: sync.OnceFunc(func() { close(closed) }), open: map[*limitedConn]struct{}{}}
+	return &limitedListener{Listener: l, most: connections, open: map[*limitedConn]struct{}{}, of: map[netip.Addr]int{}}
 }
 
-// Accept waits for a free slot and then for a connection.
+// busy is the answer to a connection for which there is no place.
+const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+// Accept waits for a connection, and for a place for it if the server does.
 func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if s := l.enter(c); s != nil {
+			return s, nil
+		}
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = io.WriteString(c, busy) // it fits the socket's buffer
+		_ = c.Close()
 	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return l.enter(c), nil
 }
 
+// enter returns nil if there is no place.
 func (l *limitedListener) enter(c net.Conn) *limitedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &limitedConn{Conn: c, listener: l, until: l.until}
+	if l.count >= l.most {
+		unused := l.unused()
+		if unused == nil {
+			return nil
+		}
+		l.leave(unused)
+		defer unused.Conn.Close()
+	}
+	s := &limitedConn{Conn: c, listener: l, until: l.until, from: addressOf(c.RemoteAddr().String()), began: time.Now()}
+	l.count++
+	l.of[s.from]++
 	l.open[s] = struct{}{}
 	return s
+}
+
+// looked is how many connections unused looks at.
+const looked = 256
+
+// unused returns a connection without a request in hand: of those that it looks at, one of the address with most
+// connections, and the oldest.
+func (l *limitedListener) unused() (first *limitedConn) {
+	n := 0
+	for c := range l.open { // in no order
+		if n++; n > looked && first != nil {
+			break
+		}
+		if c.requests.Load() > 0 {
+			continue
+		}
+		if first == nil || l.of[c.from] > l.of[first.from] || c.from == first.from && c.began.Before(first.began) {
+			first = c
+		}
+	}
+	return first
+}
+
+// leave gives the connection's place to others. mu must be held.
+func (l *limitedListener) leave(c *limitedConn) {
+	if !c.left {
+		c.left = true
+		l.count--
+	}
+	l.drop(c)
+}
+
+// drop takes the connection out of open.
+func (l *limitedListener) drop(c *limitedConn) {
+	if _, ok := l.open[c]; !ok {
+		return
+	}
+	delete(l.open, c)
+	if l.of[c.from]--; l.of[c.from] == 0 {
+		delete(l.of, c.from)
+	}
 }
 
 // limitReads makes reads of requests fail that have not arrived by then.
@@ -72,13 +129,7 @@ func (l *limitedListener) connState(c net.Conn, state http.ConnState) {
 func (l *limitedListener) forget(c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.open, c)
-}
-
-// Close closes the listener and ends Accept.
-func (l *limitedListener) Close() error {
-	l.close()
-	return l.Listener.Close()
+	l.drop(c)
 }
 
 // limitedConn frees its slot when it is closed, by the server or by a handler that hijacked it. The server sets a
@@ -86,7 +137,10 @@ func (l *limitedListener) Close() error {
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
-	once     sync.Once
+	from     netip.Addr
+	began    time.Time
+	requests atomic.Int32 // in hand
+	left     bool         // by the listener's mu
 
 	mu       sync.Mutex
 	deadline time.Time // of reads, as it was set; zero is none
@@ -96,10 +150,9 @@ type limitedConn struct {
 // Close frees the slot once.
 func (c *limitedConn) Close() error {
 	err := c.Conn.Close()
-	c.once.Do(func() {
-		c.listener.forget(c)
-		<-c.listener.slots
-	})
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.listener.leave(c)
 	return err
 }
 

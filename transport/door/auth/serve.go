@@ -24,7 +24,9 @@ type Limits struct {
 	Idle        time.Duration // between two requests of a connection: 2 min
 	Drain       time.Duration // to end what is under way when the server stops: 30 s
 	HeaderBytes int           // of a request's header: 64 KiB
-	Connections int           // open at a time; more wait until one is closed: 10,000
+	// Connections is how many are open at a time: 10,000. One more takes the place of one without a request in hand, or
+	// is answered 503.
+	Connections int
 	// Log gets panics and broken connections; nil discards.
 	Log *slog.Logger
 }
@@ -72,6 +74,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 		ErrorLog:          errorLog(limits.Log),
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnState:         s.listener.connState,
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.listener) }()
@@ -89,7 +92,10 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	return err
 }
 
-type drainKey struct{}
+type (
+	drainKey struct{}
+	connKey  struct{}
+)
 
 // Draining returns a channel that is closed when the request's server stops, so that endless streams end. It is nil
 // if the request is not from [Serve].
@@ -117,6 +123,9 @@ func (s *server) attend(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Begin(0)
 		defer s.handlers.End()
+		c := r.Context().Value(connKey{}).(*limitedConn)
+		c.requests.Add(1)
+		defer c.requests.Add(-1)
 		if len(r.TransferEncoding) > 0 { // a proxy in front may have heeded a Content-Length that net/http has dropped
 			w.Header().Set("Connection", "close")
 		}

@@ -264,9 +264,9 @@ func TestStreamsLast(t *testing.T) {
 	})
 }
 
+// Who holds connections without asking for anything keeps nobody out; requests in hand are not cut for others.
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
 		s := start(t, auth.Limits{Connections: 2}, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/own" {
 				return
@@ -279,37 +279,28 @@ func TestConnectionsAreBounded(t *testing.T) {
 			time.Sleep(time.Hour)
 			_ = c.Close()
 		})
-		wantAccepted := func(path string, after time.Duration) net.Conn {
-			t.Helper()
-			c := s.dial(t, strings.Replace(get, "/", path, 1)) // returns when it is accepted
-			if got := time.Since(began); got != after {
-				t.Errorf("a connection was accepted after %v, want %v", got, after)
-			}
-			return c
+		own := strings.Replace(get, "/", "/own", 1)
+		s.dial(t, own)
+		synctest.Wait()
+		idle := s.dial(t, get)
+		receive(t, idle)
+		synctest.Wait()
+		slow := s.dial(t, "GET / HT")
+		synctest.Wait()
+		if _, err := idle.Read(make([]byte, 1)); err == nil {
+			t.Error("the idle connection is not closed")
 		}
-		wantAccepted("/own", 0)
-		receive(t, wantAccepted("/", 0))             // and is idle
-		receive(t, wantAccepted("/", 2*time.Minute)) // when the idle one is closed
-		_ = receive(t, wantAccepted("/", 4*time.Minute))
-		time.Sleep(time.Hour - 4*time.Minute) // the one taken over is closed
-		wantAccepted("/own", time.Hour)
-		wantAccepted("/own", time.Hour)
-		wantAccepted("/own", 2*time.Hour)
+		s.dial(t, own)
+		if _, err := slow.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection whose request does not come is not closed")
+		}
+		synctest.Wait()
+		if a := receive(t, s.dial(t, "")); a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
+			t.Errorf("beside two connections in use: %s %v", a.Status, a.Header)
+		}
 		s.stop()
 		time.Sleep(time.Hour)
 		<-s.result
-	})
-}
-
-// A server that waits for a free place stops at once.
-func TestServeStopsWhileItWaitsForAPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{Connections: 1}, func(http.ResponseWriter, *http.Request) {})
-		receive(t, s.dial(t, get))
-		synctest.Wait()
-		if took, err := s.end(); took != 0 || err != nil {
-			t.Errorf("%v, %v", took, err)
-		}
 	})
 }
 
