@@ -89,6 +89,20 @@ func TestAppendingReader(t *testing.T) {
 	}
 }
 
+// What is cut of an event is cut of its JSON, also where others have that already.
+func TestTakeOfASharedEvent(t *testing.T) {
+	e := messages.Event{RunID: "r", From: 1, Seq: 3, Body: messages.TextDelta{Stream: "a", Count: 3, Text: "abcdef"}}.Sharing(new(messages.Wire))
+	if _, err := e.JSON(); err != nil {
+		t.Fatal(err)
+	}
+	var at messages.Cursor
+	at.Part(messages.TextDelta{Stream: "a", Text: "abc"})
+	left, _ := at.Take(e)
+	if text, err := left.JSON(); err != nil || !strings.Contains(string(text), `"text":"def"`) {
+		t.Errorf("left is %s, %v", text, err)
+	}
+}
+
 // partOf is, now and then, the beginning of what is new of the event to the reader, up to a byte of its first text.
 func partOf(random *rand.Rand, at messages.Cursor, e messages.Event) (messages.Body, bool) {
 	at = messages.Follow{Cursors: messages.Cursors{"r": at}}.At("r")["r"] // which is a copy
