@@ -2,23 +2,20 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/schema"
 )
 
 // readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type,
 // is an invalid_input error that names it.
-func readArguments(req mcp.CallToolRequest, v any) error {
-	d := json.NewDecoder(bytes.NewReader(rawArguments(req)))
+func readArguments(arguments json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if err == nil {
@@ -72,44 +69,4 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 func (s *Server) listed(method string) {
 	s.hub.Listed(method)
 	s.wire.Broadcast(method)
-}
-
-// validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is
-// started, by whatever tool. An argument that is null is passed on: for readArguments it is none.
-func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if s.jobs[req.Params.Name] != nil {
-			return next(ctx, req)
-		}
-		if held := s.schemaOf(req.Params.Name); held != nil {
-			fitting, err := held.Fit(rawArguments(req))
-			if err != nil {
-				return Failure(err).library(), nil
-			}
-			req.Params.RawArguments = fitting
-		}
-		return next(ctx, req)
-	}
-}
-
-// schemaOf returns what the arguments of a tool that is no job are held to; nil where its schema cannot be read.
-func (s *Server) schemaOf(tool string) *schema.Schema {
-	if known, ok := s.schemas.Load(tool); ok {
-		return known.(*schema.Schema)
-	}
-	t := s.mcp.GetTool(tool)
-	if t == nil {
-		return nil
-	}
-	raw := t.Tool.RawInputSchema
-	if raw == nil {
-		raw, _ = json.Marshal(t.Tool.InputSchema)
-	}
-	held, err := schema.Compile(raw)
-	if err != nil {
-		s.config.Log.Warn("the arguments of a tool are not held to its input schema, which cannot be read",
-			zap.String("tool", tool), zap.Error(err))
-	}
-	s.schemas.Store(tool, held)
-	return held
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"io"
 	"path"
 	"strings"
@@ -16,35 +17,16 @@ const (
 	rangeBytes = 1 << 20
 )
 
+var mimeTypes = map[string]string{
+	".txt": "text/plain", ".log": "text/plain", ".md": "text/markdown", ".markdown": "text/markdown", ".csv": "text/csv",
+	".html": "text/html", ".htm": "text/html", ".json": "application/json", ".jsonl": "application/x-ndjson",
+	".ndjson": "application/x-ndjson", ".yaml": "application/yaml", ".yml": "application/yaml", ".xml": "application/xml",
+	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".pdf": "application/pdf",
+}
+
 // MIMEType is the media type of a file by its name.
 func MIMEType(name string) string {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".txt", ".log":
-		return "text/plain"
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".json":
-		return "application/json"
-	case ".jsonl", ".ndjson":
-		return "application/x-ndjson"
-	case ".yaml", ".yml":
-		return "application/yaml"
-	case ".xml":
-		return "application/xml"
-	case ".html", ".htm":
-		return "text/html"
-	case ".csv":
-		return "text/csv"
-	case ".svg":
-		return "image/svg+xml"
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".pdf":
-		return "application/pdf"
-	}
-	return "application/octet-stream"
+	return cmp.Or(mimeTypes[strings.ToLower(path.Ext(name))], "application/octet-stream")
 }
 
 func isText(mimeType string) bool {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -67,8 +66,6 @@ type Server struct {
 	hub    *subscription.Hub
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
-
-	schemas sync.Map // of other tools' arguments: name to *schema.Schema
 }
 
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
@@ -142,7 +139,6 @@ func (s *Server) options() []server.ServerOption {
 	return []server.ServerOption{
 		server.WithTitle(s.config.Title),
 		server.WithInstructions(s.config.Instructions),
-		server.WithToolHandlerMiddleware(s.validated),
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
 		server.WithResourceCapabilities(true, true),

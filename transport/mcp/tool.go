@@ -3,10 +3,12 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/schema"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
@@ -28,11 +30,12 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	if err != nil {
 		return err
 	}
+	compiled := sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(t.Input) })
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
 		err := caller.Require(ctx, t.scope())
 		if err == nil {
-			err = readArguments(req, &arguments)
+			err = readFitting(compiled, rawArguments(req), &arguments)
 		}
 		if err != nil {
 			return Failure(err).library(), nil
@@ -43,6 +46,18 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 		}
 		return result.library(), nil
 	})
+}
+
+// readFitting reads arguments that fit the schema.
+func readFitting(compiled func() (*schema.Schema, error), arguments json.RawMessage, v any) error {
+	held, err := compiled()
+	if err == nil {
+		arguments, err = held.Fit(arguments)
+	}
+	if err != nil {
+		return err
+	}
+	return readArguments(arguments, v)
 }
 
 // HasTool reports whether there is a tool of the name.
