@@ -36,7 +36,10 @@ func Example() {
 		fmt.Println(event.Seq, event.Kind())
 	}
 	state, err := system.State(ctx, id) // what the events add up to
-	fmt.Println(state.Status, string(state.End.Result), err)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(state.Status, string(state.End.Result))
 	// Output:
 	// 1 run.queued
 	// 2 run.started
@@ -44,7 +47,7 @@ func Example() {
 	// 4 text.delta
 	// 5 task.completed
 	// 6 run.completed
-	// completed "Hello, world." <nil>
+	// completed "Hello, world."
 }
 
 // weather is a job of two tasks. What the first leaves for the second is shared by the closures.
