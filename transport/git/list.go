@@ -137,9 +137,17 @@ func (l *lister) measureEntry(ctx context.Context, e *object.TreeEntry, depth in
 		return below, err
 	case leaf:
 		size, err := l.from.size(e.Hash)
-		return extent{bytes: size}, err
+		return extent{bytes: size}, present(err)
 	}
 	return extent{}, nil
+}
+
+// present passes over the file that a partial clone has not fetched: it is left out.
+func present(err error) error {
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return nil
+	}
+	return err
 }
 
 func (l *lister) check(e extent) error {
@@ -186,7 +194,7 @@ func (l *lister) entry(ctx context.Context, e *object.TreeEntry, path string) er
 func (l *lister) file(id plumbing.Hash, path string) error {
 	size, err := l.from.size(id)
 	if err != nil {
-		return err
+		return present(err)
 	}
 	from := l.from
 	_ = l.files.File(path, size, func() ([]byte, error) { return from.read(plumbing.BlobObject, id) }) // else left out
@@ -196,7 +204,7 @@ func (l *lister) file(id plumbing.Hash, path string) error {
 func (l *lister) link(id plumbing.Hash, path string) error {
 	size, err := l.from.size(id)
 	if err != nil || size > maxPathBytes {
-		return err
+		return present(err)
 	}
 	target, err := l.from.read(plumbing.BlobObject, id)
 	if err != nil {

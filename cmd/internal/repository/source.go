@@ -83,6 +83,9 @@ func (s *Source) Open(ctx context.Context, at address.Address) (*generate.Materi
 	case at.Kind == address.Archive:
 		return s.archive(ctx, at)
 	}
+	if isBare(at.Path) || isUnchecked(at.Path) {
+		return s.objects(ctx, at.Path)
+	}
 	return folder(at.Path)
 }
 
@@ -94,10 +97,6 @@ func (s *Source) allowed() git.Allow {
 }
 
 func folder(path string) (*generate.Material, error) {
-	if isBare(path) {
-		return nil, exit.Invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private",
-			path, path)
-	}
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &generate.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 		root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
@@ -123,6 +122,36 @@ func isBare(path string) bool {
 		}
 	}
 	return true
+}
+
+// isUnchecked reports whether the folder holds a Git repository of which nothing has been checked out.
+func isUnchecked(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 1 && entries[0].Name() == ".git" && entries[0].IsDir()
+}
+
+// objects reads the newest commit of a local repository that has no files beside its objects.
+func (s *Source) objects(ctx context.Context, path string) (*generate.Material, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
+	}
+	remote, allow := git.Remote{URL: "file://" + filepath.ToSlash(absolute)}, s.allow
+	allow.File = true
+	o := git.Options{Allow: allow, Secrets: s.Secrets,
+		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
+	head, err := git.Resolve(ctx, remote, o)
+	if err != nil {
+		return nil, err
+	}
+	m := &generate.Material{Name: strings.TrimSuffix(filepath.Base(absolute), ".git"),
+		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+			return git.Fetch(ctx, remote, head, o, progress)
+		}}
+	from, _ := git.Read(path) // without an origin the links are relative
+	m.Origin = scan.ParseOrigin(from.Remote, head.Commit, "")
+	m.Origin.Branch = head.Ref
+	return m, nil
 }
 
 func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Material, error) {

@@ -58,6 +58,7 @@ type mdReader struct {
 	page      *Page
 	aside     bool // below a heading whose text is not about what this is
 	headed    bool // a heading has come
+	low       bool // it is below the first level
 	htmlTitle string
 }
 
@@ -85,6 +86,11 @@ func (r *mdReader) heading(n *ast.Heading) {
 	first := n.PreviousSibling() == nil
 	part := first && r.isPart(n, title)
 	r.page.begun = r.page.begun || part
+	if n.Level == 1 && r.low && IsReadme(r.page.Path) && title != "" { // what came before it was news
+		r.page.Title, r.page.Prose, r.page.Taglines, r.page.deep, r.page.coded, r.low = title, nil, nil, 0, false, false
+		return
+	}
+	r.low = r.low || n.Level > 1 && r.page.Title == "" && !r.headed
 	// A page that begins with a lower heading means it as its title.
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
