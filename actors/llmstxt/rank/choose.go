@@ -29,11 +29,12 @@ type ranking struct {
 	byFolder map[string]*item // the tasks of roles and their like, by the name of the folder that settings know
 	settings bool             // the repository is made of settings
 	specs    Uses
+	marks    map[string]bool // folders with words that speak against what is in them
 }
 
 func (v *survey) rank(ctx context.Context) *ranking {
 	r := &ranking{survey: v, at: make(map[string]*item), written: make(map[string]int), folders: foldersOf(v.repo.Files),
-		faces: make(map[string]*item), byFolder: make(map[string]*item), specs: make(Uses)}
+		faces: make(map[string]*item), byFolder: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
 	r.readItems()
 	r.index = newPageIndex(r.items)
 	r.navigate()

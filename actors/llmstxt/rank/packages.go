@@ -43,6 +43,9 @@ func (r *ranking) findPackages() {
 		default:
 			x.add(0.4, "a public package")
 		}
+		if x.points += 0.5; r.named.Path(p.dir) {
+			x.add(0.6, "named in the README")
+		}
 		if note != "" {
 			x.add(0.15, "says what it is")
 		}

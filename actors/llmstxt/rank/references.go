@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	mostSources  = 2500     // that are read for what they import and name
-	sourceHead   = 24 << 10 // of each
-	mostDefiners = 4        // files that define a name which still tells one from another
-	mostTests    = 300      // whose names and texts count
+	mostSources  = 2000     // that are read for what they import and name
+	sourceHead   = 16 << 10 // of each, or half of it where there are many
+	manySources  = 800
+	mostDefiners = 4   // files that define a name which still tells one from another
+	mostTests    = 120 // whose names and texts count
 )
 
 // Uses is what the sources of a repository import, each file parsed once: the ranking and the graph of packages read it.
@@ -42,7 +43,11 @@ func (r *ranking) readSources() {
 	texts := make([]text, len(list))
 	seen := make(map[string]string)
 	defined := make(map[string][]*item)
-	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i]) }) {
+	head := int64(sourceHead)
+	if len(list) > manySources && len(r.golang) > 0 { // whose imports the scan has read
+		head /= 2
+	}
+	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i], head) }) {
 		x := list[i]
 		texts[i] = t
 		r.specs[x.Path] = t.imports
@@ -124,8 +129,8 @@ func (r *ranking) likelySources() []*item {
 	return list[:min(len(list), mostSources)]
 }
 
-func (v *survey) readText(x *item) (t text) {
-	head := v.head(x.Path, sourceHead)
+func (v *survey) readText(x *item, most int64) (t text) {
+	head := v.head(x.Path, most)
 	f := x.file
 	if f.Language == "Go" {
 		t.imports = f.Imports
@@ -143,7 +148,7 @@ func (v *survey) readText(x *item) (t text) {
 	if f.Kind == scan.Source && source.IsCopy(head) {
 		t.aside = "copied from elsewhere, as it says"
 	}
-	t.hidden = source.Of(f.Language).IsPrivate(head, f.Size <= sourceHead)
+	t.hidden = source.Of(f.Language).IsPrivate(head, f.Size <= most)
 	t.exports = source.Reexports(f.Language, head)
 	t.declares, t.notes = source.Declarations(head), source.CommentLines(head)
 	t.names, t.defines = namesIn(head)
@@ -348,7 +353,12 @@ func (r *ranking) isMarked(x *item) bool {
 	} else if x.members != "" && dir != "." {
 		dir = path.Dir(dir)
 	}
-	return marked.MatchString(dir + "/")
+	is, known := r.marks[dir]
+	if !known {
+		is = marked.MatchString(dir + "/")
+		r.marks[dir] = is
+	}
+	return is
 }
 
 // findEntries finds what manifests name, and what is called as programs, packages and the parts of frameworks begin.
