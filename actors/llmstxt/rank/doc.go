@@ -3,19 +3,22 @@
 // [Build] turns a [scan.Repository] into an [Index]: title, one-line summary with the place it was taken from and
 // why, facts, and sections of links with scores, reasons and the public surface of what they lead to. Everything in
 // it is quoted from the repository: summaries from the README, a manifest or the code, whichever says most; notes
-// from the first sentence of a page, a package comment or a docstring that says something by itself. Nothing is made
-// up: where there is no such sentence a page shows its headings, a source what it declares and a file of settings what
-// it sets up, and else there is no note.
+// from the first sentence of a page, a package comment or a docstring that says something by itself, and the names of
+// what a source declares. Nothing is made up: where there is no such sentence, there is no note.
 //
-// A survey reads what says most about the whole: the README, the manifests, the languages. Then judges give points: one
-// for pages, one for sources and what they declare. Their weights are in weights.go, their words in the package words; what a
-// page and a source say is read by the packages page and source, which know no repository.
+// Files get points for evidence, in this order:
 //
-// What a file says decides, not the folder it is in: headings, prose and the shape of pages give the section;
-// manifests' entry points, imports, and what the README, pages, tests and examples name give the order. Folders mark
-// what is around the product: its build, its tests, what others made. Below a source root they are packages, and mark
-// nothing. The order is total and depends on the files alone.
+//   - What the maintainers have put in order: any structured file of whose texts four or more are pages is navigation,
+//     and so are toctrees, pages that mostly list others, and numbers; then the links of the README and CONTRIBUTING.
+//   - What the code says of itself: entry points, packages by their importers, and what sources use of each other, read
+//     once for the graph of packages, too. What uses much counts most, then what is used, then what pages and tests name.
+//   - Words of paths, as weak evidence that use by the product overrides.
 //
-// The work is bounded: the heads of a few hundred of the likeliest documents and sources are read, and only what is
-// listed in the end is parsed.
+// Tests, generated and foreign files, translations and older versions are left out whatever speaks for them. Pages and
+// sources share the room by how many there are of each; Optional is kept whatever the room.
+//
+// A fact needs a page that says it, or a manifest that proves that the package is published.
+//
+// The order is total and depends on the files alone. The work is bounded: the heads of some hundred of the likeliest
+// documents and of some thousand sources are read, and only what is listed in the end is parsed.
 package rank

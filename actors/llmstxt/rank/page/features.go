@@ -18,7 +18,6 @@ type Features struct {
 	Heading    string   // the first heading
 	Headings   []string // plain, as written; of all levels, the title among them
 	Fences     int
-	Steps      int // items of numbered lists
 	Declared   int // reStructuredText directives that describe a name
 	Directives int
 	ProseLines int
@@ -137,9 +136,6 @@ func (r *featureReader) directive(t string) {
 }
 
 func (r *featureReader) item(t string) {
-	if isNumbered(t) {
-		r.f.Steps++
-	}
 	if strings.IndexByte("-*+>", t[0]) >= 0 || isNumbered(t) {
 		r.counts.count(t)
 	}

@@ -13,16 +13,13 @@ type Mentions struct {
 	Targets map[string]bool // of links to local files, cleaned
 	Words   map[string]int  // identifiers within code, with how often
 	Members map[string]int  // of those, what stands behind a dot or colons
-	Pairs   map[string]int  // of those, each with what stands before it
-	Owners  map[string]bool // what stands before another
 	prose   map[string]bool // all words in small letters, without hyphens
 }
 
 // MentionsIn reads Markdown, reStructuredText and plain text alike.
 func MentionsIn(text string) Mentions {
 	m := Mentions{Text: text, Targets: make(map[string]bool), Words: make(map[string]int),
-		Members: make(map[string]int), Pairs: make(map[string]int), Owners: make(map[string]bool),
-		prose: make(map[string]bool)}
+		Members: make(map[string]int), prose: make(map[string]bool)}
 	for w := range strings.FieldsSeq(text) {
 		m.prose[strings.ToLower(strings.ReplaceAll(strings.Trim(w, ".,:;!?()[]*`\"'"), "-", ""))] = true
 	}
@@ -30,45 +27,21 @@ func MentionsIn(text string) Mentions {
 		m.Targets[t] = true
 	}
 	for _, code := range CodeOf(text) {
-		m.imported(code)
 		for w := range strings.FieldsFuncSeq(code, func(r rune) bool { return isGap(r) && !strings.ContainsRune(".:/", r) }) {
 			w = strings.Trim(w, ".:/")
 			m.Words[w]++
 			if i := strings.LastIndexAny(w, ".:"); i > 0 {
 				m.Members[w[i+1:]]++
 			}
-			m.parts(w)
+			for part := range strings.FieldsFuncSeq(w, isGap) {
+				m.Words[part]++
+			}
 		}
 	}
 	return m
 }
 
 func isGap(r rune) bool { return !prose.IsIdent(r) }
-
-// imported takes in what a line "from a.b import c, d" names.
-func (m Mentions) imported(code string) {
-	rest, ok := strings.CutPrefix(code, "from ")
-	module, names, found := strings.Cut(rest, " import ")
-	if !ok || !found {
-		return
-	}
-	for name := range strings.FieldsFuncSeq(names, isGap) {
-		m.Pairs[Pair(module[strings.LastIndexByte(module, '.')+1:], name)]++
-	}
-}
-
-// parts takes in the identifiers of a dotted name.
-func (m Mentions) parts(w string) {
-	owner := ""
-	for part := range strings.FieldsFuncSeq(w, isGap) {
-		m.Words[part]++
-		if owner != "" {
-			m.Owners[owner] = true
-			m.Pairs[Pair(owner, part)]++
-		}
-		owner = part
-	}
-}
 
 // Word tells whether code in the text uses the identifier.
 func (m Mentions) Word(name string) bool { return len(name) > 2 && m.Words[name] > 0 }
@@ -146,7 +119,3 @@ func localPath(target string) (string, bool) {
 	target = strings.TrimPrefix(path.Clean("/"+target), "/")
 	return target, target != "" && !strings.Contains(target, ":")
 }
-
-// Pair is a name with what stands before it. Only the name keeps its case, for a variable often is called like its
-// type.
-func Pair(owner, name string) string { return strings.ToLower(owner) + "." + name }
