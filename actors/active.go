@@ -204,7 +204,7 @@ func (c *clock) set(now time.Duration, s clockState) {
 }
 
 // due returns when the run reaches its next limit, and which; zero while the clocks are paused.
-func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Cause) {
+func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Code) {
 	if c.waits.Load() {
 		return 0, ""
 	}

@@ -56,20 +56,20 @@ type failing struct {
 // unready returns why no run should start now, or nil. While nobody has tried for a while, it is not known.
 func (a *appender) unready() error {
 	if why := a.damaged.Load(); why != nil {
-		return messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "no run can start: %v", *why)
+		return messages.Errorf(messages.CauseJournalUnavailable, "no run can start: %v", *why)
 	}
 	f := a.failing.Load()
 	if f == nil || time.Since(f.since) < appendTimeout || time.Since(f.last) > 2*maxBackoff {
 		return nil
 	}
-	e := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the journal takes no events, so no run can start: %v", f.why)
+	e := messages.Errorf(messages.CauseJournalUnavailable, "the journal takes no events, so no run can start: %v", f.why)
 	e.Retryable = true
 	return e
 }
 
 // failed notes that a block was not taken, and reports whether no other run's would be.
 func (a *appender) failed(why error) bool {
-	if messages.CodeOf(why) != messages.Code(messages.CauseJournalUnavailable) {
+	if messages.CodeOf(why) != messages.CauseJournalUnavailable {
 		return false
 	}
 	if errors.Is(why, journal.ErrUnstorable) {
@@ -380,7 +380,7 @@ func (e *entry) warn(why error) verdict {
 }
 
 func errNotAppended(run messages.RunID, after time.Duration, why error) *messages.Error {
-	e := messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+	e := messages.Errorf(messages.CauseJournalUnavailable,
 		"the journal has not taken the events of run %s for %s: %v", run, after, why)
 	e.Retryable = true
 	return e
@@ -421,7 +421,7 @@ func (e *entry) overdue() {
 }
 
 func errClosedJournal(run messages.RunID) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+	return messages.Errorf(messages.CauseJournalUnavailable,
 		"the node shut down before the journal had taken the events of run %s", run)
 }
 

@@ -48,7 +48,7 @@ func (s *System) guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.log.Error("the journal or a job crashed", zap.Any("panic", r), zap.StackSkip("stack", 1))
-			err = messages.Errorf(messages.Code(messages.CausePanic), "panic: %v", r)
+			err = messages.Errorf(messages.CausePanic, "panic: %v", r)
 		}
 	}()
 	return f()

@@ -47,7 +47,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	<-began
 	err = s.Close(context.Background())
 	starters.Wait()
-	if err != nil && messages.CodeOf(err) != messages.Code(messages.CauseShutdown) {
+	if err != nil && messages.CodeOf(err) != messages.CauseShutdown {
 		t.Errorf("Close: %v", err)
 	}
 	n, open := 0, 0

@@ -50,7 +50,7 @@ func TestConcludeIsForCalls(t *testing.T) {
 
 // A task is told why the run ends, and can say it of its calls.
 func TestTaskKnowsWhyTheRunEnds(t *testing.T) {
-	for want, limits := range map[messages.Cause]messages.Limits{
+	for want, limits := range map[messages.Code]messages.Limits{
 		messages.CauseDeadline: {WallClockMS: 1000}, messages.CauseStalled: {StallMS: 1000},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestTaskKnowsWhyTheRunEnds(t *testing.T) {
 				return cause
 			}), actors.Options{Limits: limits})
 			expect(t, wait(t, run), messages.Failed, messages.ByRun, want)
-			if messages.CodeOf(cause) != messages.Code(want) {
+			if messages.CodeOf(cause) != want {
 				t.Errorf("the task's cause is %v, want %s", cause, want)
 			}
 		})

@@ -97,7 +97,7 @@ func TestFunctionFails(t *testing.T) {
 		}
 		return "half", errors.New("as asked")
 	}))
-	for how, cause := range map[string]messages.Cause{"panic": messages.CausePanic, "error": messages.CauseError} {
+	for how, cause := range map[string]messages.Code{"panic": messages.CausePanic, "error": messages.CauseError} {
 		state := cancelCause(t, system, fmt.Sprintf("%q", how))
 		if state.Status != messages.Failed || state.End.Cause != cause || state.End.Result != nil {
 			t.Errorf("%s: %s, cause %s, result %s", how, state.Status, state.End.Cause, state.End.Result)

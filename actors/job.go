@@ -197,7 +197,7 @@ func storable(body messages.Body, message string) error {
 }
 
 func errTooLarge(kind messages.Kind, bytes int) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+	return messages.Errorf(messages.CauseLimitExceeded,
 		"a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
 }
 

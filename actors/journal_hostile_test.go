@@ -65,7 +65,7 @@ func TestAppendThatDoesNotReturn(t *testing.T) {
 		run := start(t, open(t, actors.Config{Journal: j}), job(nothing), actors.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := run.Wait(ctx); messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+		if _, err := run.Wait(ctx); messages.CodeOf(err) != messages.CauseJournalUnavailable {
 			t.Errorf("Wait: %v", err)
 		}
 		close(j.free)

@@ -74,7 +74,7 @@ func (l *ledger) stamp(b messages.Body, task string) messages.Body {
 }
 
 // cause returns the cause of a failure of the task or, for "", of the run's actor: injected after an injected fault.
-func (l *ledger) cause(task string, otherwise messages.Cause) messages.Cause {
+func (l *ledger) cause(task string, otherwise messages.Code) messages.Code {
 	if l.faulty[task] > 0 {
 		l.faulty[task]--
 		return messages.CauseInjected
@@ -98,9 +98,9 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 	}
 	// only run.completed can be refused: a task is open, or the result is too large
 	failed := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
-		Error: messages.Errorf(messages.Code(messages.CauseError), "%v", err)}
-	if messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded) {
-		failed.Cause, failed.Error.Code = messages.CauseLimitExceeded, messages.Code(messages.CauseLimitExceeded)
+		Error: messages.Errorf(messages.CauseError, "%v", err)}
+	if messages.CodeOf(err) == messages.CauseLimitExceeded {
+		failed.Cause, failed.Error.Code = messages.CauseLimitExceeded, messages.CauseLimitExceeded
 	}
 	return l.record(now, l.fold.Peek().Terminal(failed), err.Error()) == nil
 }

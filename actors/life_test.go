@@ -22,7 +22,7 @@ func heed(ctx context.Context, _ *actors.TaskContext) error {
 	return context.Cause(ctx)
 }
 
-func expect(t *testing.T, s messages.State, status messages.Status, by messages.Author, cause messages.Cause) {
+func expect(t *testing.T, s messages.State, status messages.Status, by messages.Author, cause messages.Code) {
 	t.Helper()
 	if s.End == nil || s.Status != status || s.End.By != by || s.End.Cause != cause {
 		t.Errorf("ended as %s: %+v; want %s by %s, cause %q", s.Status, s.End, status, by, cause)
@@ -50,7 +50,7 @@ func TestCancel(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("a task that heeds the cancel took %s", took)
 		}
-		if messages.CodeOf(cause) != messages.Code(messages.CauseCanceledByUser) {
+		if messages.CodeOf(cause) != messages.CauseCanceledByUser {
 			t.Errorf("the task's cause is %v", cause)
 		}
 		if err := run.Cancel(t.Context(), "again"); err != nil {
@@ -85,7 +85,7 @@ func TestCancelAbandons(t *testing.T) {
 func TestWatchdog(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits messages.Limits
-		cause  messages.Cause
+		cause  messages.Code
 		after  time.Duration
 	}{
 		"stall":      {messages.Limits{}, messages.CauseStalled, 5 * time.Minute},
@@ -275,7 +275,7 @@ func TestAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{MaxRuns: 2, MaxRunsPerPrincipal: 1, MaxReaders: 1})
 		run := start(t, s, job(heed), actors.Options{Principal: "p"})
-		full := messages.Code(messages.CauseLimitExceeded)
+		full := messages.CauseLimitExceeded
 		if _, err := s.Start(t.Context(), job(heed), actors.Options{Principal: "p"}); messages.CodeOf(err) != full {
 			t.Errorf("a principal's second run: %v", err)
 		}
@@ -359,7 +359,7 @@ func TestClose(t *testing.T) {
 		}
 		quick := start(t, s, job(func(context.Context, *actors.TaskContext) error { time.Sleep(10 * time.Second); return nil }), actors.Options{})
 		slow := start(t, s, job(heed), actors.Options{})
-		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.Code(messages.CauseShutdown) {
+		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.CauseShutdown {
 			t.Errorf("Close: %v", err)
 		}
 		expect(t, wait(t, quick), messages.Completed, messages.ByRun, "")

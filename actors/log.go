@@ -55,7 +55,7 @@ type runLog struct {
 	flushAt   *time.Timer // runs while deltas wait for the journal
 	entry     entry
 	lost      error // why the live log was dropped
-	alarm     func(messages.Cause)
+	alarm     func(messages.Code)
 	waiters   []waiter
 }
 
@@ -89,8 +89,8 @@ type todo struct {
 	why   error // for the ready ones; nil: their events are durable
 	block *journal.Block
 	tell  bool // rouse the observer
-	alarm func(messages.Cause)
-	cause messages.Cause
+	alarm func(messages.Code)
+	cause messages.Code
 }
 
 func (l *runLog) do(t todo) {
@@ -351,7 +351,7 @@ func (l *runLog) await(seq uint64, f func(error)) (known bool, err error) {
 }
 
 // watched sets the function that is called when the run cannot go on: node_lost, or journal_unavailable.
-func (l *runLog) watched(alarm func(messages.Cause)) {
+func (l *runLog) watched(alarm func(messages.Code)) {
 	l.mu.Lock()
 	l.alarm = alarm
 	lost, trouble := l.lost, l.trouble.Load()

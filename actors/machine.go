@@ -108,7 +108,7 @@ type (
 		id, by, reason string
 		reply          chan<- error
 	}
-	expireRun notice[messages.Cause]
+	expireRun notice[messages.Code]
 	// leaveRun: the node shuts down, and another may start the run again.
 	leaveRun  signal
 	overLimit struct{ bytes int64 }
@@ -157,8 +157,8 @@ type effect struct {
 
 // Causes for cancelling a run's work.
 var (
-	errCanceled = messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the run was cancelled")
-	errEnding   = messages.Errorf(messages.Code(messages.CauseError), "the run is ending")
+	errCanceled = messages.Errorf(messages.CauseCanceledByUser, "the run was cancelled")
+	errEnding   = messages.Errorf(messages.CauseError, "the run is ending")
 )
 
 // step takes a message. The effects are valid until the next step.
@@ -199,7 +199,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *leaveRun:
 		m.handOver()
 	case *overLimit:
-		m.fail(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		m.fail(messages.Errorf(messages.CauseLimitExceeded,
 			"the run's events take more than %d bytes; raise the limit or say less", msg.bytes))
 	default:
 		m.questionOrChild(message)
@@ -303,7 +303,7 @@ func (m *machine) emitted(e *emission) {
 	m.reply(e.verdict, err)
 }
 
-var errSilenced = messages.Errorf(messages.Code(messages.CauseError), "the attempt is over: it can say nothing more")
+var errSilenced = messages.Errorf(messages.CauseError, "the attempt is over: it can say nothing more")
 
 // attemptOver decides what follows an attempt that returned, or whose actor has ended.
 func (m *machine) attemptOver(a *attempt, err error) {
@@ -412,7 +412,7 @@ func (m *machine) attemptDue(a *attempt) {
 		return
 	}
 	if a.overdue == nil {
-		a.overdue = messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than %s", a.task.Name, a.task.Deadline)
+		a.overdue = messages.Errorf(messages.CauseDeadline, "%s took longer than %s", a.task.Name, a.task.Deadline)
 		m.do(effect{do: doCancelIt, attempt: a, err: a.overdue})
 		m.after(m.soft, &attemptDue{about: a})
 		return

@@ -163,15 +163,15 @@ func (m *machine) kept(to chan<- error) {
 	}
 }
 
-func (m *machine) expire(cause messages.Cause) {
-	why := map[messages.Cause]string{
+func (m *machine) expire(cause messages.Code) {
+	why := map[messages.Code]string{
 		messages.CauseDeadline:           "the run took longer than it may",
 		messages.CauseStalled:            "the run made no progress for longer than it may",
 		messages.CauseShutdown:           errShutdown.Message,
 		messages.CauseNodeLost:           "another node has taken the run over",
 		messages.CauseJournalUnavailable: "the journal did not take the run's events for longer than a run waits",
 	}[cause]
-	m.fail(messages.Errorf(messages.Code(cause), "%s", why))
+	m.fail(messages.Errorf(cause, "%s", why))
 }
 
 // fail ends the run with the error. The error's code is the cause, if there is such a cause.

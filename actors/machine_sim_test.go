@@ -519,7 +519,7 @@ func (s *sim) fault() {
 	case n == 6:
 		s.post(&overLimit{1})
 	default:
-		causes := []messages.Cause{messages.CauseDeadline, messages.CauseStalled, messages.CauseShutdown}
+		causes := []messages.Code{messages.CauseDeadline, messages.CauseStalled, messages.CauseShutdown}
 		s.post(&expireRun{about: causes[s.dice.IntN(3)]})
 	}
 }

@@ -29,7 +29,7 @@ type (
 		supervision.NoDeadLetterLog
 		id     messages.RunID
 		status messages.Status
-		cause  messages.Cause
+		cause  messages.Code
 		waited time.Duration // for people
 	}
 	// childLeft: the child was handed over to another node.
@@ -302,7 +302,7 @@ type openQuestion struct {
 }
 
 func errUnanswered(request string) error {
-	return messages.Errorf(messages.Code(messages.CauseDeadline), "nobody answered %q in time", request)
+	return messages.Errorf(messages.CauseDeadline, "nobody answered %q in time", request)
 }
 
 // ask puts a question to people, or finds its answer in the log: whatever attempt asks by the same name asks the same
@@ -326,7 +326,7 @@ func (m *machine) ask(a *question) {
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: q.secret}})
 		return
 	case (!known || in.Closed) && m.ledger.fold.OpenInputs() >= mostQuestions:
-		m.deliverTo(a.reply, answer{err: messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		m.deliverTo(a.reply, answer{err: messages.Errorf(messages.CauseLimitExceeded,
 			"the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
 		return
 	case !known || in.Closed:

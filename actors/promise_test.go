@@ -202,7 +202,7 @@ func TestTroubledRunSettlesItsUnbornChild(t *testing.T) {
 func TestOneEventIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})
-		large, full := strings.Repeat("x", messages.MaxEventBytes), messages.Code(messages.CauseLimitExceeded)
+		large, full := strings.Repeat("x", messages.MaxEventBytes), messages.CauseLimitExceeded
 		j := job(func(_ context.Context, task *actors.TaskContext) error {
 			for _, err := range []error{task.Said("answer", large), task.Say("answer", large), task.Result(large, false)} {
 				if messages.CodeOf(err) != full {

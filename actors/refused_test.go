@@ -86,7 +86,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 		defer stop()
 		_, waited := run.Wait(ctx)
 		for what, err := range map[string]error{"Wait": waited, "Cancel": run.Cancel(ctx, "")} {
-			if messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+			if messages.CodeOf(err) != messages.CauseJournalUnavailable {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -138,7 +138,7 @@ func TestFirstBlockRefusedForGood(t *testing.T) {
 			return testkit.Disturbance{Never: true}
 		}}
 		s := open(t, actors.Config{Journal: j})
-		if _, err := s.Start(t.Context(), job(nothing), actors.Options{}); messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+		if _, err := s.Start(t.Context(), job(nothing), actors.Options{}); messages.CodeOf(err) != messages.CauseJournalUnavailable {
 			t.Errorf("Start: %v", err)
 		}
 		time.Sleep(time.Second)
@@ -208,13 +208,13 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 		}), actors.Options{})
 		n := 0
 		for err := range refusals {
-			if n++; messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if n++; messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("refusal %d: %v", n, err)
 			}
 		}
 		synctest.Wait()
 		for _, value := range []string{"yes", "{", "\"\xff\""} {
-			if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(value), ""); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(value), ""); messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("the answer %q: %v", value, err)
 			}
 		}
@@ -225,7 +225,7 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 		for name, o := range map[string]actors.Options{"labels": {Labels: map[string]string{"a": strings.Repeat("x", 17<<10)}},
 			"a label that is not UTF-8": {Labels: map[string]string{"a": "\xff"}}, "a long principal": {Principal: strings.Repeat("p", 2000)},
 			"a key with NUL": {Key: "a\x00b"}} {
-			if _, err := s.Start(t.Context(), job(nothing), o); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if _, err := s.Start(t.Context(), job(nothing), o); messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -286,7 +286,7 @@ func TestDepthAndQuestionsAreBounded(t *testing.T) {
 	var nest func(ctx context.Context, task *actors.TaskContext) error
 	nest = func(ctx context.Context, task *actors.TaskContext) error {
 		sub, err := task.Start(ctx, job(nest), actors.Options{})
-		if messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded) {
+		if messages.CodeOf(err) == messages.CauseLimitExceeded {
 			return task.Said("depth", fmt.Sprint(strings.Count(string(task.RunID()), ".")))
 		}
 		if err == nil {
@@ -322,7 +322,7 @@ func TestDepthAndQuestionsAreBounded(t *testing.T) {
 			refused <- err
 			return nil
 		}), actors.Options{})
-		if err := <-refused; messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) {
+		if err := <-refused; messages.CodeOf(err) != messages.CauseLimitExceeded {
 			t.Errorf("the 1,001st question: %v", err)
 		}
 		_ = run.Cancel(t.Context(), "")

@@ -52,7 +52,7 @@ func (r *runActor) Receive(c actor.Context) {
 	case *actor.Started:
 		root, self := r.system.node.Root(), c.Self()
 		r.run.actorStarted(self)
-		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{about: cause}) })
+		r.run.log.watched(func(cause messages.Code) { root.Send(self, &expireRun{about: cause}) })
 		r.step(c, &begun{})
 	case *supervision.TaskMessage:
 		r.taskSaid(c, m)

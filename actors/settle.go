@@ -14,11 +14,11 @@ import (
 
 // Why a run has no actor that could end it.
 var (
-	errNodeLost     = messages.Errorf(messages.Code(messages.CauseNodeLost), "the node that ran it is gone")
-	errParentEnded  = messages.Errorf(messages.Code(messages.CauseError), "the actor of the parent run ended")
-	errActorKilled  = messages.Errorf(messages.Code(messages.CauseError), "the run's actor was stopped from outside")
+	errNodeLost     = messages.Errorf(messages.CauseNodeLost, "the node that ran it is gone")
+	errParentEnded  = messages.Errorf(messages.CauseError, "the actor of the parent run ended")
+	errActorKilled  = messages.Errorf(messages.CauseError, "the run's actor was stopped from outside")
 	errHandedOver   = messages.Errorf(messages.CodeUnavailable, "the node shut down; another goes on with the run")
-	errUnresponsive = messages.Errorf(messages.Code(messages.CauseStalled),
+	errUnresponsive = messages.Errorf(messages.CauseStalled,
 		"the run's actor did not answer and was abandoned")
 )
 
@@ -288,7 +288,7 @@ func (u unstorable) Unwrap() error { return u.why }
 
 func errUnstorable(b *journal.Block, why error) error {
 	first, last := b.Events[0], b.Events[len(b.Events)-1]
-	return unstorable{messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+	return unstorable{messages.Errorf(messages.CauseJournalUnavailable,
 		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
 }
 

@@ -164,7 +164,7 @@ func (s *System) withinQuota(ctx context.Context, principal string) error {
 }
 
 func errQuota(principal string, active int) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s has %d active runs; wait for one to end", principal, active)
+	return messages.Errorf(messages.CauseLimitExceeded, "%s has %d active runs; wait for one to end", principal, active)
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start of the same key is opening it.
@@ -174,7 +174,7 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 	if r := s.live[id]; r != nil {
 		return r, false, nil
 	}
-	full := messages.Code(messages.CauseLimitExceeded)
+	full := messages.CauseLimitExceeded
 	principal := queued.Principal
 	if err := s.appender.unready(); err != nil {
 		return nil, false, err
@@ -210,7 +210,7 @@ func (s *System) enlist(r *activeRun) {
 
 // open sends the run's first block: the beginning of the log, the key, and the work item.
 func (s *System) open(r *activeRun, queued messages.RunQueued) error {
-	r.log.watched(func(messages.Cause) { // until its actor sets its own
+	r.log.watched(func(messages.Code) { // until its actor sets its own
 		switch {
 		case r.launched():
 		case r.log.dropped() != nil:
@@ -223,7 +223,7 @@ func (s *System) open(r *activeRun, queued messages.RunQueued) error {
 	var err error
 	body := messages.Body(queued)
 	if n := int64((messages.Event{Body: body}).Size()); n > r.log.maxBytes {
-		err = messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		err = messages.Errorf(messages.CauseLimitExceeded,
 			"the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.maxBytes)
 	} else {
 		err = r.log.record(time.Now().UTC(), body, r.job.Name+" queued")
@@ -275,7 +275,7 @@ func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 // openChild starts a sub-run that the log of its parent names.
 func (s *System) openChild(parent *activeRun, child *childRun) (*activeRun, error) {
 	if parent.root().liveSubRuns.Load() >= mostChildren {
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return nil, messages.Errorf(messages.CauseLimitExceeded,
 			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
 	}
 	r := s.newRun(child.id, child.job, child.queued, parent)

@@ -42,7 +42,7 @@ func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn
 		return result, err
 	}
 	if err := json.Unmarshal(kept, &result); err != nil {
-		return *new(T), supervision.Permanent(messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+		return *new(T), supervision.Permanent(messages.Errorf(messages.CauseInvalidOutput,
 			"the kept result of step %q is not what the code expects: %v; give the step another name, or read the old form too",
 			name, err))
 	}
@@ -70,7 +70,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	case before.Error != nil && !before.Error.Retryable:
 		return nil, supervision.Permanent(new(*before.Error))
 	case before.Begun && once:
-		return nil, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseError),
+		return nil, supervision.Permanent(messages.Errorf(messages.CauseError,
 			"step %q had begun in an earlier attempt, and nobody knows how it ended: it must not be made twice", name))
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -110,7 +110,7 @@ func stepResult(name string, v any) (json.RawMessage, error) {
 	case err != nil:
 		return nil, supervision.Permanent(invalid("the result of step %q is not JSON: %v", name, err))
 	case len(data) > maxStepResult:
-		return nil, supervision.Permanent(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return nil, supervision.Permanent(messages.Errorf(messages.CauseLimitExceeded,
 			"the result of step %q has %d bytes, and %d at most are kept: write an artifact, and return its name",
 			name, len(data), maxStepResult))
 	}

@@ -145,7 +145,7 @@ func TestNamesOfSteps(t *testing.T) {
 		names := func(last error) func(context.Context, *actors.TaskContext) error {
 			return func(ctx context.Context, c *actors.TaskContext) error {
 				for _, name := range []string{"", longest + "x", "\xff"} {
-					if _, err := actors.Do(ctx, c, name, never[int](t)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+					if _, err := actors.Do(ctx, c, name, never[int](t)); messages.CodeOf(err) != messages.CauseInvalidInput {
 						t.Errorf("the name %.8q: %v", name, err)
 					}
 				}
@@ -222,16 +222,16 @@ func TestResultsOfStepsAreBounded(t *testing.T) {
 					t.Errorf("a result of 1 MiB: %.20q, %v", v, err)
 				}
 				_, err := actors.Do(ctx, c, "large", large)
-				if messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) || !supervision.IsPermanent(err) || !strings.Contains(err.Error(), `"large"`) {
+				if messages.CodeOf(err) != messages.CauseLimitExceeded || !supervision.IsPermanent(err) || !strings.Contains(err.Error(), `"large"`) {
 					t.Errorf("attempt %d: a result of more than 1 MiB: %v", c.Attempt(), err)
 				}
 				_, err = actors.Do(ctx, c, "odd", odd)
-				if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) || !strings.Contains(err.Error(), `"odd"`) {
+				if messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), `"odd"`) {
 					t.Errorf("attempt %d: a result that is not JSON: %v", c.Attempt(), err)
 				}
 				for name, raw := range map[string]string{"bytes": "\"\xff\"", "deep": strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999)} {
 					_, err := actors.Do(ctx, c, name, gives(json.RawMessage(raw), nil))
-					if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+					if messages.CodeOf(err) != messages.CauseInvalidInput {
 						t.Errorf("attempt %d: a result that no reader could read: %s: %v", c.Attempt(), name, err)
 					}
 				}

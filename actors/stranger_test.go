@@ -122,12 +122,12 @@ func TestLimitsAreBounded(t *testing.T) {
 		free := open(t, actors.Config{})
 		tight := open(t, actors.Config{Ceilings: actors.Ceilings{WallClock: time.Minute, Stall: time.Second, Bytes: 1 << 20}})
 		for _, l := range []messages.Limits{{WallClockMS: math.MaxInt64}, {StallMS: math.MaxInt64 / 1000}, {Bytes: math.MaxInt64}, {WallClockMS: -1}} {
-			if _, err := free.Start(t.Context(), job(nothing), actors.Options{Limits: l}); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if _, err := free.Start(t.Context(), job(nothing), actors.Options{Limits: l}); messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("%+v: %v", l, err)
 			}
 		}
 		for _, l := range []messages.Limits{{WallClockMS: 60_001}, {StallMS: 1001}, {Bytes: 1<<20 + 1}} {
-			if _, err := tight.Start(t.Context(), job(nothing), actors.Options{Limits: l}); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if _, err := tight.Start(t.Context(), job(nothing), actors.Options{Limits: l}); messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("%+v: %v", l, err)
 			}
 		}
@@ -145,7 +145,7 @@ func TestFactoriesThatPanicOrBlock(t *testing.T) {
 			{Name: "panics", New: func(json.RawMessage) (actors.Job, error) { panic("factory") }},
 			{Name: "blocks", New: func(json.RawMessage) (actors.Job, error) { <-free; return actors.Job{}, nil }},
 		}})
-		if _, err := s.Submit(t.Context(), messages.Request{Job: "panics"}); messages.CodeOf(err) != messages.Code(messages.CausePanic) {
+		if _, err := s.Submit(t.Context(), messages.Request{Job: "panics"}); messages.CodeOf(err) != messages.CausePanic {
 			t.Errorf("Submit: %v", err)
 		}
 		settled(t, s, "blocks", "other")
@@ -155,10 +155,10 @@ func TestFactoriesThatPanicOrBlock(t *testing.T) {
 
 // "A task cannot claim the causes node_lost and shutdown."
 func TestTasksCannotClaimALostNode(t *testing.T) {
-	for _, cause := range []messages.Cause{messages.CauseNodeLost, messages.CauseShutdown} {
+	for _, cause := range []messages.Code{messages.CauseNodeLost, messages.CauseShutdown} {
 		synctest.Test(t, func(t *testing.T) {
 			run := start(t, open(t, actors.Config{}), job(func(context.Context, *actors.TaskContext) error {
-				return messages.Errorf(messages.Code(cause), "a lie")
+				return messages.Errorf(cause, "a lie")
 			}), actors.Options{})
 			expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CauseError)
 		})

@@ -268,7 +268,7 @@ func (s *System) closedBy(why error) bool {
 
 var (
 	errClosing  = errors.New("it is shutting down")
-	errShutdown = messages.Errorf(messages.Code(messages.CauseShutdown), "the node shut down before the run was done")
+	errShutdown = messages.Errorf(messages.CauseShutdown, "the node shut down before the run was done")
 )
 
 // Close accepts no more runs, waits for the active ones until ctx is done or Config.Drain has passed, ends the rest as
@@ -285,9 +285,9 @@ func (s *System) Close(ctx context.Context) error {
 	s.giveBack()
 	switch unended, unwritten := s.abandonLive(); {
 	case unended > 0:
-		err = messages.Errorf(messages.Code(messages.CauseShutdown), "%d runs did not end in time", unended)
+		err = messages.Errorf(messages.CauseShutdown, "%d runs did not end in time", unended)
 	case unwritten > 0:
-		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+		err = messages.Errorf(messages.CauseJournalUnavailable,
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
 	}
 	if s.observer != nil {
@@ -360,7 +360,7 @@ func (s *System) shutdownError() error {
 	if s.counts.shutdown.Load() == 0 {
 		return nil
 	}
-	return messages.Errorf(messages.Code(messages.CauseShutdown), "runs were still active and were ended")
+	return messages.Errorf(messages.CauseShutdown, "runs were still active and were ended")
 }
 
 // waitingChanged is called when a run begins or ends to wait for people. A node that shuts down does not wait for

@@ -211,7 +211,7 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 	case err != nil:
 		return invalid("the result is not JSON: %v", err)
 	case len(data) > messages.MaxEventBytes/2:
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return messages.Errorf(messages.CauseLimitExceeded,
 			"a result of %d bytes is too large: it has %d at most; write an artifact", len(data), messages.MaxEventBytes/2)
 	}
 	return t.attempt.setOutcome(func() { t.attempt.result, t.attempt.degraded = data, degraded })
@@ -300,7 +300,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 		return nil, err
 	}
 	if queued.Parent = a.run.id; strings.Count(string(queued.Parent), ".") >= s.config.MaxDepth {
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return nil, messages.Errorf(messages.CauseLimitExceeded,
 			"the run is %d sub-runs deep already, and no more are allowed: do the work in this one", s.config.MaxDepth)
 	}
 	name := o.Key

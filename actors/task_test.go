@@ -75,7 +75,7 @@ func TestATaskIsToldTheTruth(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	big := strings.Repeat("x", messages.MaxEventBytes+1)
 	plays(t, actors.Config{LogBytes: 1 << 20}, func(t *testing.T, s *actors.System) {
-		code := messages.Code(messages.CauseLimitExceeded)
+		code := messages.CauseLimitExceeded
 		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
 			for what, err := range map[string]error{"a text": c.Said("a", big), "a delta": c.Say("a", big), "a result": c.Result(big, false),
 				"a name": c.Emit(messages.ToolStarted{Call: "1", Tool: big}, "")} {
@@ -259,7 +259,7 @@ func TestCloseDoesNotWaitForPeople(t *testing.T) {
 		}), actors.Options{})
 		synctest.Wait()
 		begun := time.Now()
-		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.Code(messages.CauseShutdown) || time.Since(begun) > time.Second {
+		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.CauseShutdown || time.Since(begun) > time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 	})

@@ -92,7 +92,7 @@ func (s *System) exited(exit supervision.Exit) {
 	s.log.Error("an actor of the node ended", zap.String("actor", exit.Name), zap.Error(exit.Err))
 }
 
-var errTopStopped = messages.Errorf(messages.Code(messages.CauseError), "the node's top actor was stopped from outside: start the node again")
+var errTopStopped = messages.Errorf(messages.CauseError, "the node's top actor was stopped from outside: start the node again")
 
 // nodeEnded ends what is left: nothing after a Shutdown, every run after an escalation.
 func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
@@ -209,7 +209,7 @@ func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 }
 
 // limit returns the run's next limit, and the cause if it is reached.
-func (a *runsActor) limit(r *activeRun) (time.Time, messages.Cause) {
+func (a *runsActor) limit(r *activeRun) (time.Time, messages.Code) {
 	at, cause := r.clock.due(time.Duration(r.log.updated.Load()))
 	if at == 0 {
 		return time.Time{}, ""

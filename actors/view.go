@@ -129,7 +129,7 @@ func (b *view) enter(limit int, wake chan struct{}) error {
 	b.among.Lock()
 	defer b.among.Unlock()
 	if b.readers >= limit {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return messages.Errorf(messages.CauseLimitExceeded,
 			"run %s has %d readers already; close one or raise the limit", b.id, limit)
 	}
 	b.readers++

@@ -37,7 +37,7 @@ func TestCursorsAsText(t *testing.T) {
 			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
 		}
 		if err != nil {
-			if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("%q: %v", text, err)
 			}
 			continue

@@ -7,45 +7,41 @@ import (
 	"strings"
 )
 
-// Cause says why a run or an attempt did not succeed. The set is closed.
-type Cause string
+// Code classifies an [Error] for machines. Surfaces map codes to HTTP status, JSON-RPC code or exit code.
+type Code string
 
-// The causes.
+// The causes: why a run or an attempt did not succeed. They are a closed set.
 const (
-	CauseError           Cause = "error"
-	CausePanic           Cause = "panic"
-	CauseCanceledByUser  Cause = "canceled_by_user"
-	CauseDeadline        Cause = "deadline"
-	CauseStalled         Cause = "stalled"
-	CauseShutdown        Cause = "shutdown"
-	CauseNodeLost        Cause = "node_lost"
-	CauseProviderError   Cause = "provider_error"
-	CauseTransportClosed Cause = "transport_closed"
-	CauseEmptyCompletion Cause = "empty_completion"
-	CauseInvalidOutput   Cause = "invalid_output"
-	CauseContextExceeded Cause = "context_exceeded"
-	CauseLimitExceeded   Cause = "limit_exceeded"
-	CauseInvalidInput    Cause = "invalid_input"
-	CauseInjected        Cause = "injected"
+	CauseError           Code = "error"
+	CausePanic           Code = "panic"
+	CauseCanceledByUser  Code = "canceled_by_user"
+	CauseDeadline        Code = "deadline"
+	CauseStalled         Code = "stalled"
+	CauseShutdown        Code = "shutdown"
+	CauseNodeLost        Code = "node_lost"
+	CauseProviderError   Code = "provider_error"
+	CauseTransportClosed Code = "transport_closed"
+	CauseEmptyCompletion Code = "empty_completion"
+	CauseInvalidOutput   Code = "invalid_output"
+	CauseContextExceeded Code = "context_exceeded"
+	CauseLimitExceeded   Code = "limit_exceeded"
+	CauseInvalidInput    Code = "invalid_input"
+	CauseInjected        Code = "injected"
 
 	// CauseJournalUnavailable: the journal took nothing for too long.
-	CauseJournalUnavailable Cause = "journal_unavailable"
+	CauseJournalUnavailable Code = "journal_unavailable"
 )
 
 // Causes returns the closed set of causes.
-func Causes() []Cause { return slices.Clone(causes) }
+func Causes() []Code { return slices.Clone(causes) }
 
-var causes = []Cause{
+var causes = []Code{
 	CauseError, CausePanic, CauseCanceledByUser, CauseDeadline, CauseStalled, CauseShutdown, CauseNodeLost,
 	CauseProviderError, CauseTransportClosed, CauseEmptyCompletion, CauseInvalidOutput, CauseContextExceeded,
 	CauseLimitExceeded, CauseInvalidInput, CauseInjected, CauseJournalUnavailable,
 }
 
-func (c Cause) known() bool { return slices.Contains(causes, c) }
-
-// Code classifies an [Error] for machines. Every [Cause] is a code; the others answer calls. Surfaces map codes to
-// HTTP status, JSON-RPC code or exit code.
-type Code string
+func (c Code) isCause() bool { return slices.Contains(causes, c) }
 
 // The codes that are not causes.
 const (
@@ -95,7 +91,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 
 // InvalidInput returns an Error that says what to change in the input.
 func InvalidInput(format string, args ...any) *Error {
-	return Errorf(Code(CauseInvalidInput), format, args...)
+	return Errorf(CauseInvalidInput, format, args...)
 }
 
 // CodeOf returns the code of the first Error in err's tree, or "" when there is none.

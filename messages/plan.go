@@ -34,7 +34,7 @@ var childStarted = row[ChildStarted]("children", "A sub-run began; its own log i
 type ChildEnded struct {
 	Child  RunID  `json:"child"`
 	Status Status `json:"status"`
-	Cause  Cause  `json:"cause,omitempty"`
+	Cause  Code   `json:"cause,omitempty"`
 	// WaitedMS is how long the sub-run waited for people, in milliseconds.
 	WaitedMS int64 `json:"waited_ms,omitempty"`
 }

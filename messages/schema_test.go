@@ -200,7 +200,6 @@ func enum[T ~string](values ...T) *jsonschema.Schema {
 func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *jsonschema.Schema {
 	s, err := jsonschema.ForType(reflect.TypeOf(k.Zero), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage]():   {},
-		reflect.TypeFor[messages.Cause]():    enum(messages.Causes()...),
 		reflect.TypeFor[messages.Mode]():     enum(messages.Attached, messages.Detached),
 		reflect.TypeFor[messages.LogLevel](): enum(messages.LogDebug, messages.LogInfo, messages.LogWarn, messages.LogError),
 		reflect.TypeFor[messages.Status]():   enum(messages.Completed, messages.Failed, messages.Canceled),
@@ -210,6 +209,9 @@ func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *json
 	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if cause := s.Properties["cause"]; cause != nil {
+		*cause = *enum(messages.Causes()...)
 	}
 	describe(s, reflect.TypeOf(k.Zero), docs)
 	s.Description = k.Says

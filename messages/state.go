@@ -62,7 +62,7 @@ type State struct {
 // End is the content of the run's terminal.
 type End struct {
 	By       Author          `json:"by"`
-	Cause    Cause           `json:"cause,omitempty"`
+	Cause    Code            `json:"cause,omitempty"`
 	Task     string          `json:"task,omitempty"`
 	Error    *Error          `json:"error,omitempty"`
 	Result   json.RawMessage `json:"result,omitempty"`

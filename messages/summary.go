@@ -89,7 +89,7 @@ type Summary struct {
 	Canceling bool              `json:"canceling,omitempty"`
 	// OpenRequests are the requests that wait for an answer, sorted.
 	OpenRequests []string  `json:"open_requests,omitempty"`
-	Cause        Cause     `json:"cause,omitempty"`
+	Cause        Code      `json:"cause,omitempty"`
 	Seq          uint64    `json:"seq"`
 	QueuedAt     time.Time `json:"queued_at"`
 	UpdatedAt    time.Time `json:"updated_at"`

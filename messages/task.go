@@ -35,7 +35,7 @@ var taskCompleted = row[TaskCompleted]("task", "A task returned without an error
 type TaskFailed struct {
 	Task      string `json:"task"`
 	Attempt   int    `json:"attempt"`
-	Cause     Cause  `json:"cause"`
+	Cause     Code   `json:"cause"`
 	Error     *Error `json:"error"`
 	WillRetry bool   `json:"will_retry"`
 	// DelayMS is how long the next attempt waits, in milliseconds.
@@ -48,7 +48,7 @@ func (TaskFailed) info() *KindInfo { return taskFailed }
 var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether another follows, and when.", traits{
 	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
 	legal: with(func(b TaskFailed, f *Fold) *Refusal {
-		if b.Error == nil || !b.Cause.known() {
+		if b.Error == nil || !b.Cause.isCause() {
 			return violates(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
 		}
 		return f.legalTask(b.Task, TaskRunning, b.Attempt)

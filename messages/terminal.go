@@ -20,7 +20,7 @@ type RunCompleted struct {
 // RunFailed is a terminal. Task is the task that failed, or "".
 type RunFailed struct {
 	By        Author     `json:"by"`
-	Cause     Cause      `json:"cause"`
+	Cause     Code       `json:"cause"`
 	Task      string     `json:"task,omitempty"`
 	Error     *Error     `json:"error"`
 	Artifacts []Artifact `json:"artifacts"`
@@ -32,7 +32,7 @@ type RunFailed struct {
 // RunCanceled is a terminal. Its artifacts, if there are any, are partial.
 type RunCanceled struct {
 	By        Author     `json:"by"`
-	Cause     Cause      `json:"cause"`
+	Cause     Code       `json:"cause"`
 	Artifacts []Artifact `json:"artifacts"`
 	// ArtifactCount is as in RunCompleted.
 	ArtifactCount int     `json:"artifact_count,omitempty"`
@@ -97,7 +97,7 @@ var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", tra
 		return ending{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.ArtifactCount, b.Rewind}
 	}),
 	legal: with(func(b RunFailed, f *Fold) *Refusal {
-		bad := b.Error == nil || !b.Cause.known()
+		bad := b.Error == nil || !b.Cause.isCause()
 		return when(bad, RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
 	}),
 })
@@ -119,7 +119,7 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 		switch {
 		case !f.s.Canceling:
 			return violates(RuleCancel, "no cancel has been accepted")
-		case !b.Cause.known():
+		case !b.Cause.isCause():
 			return violates(RuleTerminal, "run.canceled needs a cause of the closed set, not %q", b.Cause)
 		case slices.ContainsFunc(b.Artifacts, func(a Artifact) bool { return !a.Partial }):
 			return violates(RuleArtifact, "after a cancel artifacts are partial")

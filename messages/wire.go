@@ -76,7 +76,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.JSON() }
 
 func (e Event) encode() ([]byte, error) {
 	if e.Body == nil {
-		return nil, Errorf(Code(CauseInvalidInput), "event %d has no body", e.Seq)
+		return nil, Errorf(CauseInvalidInput, "event %d has no body", e.Seq)
 	}
 	payload, err := encodeBody(e.Body)
 	if err != nil {
@@ -102,14 +102,14 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	}
 	var w wireEvent
 	if err := json.Unmarshal(data, &w); err != nil {
-		return Errorf(Code(CauseInvalidInput), "not an event: %v", err)
+		return Errorf(CauseInvalidInput, "not an event: %v", err)
 	}
 	if w.RunID == "" || w.Seq == 0 || w.Type == "" {
-		return Errorf(Code(CauseInvalidInput), "not an event: run_id, seq and type are required")
+		return Errorf(CauseInvalidInput, "not an event: run_id, seq and type are required")
 	}
 	body, err := decode(w.Type, w.Payload)
 	if err != nil {
-		return Errorf(Code(CauseInvalidInput), "event %d (%s): %v", w.Seq, w.Type, err)
+		return Errorf(CauseInvalidInput, "event %d (%s): %v", w.Seq, w.Type, err)
 	}
 	*e = w.event(body)
 	return nil
@@ -215,7 +215,7 @@ func (s *scanner) number(name string) (n uint64) {
 func encodeBody(b Body) ([]byte, error) {
 	if u, ok := b.(Unknown); ok {
 		if len(u.Payload) > 0 && !json.Valid(u.Payload) {
-			return nil, Errorf(Code(CauseInvalidInput), "the payload of a %s is not JSON", u.Type)
+			return nil, Errorf(CauseInvalidInput, "the payload of a %s is not JSON", u.Type)
 		}
 		return u.Payload, nil
 	}

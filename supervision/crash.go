@@ -57,7 +57,7 @@ func (c *Crash) asked() Crash {
 // isInjected asks the Value, which may panic.
 func (c *Crash) isInjected() (yes bool) {
 	defer func() { _ = recover() }()
-	return messages.CodeOf(c.Unwrap()) == messages.Code(messages.CauseInjected)
+	return messages.CodeOf(c.Unwrap()) == messages.CauseInjected
 }
 
 // IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine that did not end

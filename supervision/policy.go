@@ -33,7 +33,7 @@ type Failure struct {
 type Decision struct {
 	Retry bool
 	Delay time.Duration
-	Cause messages.Cause
+	Cause messages.Code
 	// Error describes the failure. It can be Retryable with no attempts left.
 	Error *messages.Error
 }
@@ -69,7 +69,7 @@ func (p Policy) delay(attempt int, after time.Duration, jitter float64) time.Dur
 // stranger's: it may block, or say something else.
 type Described struct {
 	shown messages.Error
-	cause messages.Cause
+	cause messages.Code
 	// is one of the package's errors, or the context's, that the error is; nil if it is none.
 	is     error
 	crash  bool // what IsCrash says
@@ -83,7 +83,7 @@ func (d *Described) Error() string { return d.shown.Message }
 func (d *Described) Unwrap() error { return d.is }
 
 // Cause is the cause of a run that fails with the error.
-func (d *Described) Cause() messages.Cause { return d.cause }
+func (d *Described) Cause() messages.Code { return d.cause }
 
 // The most bytes of a description: a longer message or stack is cut.
 const mostDescribed = 64 << 10
@@ -110,7 +110,7 @@ func (d *Described) crashed(c Crash) {
 	if c.injected {
 		d.cause, d.shown.Message = messages.CauseInjected, c.text
 	}
-	d.shown.Code, d.shown.Stack = messages.Code(d.cause), string(c.Stack)
+	d.shown.Code, d.shown.Stack = d.cause, string(c.Stack)
 }
 
 func (d *Described) returned(err error) {
@@ -125,10 +125,10 @@ func (d *Described) returned(err error) {
 		d.cause = messages.CauseStalled
 	case d.is == context.DeadlineExceeded:
 		d.cause = messages.CauseDeadline
-	case own != nil && slices.Contains(messages.Causes(), messages.Cause(own.Code)):
-		d.cause = messages.Cause(own.Code)
+	case own != nil && slices.Contains(messages.Causes(), own.Code):
+		d.cause = own.Code
 	}
-	d.shown = messages.Error{Code: messages.Code(d.cause), Message: err.Error()}
+	d.shown = messages.Error{Code: d.cause, Message: err.Error()}
 	if own != nil {
 		d.shown.Code, d.shown.Stack = own.Code, own.Stack
 	}

@@ -83,7 +83,7 @@ func TestPolicyDecides(t *testing.T) {
 			if *d.Error != c.told {
 				t.Errorf("told %+v, want %+v", *d.Error, c.told)
 			}
-			want := messages.Cause(c.told.Code)
+			want := c.told.Code
 			if c.told.Code == "not_found" {
 				want = messages.CauseError
 			}

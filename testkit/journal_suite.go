@@ -275,7 +275,7 @@ var (
 
 func failed(by messages.Author) messages.RunFailed {
 	return messages.RunFailed{By: by, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
-		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
+		Error: messages.Errorf(messages.CauseError, "it failed")}
 }
 
 // talk returns deltas of a text, three bytes each.

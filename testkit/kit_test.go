@@ -119,7 +119,7 @@ func TestScript(t *testing.T) {
 	close(gate)
 	for _, c := range []struct {
 		steps []testkit.Step
-		want  messages.Cause // "" completes
+		want  messages.Code // "" completes
 	}{
 		{steps: []testkit.Step{{Do: testkit.Say, Text: "a", Times: 2}, {Do: testkit.Said, Text: "aa"}}},
 		{steps: []testkit.Step{{Do: testkit.Log, Text: "line"}, {Do: testkit.Report, Done: 1, Total: 1}}},

@@ -14,7 +14,7 @@ type ModelFault struct {
 	Answers [][]Piece
 	Profile string // of the client: "strict" or "generic"
 	// Cause is the cause of a call without retries; empty for completed.
-	Cause messages.Cause
+	Cause messages.Code
 	// Text is the text that the reader has received by then.
 	Text                string
 	Signal              string // of a completed call: "done" or "eof+finish"
@@ -56,7 +56,7 @@ const (
 )
 
 // causing sets the cause of the faults that do not complete, and the default profile.
-func causing(cause messages.Cause, list []ModelFault) []ModelFault {
+func causing(cause messages.Code, list []ModelFault) []ModelFault {
 	for i := range list {
 		f := &list[i]
 		f.Profile = cmp.Or(f.Profile, strict)

@@ -218,7 +218,7 @@ func (p Plan) String() string {
 type Outcome struct {
 	Status messages.Status
 	By     messages.Author
-	Cause  messages.Cause
+	Cause  messages.Code
 	Code   messages.Code
 }
 
@@ -227,8 +227,8 @@ func (f Fault) Outcome() Outcome {
 	if f.harmless() {
 		return Outcome{Status: messages.Completed, By: messages.ByRun}
 	}
-	failed := func(by messages.Author, came messages.Cause) Outcome {
-		return Outcome{messages.Failed, by, messages.CauseInjected, messages.Code(came)}
+	failed := func(by messages.Author, came messages.Code) Outcome {
+		return Outcome{messages.Failed, by, messages.CauseInjected, came}
 	}
 	switch f.Failure {
 	case TurnBlock:
@@ -266,7 +266,7 @@ func (f Fault) harmless() bool {
 // crashes reports whether the fault may end an attempt by a crash.
 func (f Fault) crashes() bool {
 	at := f.Phase == Phase(f.Actor) || f.Phase == Starting && f.Actor != RunActor
-	return at && !f.harmless() && f.Outcome().Code == messages.Code(messages.CausePanic)
+	return at && !f.harmless() && f.Outcome().Code == messages.CausePanic
 }
 
 // Outcomes returns the ends that the plan allows.
@@ -339,7 +339,7 @@ func (p Plan) Judge(end messages.State) error {
 	if !slices.Contains(allowed, got) {
 		return fmt.Errorf("%s: ended as %v, allowed are %v", p, got, allowed)
 	}
-	if got.Code == messages.Code(messages.CausePanic) && end.End.Error.Stack == "" {
+	if got.Code == messages.CausePanic && end.End.Error.Stack == "" {
 		return fmt.Errorf("%s: a panic without its stack", p)
 	}
 	return nil

@@ -129,7 +129,7 @@ type fullStore struct {
 
 func (j *fullStore) Append(b journal.Block, done func(error)) {
 	if j.full.Load() {
-		full := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the disk is full; free some space")
+		full := messages.Errorf(messages.CauseJournalUnavailable, "the disk is full; free some space")
 		done(fmt.Errorf("%w: %w", journal.ErrRefused, full))
 		return
 	}
@@ -150,7 +150,7 @@ func (s runtimeSuite) full() {
 		for range 3 {
 			began := time.Now()
 			_, err := a.Start(w.within(time.Minute), jobOf("refused"), actors.Options{})
-			if took := time.Since(began); messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || took > 0 {
+			if took := time.Since(began); messages.CodeOf(err) != messages.CauseJournalUnavailable || took > 0 {
 				w.complain("a start ended after %s with %v", took, err)
 			}
 			if a.Ready() == nil {
@@ -224,7 +224,7 @@ func (w *world) explained(s *actors.System, run *actors.Run) {
 				if took := time.Since(began); took > bound {
 					w.complain("%s took %s", name, took)
 				}
-				if code := messages.CodeOf(err); code != messages.Code(messages.CauseJournalUnavailable) {
+				if code := messages.CodeOf(err); code != messages.CauseJournalUnavailable {
 					w.complain("%s: %v, want journal_unavailable", name, err)
 				}
 			})
@@ -329,7 +329,7 @@ func stepwise(step func()) actors.Job {
 			}
 		}
 		if begun > ended {
-			return messages.Errorf(messages.Code(messages.CauseNodeLost), "step %d had begun", begun)
+			return messages.Errorf(messages.CauseNodeLost, "step %d had begun", begun)
 		}
 		for n := ended + 1; n <= 3; n++ {
 			call := fmt.Sprint("step ", n)

@@ -257,7 +257,7 @@ func (s runtimeSuite) handOver() {
 			w.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if err := a.Close(w.within(time.Minute)); messages.CodeOf(err) != messages.Code(messages.CauseShutdown) {
+		if err := a.Close(w.within(time.Minute)); messages.CodeOf(err) != messages.CauseShutdown {
 			w.complain("Close ended a run and says %v", err)
 		}
 		w.follow(b, run.ID(), 0).all(w, time.Minute)

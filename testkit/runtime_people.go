@@ -211,7 +211,7 @@ func (s runtimeSuite) quota() {
 		}
 		time.Sleep(time.Second)
 		if _, err := b.Start(w.within(time.Minute), job, actors.Options{Principal: "ann"}); messages.CodeOf(err) !=
-			messages.Code(messages.CauseLimitExceeded) {
+			messages.CauseLimitExceeded {
 			w.complain("one run more at another node: %v", err)
 		}
 		if again, err := b.Start(w.within(time.Minute), job, o); err != nil || again.ID() != first.ID() {

@@ -80,7 +80,7 @@ func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event
 }
 
 // Ends waits for the run's terminal, and demands that it has the status and the cause.
-func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Cause) messages.State {
+func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Code) messages.State {
 	s.t.Helper()
 	state, err := run.Wait(s.t.Context())
 	if err != nil {

@@ -33,7 +33,7 @@ func TestFaultsOfAnyJob(t *testing.T) {
 	for _, c := range []struct {
 		fault testkit.Fault
 		by    messages.Author
-		code  messages.Cause // "" completes
+		code  messages.Code // "" completes
 	}{
 		{testkit.Fault{Failure: testkit.TurnPanic, Actor: "speak"}, messages.BySupervisor, messages.CausePanic},
 		{testkit.Fault{Failure: testkit.TurnGoexit, Actor: "think"}, messages.BySupervisor, messages.CausePanic},
@@ -57,7 +57,7 @@ func TestFaultsOfAnyJob(t *testing.T) {
 				}
 				events := s.Expect(run, messages.KindFaultInjected, messages.KindRunFailed)
 				end := s.Ends(run, messages.Failed, messages.CauseInjected).End
-				if end.By != c.by || end.Error.Code != messages.Code(c.code) {
+				if end.By != c.by || end.Error.Code != c.code {
 					t.Errorf("ended by %s with %s, want %s with %s", end.By, end.Error.Code, c.by, c.code)
 				}
 				for _, e := range events {

@@ -42,7 +42,7 @@ func deaf(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
 			return
 		}
 		<-ctx.Done()
-		e := model.Evidence{Stopped: messages.Cause(messages.CodeOf(context.Cause(ctx))), Output: true}
+		e := model.Evidence{Stopped: messages.CodeOf(context.Cause(ctx)), Output: true}
 		v := model.Judge(model.Strict, e)
 		yield(model.End{Verdict: v, Evidence: e}, v.Err())
 	}
@@ -225,7 +225,7 @@ func TestModelDoesNotStream(t *testing.T) {
 
 // Every verdict that is not completed is the task's error, with its cause, and what was said stays open.
 func TestRespondFails(t *testing.T) {
-	for cause, e := range map[messages.Cause]model.Evidence{
+	for cause, e := range map[messages.Code]model.Evidence{
 		messages.CauseProviderError:   {Failure: &model.Failure{Message: "overloaded"}, Status: 503},
 		messages.CauseTransportClosed: {Read: "connection reset", Output: true},
 		messages.CauseEmptyCompletion: {Done: true},
@@ -267,7 +267,7 @@ func TestRespondEndsWithTheAttempt(t *testing.T) {
 			for ctx.Err() == nil && yield(model.Text{Text: "again "}, nil) {
 				time.Sleep(time.Second)
 			}
-			v := model.Judge(model.Strict, model.Evidence{Stopped: messages.Cause(messages.CodeOf(context.Cause(ctx)))})
+			v := model.Judge(model.Strict, model.Evidence{Stopped: messages.CodeOf(context.Cause(ctx))})
 			yield(model.End{Verdict: v}, v.Err())
 		}
 	}
@@ -284,7 +284,7 @@ func TestRespondEndsWithTheAttempt(t *testing.T) {
 func TestCutJSON(t *testing.T) {
 	for _, finish := range []string{"length", "content_filter"} {
 		cut := model.Evidence{Done: true, Output: true, Finish: finish}
-		for format, cause := range map[*model.Format]messages.Cause{nil: "", {}: messages.CauseInvalidOutput} {
+		for format, cause := range map[*model.Format]messages.Code{nil: "", {}: messages.CauseInvalidOutput} {
 			_, state := tell(t, func(ctx context.Context, task *actors.TaskContext) error {
 				r := model.Request{Format: format}
 				a, err := call.Respond(ctx, task, script(cut, model.Text{Text: `{"a":`}), r, local)

@@ -70,7 +70,7 @@ func asError(err error) *messages.Error {
 	if err == nil {
 		return nil
 	}
-	out := messages.Errorf(messages.Code(messages.CauseError), "%v", err)
+	out := messages.Errorf(messages.CauseError, "%v", err)
 	if e, ok := errors.AsType[*messages.Error](err); ok {
 		out.Code, out.Retryable = e.Code, e.Retryable
 	}

@@ -56,7 +56,7 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 		if !c.Model || c.Ended || c.Task != t.Name() {
 			continue
 		}
-		lost := messages.Errorf(messages.Code(messages.CauseNodeLost), "the node was lost before the answer's end")
+		lost := messages.Errorf(messages.CauseNodeLost, "the node was lost before the answer's end")
 		if err := t.Conclude(messages.LLMCompleted{Call: c.ID, Model: c.Name, Evidence: "none",
 			Verdict: string(model.Failed), Error: lost}, lost.Message); err != nil {
 			return nil, err

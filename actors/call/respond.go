@@ -103,7 +103,7 @@ func (a *Answer) think(p model.ThoughtDone) {
 
 func (a *Answer) verdict(ended bool, r model.Request) error {
 	if !ended {
-		return messages.Errorf(messages.Code(messages.CauseTransportClosed), "the model's answer has no end")
+		return messages.Errorf(messages.CauseTransportClosed, "the model's answer has no end")
 	}
 	a.End.Verdict = Judged(a.End.Verdict, r)
 	return a.End.Verdict.Err()

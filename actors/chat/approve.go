@@ -63,7 +63,7 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 				"or tell the user to allow %s by name", c.Name, c.Name), nil
 		}
 		word, err = tool.Ask(ctx, u.task, question)
-		if err != nil && (ctx.Err() != nil || messages.CodeOf(err) != messages.Code(messages.CauseDeadline)) {
+		if err != nil && (ctx.Err() != nil || messages.CodeOf(err) != messages.CauseDeadline) {
 			return nil, err
 		}
 	}
@@ -104,9 +104,9 @@ func (u *turn) decide(word json.RawMessage, name, pin string) (denied, failed er
 	}
 	u.denied = true
 	if len(word) == 0 {
-		return messages.Errorf(messages.Code(messages.CauseDeadline), "nobody allowed the call of %s in time", name), nil
+		return messages.Errorf(messages.CauseDeadline, "nobody allowed the call of %s in time", name), nil
 	}
-	return messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the user does not allow the call of %s", name), nil
+	return messages.Errorf(messages.CauseCanceledByUser, "the user does not allow the call of %s", name), nil
 }
 
 func (u *turn) isAllowed(pin string) (bool, error) {

@@ -66,7 +66,7 @@ func (s *spent) asked(calls []model.ToolCall, tools *tool.Set) {
 }
 
 func limit(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
 // bounded is the stream, whose calls are counted.

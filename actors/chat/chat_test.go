@@ -27,7 +27,7 @@ func TestTranscripts(t *testing.T) {
 		name    string
 		bounds  chat.Bounds
 		answers []said
-		cause   messages.Cause
+		cause   messages.Code
 	}{
 		{name: "plain", answers: []said{{text: "Hello to you."}}},
 		{name: "thoughts-then-answer", answers: []said{{thought: "They greet me.", text: "Hello."}}},
@@ -157,7 +157,7 @@ func TestBounds(t *testing.T) {
 		name   string
 		bounds chat.Bounds
 		answer said
-		cause  messages.Cause
+		cause  messages.Code
 		words  string
 	}{
 		{"calls of tools", chat.Bounds{ToolCalls: 3}, said{calls: calls(`sleep {"ms":1}`, `sleep {"ms":2}`)},

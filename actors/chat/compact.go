@@ -108,7 +108,7 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 	u.room.counted, u.room.messages = 0, 0
 	after := history.Size(u.conversation)
 	if after > before/5*4 {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the conversation is too long for the model, "+
+		return messages.Errorf(messages.CauseLimitExceeded, "the conversation is too long for the model, "+
 			"and a summary does not make it shorter; begin another, or load the model with more context")
 	}
 	if u.memory != nil && !u.aside {
@@ -152,7 +152,7 @@ func (u *turn) summary(ctx context.Context, old []model.Message, most int) (stri
 		}
 	}
 	if strings.TrimSpace(text.String()) == "" {
-		return "", messages.Errorf(messages.Code(messages.CauseEmptyCompletion), "the model wrote no summary")
+		return "", messages.Errorf(messages.CauseEmptyCompletion, "the model wrote no summary")
 	}
 	return text.String(), nil
 }

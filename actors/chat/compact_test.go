@@ -51,7 +51,7 @@ func TestCompaction(t *testing.T) {
 		name    string
 		answers []said // of the second turn
 		window  int
-		cause   messages.Cause
+		cause   messages.Code
 		want    string // the sizes of the requests
 		log     string
 	}{

@@ -62,7 +62,7 @@ func (in Input) check() error {
 	case strings.TrimSpace(in.Message) == "":
 		return messages.InvalidInput("the message is empty; give a text")
 	case size > MaxBytes:
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return messages.Errorf(messages.CauseLimitExceeded,
 			"the message has more than %d bytes; shorten it", MaxBytes)
 	case !utf8.ValidString(in.Message) || !utf8.ValidString(in.System):
 		return messages.InvalidInput("the message is not UTF-8; convert it")

@@ -65,7 +65,7 @@ func (s *script) stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			e.Finish = "tool_calls"
 		}
 		if ctx.Err() != nil {
-			e = model.Evidence{Output: true, Stopped: messages.Cause(messages.CodeOf(context.Cause(ctx)))}
+			e = model.Evidence{Output: true, Stopped: messages.CodeOf(context.Cause(ctx))}
 		}
 		v := model.Judge(model.Strict, e)
 		yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b", Calls: a.calls,

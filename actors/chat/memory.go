@@ -74,7 +74,7 @@ func (u *turn) remembered(last bool, work func() error) error {
 	if u.memory == nil {
 		return work()
 	}
-	cause := messages.Code(messages.CausePanic)
+	cause := messages.CausePanic
 	defer func() {
 		if cause != "" {
 			_ = u.memory.End(cause) // the turn fails for the cause
@@ -85,7 +85,7 @@ func (u *turn) remembered(last bool, work func() error) error {
 	}
 	err := work()
 	if err != nil {
-		cause = cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError))
+		cause = cmp.Or(messages.CodeOf(err), messages.CauseError)
 		return err
 	}
 	if cause = ""; last {

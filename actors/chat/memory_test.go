@@ -130,7 +130,7 @@ func TestTurnsOfACallerThatRemembers(t *testing.T) {
 	})
 	_, err := chat.Job(chat.Input{Context: "c_1", Earlier: earlier, Message: "Hi"},
 		chat.Config{Stream: (&script{}).stream, Conversations: kept(conversation.NewMemory(1))})
-	if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+	if messages.CodeOf(err) != messages.CauseInvalidInput {
 		t.Errorf("a context and what was said before: %v", err)
 	}
 }
@@ -267,7 +267,7 @@ func TestNoConversations(t *testing.T) {
 	for context, config := range map[string]chat.Config{"c_1": {}, "No good": {Conversations: kept(conversation.NewMemory(1))}} {
 		config.Stream = (&script{}).stream
 		_, err := chat.Job(chat.Input{Message: "Hi", Context: context}, config)
-		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if messages.CodeOf(err) != messages.CauseInvalidInput {
 			t.Errorf("%s: %v", context, err)
 		}
 	}

@@ -79,7 +79,7 @@ func (w *told) answers(run *actors.Run, list ...string) func(messages.Event) {
 				if err == nil {
 					return
 				}
-				if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+				if messages.CodeOf(err) != messages.CauseInvalidInput {
 					w.t.Errorf("%s: %v", in.Request, err)
 				}
 			}
@@ -436,7 +436,7 @@ func TestKilledAfterStarted(t *testing.T) {
 		log, m := killed(t, messages.KindToolStarted, paying, bank(t, tool.Tool{Idempotent: idempotent}))
 		m.requests = append(m.requests, model.Request{})[:max(1, len(m.requests))] // none was made, perhaps
 		got.WriteString(newID.ReplaceAllString(transcript(t, log, m.requests), "r_X") + "\n")
-		cause := map[bool]messages.Cause{false: messages.CauseNodeLost, true: ""}[idempotent]
+		cause := map[bool]messages.Code{false: messages.CauseNodeLost, true: ""}[idempotent]
 		if end := log[len(log)-1].Body; cause == "" != (end.Kind() == messages.KindRunCompleted) {
 			t.Errorf("idempotent %t: %+v", idempotent, end)
 		}

@@ -26,7 +26,7 @@ func (u *turn) recall(ctx context.Context) (err error) {
 		}
 		open = append(open, id)
 		if !u.Tools.Idempotent(c.Name) {
-			err = messages.Errorf(messages.Code(messages.CauseNodeLost),
+			err = messages.Errorf(messages.CauseNodeLost,
 				"the node was lost during the call %s of %s, which must not be made twice", id, c.Name)
 		}
 	}
@@ -34,7 +34,7 @@ func (u *turn) recall(ctx context.Context) (err error) {
 		return nil
 	}
 	for _, id := range open {
-		lost := messages.Errorf(messages.Code(messages.CauseNodeLost), "the node was lost before the call ended")
+		lost := messages.Errorf(messages.CauseNodeLost, "the node was lost before the call ended")
 		if err := u.task.Conclude(messages.ToolCompleted{Call: id, Error: lost}, lost.Message); err != nil {
 			return err
 		}
@@ -53,6 +53,6 @@ func resultOf(c call.Tool) (r tool.Result) {
 
 // left reports whether the next node makes the call again, because this one shuts down: then it has no end here.
 func (u *turn) left(ctx context.Context, c model.ToolCall) bool {
-	down := ctx.Err() != nil && messages.CodeOf(context.Cause(ctx)) == messages.Code(messages.CauseShutdown)
+	down := ctx.Err() != nil && messages.CodeOf(context.Cause(ctx)) == messages.CauseShutdown
 	return down && u.Tools.Idempotent(c.Name)
 }

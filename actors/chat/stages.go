@@ -301,7 +301,7 @@ func (s *staged) closeDebug() error {
 
 // without goes on without what a stage could not give, or returns why the turn ends.
 func (s *staged) without(ctx context.Context, err error) error {
-	switch messages.Cause(messages.CodeOf(err)) {
+	switch messages.CodeOf(err) {
 	case messages.CauseInvalidOutput, messages.CauseEmptyCompletion, messages.CauseLimitExceeded:
 	default:
 		return err

@@ -32,7 +32,7 @@ func TestStagedTranscripts(t *testing.T) {
 		in      chat.Input
 		bounds  chat.Bounds
 		answers []said
-		cause   messages.Cause
+		cause   messages.Code
 	}{
 		{name: "stages", answers: []said{{text: search}, looks, {text: rain}, {text: "It rains in Oslo."}}},
 		{name: "stages-structured", in: chat.Input{Output: chat.Structured},

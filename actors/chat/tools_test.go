@@ -167,7 +167,7 @@ func TestToolTranscripts(t *testing.T) {
 		name    string
 		answers []said
 		tools   []tool.Tool
-		cause   messages.Cause
+		cause   messages.Code
 	}{
 		{name: "tool-timeout-sibling-kept", answers: []said{{calls: calls("slow", "quick")}, {text: "Half."}}, tools: []tool.Tool{
 			does(tool.Tool{Name: "quick"}, text("quick")),

@@ -60,7 +60,7 @@ func (u *turn) run(ctx context.Context, in Input) error {
 
 // timed ends the context when the turn's time is over.
 func (u *turn) timed(ctx context.Context) (context.Context, func()) {
-	ctx, stop := tool.WithTimeout(ctx, u.Bounds.Time-u.spent.time, messages.Errorf(messages.Code(messages.CauseDeadline),
+	ctx, stop := tool.WithTimeout(ctx, u.Bounds.Time-u.spent.time, messages.Errorf(messages.CauseDeadline,
 		"the turn took longer than its timeout of %s", u.Bounds.Time))
 	return ctx, func() { u.spent.time = u.Bounds.Time - stop() }
 }

@@ -291,7 +291,7 @@ func TestUnusableOptions(t *testing.T) {
 		}
 		in.Out = "out"
 		_, err := generate.Job(in, generate.Config{})
-		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) || strings.Contains(err.Error(), "secret") {
+		if messages.CodeOf(err) != messages.CauseInvalidInput || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v, want invalid input", in, err)
 		}
 	}

@@ -129,7 +129,7 @@ func completed(t *testing.T, job actors.Job) messages.State {
 }
 
 // failed checks that the run failed for the cause, and returns the reason.
-func failed(t *testing.T, job actors.Job, cause messages.Cause) string {
+func failed(t *testing.T, job actors.Job, cause messages.Code) string {
 	t.Helper()
 	state := end(t, job)
 	if state.Status != messages.Failed || state.End.Cause != cause {
@@ -299,7 +299,7 @@ func TestUnusableInput(t *testing.T) {
 		"no output":      all(dir, ""),
 		"no layout":      {Repository: dir, Out: "out", Layout: "round"},
 	} {
-		if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.CauseInvalidInput {
 			t.Errorf("%s: %v, want invalid input", what, err)
 		}
 	}

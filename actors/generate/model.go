@@ -72,9 +72,9 @@ func (f *finder) find(ctx context.Context) (*Model, error) {
 
 // consulted is what became of the model in a run.
 type consulted struct {
-	model *Model         // nil if there is none
-	other string         // the model that answered in place of the one that was asked, or ""
-	cause messages.Cause // why the model failed, or ""
+	model *Model        // nil if there is none
+	other string        // the model that answered in place of the one that was asked, or ""
+	cause messages.Code // why the model failed, or ""
 }
 
 // name is the model that answered, or the one that was asked.
@@ -100,14 +100,14 @@ func (g *generation) configure(ctx context.Context, t *actors.TaskContext) (by c
 
 // withoutModel logs that the model failed and goes on without it. It returns an error if a model is required or the
 // run is ending.
-func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) (messages.Cause, error) {
+func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) (messages.Code, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if g.input.RequireModel {
 		return "", err
 	}
-	cause := messages.Cause(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)))
+	cause := cmp.Or(messages.CodeOf(err), messages.CauseError)
 	t.Summarize("without the model")
 	return cause, t.Log(messages.LogWarn,
 		fmt.Sprintf("the model failed (%s): %v; the files were written without it", cause, err))

@@ -35,8 +35,8 @@ type Result struct {
 	// Model is the model that answered, else the one that was asked.
 	Model string `json:"model,omitempty"`
 	// Degraded says that the model failed, and that the files were written without it. Cause says why.
-	Degraded bool           `json:"degraded,omitempty"`
-	Cause    messages.Cause `json:"degraded_cause,omitempty"`
+	Degraded bool          `json:"degraded,omitempty"`
+	Cause    messages.Code `json:"degraded_cause,omitempty"`
 }
 
 // result says what the files in the folder dir came to.
@@ -56,5 +56,5 @@ func (g *generation) result(
 	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(about.Scan.Files),
 		Links: links, Symbols: symbols, Packages: packages, Dropped: len(d.Dropped),
 		TokenBudget: d.Options.TokenBudget, Secrets: len(about.Secrets.Findings()), Tokens: tokens,
-		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Cause(d.Cause)}
+		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: messages.Code(d.Cause)}
 }

@@ -72,7 +72,7 @@ func (g *generation) answer(
 	least := leastMaterial * bytesOfToken
 	budget := m.material(insight.PromptBytes)
 	if budget < least {
-		return said, "", messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return said, "", messages.Errorf(messages.CauseLimitExceeded,
 			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
 			m.Context, unknownContext)
 	}
@@ -142,7 +142,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 	})
 	r.said, r.overflow = kept.Answer, report.Overflow || m.mayBeOverflow(err)
 	if err == nil && !r.said.Grounded(about, title) {
-		err = messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+		err = messages.Errorf(messages.CauseInvalidOutput,
 			"the model's answer says nothing of this repository: %.80q", r.said.Purpose)
 	}
 	if other := otherModel(t, m.Name, cmp.Or(kept.Model, report.Model)); err == nil {
@@ -158,7 +158,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 // mayBeOverflow reports whether the error is an empty answer that may mean a full context of unknown size: some
 // servers end such an answer as if it were complete.
 func (m *Model) mayBeOverflow(err error) bool {
-	return m.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
+	return m.Context == 0 && messages.CodeOf(err) == messages.CauseEmptyCompletion
 }
 
 // request offers no tools: strangers wrote what the model reads.

@@ -274,7 +274,7 @@ func TestModelFaults(t *testing.T) {
 	reset := ending(model.Evidence{Status: 200, Output: true, Read: "connection reset by peer"})
 	for what, c := range map[string]struct {
 		parts []model.Part
-		cause messages.Cause
+		cause messages.Code
 	}{
 		"status 500":    {refusal(500, "overloaded"), messages.CauseProviderError},
 		"status 401":    {refusal(401, "no such key"), messages.CauseProviderError},
@@ -334,7 +334,7 @@ func TestModelFaults(t *testing.T) {
 func TestNoModelFound(t *testing.T) {
 	config := folder(nowhere)
 	config.Model = func(context.Context, string) (*generate.Model, error) {
-		return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "no server answers")
+		return nil, messages.Errorf(messages.CauseProviderError, "no server answers")
 	}
 	in := modeled(repository(t, nil), t.TempDir())
 	job, err := generate.Job(in, config)
@@ -531,19 +531,19 @@ func TestCancelWhileTheModelThinks(t *testing.T) {
 func TestModelInput(t *testing.T) {
 	dir := repository(t, nil)
 	if _, err := generate.Job(modeled(dir, "out"),
-		folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		folder(nowhere)); messages.CodeOf(err) != messages.CauseInvalidInput {
 		t.Errorf("a model that nobody can find: %v", err)
 	}
 	in := modeled(dir, "out")
 	for _, in.Model = range []string{strings.Repeat("x", 300), "a\nb", "\x1b[2J"} {
 		_, err := generate.Job(in, oracleOf().with(folder(nowhere)))
-		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if messages.CodeOf(err) != messages.CauseInvalidInput {
 			t.Errorf("the name %q: %v", in.Model, err)
 		}
 	}
 	in = only(dir, "out")
 	in.RequireModel = true
-	if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+	if _, err := generate.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.CauseInvalidInput {
 		t.Errorf("a required model without a name: %v", err)
 	}
 }

@@ -102,5 +102,5 @@ func limit(err error) error {
 }
 
 func exceeded(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }

@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		got := ""
 		if err != nil {
 			got = err.Error() + "\n"
-			if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Errorf("%s: the code is %s", archive.Files[i].Name, messages.CodeOf(err))
 			}
 		}

@@ -28,7 +28,7 @@ type unit struct{ step, item int }
 // ending is what became of a piece of work.
 type ending struct {
 	outcome   Outcome
-	cause     messages.Cause
+	cause     messages.Code
 	message   string
 	run       messages.RunID
 	result    any

@@ -85,10 +85,10 @@ func (c *core) again(u unit, how Outcome, delay time.Duration, why string) {
 }
 
 // lost are the causes after which nobody knows how far a step came.
-var lost = []messages.Cause{messages.CauseNodeLost, messages.CauseShutdown, messages.CauseJournalUnavailable}
+var lost = []messages.Code{messages.CauseNodeLost, messages.CauseShutdown, messages.CauseJournalUnavailable}
 
 // passing are the causes of errors that may pass.
-var passing = []messages.Cause{messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion,
+var passing = []messages.Code{messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion,
 	messages.CauseInvalidOutput, messages.CauseStalled, messages.CauseDeadline}
 
 func (s *Step) attempts() int {
@@ -100,7 +100,7 @@ func (s *Step) attempts() int {
 
 // triesAgain reports whether the step is tried again. One that must not run twice is not, unless it is known to have
 // ended.
-func (s *Step) triesAgain(cause messages.Cause, tries int) bool {
+func (s *Step) triesAgain(cause messages.Code, tries int) bool {
 	if tries >= s.attempts() {
 		return false
 	}

@@ -98,7 +98,7 @@ func Result[T any](s messages.State) (result T, err error) {
 	case s.End == nil:
 		return result, messages.Errorf(messages.CodeUnavailable, "the plan %s has not ended", s.RunID)
 	case s.Status != messages.Completed:
-		return result, messages.Errorf(messages.Code(s.End.Cause), "the plan %s is %s", s.RunID, s.Status)
+		return result, messages.Errorf(s.End.Cause, "the plan %s is %s", s.RunID, s.Status)
 	}
 	return result, json.Unmarshal(s.End.Result, &result)
 }

@@ -274,7 +274,7 @@ func history(t *testing.T, seed uint64) (moves int) {
 		e := ending{outcome: Completed}
 		switch r.IntN(8) {
 		case 0, 1:
-			e = ending{outcome: Failed, cause: []messages.Cause{messages.CauseProviderError, messages.CauseError, messages.CauseNodeLost}[r.IntN(3)]}
+			e = ending{outcome: Failed, cause: []messages.Code{messages.CauseProviderError, messages.CauseError, messages.CauseNodeLost}[r.IntN(3)]}
 		case 2:
 			e = ending{outcome: Canceled, cause: messages.CauseCanceledByUser}
 		}

@@ -128,7 +128,7 @@ type Retry struct {
 	// Delay is the wait before the second attempt: 1 s if 0. It doubles with each, up to a minute.
 	Delay Duration `json:"delay,omitzero"`
 	// Causes are those after which the step is tried again. If empty, they are the causes of errors that may pass.
-	Causes []messages.Cause `json:"causes,omitempty"`
+	Causes []messages.Code `json:"causes,omitempty"`
 }
 
 // Names is a list of names. In a file, one name may stand without the list.

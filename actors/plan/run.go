@@ -54,7 +54,7 @@ func (r *runner) run(ctx context.Context) (err error) {
 		if began.IsZero() {
 			began = time.Now()
 		}
-		late := supervision.Permanent(messages.Errorf(messages.Code(messages.CauseDeadline), "the steps took longer than %v", timeout))
+		late := supervision.Permanent(messages.Errorf(messages.CauseDeadline, "the steps took longer than %v", timeout))
 		var stop context.CancelFunc
 		r.ctx, stop = context.WithDeadlineCause(ctx, began.Add(timeout), late)
 		defer stop()
@@ -114,7 +114,7 @@ func (r *runner) do(moves []move) (err error) {
 			err = r.sayEnded(m)
 		case doStop:
 			if stop := r.stops[m.unit]; stop != nil {
-				stop(messages.Errorf(messages.Code(messages.CauseCanceledByUser), "%s", m.reason))
+				stop(messages.Errorf(messages.CauseCanceledByUser, "%s", m.reason))
 			}
 		case doFinish:
 			r.finished = true
@@ -239,7 +239,7 @@ func (r *runner) finish() error {
 		if cause == "" {
 			cause = messages.CauseError
 		}
-		return supervision.Permanent(messages.Errorf(messages.Code(cause),
+		return supervision.Permanent(messages.Errorf(cause,
 			"the step %s %s: %s", c.failed, f.outcome, f.message))
 	}
 	count := map[Outcome]int{}
@@ -289,7 +289,7 @@ func (r *runner) keep(result any) error {
 		return err
 	}
 	if e := endingOf(state); e.outcome != Completed {
-		return messages.Errorf(messages.Code(e.cause), "the result cannot be kept: %s", e.message)
+		return messages.Errorf(e.cause, "the result cannot be kept: %s", e.message)
 	}
 	return r.task.Result(map[string]any{"artifact": map[string]any{"run": run.ID(), "name": name, "bytes": len(text)}}, false)
 }

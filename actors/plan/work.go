@@ -44,7 +44,7 @@ func (r *runner) work(ctx context.Context, m move) ending {
 }
 
 func failedBy(err error) ending {
-	e := ending{outcome: Failed, cause: messages.Cause(messages.CodeOf(err)), message: err.Error()}
+	e := ending{outcome: Failed, cause: messages.CodeOf(err), message: err.Error()}
 	if e.cause == messages.CauseCanceledByUser {
 		e.outcome = Canceled
 	}

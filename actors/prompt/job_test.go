@@ -184,7 +184,7 @@ func short(t *testing.T, r model.Request) string {
 
 func TestChoiceFails(t *testing.T) {
 	choose := func(context.Context) (string, error) {
-		return "", messages.Errorf(messages.Code(messages.CauseProviderError), "no model is loaded")
+		return "", messages.Errorf(messages.CauseProviderError, "no model is loaded")
 	}
 	run := start(t, prompt.Input{Text: "Hi"}, prompt.Config{Stream: ending(model.Evidence{}), Choose: choose})
 	state, err := run.Wait(t.Context())
@@ -196,7 +196,7 @@ func TestChoiceFails(t *testing.T) {
 func TestInput(t *testing.T) {
 	num := func(f float64) *float64 { return &f }
 	stream := ending(model.Evidence{})
-	for want, all := range map[messages.Cause][]prompt.Input{
+	for want, all := range map[messages.Code][]prompt.Input{
 		"": {
 			{Text: "Hi"}, {Text: "Hi", Temperature: num(0)}, {Text: "Hi", Temperature: num(2), TopP: num(1)},
 			{Text: strings.Repeat("x", prompt.MaxBytes)},
@@ -217,7 +217,7 @@ func TestInput(t *testing.T) {
 	} {
 		for i, in := range all {
 			_, err := prompt.Job(in, prompt.Config{Stream: stream})
-			if messages.CodeOf(err) != messages.Code(want) {
+			if messages.CodeOf(err) != want {
 				t.Errorf("%s %d: %v", want, i, err)
 			}
 		}

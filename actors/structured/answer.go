@@ -25,7 +25,7 @@ func (q *question) call(ctx context.Context) (*answer, error) {
 	a.clean, a.open = q.live.close()
 	q.count(a.end)
 	if err == nil && !ended && !a.long {
-		err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the model's stream stopped without an end")
+		err = messages.Errorf(messages.CauseTransportClosed, "the model's stream stopped without an end")
 	}
 	return a, err
 }

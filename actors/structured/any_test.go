@@ -86,7 +86,7 @@ func FuzzAsk(f *testing.F) {
 		if err == nil && got.Concepts == nil {
 			t.Errorf("%+v is not of the form", got)
 		}
-		if err != nil && (messages.CodeOf(err) != messages.Code(messages.CauseInvalidOutput) || len(report.Problems) == 0) {
+		if err != nil && (messages.CodeOf(err) != messages.CauseInvalidOutput || len(report.Problems) == 0) {
 			t.Errorf("%v: %+v", err, report)
 		}
 	})

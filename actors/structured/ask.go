@@ -169,7 +169,7 @@ func (q *question) rejected() error {
 	if len(p) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(p)-1)
 	}
-	return messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+	return messages.Errorf(messages.CauseInvalidOutput,
 		"the model's answer does not match the requested form after %d attempts: %s%s", q.report.Attempts, p[0], more)
 }
 

@@ -105,10 +105,10 @@ func ask(t *testing.T, s *server, o structured.Options) (analysis, structured.Re
 }
 
 // fails wants the cause and gives the words.
-func fails(t *testing.T, s *server, o structured.Options, cause messages.Cause) (string, structured.Report) {
+func fails(t *testing.T, s *server, o structured.Options, cause messages.Code) (string, structured.Report) {
 	t.Helper()
 	got, report, err := structured.Ask[analysis](t.Context(), s.stream, question(), o)
-	if messages.CodeOf(err) != messages.Code(cause) {
+	if messages.CodeOf(err) != cause {
 		t.Fatalf("%v, want %s", err, cause)
 	}
 	if got.Purpose != "" {
@@ -341,7 +341,7 @@ func TestLadderAndReasks(t *testing.T) {
 func TestFailuresAreTheStreams(t *testing.T) {
 	for what, c := range map[string]struct {
 		parts    []model.Part
-		cause    messages.Cause
+		cause    messages.Code
 		overflow bool
 	}{
 		"bad request":  {parts: refusal(400, "unknown model"), cause: messages.CauseProviderError},

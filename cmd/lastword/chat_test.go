@@ -81,7 +81,7 @@ func TestServeChats(t *testing.T) {
 		}
 	}
 	if _, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"text":"Hi"}`)}); messages.CodeOf(err) !=
-		messages.Code(messages.CauseInvalidInput) {
+		messages.CauseInvalidInput {
 		t.Errorf("a turn without a message: %v", err)
 	}
 	if got := run(t, nil, "runs", "ls", "--server", s.base()); got.code != exit.Completed || !strings.Contains(got.stdout, "completed  chat") {

@@ -78,7 +78,7 @@ func TestGenerateModelFaults(t *testing.T) {
 		}
 		code, state := generated(t, nil, m, flags...)
 		var result struct {
-			Cause messages.Cause `json:"degraded_cause"`
+			Cause messages.Code `json:"degraded_cause"`
 		}
 		if err := json.Unmarshal(state.End.Result, &result); err != nil {
 			t.Fatalf("%s: %s, %v", f.Name, state.Status, err)

@@ -118,7 +118,7 @@ func downloadFile(ctx context.Context, c *api.Client, id messages.RunID, a messa
 		sum := sha256.New()
 		_, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(from, a.Bytes+1))
 		if err == nil && hex.EncodeToString(sum.Sum(nil)) != a.SHA256 {
-			err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server sent another file than the run wrote")
+			err = messages.Errorf(messages.CauseTransportClosed, "the server sent another file than the run wrote")
 		}
 		return err
 	})

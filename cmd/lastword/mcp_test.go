@@ -109,7 +109,7 @@ func TestMCPWritesBelowItsRoot(t *testing.T) {
 	s := speak(t, dir, "--out", "root")
 	for _, out := range []string{"..", "../x", "a/../../x", outside, "link", "link/x"} {
 		a := s.call("generate", fmt.Sprintf(`{"repository":"garden","out":%q}`, out))
-		if !a.IsError || a.code() != messages.Code(messages.CauseInvalidInput) {
+		if !a.IsError || a.code() != messages.CauseInvalidInput {
 			t.Errorf("out %q: %+v", out, a.Structured)
 		}
 	}

@@ -136,7 +136,7 @@ func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
-	case messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput):
+	case messages.CodeOf(err) == messages.CauseInvalidInput:
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	return err

@@ -87,7 +87,7 @@ func TestPromptFixtures(t *testing.T) {
 
 // Each fault ends the run once and in the right cause.
 func TestPromptFaults(t *testing.T) {
-	seen := map[messages.Cause]bool{}
+	seen := map[messages.Code]bool{}
 	faults := testkit.ModelFaults()
 	for _, f := range faults {
 		if f.Calls > 1 {
@@ -106,7 +106,7 @@ func TestPromptFaults(t *testing.T) {
 		if state.End.Cause != f.Cause || text.Text() != f.Text || text.Closed != (f.Cause == "") {
 			t.Errorf("%s: %s, %s with %q, want %q with %q", f.Name, state.Status, state.End.Cause, text.Text(), f.Cause, f.Text)
 		}
-		if f.Cause != "" && (said.Error == nil || said.Error.Code != messages.Code(f.Cause) || code == exit.Completed) {
+		if f.Cause != "" && (said.Error == nil || said.Error.Code != f.Cause || code == exit.Completed) {
 			t.Errorf("%s: the call ended with %+v, the program with %d", f.Name, said.Error, code)
 		}
 		if state.End.Degraded != (f.Truncated || f.Filtered) {

@@ -150,7 +150,7 @@ func (p *providerOptions) tell(t *terminal.Table) func(probe.Result) {
 }
 
 func tooLong(limit time.Duration) error {
-	return messages.Errorf(messages.Code(messages.CauseDeadline), "it took longer than %s; --timeout gives it more",
+	return messages.Errorf(messages.CauseDeadline, "it took longer than %s; --timeout gives it more",
 		limit)
 }
 

@@ -40,7 +40,7 @@ declines.`,
 				return err
 			}
 			err = answer(cmd.Context(), c, id, args[1:])
-			if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) {
+			if messages.CodeOf(err) == messages.CauseInvalidInput {
 				err = &exit.Error{Code: exit.Configuration, Err: err}
 			}
 			return err

@@ -237,7 +237,7 @@ func TestServeReadsNothingOfItsMachine(t *testing.T) {
 	for _, repository := range []string{"garden", filepath.Join(dir, "garden"), "file://" + dir + "/garden",
 		"https://127.0.0.1:1/x.zip", "http://example.com/x.zip", "ssh://git@127.0.0.1/x.git"} {
 		a := s.call("", "generate", fmt.Sprintf(`{"repository":%q}`, repository))
-		if !a.IsError || a.code() != messages.Code(messages.CauseInvalidInput) {
+		if !a.IsError || a.code() != messages.CauseInvalidInput {
 			t.Errorf("%s: %+v", repository, a.Structured)
 		}
 		if text := a.Content[0].Text; strings.Contains(text, "--allow-private") || strings.Contains(text, "--allow-ssh") {
@@ -294,7 +294,7 @@ func TestServeBoundsFiles(t *testing.T) {
 	mia := tokenFor(t, dir, "mia")
 	s := serveHTTP(t, dir, "--tokens", "tokens", "--allow-local", "--max-out-each", "20")
 	a := s.call(mia, "generate", `{"repository":"garden"}`)
-	if !a.IsError || a.code() != messages.Code(messages.CauseLimitExceeded) ||
+	if !a.IsError || a.code() != messages.CauseLimitExceeded ||
 		!strings.Contains(fmt.Sprint(a.Structured.Error), "--max-out-each") {
 		t.Errorf("%+v", a)
 	}

@@ -91,7 +91,7 @@ func (s *stage) tale() actors.Job {
 	return actors.Job{Name: "tale", Tasks: []actors.Task{first, {Name: "ask", Run: s.ask},
 		{Name: "finish", Run: func(_ context.Context, t *actors.TaskContext) error {
 			return errors.Join(t.Say("answer.4", odd),
-				messages.Errorf(messages.Code(messages.CauseProviderError), "the model said <no>"))
+				messages.Errorf(messages.CauseProviderError, "the model said <no>"))
 		}},
 	}}
 }

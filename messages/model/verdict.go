@@ -22,9 +22,9 @@ const (
 type Evidence struct {
 	// Stopped says why this side ended the call; "" if it did not. Values: canceled_by_user, deadline, stalled,
 	// shutdown, limit_exceeded, or invalid_input if the request was never sent. Read has the message.
-	Stopped messages.Cause `json:"stopped,omitempty"`
-	Status  int            `json:"status,omitempty"` // of HTTP; 0 without an answer
-	Done    bool           `json:"done,omitempty"`   // [DONE] was read
+	Stopped messages.Code `json:"stopped,omitempty"`
+	Status  int           `json:"status,omitempty"` // of HTTP; 0 without an answer
+	Done    bool          `json:"done,omitempty"`   // [DONE] was read
 	// Failure is the server's error: an error frame, a status from 400 on, or a body that is not a stream.
 	Failure *Failure `json:"failure,omitempty"`
 	Broken  int      `json:"broken,omitempty"` // frames that could not be decoded
@@ -69,8 +69,8 @@ type Verdict struct {
 	Outcome Outcome
 	// Signal is the evidence of completion: "done", "eof+finish" or "endless".
 	Signal  string
-	Cause   messages.Cause // "" if completed
-	Message string         // of a completed answer: why this side ended it
+	Cause   messages.Code // "" if completed
+	Message string        // of a completed answer: why this side ended it
 	// Truncated and Filtered: the answer was cut for its length, or by the server for its content.
 	Truncated, Filtered bool
 }
@@ -80,7 +80,7 @@ func (v Verdict) Err() error {
 	if v.Outcome == Completed {
 		return nil
 	}
-	return messages.Errorf(messages.Code(v.Cause), "%s", v.Message)
+	return messages.Errorf(v.Cause, "%s", v.Message)
 }
 
 // Judge derives the verdict from the evidence alone, in this order: whether this side stopped the call, the server's
@@ -111,7 +111,7 @@ func Judge(p Profile, e Evidence) Verdict {
 	return failed(messages.CauseTransportClosed, "transport closed: the answer ended without terminator")
 }
 
-func failed(cause messages.Cause, format string, args ...any) Verdict {
+func failed(cause messages.Code, format string, args ...any) Verdict {
 	return Verdict{Outcome: Failed, Cause: cause, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -72,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 		if got != row.want || !strings.Contains(message, row.want.Message) {
 			t.Errorf("%s: %+v (%s), want %+v", row.words, got, message, row.want)
 		}
-		if err := got.Err(); (err == nil) != (got.Outcome == model.Completed) || err != nil && messages.CodeOf(err) != messages.Code(got.Cause) {
+		if err := got.Err(); (err == nil) != (got.Outcome == model.Completed) || err != nil && messages.CodeOf(err) != got.Cause {
 			t.Errorf("%s: the error is %v", row.words, err)
 		}
 		if row.evidence.String() == "" {

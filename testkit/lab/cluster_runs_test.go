@@ -295,7 +295,7 @@ func (c *cluster) quota() {
 			}
 			return nil
 		})
-		if _, err := c.as(other, i).Submit(c.Context(), askModel); messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) {
+		if _, err := c.as(other, i).Submit(c.Context(), askModel); messages.CodeOf(err) != messages.CauseLimitExceeded {
 			c.Errorf("%s starts more runs than one caller may have: %v", c.nodes[i].name, err)
 		}
 	}

@@ -69,7 +69,7 @@ func (c *cluster) writers() {
 		}
 	}
 	end := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
-		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
+		Error: messages.Errorf(messages.CauseError, "it failed")}
 	if err := add(journals[0], 1+rounds, journal.BlockID{9, 9}, end); err != nil {
 		c.Error(err)
 	}
@@ -178,7 +178,7 @@ func (c *cluster) stoppedStores() {
 		began := time.Now()
 		_, err := c.at(i).Submit(ctx, askModel)
 		cancel()
-		if err == nil || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+		if err == nil || messages.CodeOf(err) != messages.CauseJournalUnavailable {
 			c.Errorf("%s, without a store, answers a start with %v", n.name, err)
 		}
 		c.Logf("%s refuses a start after %.1f s: %v", n.name, time.Since(began).Seconds(), err)

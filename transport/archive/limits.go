@@ -34,7 +34,7 @@ func fill[N int | int64](field *N, value N) {
 }
 
 func exceeded(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
 // budget applies the limits while an archive is unpacked.

@@ -114,7 +114,7 @@ func checkStatus(label string, status int) error {
 	case status == http.StatusOK:
 		return nil
 	case status == http.StatusTooManyRequests, status >= 500:
-		err := messages.Errorf(messages.Code(messages.CauseTransportClosed),
+		err := messages.Errorf(messages.CauseTransportClosed,
 			"the server of %s answers %d; try again later", label, status)
 		err.Retryable = true
 		return err

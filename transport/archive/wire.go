@@ -94,7 +94,7 @@ func (w *wire) explain(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return w.cutOff()
 	case isDisk(err):
-		return messages.Errorf(messages.Code(messages.CauseError), "%s cannot be kept for reading: %v", w.in.label, err)
+		return messages.Errorf(messages.CauseError, "%s cannot be kept for reading: %v", w.in.label, err)
 	}
 	return invalid("%s is damaged: %v", w.in.label, err)
 }
@@ -104,7 +104,7 @@ func (w *wire) cutOff() error {
 	if w.in.host == "" {
 		return invalid("%s is cut off after %d bytes", w.in.label, w.done)
 	}
-	err := messages.Errorf(messages.Code(messages.CauseTransportClosed),
+	err := messages.Errorf(messages.CauseTransportClosed,
 		"%s is cut off after %d bytes; try again", w.in.label, w.done)
 	err.Retryable = true
 	return err

@@ -39,7 +39,7 @@ func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, err
 	case err != nil:
 		return nil, dial.Explain(ctx, u.Host, err)
 	case int64(len(text)) > limit:
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s sends more than the %d bytes that are read", u.Host, limit)
+		return nil, messages.Errorf(messages.CauseLimitExceeded, "%s sends more than the %d bytes that are read", u.Host, limit)
 	}
 	return text, nil
 }

@@ -26,7 +26,7 @@ func TestGet(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	invalid, limit := messages.Code(messages.CauseInvalidInput), messages.Code(messages.CauseLimitExceeded)
+	invalid, limit := messages.CauseInvalidInput, messages.CauseLimitExceeded
 	here := fetch.Allow{HTTP: true, Private: true}
 	for _, test := range []struct {
 		path  string

@@ -25,7 +25,7 @@ const tokenHint = "a token is taken from LASTWORD_GIT_TOKENS, as host=token, and
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 func exceeded(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
 func exceededObject(size int64, limits Limits) error {
@@ -35,7 +35,7 @@ func exceededObject(size int64, limits Limits) error {
 
 // undelivered returns an error for a failure of the server or the network, which may pass.
 func undelivered(format string, args ...any) error {
-	err := messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
+	err := messages.Errorf(messages.CauseTransportClosed, format, args...)
 	err.Retryable = true
 	return err
 }

@@ -60,7 +60,7 @@ func TestHeadWithoutAHash(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	remote, at := local(dir)
-	if _, err := git.Resolve(patience(t), remote, at); err != nil && messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+	if _, err := git.Resolve(patience(t), remote, at); err != nil && messages.CodeOf(err) != messages.CauseInvalidInput {
 		t.Error(err)
 	}
 }

@@ -180,7 +180,7 @@ func TestBombs(t *testing.T) {
 		var p packer
 		lay(&p)
 		_, err := unpackAll(p.pack(), Limits{UnpackedBytes: 8 << 20, ObjectBytes: 4 << 20, Files: 1000})
-		if messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) {
+		if messages.CodeOf(err) != messages.CauseLimitExceeded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -327,7 +327,7 @@ func TestUndoingDeltasIsBounded(t *testing.T) {
 	for _, n := range []int{1, 2, 13} {
 		h := plumbing.ComputeHash(plumbing.BlobObject, []byte(zeros+strings.Repeat("x", n)))
 		_, err = got.read(plumbing.BlobObject, h)
-		if limited := messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded); limited != (n == 13) {
+		if limited := messages.CodeOf(err) == messages.CauseLimitExceeded; limited != (n == 13) {
 			t.Errorf("the object after %d deltas: %v", n, err)
 		}
 	}
@@ -349,7 +349,7 @@ func TestUndoingSmallDeltasIsBounded(t *testing.T) {
 	for round, limited := range []bool{false, true} {
 		got.cache = objectCache{}
 		_, err = got.read(plumbing.BlobObject, h)
-		if (messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded)) != limited {
+		if (messages.CodeOf(err) == messages.CauseLimitExceeded) != limited {
 			t.Errorf("round %d: %v", round, err)
 		}
 	}

@@ -217,9 +217,9 @@ func same(t *testing.T, got, want map[string]string) {
 	}
 }
 
-func refused(t *testing.T, err error, cause messages.Cause, words ...string) {
+func refused(t *testing.T, err error, cause messages.Code, words ...string) {
 	t.Helper()
-	if err == nil || messages.CodeOf(err) != messages.Code(cause) {
+	if err == nil || messages.CodeOf(err) != cause {
 		t.Errorf("got %v (%s), want %s", err, messages.CodeOf(err), cause)
 		return
 	}

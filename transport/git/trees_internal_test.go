@@ -58,7 +58,7 @@ func TestTreesAreMeasuredBeforeTheyAreListed(t *testing.T) {
 			}
 			continue
 		}
-		if messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) || !strings.Contains(err.Error(), c.says) {
+		if messages.CodeOf(err) != messages.CauseLimitExceeded || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%d levels of %d: %v", c.levels, c.each, err)
 		}
 		if from.reads > c.levels+3 {

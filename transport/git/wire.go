@@ -110,7 +110,7 @@ func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumb
 		return told
 	}
 	_, said := errors.AsType[*pktline.ErrorLine](err)
-	if !said && (messages.CodeOf(told) != messages.Code(messages.CauseTransportClosed) || unwrap(err) != nil) {
+	if !said && (messages.CodeOf(told) != messages.CauseTransportClosed || unwrap(err) != nil) {
 		return told
 	}
 	return invalid("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",

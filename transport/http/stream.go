@@ -112,7 +112,7 @@ func (o *writer) snapshot(state messages.State) {
 func (o *writer) Refuse(err error) {
 	name := "problem"
 	if errors.Is(err, door.ErrDraining) {
-		name, err = "draining", messages.Errorf(messages.Code(messages.CauseShutdown),
+		name, err = "draining", messages.Errorf(messages.CauseShutdown,
 			"the server is stopping; come back with the cursor %s", o.at.Text(o.id))
 	}
 	o.other(name, auth.ProblemOf(err))

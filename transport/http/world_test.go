@@ -96,7 +96,7 @@ func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 		return "", context.Cause(ctx)
 	}
 	if in.Fail {
-		return "", messages.Errorf(messages.Code(messages.CauseProviderError), "the model said no")
+		return "", messages.Errorf(messages.CauseProviderError, "the model said no")
 	}
 	return "told", nil
 }

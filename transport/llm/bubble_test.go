@@ -176,7 +176,7 @@ func TestWatchdogs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		handle http.HandlerFunc
-		want   messages.Cause
+		want   messages.Code
 		after  time.Duration
 		text   string
 	}{

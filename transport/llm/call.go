@@ -44,7 +44,7 @@ func (c *call) emit(p model.Part) {
 // run makes attempts until an answer begins or another attempt cannot help.
 func (c *call) run(ctx context.Context) {
 	limit := c.client.limits.Request
-	late := messages.Errorf(messages.Code(messages.CauseDeadline), "the call took longer than %s", limit)
+	late := messages.Errorf(messages.CauseDeadline, "the call took longer than %s", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	c.release = cancel
 	defer func() { c.release() }()
@@ -63,7 +63,7 @@ func (c *call) run(ctx context.Context) {
 		} else if pause, retry = loadingPause, waited < c.client.limits.FirstToken; retry {
 			c.abandoned = !c.yield(model.Loading{For: waited}, nil)
 		} else {
-			end = t.judge(end, messages.Errorf(messages.Code(messages.CauseStalled), "the server was still loading %s after %s",
+			end = t.judge(end, messages.Errorf(messages.CauseStalled, "the server was still loading %s after %s",
 				cmp.Or(c.name, "its model"), waited.Round(time.Second)))
 		}
 		if c.abandoned {
@@ -284,8 +284,8 @@ func (t *attempt) judge(end model.End, cause error) model.End {
 }
 
 // stopped says why this side ended a call, from the cause of its context.
-func stopped(cause error) messages.Cause {
-	code := messages.Cause(messages.CodeOf(cause))
+func stopped(cause error) messages.Code {
+	code := messages.CodeOf(cause)
 	for _, known := range messages.Causes() {
 		if code == known {
 			return known

@@ -29,7 +29,7 @@ func TestGzip(t *testing.T) {
 		status  int
 		body    []byte
 		text    string
-		cause   messages.Cause
+		cause   messages.Code
 		message string
 	}{
 		"answer":     {"GZIP", 200, zipped(first + "data: [DONE]\n\n"), "Hello", "", ""},

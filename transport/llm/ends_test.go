@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 			h := listen(t.Context(), c, hello())
 			v := h.end.Verdict
 			if h.ends != 1 || v.Cause != f.Cause || v.Signal != f.Signal || h.text != f.Text || v.Truncated != f.Truncated ||
-				v.Filtered != f.Filtered || !strings.Contains(v.Message, f.Message) || messages.CodeOf(h.err) != messages.Code(f.Cause) {
+				v.Filtered != f.Filtered || !strings.Contains(v.Message, f.Message) || messages.CodeOf(h.err) != f.Cause {
 				t.Errorf("%s, %d ends", h, h.ends)
 			}
 		})
@@ -73,7 +73,7 @@ func TestFaultsRetried(t *testing.T) {
 // stops are the ways to end a call from this side.
 var stops = map[string]struct {
 	stop func(context.CancelCauseFunc)
-	want messages.Cause
+	want messages.Code
 }{
 	"cancel":       {func(c context.CancelCauseFunc) { c(nil) }, messages.CauseCanceledByUser},
 	"cause":        {func(c context.CancelCauseFunc) { c(messages.Errorf("canceled_by_user", "no longer wanted")) }, messages.CauseCanceledByUser},

@@ -56,7 +56,7 @@ func (c *Client) lmstudio(ctx context.Context) (native, error) {
 		return nil, err
 	}
 	if list.Data == nil || len(list.Data) > 0 && list.Data[0].State == "" {
-		return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "%s is not LM Studio", c.base.Host)
+		return nil, messages.Errorf(messages.CauseProviderError, "%s is not LM Studio", c.base.Host)
 	}
 	return &lmstudio0{c, &list}, nil
 }
@@ -186,7 +186,7 @@ func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 		r.Extra = map[string]json.RawMessage{"ttl": seconds}
 	}
 	for part, err := range c.Stream(ctx, r) {
-		if _, ok := part.(model.End); ok && messages.CodeOf(err) != messages.Code(messages.CauseEmptyCompletion) {
+		if _, ok := part.(model.End); ok && messages.CodeOf(err) != messages.CauseEmptyCompletion {
 			return err
 		}
 	}

@@ -87,14 +87,14 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	case err != nil:
 		return c.explain(ctx, err)
 	case len(text) > listBytes:
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s sends more than %s", c.base.Host,
+		return messages.Errorf(messages.CauseLimitExceeded, "%s sends more than %s", c.base.Host,
 			size(listBytes))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.rejection(response.StatusCode, text)
 	}
 	if err := json.Unmarshal(c.secrets.Bytes(text), out); err != nil {
-		return messages.Errorf(messages.Code(messages.CauseProviderError),
+		return messages.Errorf(messages.CauseProviderError,
 			"%s answers with unexpected JSON; check the base URL", c.base.Host)
 	}
 	return nil
@@ -106,7 +106,7 @@ func (c *Client) rejection(status int, text []byte) error {
 	if len(bytes.TrimSpace(text)) > 0 {
 		words = c.failureIn(text).Message
 	}
-	e := messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers http %d: %s", c.base.Host, status, words)
+	e := messages.Errorf(messages.CauseProviderError, "%s answers http %d: %s", c.base.Host, status, words)
 	e.Retryable = retryable(status)
 	return &rejected{e, status}
 }
@@ -127,7 +127,7 @@ func unsupported(err error) bool {
 	r, ok := errors.AsType[*rejected](err)
 	switch {
 	case !ok:
-		return messages.CodeOf(err) == messages.Code(messages.CauseProviderError)
+		return messages.CodeOf(err) == messages.CauseProviderError
 	case r.status == http.StatusNotFound, r.status == http.StatusMethodNotAllowed,
 		r.status == http.StatusNotImplemented, r.status == http.StatusBadRequest:
 		return true
@@ -150,7 +150,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 }
 
 func unreachable(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
+	return messages.Errorf(messages.CauseTransportClosed, format, args...)
 }
 
 // RoundTripper is the transport of a Client with this Config. Several Clients that have it as their Transport share

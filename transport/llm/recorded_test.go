@@ -34,7 +34,7 @@ func TestRecordedStreams(t *testing.T) {
 	for name, want := range map[string]struct {
 		text, thought, calls string // of the text and the thought, how they begin
 		prompt               int64  // tokens
-		cause                messages.Cause
+		cause                messages.Code
 		message              string
 	}{
 		"llama-router-plain-stream": {text: "} way her which was", prompt: 18},
@@ -80,7 +80,7 @@ func TestRecordedStreams(t *testing.T) {
 
 // A server that loads its model is waited for, with a word, within the time for the first token.
 func TestLoadingModel(t *testing.T) {
-	for patience, cause := range map[time.Duration]messages.Cause{time.Minute: "", 30 * time.Second: messages.CauseStalled} {
+	for patience, cause := range map[time.Duration]messages.Code{time.Minute: "", 30 * time.Second: messages.CauseStalled} {
 		var ready time.Time
 		handle := func(w http.ResponseWriter, r *http.Request) {
 			if time.Now().Before(ready) {
@@ -230,7 +230,7 @@ func TestOllamaStream(t *testing.T) {
 	for name, c := range map[string]struct {
 		pieces               []testkit.Piece
 		text, thought, calls string
-		cause                messages.Cause
+		cause                messages.Code
 		truncated            bool
 	}{
 		"recorded": {pieces: recorded(t, "ollama33-native-chat-stream"), text: " as to was be well their those do", truncated: true},

@@ -91,8 +91,8 @@ func (w *watchdog) check() {
 	case silence < w.limit():
 		w.timer.Reset(w.limit() - silence)
 	case w.token:
-		w.end(messages.Errorf(messages.Code(messages.CauseStalled), "the model sent nothing more for %s", w.limit()))
+		w.end(messages.Errorf(messages.CauseStalled, "the model sent nothing more for %s", w.limit()))
 	default:
-		w.end(messages.Errorf(messages.Code(messages.CauseStalled), "the model sent nothing for %s", w.limit()))
+		w.end(messages.Errorf(messages.CauseStalled, "the model sent nothing for %s", w.limit()))
 	}
 }

@@ -80,7 +80,7 @@ func labelled(given map[string]string, tool string) (map[string]string, error) {
 		bytes += len(name) + len(value)
 	}
 	if bytes > labelBytes {
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return nil, messages.Errorf(messages.CauseLimitExceeded,
 			"the labels have %d bytes, and may have %d; shorten them", bytes, labelBytes)
 	}
 	labels[toolLabel] = tool

@@ -193,7 +193,7 @@ func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, e
 		}
 		n := int64(len(contents.Text) + base64.StdEncoding.EncodedLen(len(contents.Blob)))
 		if n > longContents && !wire.From(ctx).Hold(n) {
-			return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			return nil, messages.Errorf(messages.CauseLimitExceeded,
 				"too many long resources are being read; try again in a moment, or read a part of %d bytes", longContents)
 		}
 		return []mcp.ResourceContents{contents.library(req.Params.URI)}, nil

@@ -79,9 +79,9 @@ func sayable(err error) *RunError {
 		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &RunError{messages.Code(messages.CauseDeadline), "the call took too long", true}
+		return &RunError{messages.CauseDeadline, "the call took too long", true}
 	}
-	return &RunError{messages.Code(messages.CauseError), "the server failed to do this; its log says why", false}
+	return &RunError{messages.CauseError, "the server failed to do this; its log says why", false}
 }
 
 // library is the result as mcp-go sends it.

@@ -34,10 +34,10 @@ type RunResult struct {
 	Message string          `json:"message,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	// Degraded says that the result is less than was asked for.
-	Degraded  bool           `json:"degraded,omitempty"`
-	Cause     messages.Cause `json:"cause,omitempty"`
-	Error     *RunError      `json:"error,omitempty"`
-	Artifacts []RunArtifact  `json:"artifacts,omitempty"`
+	Degraded  bool          `json:"degraded,omitempty"`
+	Cause     messages.Code `json:"cause,omitempty"`
+	Error     *RunError     `json:"error,omitempty"`
+	Artifacts []RunArtifact `json:"artifacts,omitempty"`
 	// MoreArtifacts is how many more there are: the resource run://{id} has all.
 	MoreArtifacts int           `json:"more_artifacts,omitempty"`
 	Questions     []RunQuestion `json:"questions,omitempty"`

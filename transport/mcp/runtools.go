@@ -212,7 +212,7 @@ type answerArguments struct {
 func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, error) {
 	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value)
 	var text string
-	if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) && json.Unmarshal(a.Value, &text) == nil && json.Valid([]byte(text)) {
+	if messages.CodeOf(err) == messages.CauseInvalidInput && json.Unmarshal(a.Value, &text) == nil && json.Valid([]byte(text)) {
 		err = s.runs.Answer(ctx, a.RunID, a.Request, json.RawMessage(text))
 	}
 	if err != nil {

@@ -83,7 +83,7 @@ type mark struct {
 
 	Status    messages.Status `json:"status"`
 	Canceling bool            `json:"canceling,omitempty"`
-	Cause     messages.Cause  `json:"cause,omitempty"`
+	Cause     messages.Code   `json:"cause,omitempty"`
 	Requests  []string        `json:"open_requests,omitempty"`
 	UpdatedAt time.Time       `json:"updated_at"`
 	// Opened is in the first block alone.

@@ -287,7 +287,7 @@ func explained(err error) error {
 		return nil
 	}
 	if errors.Is(err, nats.ErrReconnectBufExceeded) { // it says no more than that
-		return messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+		return messages.Errorf(messages.CauseJournalUnavailable,
 			"there is no connection to NATS: start nats-server; lastword goes on trying")
 	}
 	advice := "look at the log of nats-server"
@@ -303,7 +303,7 @@ func explained(err error) error {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, context.DeadlineExceeded):
 		advice = "JetStream does not answer: start nats-server with -js, and check that the cluster has a leader"
 	}
-	return messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "JetStream: %v: %s", err, advice)
+	return messages.Errorf(messages.CauseJournalUnavailable, "JetStream: %v: %s", err, advice)
 }
 
 // doubts says how a stream could lose what it has acknowledged.

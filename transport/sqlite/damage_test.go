@@ -34,7 +34,7 @@ func TestDamageInReadiness(t *testing.T) {
 	for range 2 {
 		began := time.Now()
 		_, err := s.Start(t.Context(), job, actors.Options{})
-		if messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || !strings.Contains(err.Error(), "is damaged: restore a backup") {
+		if messages.CodeOf(err) != messages.CauseJournalUnavailable || !strings.Contains(err.Error(), "is damaged: restore a backup") {
 			t.Errorf("the start ended with %v", err)
 		}
 		if took := time.Since(began); took > time.Second {
@@ -57,7 +57,7 @@ func TestUnstorable(t *testing.T) {
 		"no events":                    {Run: "r_a", After: journal.Head{Seq: 3}},
 		"a list that is not its log's": block("r_b", 2, begun),
 	} {
-		if err := appended(j, b); !errors.Is(err, journal.ErrUnstorable) || messages.CodeOf(err) == messages.Code(messages.CauseJournalUnavailable) {
+		if err := appended(j, b); !errors.Is(err, journal.ErrUnstorable) || messages.CodeOf(err) == messages.CauseJournalUnavailable {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -30,7 +30,7 @@ func explained(dir string, err error) error {
 		e.Retryable = primary == lib.SQLITE_FULL || primary == lib.SQLITE_IOERR || primary == lib.SQLITE_BUSY
 		return e
 	}
-	const store = messages.Code(messages.CauseJournalUnavailable)
+	const store = messages.CauseJournalUnavailable
 	switch {
 	case primary == lib.SQLITE_FULL, extended == lib.SQLITE_IOERR_SHMSIZE, errors.Is(err, syscall.ENOSPC):
 		return says(store, "the disk of %s is full: free some space", dir)
@@ -82,7 +82,7 @@ func declined(dir string, err error, begins bool) error {
 	switch primary, _ := codeOf(err); primary {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		if e, ok := errors.AsType[*messages.Error](why); ok && begins {
-			e.Code = messages.Code(messages.CauseJournalUnavailable)
+			e.Code = messages.CauseJournalUnavailable
 		}
 		return unstorable(why)
 	case lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH:

@@ -185,7 +185,7 @@ func sound(t *testing.T, dir string, runs int) {
 func refuses(t *testing.T, j journal.Journal, b journal.Block, why string) {
 	t.Helper()
 	err := appended(j, b)
-	if !errors.Is(err, journal.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || !strings.Contains(err.Error(), why) {
+	if !errors.Is(err, journal.ErrRefused) || messages.CodeOf(err) != messages.CauseJournalUnavailable || !strings.Contains(err.Error(), why) {
 		t.Errorf("the append ended with %v, want a refusal that says %q", err, why)
 	}
 }

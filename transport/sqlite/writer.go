@@ -306,7 +306,7 @@ func (w *writer) put(p *pending) error {
 	case w.closed:
 		return refused(messages.Errorf(messages.CodeUnavailable, "the journal in %s is closed", w.journal.dir))
 	case len(w.queue) >= mostWaiting || len(w.queue) > 0 && w.bytes+len(p.body) > mostWaitingBytes:
-		return refused(messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the disk of %s is too slow: %d blocks wait",
+		return refused(messages.Errorf(messages.CauseJournalUnavailable, "the disk of %s is too slow: %d blocks wait",
 			w.journal.dir, len(w.queue)))
 	}
 	w.queue, w.bytes = append(w.queue, p), w.bytes+len(p.body)

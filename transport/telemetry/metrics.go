@@ -160,7 +160,7 @@ func (o *Observer) count(r *run, e messages.Event) {
 	}
 }
 
-func (o *Observer) end(r *run, e messages.Event, status messages.Status, cause messages.Cause) {
+func (o *Observer) end(r *run, e messages.Event, status messages.Status, cause messages.Code) {
 	o.metrics.ended.WithLabelValues(r.job, string(status), string(cause)).Inc()
 	o.metrics.durations.WithLabelValues(r.job, string(status)).Observe(e.Time.Sub(r.queued).Seconds())
 }

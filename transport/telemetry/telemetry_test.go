@@ -36,7 +36,7 @@ func chat(ctx context.Context, t *actors.TaskContext, fail bool) (string, error)
 		}
 	}
 	if fail {
-		return "", messages.Errorf(messages.Code(messages.CauseProviderError), "the model said no")
+		return "", messages.Errorf(messages.CauseProviderError, "the model said no")
 	}
 	return "done", nil
 }

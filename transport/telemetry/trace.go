@@ -101,7 +101,7 @@ func taskOf(b messages.Body) string {
 	return ""
 }
 
-func (x *exporter) end(r *run, e messages.Event, cause messages.Cause, failure string) {
+func (x *exporter) end(r *run, e messages.Event, cause messages.Code, failure string) {
 	x.send(span{Trace: r.trace.trace, ID: r.trace.root, Parent: r.trace.parent, Name: "run " + r.job, began: r.queued,
 		ended: e.Time, failure: failure, attributes: []attribute{{"lastword.run_id", string(e.RunID)}, {"lastword.job", r.job},
 			{"lastword.cause", string(cause)}}})

@@ -182,7 +182,7 @@ func TestFullFolder(t *testing.T) {
 		must(t, turn.End(""))
 	}
 	_, err = s.Begin("c_3", conversation.Beginning{Owner: "r_1"})
-	if _, forked := s.Fork("c_1", 0); messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) || forked == nil {
+	if _, forked := s.Fork("c_1", 0); messages.CodeOf(err) != messages.CauseLimitExceeded || forked == nil {
 		t.Errorf("the third conversation: %v; a copy: %v", err, forked)
 	}
 	must(t, s.Delete("c_2"))

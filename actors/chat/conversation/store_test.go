@@ -125,7 +125,7 @@ func TestSameOwner(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	everywhere(t, func(t *testing.T, s *conversation.Store) {
 		one := begin(t, s, "r_1", "one")
-		must(t, one.Say(assistant("half")), one.End(messages.Code(messages.CauseCanceledByUser)))
+		must(t, one.Say(assistant("half")), one.End(messages.CauseCanceledByUser))
 		want(t, begin(t, s, "r_2", "two").History(),
 			"user: one | assistant: half | assistant: (This turn was interrupted: canceled by user.) | user: two")
 	})

@@ -25,7 +25,7 @@ func Agent(t Tool, job func(prompt string) (actors.Job, error)) Tool {
 	t.Idempotent, t.Outside, t.Timeout = true, true, cmp.Or(t.Timeout, 10*time.Minute)
 	return TaskFunc(t, func(ctx context.Context, c *Call, in instruction) (string, error) {
 		if strings.Count(string(c.Task.RunID()), ".c") >= deepest {
-			return "", messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			return "", messages.Errorf(messages.CauseLimitExceeded,
 				"agents may start one another %d times; do the work without %s", deepest, t.Name)
 		}
 		work, err := job(in.Prompt)
@@ -48,7 +48,7 @@ func Agent(t Tool, job func(prompt string) (actors.Job, error)) Tool {
 func said(state messages.State) (string, error) {
 	if state.Status != messages.Completed {
 		why := cmp.Or(state.End.Error, &messages.Error{Message: "it was canceled"})
-		return "", messages.Errorf(cmp.Or(messages.Code(state.End.Cause), "canceled_by_user"), "the agent failed: %s", why.Message)
+		return "", messages.Errorf(cmp.Or(state.End.Cause, "canceled_by_user"), "the agent failed: %s", why.Message)
 	}
 	var result struct {
 		Text string `json:"text"`

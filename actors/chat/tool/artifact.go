@@ -94,7 +94,7 @@ func (a artifacts) whole(name string) ([]byte, error) {
 }
 
 func tooLarge(name string) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s would have more than %d bytes; go on in another file",
+	return messages.Errorf(messages.CauseLimitExceeded, "%s would have more than %d bytes; go on in another file",
 		name, MaxArtifact)
 }
 

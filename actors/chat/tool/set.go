@@ -148,7 +148,7 @@ type Result struct {
 
 // Failed is the Result of a call that an error ended.
 func Failed(err error) Result {
-	e := messages.Errorf(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)), "%v", err)
+	e := messages.Errorf(cmp.Or(messages.CodeOf(err), messages.CauseError), "%v", err)
 	return Result{Text: "error: " + e.Message, Error: e}
 }
 
@@ -177,7 +177,7 @@ func (s *Set) Call(ctx context.Context, name string, c Call) Result {
 
 func (t entry) call(ctx context.Context, c *Call) (string, error) {
 	limit := cmp.Or(t.Timeout, Timeout)
-	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", t.Name, limit)
+	late := messages.Errorf(messages.CauseDeadline, "%s took longer than its timeout of %s", t.Name, limit)
 	ctx, cancel := WithTimeout(ctx, limit, late)
 	defer cancel()
 	text, err := t.guarded(ctx, c)
@@ -211,7 +211,7 @@ func orNone(arguments json.RawMessage) json.RawMessage {
 func (t entry) guarded(ctx context.Context, c *Call) (text string, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = &messages.Error{Code: messages.Code(messages.CausePanic),
+			err = &messages.Error{Code: messages.CausePanic,
 				Message: fmt.Sprintf("%s crashed: %v", t.Name, fault), Stack: string(debug.Stack())}
 		}
 	}()

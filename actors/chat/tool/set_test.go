@@ -101,7 +101,7 @@ func TestTimeout(t *testing.T) {
 			}
 		}
 		gone, cancel := context.WithCancelCause(t.Context())
-		cancel(messages.Errorf(messages.Code(messages.CauseCanceledByUser), "enough"))
+		cancel(messages.Errorf(messages.CauseCanceledByUser, "enough"))
 		if got := set.Call(gone, "slow", with("")); got.Error == nil || got.Error.Code != "canceled_by_user" {
 			t.Errorf("canceled: %+v", got)
 		}

@@ -27,7 +27,7 @@ const (
 )
 
 func tooMuch(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
 // material checks a file, the files below a folder, or a URL.

@@ -70,15 +70,15 @@ func Report(stderr io.Writer, err error) int {
 	if ok {
 		return exit.Code
 	}
-	if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) {
+	if messages.CodeOf(err) == messages.CauseInvalidInput {
 		return Usage
 	}
-	return OfCause(messages.Cause(messages.CodeOf(err)))
+	return OfCause(messages.CodeOf(err))
 }
 
 // OfCause is the exit code for the cause of a run's failure. The command line was right when the run started, so that
 // wrong input counts as wrong configuration.
-func OfCause(cause messages.Cause) int {
+func OfCause(cause messages.Code) int {
 	switch cause {
 	case messages.CauseInvalidInput:
 		return Configuration

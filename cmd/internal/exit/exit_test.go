@@ -10,12 +10,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-func failedWith(cause messages.Cause) messages.State {
+func failedWith(cause messages.Code) messages.State {
 	return messages.State{Status: messages.Failed, End: &messages.End{Cause: cause}}
 }
 
 func TestExitOfEveryCause(t *testing.T) {
-	want := map[messages.Cause]int{
+	want := map[messages.Code]int{
 		messages.CauseError: 1, messages.CausePanic: 1, messages.CauseShutdown: 1,
 		messages.CauseNodeLost: 1, messages.CauseJournalUnavailable: 1, messages.CauseInjected: 1, messages.CauseCanceledByUser: 1,
 		messages.CauseInvalidInput:  3,
@@ -55,7 +55,7 @@ func TestExitOfASignal(t *testing.T) {
 // What a server says of its failure does not steer the terminal.
 func TestReportIsHarmless(t *testing.T) {
 	var stderr strings.Builder
-	code := Report(&stderr, messages.Errorf(messages.Code(messages.CauseProviderError), "\x1b[2Jno\u009b31m\u202e\r such\x07 model\nload one"))
+	code := Report(&stderr, messages.Errorf(messages.CauseProviderError, "\x1b[2Jno\u009b31m\u202e\r such\x07 model\nload one"))
 	if want := "lastword: [2Jno31m such model\nload one\n"; code != Provider || stderr.String() != want {
 		t.Errorf("exit code %d, %q, want %q", code, stderr.String(), want)
 	}
@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 		{&Error{Code: 124}, 124, ""},
 		{&Error{Code: Configuration, Err: errors.New("no journal")}, 3, "lastword: no journal\n"},
 		{messages.InvalidInput("no such folder"), 2, "lastword: no such folder\n"},
-		{messages.Errorf(messages.Code(messages.CauseLimitExceeded), "too many runs"), 5, "lastword: too many runs\n"},
+		{messages.Errorf(messages.CauseLimitExceeded, "too many runs"), 5, "lastword: too many runs\n"},
 		{errors.New("what"), 1, "lastword: what\n"},
 	} {
 		var says strings.Builder

@@ -73,7 +73,7 @@ func TestArtifactsOfAnotherNode(t *testing.T) {
 	copies := t.TempDir()
 	t.Setenv("TMPDIR", copies)
 	a := messages.Artifact{Name: "llms.txt", Path: "llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
-	away := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the store is away")
+	away := messages.Errorf(messages.CauseJournalUnavailable, "the store is away")
 	for name, c := range map[string]struct {
 		saved string
 		err   error

@@ -112,7 +112,7 @@ func applyProfile(m *generate.Model, learned *probe.Profile) {
 }
 
 func providerError(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseProviderError), format, args...)
+	return messages.Errorf(messages.CauseProviderError, format, args...)
 }
 
 func contextOf(list []llm.Info, name string) int {

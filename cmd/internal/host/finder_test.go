@@ -131,7 +131,7 @@ func TestGenerateFindsAModel(t *testing.T) {
 	}
 	none := ModelFinder{Servers: []string{nobody.URL(), idle.URL()}}
 	t.Cleanup(none.Close)
-	if _, err := none.Find(t.Context(), generate.AutoModel); messages.CodeOf(err) != messages.Code(messages.CauseProviderError) {
+	if _, err := none.Find(t.Context(), generate.AutoModel); messages.CodeOf(err) != messages.CauseProviderError {
 		t.Errorf("no model: %v", err)
 	}
 }

@@ -43,7 +43,7 @@ func (q *quota) take(home string, bytes int64) error {
 		q.byHome[home] = u
 	}
 	if u.bytes+bytes > q.limit {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return messages.Errorf(messages.CauseLimitExceeded,
 			"your files on this server would take more than "+
 				"%d bytes; ask its operator to remove some, or to raise serve --max-out-each", q.limit)
 	}

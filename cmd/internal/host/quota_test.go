@@ -30,7 +30,7 @@ func TestQuota(t *testing.T) {
 			}
 		}
 		err := mia(1)
-		if messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) ||
+		if messages.CodeOf(err) != messages.CauseLimitExceeded ||
 			!strings.Contains(err.Error(), "--max-out-each") {
 			t.Error(err)
 		}

@@ -82,7 +82,7 @@ func (r *Remote) Ask(run func(*cobra.Command, []string, *api.Client) error) func
 
 // hinted says how to get a server where none answers.
 func (r *Remote) hinted(err error) error {
-	if messages.CodeOf(err) == messages.Code(messages.CauseTransportClosed) {
+	if messages.CodeOf(err) == messages.CauseTransportClosed {
 		return fmt.Errorf("%w\nlastword serve starts a server on this machine; --server or LASTWORD_SERVER names another", err)
 	}
 	return err

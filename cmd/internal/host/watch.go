@@ -215,7 +215,7 @@ func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputReq
 		if err == nil {
 			err = a.Answer(ctx, id, in.Request, value)
 		}
-		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if messages.CodeOf(err) != messages.CauseInvalidInput {
 			return
 		}
 		in.Prompt = prompt + "\n" + err.Error()

@@ -31,7 +31,7 @@ func TestLimitsOfArchives(t *testing.T) {
 	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for depth, code := range map[int]messages.Code{0: messages.Code(messages.CauseLimitExceeded), 200: ""} {
+	for depth, code := range map[int]messages.Code{0: messages.CauseLimitExceeded, 200: ""} {
 		s := &Source{Limits: scan.Limits{Depth: depth}}
 		m, err := s.Open(t.Context(), address.Address{Kind: address.Archive, Path: path})
 		if err != nil {

@@ -21,9 +21,9 @@ func TestModelOfTheServer(t *testing.T) {
 		{[]llm.Info{embeds}, "", ""},
 		{[]llm.Info{idle("a")}, "a", ""},
 		{[]llm.Info{embeds, idle("a"), loaded("b", llm.LMStudio), loaded("c", llm.LMStudio)}, "b", ""},
-		{[]llm.Info{idle("a"), idle("b")}, "", messages.Code(messages.CauseInvalidInput)},
+		{[]llm.Info{idle("a"), idle("b")}, "", messages.CauseInvalidInput},
 		{[]llm.Info{loaded("a", llm.OpenAI)}, "a", ""},
-		{[]llm.Info{loaded("a", ""), loaded("b", "")}, "", messages.Code(messages.CauseInvalidInput)},
+		{[]llm.Info{loaded("a", ""), loaded("b", "")}, "", messages.CauseInvalidInput},
 	} {
 		got, err := PickModel(c.list)
 		if got != c.want || messages.CodeOf(err) != c.code {

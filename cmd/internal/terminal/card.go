@@ -122,7 +122,7 @@ type result struct {
 	TokenBudget                    int64 `json:"token_budget"`
 	Cached                         bool
 	Model                          string
-	Cause                          messages.Cause `json:"degraded_cause"`
+	Cause                          messages.Code `json:"degraded_cause"`
 	Truncated, Filtered            bool
 }
 

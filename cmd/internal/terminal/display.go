@@ -198,7 +198,7 @@ func (d *Display) Close(s messages.State) {
 type runSummary struct {
 	RunID     messages.RunID      `json:"run_id"`
 	Status    messages.Status     `json:"status"`
-	Cause     messages.Cause      `json:"cause,omitempty"`
+	Cause     messages.Code       `json:"cause,omitempty"`
 	Error     *messages.Error     `json:"error,omitempty"`
 	Result    json.RawMessage     `json:"result,omitempty"`
 	Degraded  bool                `json:"degraded,omitempty"`

@@ -209,7 +209,7 @@ func TestLiveCannotBeSteered(t *testing.T) {
    generate  0.1 s
 `)
 		r.say(messages.TaskFailed{Task: "fetch", Attempt: 1, Cause: messages.CauseError,
-			Error: messages.Errorf(messages.Code(messages.CauseError), "%s", hostile)}, hostile)
+			Error: messages.Errorf(messages.CauseError, "%s", hostile)}, hostile)
 		pass(100 * time.Millisecond)
 		if !strings.HasPrefix(v.Text(), "✗  fetch     0.1 s\n") {
 			t.Errorf("the failed task is not shown without its reason, which the card gives:\n%s", v.Text())

@@ -152,7 +152,7 @@ func must(t *testing.T, j journal.Journal, b journal.Block) {
 var (
 	queued = messages.RunQueued{Job: "test", Principal: "ann", Mode: messages.Detached}
 	failed = messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
-		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
+		Error: messages.Errorf(messages.CauseError, "it failed")}
 )
 
 // TestLargeBlock appends more at once than a message may hold. A log that is removed leaves nothing.
@@ -228,7 +228,7 @@ func TestFullStream(t *testing.T) {
 				next = block("r_full", at, byte(at+1), messages.FaultInjected{Fault: strings.Repeat("a", 500)})
 				continue
 			}
-			if !errors.Is(err, journal.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) ||
+			if !errors.Is(err, journal.ErrRefused) || messages.CodeOf(err) != messages.CauseJournalUnavailable ||
 				!strings.Contains(err.Error(), "make room") {
 				t.Errorf("the full stream says %v", err)
 			}
@@ -270,7 +270,7 @@ func TestServerRestarts(t *testing.T) {
 	s.Shutdown()
 	s.WaitForShutdown()
 	next := block("r_1", 1, 2, messages.RunStarted{Node: "a", Epoch: 1})
-	if err := add(a, next); messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+	if err := add(a, next); messages.CodeOf(err) != messages.CauseJournalUnavailable {
 		t.Errorf("an append without a server: %v", err)
 	}
 	grown := make(chan messages.RunID, 100)

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	invalidInput  = messages.Code(messages.CauseInvalidInput)
-	limitExceeded = messages.Code(messages.CauseLimitExceeded)
+	invalidInput  = messages.CauseInvalidInput
+	limitExceeded = messages.CauseLimitExceeded
 )
 
 // wantRefusal holds an answer to the shape of every refusal.

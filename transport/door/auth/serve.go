@@ -63,7 +63,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	stopping, stop := context.WithCancel(ctx)
 	defer stop()
 	base, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), drainKey{}, stopping.Done()))
-	defer end(messages.Errorf(messages.Code(messages.CauseShutdown), "the server has ended"))
+	defer end(messages.Errorf(messages.CauseShutdown, "the server has ended"))
 	s := &server{limits: limits, listener: newLimitedListener(listener, limits.Connections)}
 	s.http = http.Server{
 		Handler:           s.attend(handler),
@@ -87,7 +87,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	}
 	err := s.drain(end)
 	if failed = <-served; !errors.Is(failed, http.ErrServerClosed) {
-		return messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server stopped accepting: %v", failed)
+		return messages.Errorf(messages.CauseTransportClosed, "the server stopped accepting: %v", failed)
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	if s.handlers.Wait(ctx); ctx.Err() == nil {
 		return nil
 	}
-	cut := messages.Errorf(messages.Code(messages.CauseShutdown),
+	cut := messages.Errorf(messages.CauseShutdown,
 		"requests did not end within %v; their connections were cut", s.limits.Drain)
 	end(cut)
 	_ = s.http.Close()

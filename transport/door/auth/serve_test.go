@@ -470,8 +470,8 @@ func TestDrainHasAnEnd(t *testing.T) {
 		if took != 30*time.Second {
 			t.Errorf("took %v, want 30 s", took)
 		}
-		wantCode(t, err, messages.Code(messages.CauseShutdown), "30s")
-		wantCode(t, <-cause, messages.Code(messages.CauseShutdown))
+		wantCode(t, err, messages.CauseShutdown, "30s")
+		wantCode(t, <-cause, messages.CauseShutdown)
 	})
 }
 
@@ -489,7 +489,7 @@ func TestDrainGivesUpDeafHandlers(t *testing.T) {
 		if _, err := c.Read(make([]byte, 1)); err == nil {
 			t.Error("the connection was not cut")
 		}
-		wantCode(t, err, messages.Code(messages.CauseShutdown))
+		wantCode(t, err, messages.CauseShutdown)
 		close(release)
 	})
 }
@@ -553,7 +553,7 @@ func TestServeOfAListenerThatFails(t *testing.T) {
 		go func() { _, _ = io.Copy(io.Discard, c) }()
 		synctest.Wait()
 		_ = s.Close()
-		wantCode(t, <-s.result, messages.Code(messages.CauseTransportClosed), "closed")
+		wantCode(t, <-s.result, messages.CauseTransportClosed, "closed")
 		if !told {
 			t.Error("the stream was not told")
 		}

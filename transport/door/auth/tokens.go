@@ -221,5 +221,5 @@ func invalid(format string, args ...any) *messages.Error {
 }
 
 func exceeded(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }

@@ -37,7 +37,7 @@ func New(base, token string) (*Client, error) {
 	}
 	at, err := url.Parse(base)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput),
+		return nil, messages.Errorf(messages.CauseInvalidInput,
 			"%.200q is not the URL of a server; write one such as http://127.0.0.1:7878", base)
 	}
 	return &Client{base: at, token: token, client: &http.Client{Transport: transport}}, nil
@@ -154,13 +154,13 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	if body != nil {
 		data, err := json.Marshal(body)
 		if err != nil {
-			return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "the request is not JSON: %v", err)
+			return nil, messages.Errorf(messages.CauseInvalidInput, "the request is not JSON: %v", err)
 		}
 		content = bytes.NewReader(data)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.base.String(), "/")+path, content)
 	if err != nil {
-		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "%v", err)
+		return nil, messages.Errorf(messages.CauseInvalidInput, "%v", err)
 	}
 	maps.Copy(r.Header, header)
 	if content != nil {
@@ -187,7 +187,7 @@ func (c *Client) unreachable(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // without the URL, which is said once
 	}
-	e := messages.Errorf(messages.Code(messages.CauseTransportClosed), "cannot reach the server at %s: %v", c.base.Redacted(), err)
+	e := messages.Errorf(messages.CauseTransportClosed, "cannot reach the server at %s: %v", c.base.Redacted(), err)
 	e.Retryable = true
 	return e
 }

@@ -31,7 +31,7 @@ func Explain(ctx context.Context, host string, err error) error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return explainName(host, dns)
 	}
-	failure := messages.Errorf(messages.Code(messages.CauseTransportClosed),
+	failure := messages.Errorf(messages.CauseTransportClosed,
 		"the connection to %s failed: %s%s", host, words.Clip(words.OneLine(err.Error()), 300), hint())
 	failure.Retryable = !isCertificate(err)
 	return failure
@@ -39,10 +39,10 @@ func Explain(ctx context.Context, host string, err error) error {
 
 func explainName(host string, err *net.DNSError) error {
 	if err.IsNotFound {
-		return messages.Errorf(messages.Code(messages.CauseTransportClosed),
+		return messages.Errorf(messages.CauseTransportClosed,
 			"there is no host %s, or no network to ask; check the spelling and the connection%s", host, hint())
 	}
-	failure := messages.Errorf(messages.Code(messages.CauseTransportClosed),
+	failure := messages.Errorf(messages.CauseTransportClosed,
 		"the name %s could not be resolved: %s%s", host, words.Clip(words.OneLine(err.Err), 300), hint())
 	failure.Retryable = true
 	return failure

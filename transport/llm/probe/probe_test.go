@@ -263,7 +263,7 @@ func TestMistakes(t *testing.T) {
 		{Config: llm.Config{BaseURL: "http://127.0.0.1:1/v1", CAFile: "/none"}},
 		{Config: llm.Config{BaseURL: "http://127.0.0.1:1/v1"}, Only: []string{"weather"}},
 	} {
-		if _, err := probe.Run(t.Context(), o); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if _, err := probe.Run(t.Context(), o); messages.CodeOf(err) != messages.CauseInvalidInput {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -37,7 +37,7 @@ func RPCError(err error) error {
 	}
 	data := ErrorData{e.Code}
 	switch e.Code {
-	case messages.Code(messages.CauseInvalidInput), messages.Code(messages.CauseLimitExceeded), messages.CodeNotFound,
+	case messages.CauseInvalidInput, messages.CauseLimitExceeded, messages.CodeNotFound,
 		messages.CodeConflict, messages.CodeEventsGone, messages.CodeReset:
 		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: data}
 	case auth.CodeForbidden:

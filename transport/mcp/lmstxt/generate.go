@@ -15,7 +15,7 @@ const (
 
 // result is what is read of the job's.
 type result struct {
-	Cause messages.Cause `json:"degraded_cause"`
+	Cause messages.Code `json:"degraded_cause"`
 }
 
 // isPage reports whether the artifact is the page of one package. There may be thousands of them.

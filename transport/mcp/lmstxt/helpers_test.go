@@ -127,7 +127,7 @@ func (k *kit) read(ctx context.Context, at address.Address) (*job.Material, erro
 
 // model is one that is down.
 func (k *kit) model(context.Context, string) (*job.Model, error) {
-	return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "nothing answers at 127.0.0.1:1")
+	return nil, messages.Errorf(messages.CauseProviderError, "nothing answers at 127.0.0.1:1")
 }
 
 func (k *kit) home(principal string) string {

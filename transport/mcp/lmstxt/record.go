@@ -24,8 +24,8 @@ type record struct {
 	Stage    string    `json:"stage,omitempty"`
 	Progress *progress `json:"progress,omitempty"`
 	// UsedFallback says that a model was asked for and failed: the files were written without it.
-	UsedFallback   bool           `json:"used_fallback,omitempty"`
-	FallbackReason messages.Cause `json:"fallback_reason,omitempty"`
+	UsedFallback   bool          `json:"used_fallback,omitempty"`
+	FallbackReason messages.Code `json:"fallback_reason,omitempty"`
 }
 
 type file struct {

@@ -48,7 +48,7 @@ func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, erro
 	}
 	text := w.end()
 	if text.Truncated {
-		return mcp.Contents{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return mcp.Contents{}, messages.Errorf(messages.CauseLimitExceeded,
 			"the file has %d characters, of which %d are given at once; read it in parts with the tool "+
 				"lmstxt_read_artifact, or lmstxt_read_graph_artifact", text.TotalChars, mostChars)
 	}

@@ -81,7 +81,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		err := a.runs.Answer(ctx, state.RunID, q.Request, value)
 		switch messages.CodeOf(err) {
 		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
-		case messages.Code(messages.CauseInvalidInput):
+		case messages.CauseInvalidInput:
 			bad = err
 		case "":
 			if err != nil {

@@ -89,7 +89,7 @@ func TestFormRefusesWhatIsNoAnswer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			value, err := formOf(json.RawMessage(c.schema)).answer(json.RawMessage(c.content))
-			if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Fatalf("%s, %v", value, err)
 			}
 		})

@@ -68,7 +68,7 @@ func (s *server) call(ctx context.Context, name, pin string, c Call) (string, er
 
 // failed says of which server an error is.
 func (s *server) failed(err error) error {
-	code := cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError))
+	code := cmp.Or(messages.CodeOf(err), messages.CauseError)
 	if wrapped, ok := errors.AsType[*transport.Error](err); ok {
 		err = wrapped.Unwrap() // its own words say nothing
 	}

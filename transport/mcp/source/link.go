@@ -66,7 +66,7 @@ func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest)
 	answer, err := l.Stdio.SendRequest(ctx, r)
 	keep(ctx, answer)
 	if errors.Is(err, transport.ErrTransportClosed) || err != nil && l.lost() {
-		return nil, messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server ended: %s", l.process.why())
+		return nil, messages.Errorf(messages.CauseTransportClosed, "the server ended: %s", l.process.why())
 	}
 	return answer, err
 }

@@ -40,7 +40,7 @@ func (r result) text() (string, error) {
 	}
 	text := strings.Join(all, "\n")
 	if r.IsError {
-		return "", messages.Errorf(messages.Code(messages.CauseError), "%s", text)
+		return "", messages.Errorf(messages.CauseError, "%s", text)
 	}
 	return text, nil
 }

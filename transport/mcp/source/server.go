@@ -180,7 +180,7 @@ func (s *server) why() error {
 
 // start starts the server. It lives on when ctx ends.
 func (s *server) start(ctx context.Context) (*connection, error) {
-	ctx, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.Code(messages.CauseDeadline),
+	ctx, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.CauseDeadline,
 		"it did not start within %s", s.StartTimeout))
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()

@@ -15,7 +15,7 @@ import (
 const maxTopics = 64
 
 func tooMany() error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+	return messages.Errorf(messages.CauseLimitExceeded,
 		"there are %d subscriptions already, the most there may be; end one first", maxTopics)
 }
 

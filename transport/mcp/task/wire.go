@@ -67,7 +67,7 @@ type taskError struct {
 
 type taskErrorData struct {
 	RunID messages.RunID `json:"run_id"`
-	Cause messages.Cause `json:"cause"`
+	Cause messages.Code  `json:"cause"`
 }
 
 // Legacy is a run as the tasks of 2025-11-25 show it.
@@ -115,7 +115,7 @@ func taskStatusOf(state messages.State) taskStatus {
 }
 
 // fellOver reports whether the cause is one that the supervisor found, and not the work.
-func fellOver(c messages.Cause) bool {
+func fellOver(c messages.Code) bool {
 	switch c {
 	case messages.CausePanic, messages.CauseNodeLost, messages.CauseShutdown, messages.CauseStalled,
 		messages.CauseInjected:

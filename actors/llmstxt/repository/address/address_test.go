@@ -275,7 +275,7 @@ func TestParseRefuses(t *testing.T) {
 		switch {
 		case err == nil:
 			t.Errorf("%q is understood as %+v", text, a)
-		case messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput):
+		case messages.CodeOf(err) != messages.CauseInvalidInput:
 			t.Errorf("%q: the error has the code %q", text, messages.CodeOf(err))
 		case !strings.Contains(err.Error(), says):
 			t.Errorf("%q: %v, want it to say %s", text, err, says)
@@ -354,7 +354,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := address.Parse(text, here)
 		if err != nil {
-			if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			if messages.CodeOf(err) != messages.CauseInvalidInput {
 				t.Fatalf("%q: the code is %q", text, messages.CodeOf(err))
 			}
 			return
