@@ -92,10 +92,11 @@ linear: go ## Try all pairs of tokens of each language, and thousands of drawn t
 
 FUZZTIME = 20s
 
+# Making each new input smaller took nearly all of the time: of archives 10 were tried in 20 s.
 fuzz: go ## Fuzz every target for FUZZTIME each
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' $$pkg/*_test.go | cut -d' ' -f2); do \
-			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 200x $$pkg || exit 1; \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; \
 		done; \
 	done
 
