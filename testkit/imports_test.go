@@ -325,7 +325,7 @@ var rules = []rule{{
 		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit",
 		"cmd/internal/terminal",
 	},
-	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3"},
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{

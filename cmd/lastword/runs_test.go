@@ -2,10 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
@@ -70,4 +77,37 @@ func TestRuns(t *testing.T) {
 	runs(0, "", "canceled "+string(again), "cancel", "--status", "waiting")
 	runs(0, "", "forgot "+string(id), "rm", "--status", "completed", "--label", "team=docs")
 	runs(1, "", "no run begins with", "get", string(id[:12]))
+}
+
+// Every variable that a flag or the help names is a setting that leaves each command working.
+func TestEveryVariableIsKnown(t *testing.T) {
+	root := rootCommand(&host.Program{})
+	env := []string{"LASTWORD_TOKEN=x", "LASTWORD_API_KEY=x", "LASTWORD_GIT_TOKEN=x"}
+	for _, k := range settings.KeysOf(root) {
+		for _, name := range k.Variables() {
+			env = append(env, name+"="+map[string]string{"": "1", "bool": "false", "duration": "1s"}[k.Flag.Value.Type()])
+			if value := k.Flag.DefValue; value != "" && value != "[]" {
+				env[len(env)-1] = name + "=" + value
+			}
+		}
+	}
+	text, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`LASTWORD_[A-Z_]+`).FindAllString(string(text), -1) {
+		known := func(one string) bool { return strings.HasPrefix(one, name+"=") }
+		if !slices.ContainsFunc(env, known) && name != "LASTWORD_CONFIG" {
+			env = append(env, name+"=x")
+		}
+	}
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	put(t, file, `steps: [{name: a, write: {name: a.txt, text: x}}]`)
+	for _, one := range append(env, strings.Join(env, " ")) {
+		for _, args := range [][]string{{"config", "show"}, {"plan", "run", file, "--dry-run"}, {"runs", "ls", "--help"}} {
+			if got := run(t, strings.Fields(one), args...); got.code != exit.Completed {
+				t.Errorf("%s: %v: %+v", one, args, got)
+			}
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
+	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -38,14 +39,18 @@ type layer struct {
 	// skipped says that the file belongs to the repository that the command reads: it must not steer the command.
 	skipped bool
 	values  map[string]any // by key
+	text    []byte
 }
+
+// at is where the layer's file has the setting.
+func (l layer) at(name string) string { return fmt.Sprintf("%s:%d", l.File, lineOf(l.text, name)) }
 
 // spelled is the name of the key in its layer, for errors.
 func (s *Settings) spelled(l layer, k Key) string {
 	if l.File == "" {
 		return k.Variable(s.env)
 	}
-	return l.File + ": " + k.Name
+	return l.at(k.Name) + ": " + k.Name
 }
 
 // Settings are the values of the flags that the command line does not set.
@@ -60,14 +65,12 @@ type Settings struct {
 func Load(root *cobra.Command, env environment.Variables, named string, reading []string) (*Settings, error) {
 	s := &Settings{Keys: KeysOf(root), env: env}
 	environment, err := s.environment()
-	if err != nil {
-		return nil, err
-	}
 	s.Layers = append([]layer{environment}, Files(env, named, reading)...)
 	for i := range s.Layers[1:] {
-		if err := s.read(&s.Layers[i+1]); err != nil {
-			return nil, configurationError(err)
-		}
+		err = errors.Join(err, s.read(&s.Layers[i+1]))
+	}
+	if err != nil {
+		return nil, configurationError(err)
 	}
 	return s, nil
 }
@@ -102,15 +105,14 @@ func (s *Settings) environment() (layer, error) {
 			values[k.Name] = value
 		}
 	}
+	var wrong error
 	for _, variable := range s.env {
 		name, _, _ := strings.Cut(variable, "=")
-		if err := s.checkVariable(names, name); err != nil {
-			return layer{}, configurationError(err)
-		}
+		wrong = errors.Join(wrong, s.checkVariable(names, name))
 	}
 	tree := koanf.New(".")
 	err := tree.Load(confmap.Provider(values, "."), nil)
-	return layer{Kind: "environment", Found: true, values: tree.All()}, err
+	return layer{Kind: "environment", Found: true, values: tree.All()}, errors.Join(wrong, err)
 }
 
 func (s *Settings) checkVariable(names []string, name string) error {
@@ -164,13 +166,31 @@ func (s *Settings) load(from *layer) error {
 	if err := tree.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
 		return fmt.Errorf("%s: it is not YAML with a name for each setting: %w", from.File, err)
 	}
-	from.values = tree.All()
+	from.values, from.text = tree.All(), text
+	var wrong error
 	for _, name := range slices.Sorted(maps.Keys(from.values)) {
-		if err := s.check(from, name); err != nil {
-			return err
-		}
+		wrong = errors.Join(wrong, s.check(from, name))
 	}
-	return nil
+	return wrong
+}
+
+// lineOf is the line of the text that has the setting.
+func lineOf(text []byte, name string) (line int) {
+	var doc yamlv3.Node
+	if yamlv3.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
+		return 1
+	}
+	line = 1
+	for at := doc.Content[0]; ; {
+		i := slices.IndexFunc(at.Content, func(n *yamlv3.Node) bool {
+			return n.Value != "" && (n.Value == name || strings.HasPrefix(name, n.Value+"."))
+		})
+		if i < 0 || i+1 >= len(at.Content) {
+			return line
+		}
+		line, name = at.Content[i].Line, strings.TrimPrefix(strings.TrimPrefix(name, at.Content[i].Value), ".")
+		at = at.Content[i+1]
+	}
 }
 
 func ReadSettings(name string) ([]byte, error) {
@@ -193,7 +213,7 @@ func (s *Settings) check(from *layer, name string) error {
 	switch {
 	case ok && k.notInProject() && from.Kind == "project":
 		return fmt.Errorf("%s: %s is for the command line, the environment or your own file: a project's file does not "+
-			"say where prompts and keys go", from.File, k)
+			"say where prompts and keys go", from.at(name), k)
 	case ok:
 		if err := k.fits(value); err != nil {
 			return fmt.Errorf("%s: %w", s.spelled(*from, k), err)
@@ -203,10 +223,10 @@ func (s *Settings) check(from *layer, name string) error {
 		delete(from.values, name)
 		return nil
 	case strings.Contains(strings.ToLower(name), "token"), strings.HasSuffix(strings.ToLower(name), "key"):
-		return fmt.Errorf("%s: %s: secrets come from the environment only: %s", from.File, terminal.Printable(name),
+		return fmt.Errorf("%s: %s: secrets come from the environment only: %s", from.at(name), terminal.Printable(name),
 			strings.Join(SecretVariables(), ", "))
 	}
-	return unknown(from.File, name, nearest(s.names(), name))
+	return unknown(from.at(name), name, nearest(s.names(), name))
 }
 
 func unknown(where, name, near string) error {
@@ -247,17 +267,20 @@ func (s *Settings) Effective(k Key) (layer, any, bool) {
 }
 
 // Apply sets every flag that the command line does not set.
-func (s *Settings) Apply(known *redact.Secrets) error {
+func (s *Settings) Apply(known *redact.Secrets) (wrong error) {
 	for _, k := range s.Keys {
 		from, value, ok := s.Effective(k)
 		if ok && !k.Flag.Changed {
 			if err := k.set(value); err != nil {
-				return configurationError(fmt.Errorf("%s: %w", s.spelled(from, k), err))
+				wrong = errors.Join(wrong, fmt.Errorf("%s: %w", s.spelled(from, k), err))
 			}
 		}
 		if k.Flag.Name == "proxy" {
 			addPassword(known, k.Flag.Value.String())
 		}
+	}
+	if wrong != nil {
+		return configurationError(wrong)
 	}
 	return nil
 }
