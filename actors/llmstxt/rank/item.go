@@ -200,7 +200,7 @@ var (
 	peopleName  = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
-	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^cran-comments|^cmakelists\.txt$`)
+	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^cran-comments|^cmakelists\.txt$`)
 	// marked are words of paths that speak against a file, as weak evidence that its use by the product overrides; inner
 	// ones are of what is not for others, and foreign ones of what others have made.
 	marked = regexp.MustCompile(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +

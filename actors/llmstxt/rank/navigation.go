@@ -198,7 +198,7 @@ func b2i(b bool) int {
 // isTable tells the files that are written as data, or as little more, from the others.
 func isTable(p string) bool {
 	base := strings.ToLower(path.Base(p))
-	return prose.EndsWithAny(base, ".yml", ".yaml", ".json", ".toml") || base == "llms.txt" ||
+	return prose.EndsWithAny(base, ".yml", ".yaml", ".json", ".toml") ||
 		prose.EndsWithAny(base, ".js", ".ts", ".mjs", ".mts", ".cjs") && tablePlace.MatchString(p)
 }
 
@@ -226,7 +226,7 @@ func (x pageIndex) table(p, text string) []listing {
 		return list
 	case prose.EndsWithAny(p, ".yml", ".yaml", ".toml"):
 		return x.indented(dir, text)
-	case isTable(p) && path.Ext(p) != ".txt":
+	case isTable(p):
 		return x.bracketed(dir, text)
 	case prose.EndsWithAny(p, ".rst", ".adoc"):
 		return nil
