@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"os"
 	"strings"
 	"sync"
@@ -334,21 +333,6 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 		}
 	})
 	return func() { cancel(); serving.Wait() }, nil
-}
-
-// profiles answers with net/http/pprof's pages, to callers and pages of this machine.
-func profiles(address string) (http.Handler, error) {
-	entrance, err := auth.New(auth.Config{Listen: address})
-	if err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return entrance.Public(mux), nil
 }
 
 // ready answers 503 while the server takes no runs.

@@ -513,7 +513,7 @@ func TestProfilesCheckTheHost(t *testing.T) {
 	}
 	for host, want := range map[string]int{"127.0.0.1:6060": http.StatusOK, "localhost:6060": http.StatusOK,
 		"evil.example:6060": http.StatusForbidden} {
-		r, w := httptest.NewRequest(http.MethodGet, "/debug/pprof/cmdline", nil), httptest.NewRecorder()
+		r, w := httptest.NewRequest(http.MethodGet, "/debug/pprof/goroutine", nil), httptest.NewRecorder()
 		r.Host = host
 		if door.ServeHTTP(w, r); w.Code != want {
 			t.Errorf("the host %s gets %d, want %d", host, w.Code, want)

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/pprof"
+	"runtime/trace"
+	"strconv"
+	"time"
+
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// profiles serves the Go runtime's profiles to callers and pages of this machine, at the paths that go tool pprof asks
+// for. net/http/pprof does the same, and makes the binary 300 kB larger.
+func profiles(address string) (http.Handler, error) {
+	entrance, err := auth.New(auth.Config{Listen: address})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "profile?seconds=30\ntrace?seconds=1")
+		for _, p := range pprof.Profiles() {
+			fmt.Fprintf(w, "%s?debug=1\n", p.Name())
+		}
+	})
+	mux.HandleFunc("GET /debug/pprof/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if err := profile(w, r, r.PathValue("name")); err != nil {
+			auth.Refuse(w, err)
+		}
+	})
+	return entrance.Public(mux), nil
+}
+
+// profile writes the profile of the name: one that the runtime keeps, or one recorded for some seconds.
+func profile(w http.ResponseWriter, r *http.Request, name string) error {
+	debug, _ := strconv.Atoi(r.FormValue("debug"))
+	seconds, _ := strconv.Atoi(r.FormValue("seconds"))
+	if debug == 0 {
+		w.Header().Set("Content-Type", "application/octet-stream")
+	}
+	record := func(start func(io.Writer) error, stop func(), usual int) error {
+		if err := start(w); err != nil {
+			return auth.NewProblem(auth.CodeBadRequest, err.Error()) // another caller records
+		}
+		defer stop()
+		select {
+		case <-time.After(time.Duration(cmp.Or(max(seconds, 0), usual)) * time.Second):
+		case <-r.Context().Done():
+		}
+		return nil
+	}
+	switch name {
+	case "profile":
+		return record(pprof.StartCPUProfile, pprof.StopCPUProfile, 30)
+	case "trace":
+		return record(trace.Start, trace.Stop, 1)
+	}
+	kept := pprof.Lookup(name)
+	if kept == nil {
+		http.NotFound(w, r)
+		return nil
+	}
+	return kept.WriteTo(w, debug)
+}
