@@ -125,5 +125,3 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	*p = *read
 	return nil
 }
-
-func listed(names []string) string { return strings.Join(names, ", ") }

@@ -231,10 +231,10 @@ func TestRoutes(t *testing.T) {
 		"GET /a":      func(http.ResponseWriter, *http.Request) error { return nil },
 		"POST /a":     func(http.ResponseWriter, *http.Request) error { return errGone },
 		"POST /a/{b}": func(http.ResponseWriter, *http.Request) error { return nil },
-	}, func(w http.ResponseWriter, err error) { http.Error(w, string(messages.CodeOf(err)), http.StatusTeapot) })
-	for request, want := range map[string]string{"GET /a": "200  ", "POST /a": "418  ", "POST /a/x": "200  ",
-		"PUT /a": "418 GET, HEAD, POST method_not_allowed", "OPTIONS /a": "204 GET, HEAD, POST, OPTIONS ", "GET /b": "418  not_found",
-		"POST /a/../a": "418  not_found"} {
+	}, func(w http.ResponseWriter, err error) { http.Error(w, string(messages.CodeOf(err)), http.StatusGone) })
+	for request, want := range map[string]string{"GET /a": "200  ", "POST /a": "410  ", "POST /a/x": "200  ",
+		"PUT /a": "410 GET, HEAD, POST method_not_allowed", "OPTIONS /a": "204 GET, HEAD, POST, OPTIONS ", "GET /b": "410  not_found",
+		"POST /a/../a": "410  not_found"} {
 		method, path, _ := strings.Cut(request, " ")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))

@@ -14,9 +14,9 @@ import (
 // whatever structured file these stand.
 func TestNavigationInAnyFormat(t *testing.T) {
 	const order = "docs/zoo.md docs/ape.md docs/yak.md docs/bee.md"
-	pages := ""
+	var pages strings.Builder
 	for name := range strings.FieldsSeq(order) {
-		pages += "-- " + name + " --\n# Heading of " + name + "\n\nThis page is about an animal that lives in the wild.\n"
+		pages.WriteString("-- " + name + " --\n# Heading of " + name + "\n\nThis page is about an animal that lives in the wild.\n")
 	}
 	for table, named := range map[string]bool{
 		"-- mkdocs.yml --\nsite_name: Animals\nnav:\n  - Large:\n      - The zoo: zoo.md\n      - The ape: ape.md\n  - Small:\n    - The yak: yak.md\n    - The bee: bee.md\n": true,
@@ -30,7 +30,7 @@ func TestNavigationInAnyFormat(t *testing.T) {
 		"-- docs/SUMMARY.md --\n# Animals\n\n## Large\n\n- [The zoo](zoo.md)\n  - [The ape](ape.md)\n\n## Small\n\n- [The yak](yak.md)\n- [The bee](bee.md)\n": true,
 		"-- docs/index.rst --\nAnimals\n=======\n\n.. toctree::\n   :caption: Large\n\n   zoo\n   ape\n\n.. toctree::\n   :caption: Small\n\n   yak\n   bee\n": false,
 	} {
-		index := build(t, pages+table, scan.Origin{}, rank.Options{})
+		index := build(t, pages.String()+table, scan.Origin{}, rank.Options{})
 		var paths, titles []string
 		for _, s := range index.Sections {
 			for _, l := range s.Links {
@@ -49,29 +49,30 @@ func TestNavigationInAnyFormat(t *testing.T) {
 }
 
 func TestNumbersAreAnOrder(t *testing.T) {
-	archive := ""
+	var archive strings.Builder
 	for i, name := range []string{"02-b.md", "10-c.md", "01-a.md", "11-d.md"} {
-		archive += fmt.Sprintf("-- book/%s --\n# Chapter %d\n\nIt tells of what comes in this part of the book.\n", name, i)
+		archive.WriteString(fmt.Sprintf("-- book/%s --\n# Chapter %d\n\nIt tells of what comes in this part of the book.\n", name, i))
 	}
-	archive += "-- guide/z.md --\n---\nsidebar_position: 1\n---\n# Z\n\nBegins the guide for all who read it.\n" +
+	archive.WriteString("-- guide/z.md --\n---\nsidebar_position: 1\n---\n# Z\n\nBegins the guide for all who read it.\n" +
 		"-- guide/y.md --\n---\nsidebar_position: 2\n---\n# Y\n\nGoes on with the guide for them.\n" +
 		"-- guide/x.md --\n---\nsidebar_position: 3\n---\n# X\n\nIs the third page of this guide.\n" +
-		"-- guide/w.md --\n---\nsidebar_position: 4\n---\n# W\n\nEnds the guide that you have read.\n"
+		"-- guide/w.md --\n---\nsidebar_position: 4\n---\n# W\n\nEnds the guide that you have read.\n")
 	const want = "Book: book/01-a.md book/02-b.md book/10-c.md book/11-d.md\nGuide: guide/z.md guide/y.md guide/x.md guide/w.md\n"
-	if got := outline(build(t, archive, scan.Origin{}, rank.Options{})); got != want {
+	if got := outline(build(t, archive.String(), scan.Origin{}, rank.Options{})); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
 // TestUseOverridesWordsOfPaths defends a benchmark tool, whose core lies in src/benchmark.
 func TestUseOverridesWordsOfPaths(t *testing.T) {
-	archive := "-- Cargo.toml --\n[package]\nname = \"frob\"\n-- src/main.rs --\nmod benchmark;\nuse crate::benchmark::Runner;\nfn main() { Runner::new(); }\n" +
+	var archive strings.Builder
+	archive.WriteString("-- Cargo.toml --\n[package]\nname = \"frob\"\n-- src/main.rs --\nmod benchmark;\nuse crate::benchmark::Runner;\nfn main() { Runner::new(); }\n" +
 		"-- src/benchmark/mod.rs --\n//! Runs what is to be measured.\npub struct Runner;\nimpl Runner { pub fn new() {} }\n" +
-		"-- bench/old.rs --\nfn old() {}\n"
+		"-- bench/old.rs --\nfn old() {}\n")
 	for i := range 40 {
-		archive += fmt.Sprintf("-- src/part%d.rs --\nuse crate::benchmark::Runner;\npub fn part%d() { Runner::new(); }\n", i, i)
+		archive.WriteString(fmt.Sprintf("-- src/part%d.rs --\nuse crate::benchmark::Runner;\npub fn part%d() { Runner::new(); }\n", i, i))
 	}
-	index := build(t, archive, scan.Origin{}, rank.Options{Links: 12})
+	index := build(t, archive.String(), scan.Origin{}, rank.Options{Links: 12})
 	if find(index, "src/benchmark/mod.rs").Path == "" || find(index, "src/main.rs").Path == "" {
 		t.Errorf("the core is not linked:\n%s", outline(index))
 	}
@@ -82,12 +83,13 @@ func TestUseOverridesWordsOfPaths(t *testing.T) {
 
 // TestWhatUsesMuchComesFirst: controllers, screens and commands use much of the product and are used by few.
 func TestWhatUsesMuchComesFirst(t *testing.T) {
-	archive := "-- app/work.py --\nfrom app.a0 import Thing0\nfrom app.a1 import Thing1\nfrom app.a2 import Thing2\nfrom app.a3 import Thing3\n" +
-		"def work(): return Thing0, Thing1, Thing2, Thing3\n-- app/__init__.py --\n"
+	var archive strings.Builder
+	archive.WriteString("-- app/work.py --\nfrom app.a0 import Thing0\nfrom app.a1 import Thing1\nfrom app.a2 import Thing2\nfrom app.a3 import Thing3\n" +
+		"def work(): return Thing0, Thing1, Thing2, Thing3\n-- app/__init__.py --\n")
 	for i := range 8 {
-		archive += fmt.Sprintf("-- app/a%d.py --\nclass Thing%d:\n    pass\n", i, i)
+		archive.WriteString(fmt.Sprintf("-- app/a%d.py --\nclass Thing%d:\n    pass\n", i, i))
 	}
-	index := build(t, archive, scan.Origin{}, rank.Options{})
+	index := build(t, archive.String(), scan.Origin{}, rank.Options{})
 	if got := index.Sections[0].Links[0].Path; got != "app/work.py" {
 		t.Errorf("%s is first:\n%s", got, outline(index))
 	}

@@ -60,7 +60,7 @@ func TestRecordedServers(t *testing.T) {
 			if !strings.HasPrefix(said, status) {
 				t.Errorf("%s: %+v, want %s", c.name, r, c.want[r.ID])
 			}
-			for _, part := range strings.Split(words, " ; ") {
+			for part := range strings.SplitSeq(words, " ; ") {
 				if !strings.Contains(said, part) {
 					t.Errorf("%s, %s: %q, want %q", c.name, r.ID, said, part)
 				}

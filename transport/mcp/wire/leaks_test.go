@@ -83,7 +83,7 @@ func TestLeakOfBroadcasts(t *testing.T) {
 		theirs: "notifications/theirs notifications/all",
 	} {
 		var got []string
-		for range strings.Fields(want) {
+		for range strings.FieldsSeq(want) {
 			m, _ := s.next()
 			got = append(got, m.Method)
 		}
