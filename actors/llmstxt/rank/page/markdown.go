@@ -86,7 +86,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 	first := n.PreviousSibling() == nil
 	part := first && r.isPart(n, title)
 	r.page.begun = r.page.begun || part
-	if n.Level == 1 && r.low && IsReadme(r.page.Path) && title != "" { // what came before it was news
+	if n.Level == 1 && r.low && len(r.page.subs) == 0 && IsReadme(r.page.Path) && title != "" { // one piece of news came first
 		r.page.Title, r.page.Prose, r.page.Taglines, r.page.deep, r.page.coded, r.low = title, nil, nil, 0, false, false
 		return
 	}
