@@ -26,7 +26,7 @@ type Input struct {
 	Layout Layout `json:"layout,omitempty" form:"enum=host|flat|lmstxt,default=host,programs" jsonschema:"write to <host>/<owner>/<repo>/, to the folder itself, or to <owner>/<repo>/<repo>-llms.txt"`
 	llmstxt.Options
 	NoCache bool   `json:"no_cache,omitempty" form:"brief=skip the cache" jsonschema:"neither read nor write the cache of results"`
-	Model   string `json:"model,omitempty" form:"maxLength=256,value=name,brief=model that describes it; or auto; default none" jsonschema:"model that describes the repository, or auto; default none"`
+	Model   string `json:"model,omitempty" form:"maxLength=256,value=name,brief=model to describe it; auto for any" jsonschema:"model that describes the repository, or auto; default none"`
 	// RequireModel: the default keeps the result without the model, marked degraded.
 	RequireModel bool `json:"require_model,omitempty" form:"brief=fail without it" jsonschema:"fail if the model fails"`
 }

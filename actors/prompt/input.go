@@ -25,7 +25,7 @@ type Input struct {
 	// Model is the server's name of the model, or [Auto].
 	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"its name, or auto for the loaded one"`
 	// MaxTokens limits the answer, thoughts included; zero leaves the limit to the server.
-	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1,value=tokens,brief=thoughts included" jsonschema:"maximum tokens of the answer, with thoughts"`
+	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1,value=tokens,brief=with thoughts" jsonschema:"maximum tokens of the answer, with thoughts"`
 	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2,brief=" jsonschema:"0 takes the likeliest word"`
 	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of words"`
 	Seed        *int64   `json:"seed,omitempty" jsonschema:"to repeat an answer"`
