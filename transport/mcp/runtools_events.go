@@ -42,7 +42,7 @@ func newPage(state messages.State, after position) page {
 const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{` +
 	`"run_id":{"type":"string"},` +
 	`"events":{"type":"array","items":{"type":"object","required":["seq","ts","type"]}},` +
-	`"next":{},"status":{"type":"string"},"done":{"type":"boolean"}}}`
+	`"next":{"anyOf":[{"type":"integer"},{"type":"string"}]},"status":{"type":"string"},"done":{"type":"boolean"}}}`
 
 // checkCursor refuses a cursor that no reader of the run can have.
 func checkCursor(state messages.State, after uint64) error {
