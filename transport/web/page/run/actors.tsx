@@ -26,7 +26,7 @@ function RunActor({ feed, run }: { feed: Feed; run: RunTrace }) {
   return (
     <li>
       <p class="actor">
-        <Sign look={lookOf(s).look} /> <strong>{clean(s.queued?.job ?? run.root.name)}</strong> <span class="muted">run</span>
+        <Sign look={lookOf(s).look} /> <strong>{clean(run.root.name)}</strong> <span class="muted">run</span>
         {run.id !== feed.id && <span class="mono muted">{run.id.slice(feed.id.length)}</span>}
         {s.recoveries > 0 && <span class="count warn">recovered {s.recoveries === 1 ? "once" : `${s.recoveries} times`}</span>}
         {s.node && <span class="muted">on {clean(s.node)}</span>}

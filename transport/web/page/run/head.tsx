@@ -131,6 +131,7 @@ function Copy({ feed }: { feed: Feed }) {
     "id": feed.id,
     "address": location.origin + runHref(feed.id),
     "curl": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
+    "Go": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
     "command line": `lastword runs watch ${feed.id}${server}`,
   };
   async function copy(name: string, text: string) {

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { setQuery } from "../router";
 import type { Feed } from "../state/feed";
 import type { RunTrace } from "../state/trace";
@@ -39,9 +40,14 @@ export function PlanGraph({ feed }: { feed: Feed }) {
     const to = outcome(e.to);
     return !!to && to.outcome !== "skipped" && (e.fails ? from === "failed" : from !== undefined && from !== "skipped");
   };
+  const graph = useRef<HTMLDivElement>(null);
+  const now = places.get(steps.find((s) => outcome(s.name)?.running)?.name ?? "");
+  useEffect(() => { // the step that runs, or waits for an answer, is seen
+    if (now) graph.current!.scrollTo({ left: now.x - (graph.current!.clientWidth - wide) / 2, top: now.y - (graph.current!.clientHeight - high) / 2 });
+  }, [now?.x, now?.y]);
   return (
     <div class="plan">
-      <div class="graph" tabIndex={0} role="group" aria-label="The plan's graph">
+      <div class="graph" ref={graph} tabIndex={0} role="group" aria-label="The plan's graph">
         <div class="canvas" style={{ width: `${width}px`, height: `${height}px` }}>
           <svg width={width} height={height} aria-hidden="true">
             {edges.map((e) => <path key={e.from + " " + e.to} d={curve(places.get(e.from)!, places.get(e.to)!)} class={`edge ${took(e) ? "took" : ""} ${e.fails ? "fails" : ""}`} />)}

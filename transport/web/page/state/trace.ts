@@ -93,7 +93,7 @@ export class RunTrace {
     };
     switch (e.type) {
       case "run.queued":
-        this.root.name = e.payload.job;
+        if (this.root.name === "run") this.root.name = e.payload.job; // a step of a plan has its name already
         this.root.segments.length = 0;
         return void open(this.root, "queued");
       case "run.started":
@@ -151,7 +151,7 @@ export class RunTrace {
         return;
       }
       case "child.started": {
-        const row: Row = { kind: "run", run: e.payload.child, name: e.payload.job, segments: [], rows: [] };
+        const row: Row = { kind: "run", run: e.payload.child, name: (e.payload.name ?? "").replace(/#\d+$/, "") || e.payload.job, segments: [], rows: [] };
         this.parent(e.payload.task, e.payload.name).rows.push(row);
         this.rows.set("child " + e.payload.child, row);
         open(row, "queued");
