@@ -140,13 +140,19 @@ test("run: a plan is a graph with the path taken", async (t) => {
     { name: "draft", job: "prompt", on_failure: "mend" }, { name: "mend", job: "prompt" }, { name: "ask", ask: { prompt: "Sure?" }, needs: ["draft"] },
     { name: "publish", write: { name: "a.md" }, needs: ["mend"] }, { name: "tell", job: "prompt", needs: ["ask", "publish"] },
   ] }, tasks: [{ name: "steps", steps: [
-    began("draft"), over("draft", "failed"), over("ask", "skipped", "draft failed"), began("mend"), over("mend", "completed"), began("publish"), over("publish", "completed"), { do: "hang" },
+    began("draft"), over("draft", "failed"), over("ask", "skipped", "draft failed"), began("mend"), over("mend", "completed"), began("publish"), over("publish", "completed"), began("tell"), { do: "hang" },
   ] }] }, "plan");
   const page = await open(t, `${server.url}/runs/${id}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.reload();
   await tab(page, "Plan").click();
+  await page.waitForFunction(() => {
+    const [step, graph] = [".step.running", ".graph"].map((one) => document.querySelector(one)?.getBoundingClientRect());
+    return step && step.left >= graph.left && step.right <= graph.right; // on a phone, too, the step that runs is seen
+  });
   await page.locator(".step.completed", { hasText: "publish" }).waitFor();
-  assert.deepEqual(await page.locator(".step").evaluateAll((all) => all.map((s) => s.className)), ["step failed", "step completed", "step skipped", "step completed", "step never"]);
-  assert.equal(await page.locator(".edge.took").count(), 2, "from draft by its failure to mend, and to publish");
+  assert.deepEqual(await page.locator(".step").evaluateAll((all) => all.map((s) => s.className)), ["step failed", "step completed", "step skipped", "step completed", "step running"]);
+  assert.equal(await page.locator(".edge.took").count(), 3, "from draft by its failure to mend, to publish, and to tell");
   await accessible(page, "a plan");
   await page.locator(".path button", { hasText: "draft failed" }).click();
   await page.locator(".detail pre", { hasText: '"skipped"' }).waitFor();
