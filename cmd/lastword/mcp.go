@@ -26,8 +26,8 @@ func mcpCommand(p *host.Program) *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "Serve an agent over stdin and stdout, as an MCP server",
 		Long: `Mcp speaks the Model Context Protocol over stdin and stdout with the client that starts it. It offers
-generate and prompt as tools that stream, run_* to start, watch, await and cancel runs, lmstxt_*, and the written
-files as resources. docs/mcp.md describes the protocol.
+generate as a tool that streams, run_* to start, watch, await, answer and cancel runs, and the written files as
+resources; prompt and chat with --model or --base-url, and lmstxt_* with --tools lmstxt. docs/mcp.md describes the protocol.
 
 Stdout carries the protocol only; warnings go to stderr. Mcp writes only what runs write, and only under
 --out. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.

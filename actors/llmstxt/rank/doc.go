@@ -8,8 +8,8 @@
 //
 // Files get points for evidence, in this order:
 //
-//   - What the maintainers have put in order: any structured file of whose texts four or more are pages is navigation,
-//     and so are toctrees, pages that mostly list others, and numbers; then the links of the README and CONTRIBUTING.
+//   - What the maintainers have put in order: a structured file that names four or more pages is navigation, and so
+//     are toctrees, pages that mostly list others, and numbered pages; then the links of the README and CONTRIBUTING.
 //   - What the code says of itself: entry points, packages by their importers, and what sources use of each other, read
 //     once for the graph of packages, too. What uses much counts most, then what is used, then what pages and tests name.
 //   - Words of paths, as weak evidence that use by the product overrides.
@@ -19,6 +19,6 @@
 //
 // A fact needs a page that says it, or a manifest that proves that the package is published.
 //
-// The order is total and depends on the files alone. The work is bounded: the heads of some hundred of the likeliest
-// documents and of some thousand sources are read, and only what is listed in the end is parsed.
+// The order is total and depends on the files alone. The work is bounded: the heads of a few hundred of the likeliest
+// documents and of a few thousand sources are read, and only what is listed in the end is parsed.
 package rank

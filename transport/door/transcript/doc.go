@@ -10,7 +10,7 @@
 // something was taken back, Heartbeat keeps an idle connection open, and Refuse says why there is nothing more. Its
 // [Policy] says what happens after Rewind. A [Player] writes the run of one reader in the dialect.
 //
-// Nothing here reads, writes or waits: all is a function of the log. Before the run ends, and before another attempt
-// of a task begins, what is open is done, with Cut set. A dialect always writes its terminal, or breaks the
+// Nothing here does I/O or waits: all is a function of the log. When the run ends, or another attempt of a task begins,
+// the items still open are done first, with Cut set. A dialect always writes its terminal, or breaks the
 // connection: most clients take an end without one for success.
 package transcript
