@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ func New(to *door.Door) *door.Handler {
 // problem answers with the error alone: the client shows the body.
 func problem(w http.ResponseWriter, err error) {
 	p := auth.ProblemOf(err)
+	maps.Copy(w.Header(), p.Headers())
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)

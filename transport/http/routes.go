@@ -105,7 +105,8 @@ func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(
 		}
 		out, err := handler(ctx, in)
 		if err != nil {
-			return nil, auth.ProblemOf(err)
+			p := auth.ProblemOf(err)
+			return nil, huma.ErrorWithHeaders(p, p.Headers())
 		}
 		return out, nil
 	})

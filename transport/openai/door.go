@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -51,6 +52,7 @@ func FailureOf(code, message string, server bool) (f Failure) {
 // refuse answers with the error.
 func refuse(w http.ResponseWriter, err error) {
 	p := auth.ProblemOf(err)
+	maps.Copy(w.Header(), p.Headers())
 	if !p.Retryable { // or the official clients ask again, which would start another run
 		w.Header().Set("X-Should-Retry", "false")
 	}

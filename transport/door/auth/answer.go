@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,9 +44,7 @@ func (m *Middleware) unauthenticated(w http.ResponseWriter, r *http.Request, err
 }
 
 func (m *Middleware) tooMany(w http.ResponseWriter, wait time.Duration, what string) {
-	seconds := int((wait + time.Second - 1) / time.Second)
-	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	m.refuse(w, exceeded("%s; try again in %d s", what, seconds))
+	m.refuse(w, RetryAfter(wait, exceeded("%s; try again in %d s", what, seconds(wait))))
 }
 
 func forbidden(format string, args ...any) *messages.Error {

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -20,6 +23,7 @@ type Problem struct {
 	// Retryable says that the same request may succeed later.
 	Retryable bool          `json:"retryable,omitempty" doc:"The same request may succeed later"`
 	Errors    []ProblemPart `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
+	wait      time.Duration // until then it will not succeed; 0 if nobody knows
 }
 
 // ProblemPart says what is wrong with one part of a request.
@@ -33,6 +37,27 @@ func (p *Problem) Error() string { return p.Detail }
 
 // GetStatus returns the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
+
+// Headers returns the Retry-After field of a problem that is retryable.
+func (p *Problem) Headers() http.Header {
+	if !p.Retryable {
+		return nil
+	}
+	return http.Header{"Retry-After": {strconv.FormatInt(max(seconds(p.wait), 1), 10)}}
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+
+type retryAfter struct {
+	error
+	wait time.Duration
+}
+
+func (e *retryAfter) Unwrap() error { return e.error }
+
+// RetryAfter returns the error for callers that had better wait so long: its problem's Retry-After says so.
+func RetryAfter(wait time.Duration, err error) error { return &retryAfter{err, wait} }
 
 // ContentType returns the media type of problem details.
 func (p *Problem) ContentType(string) string { return problemType }
@@ -117,6 +142,9 @@ func ProblemOf(err error) *Problem {
 	}
 	p := NewProblem(known.Code, known.Message)
 	p.Retryable = known.Retryable || p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+	if later, ok := errors.AsType[*retryAfter](err); ok {
+		p.wait = later.wait
+	}
 	return p
 }
 
@@ -155,9 +183,7 @@ func Refuse(w http.ResponseWriter, err error) {
 	h.Set("Content-Type", problemType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if p.Retryable && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", "1")
-	}
+	maps.Copy(h, p.Headers())
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(body) // a client that left misses nothing
 }
