@@ -47,6 +47,9 @@ type Config struct {
 	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs
 	// without a principal count towards MaxRuns alone.
 	MaxRuns, MaxRunsPerPrincipal int
+	// Admit returns why the principal may start no run now, or nil. Sub-runs, and runs that a key finds, do not need it.
+	// It must be safe for concurrent use. nil admits all.
+	Admit func(principal string) error
 	// MaxReaders bounds the readers of one run: 1,000.
 	MaxReaders int
 	// MaxDepth bounds how deep sub-runs may be below a top-level run: 32.

@@ -22,7 +22,7 @@ const mostChildren = 1000
 
 // Start accepts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
 // more is written: a start with the same key finds the run, or starts it. An Attached run is cancelled when ctx is
-// done. Errors: invalid_input, limit_exceeded, conflict, unavailable.
+// done. Errors: invalid_input, limit_exceeded, conflict, unavailable, and those of Config.Admit.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	queued, err := s.queued(job, o)
 	if err != nil {
@@ -146,8 +146,14 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 	return r
 }
 
-// withinQuota counts the principal's runs on every node. Starts at the same moment may pass the limit together.
+// withinQuota asks Config.Admit, and counts the principal's runs on every node. Starts at the same moment may pass the
+// limit together.
 func (s *System) withinQuota(ctx context.Context, principal string) error {
+	if s.config.Admit != nil {
+		if err := s.config.Admit(principal); err != nil {
+			return err
+		}
+	}
 	if s.appender.inPlace || principal == "" { // admit counts the runs of the only node
 		return nil
 	}

@@ -109,6 +109,8 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.IntVar(&s.rate, "rate", 1000, "maximum `number` of requests per second and caller; -1 is no limit")
 	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "maximum `number` of runs per caller at the same time")
 	flags.Var(&s.MaxOutEach, "max-out-each", "maximum `bytes` of the files of one caller under --out (default 1GiB)")
+	flags.Int64Var(&s.TokensPerDay, "model-tokens-per-day", 0,
+		"maximum `number` of tokens of models per caller and UTC day, counted from the server's start; 0 is no limit")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
 }
@@ -160,6 +162,8 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 	switch {
 	case s.rate == 0 || s.rate < -1:
 		return exit.BadUsage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
+	case s.TokensPerDay < 0:
+		return exit.BadUsage(cmd, errors.New("--model-tokens-per-day must be positive, or 0 for no limit"), "")
 	case s.connections <= 0 || s.MaxRunsEach <= 0:
 		return exit.BadUsage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
 	}

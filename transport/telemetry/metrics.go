@@ -23,6 +23,9 @@ type Config struct {
 	Headers map[string]string
 	// Service names this program in traces, with its Version.
 	Service, Version string
+	// Tokens is told how many tokens a model call of the principal's runs and their sub-runs read and wrote, as the
+	// model's server reports them. nil is told nothing.
+	Tokens func(principal string, tokens int64)
 }
 
 // Gauge is a value of now, with one sentence about it.
@@ -37,6 +40,7 @@ type Observer struct {
 	handler  http.Handler
 	metrics  metrics
 	exporter *exporter // nil without a collector
+	tell     func(principal string, tokens int64)
 
 	mu   sync.Mutex
 	runs map[messages.RunID]*run // those that have not ended
@@ -44,10 +48,11 @@ type Observer struct {
 
 // run is what is known of a run that goes on.
 type run struct {
-	job    string
-	queued time.Time
-	trace  traceContext
-	open   map[string]messages.Event // what began and has not ended, by its name
+	job       string
+	principal string
+	queued    time.Time
+	trace     traceContext
+	open      map[string]messages.Event // what began and has not ended, by its name
 }
 
 type metrics struct {
@@ -65,12 +70,12 @@ func New(c Config) *Observer {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "lastword_" + name, Help: help, Buckets: buckets}, labels)
 	}
 	seconds := prometheus.ExponentialBuckets(0.005, 4, 10)
-	o := &Observer{registry: prometheus.NewRegistry(), runs: map[messages.RunID]*run{}, metrics: metrics{
+	o := &Observer{registry: prometheus.NewRegistry(), tell: c.Tokens, runs: map[messages.RunID]*run{}, metrics: metrics{
 		started:    counter("runs_started_total", "Runs that were queued.", "job"),
 		ended:      counter("runs_ended_total", "Runs that have their terminal.", "job", "status", "cause"),
 		tasks:      counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
 		restarts:   counter("task_restarts_total", "Tasks that were started again.", "job"),
-		tokens:     counter("model_tokens_total", "Tokens that models read and wrote.", "direction"),
+		tokens:     counter("model_tokens_total", "Tokens that models read and wrote.", "principal", "direction"),
 		tools:      counter("tool_calls_total", "Tool calls that have ended.", "job"),
 		requests:   counter("http_requests_total", "Requests that were answered.", "method", "route", "status"),
 		durations:  histogram("run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),
@@ -117,7 +122,8 @@ func (o *Observer) Observe(e messages.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if queued, ok := e.Body.(messages.RunQueued); ok {
-		o.runs[e.RunID] = &run{job: queued.Job, queued: e.Time, trace: traceOf(e.RunID, queued), open: map[string]messages.Event{}}
+		o.runs[e.RunID] = &run{job: queued.Job, principal: queued.Principal, queued: e.Time,
+			trace: traceOf(e.RunID, queued), open: map[string]messages.Event{}}
 		o.metrics.started.WithLabelValues(queued.Job).Inc()
 		return
 	}
@@ -148,8 +154,7 @@ func (o *Observer) count(r *run, e messages.Event) {
 			m.firstToken.WithLabelValues(r.job).Observe(float64(b.FirstTokenMS) / 1000)
 		}
 		if b.Usage != nil {
-			m.tokens.WithLabelValues("read").Add(float64(b.Usage.PromptTokens))
-			m.tokens.WithLabelValues("written").Add(float64(b.Usage.CompletionTokens))
+			o.spent(r.principal, b.Usage.PromptTokens, b.Usage.CompletionTokens)
 		}
 	case messages.RunCompleted:
 		o.end(r, e, messages.Completed, "")
@@ -157,6 +162,14 @@ func (o *Observer) count(r *run, e messages.Event) {
 		o.end(r, e, messages.Failed, b.Cause)
 	case messages.RunCanceled:
 		o.end(r, e, messages.Canceled, b.Cause)
+	}
+}
+
+func (o *Observer) spent(principal string, read, written int64) {
+	o.metrics.tokens.WithLabelValues(principal, "read").Add(float64(read))
+	o.metrics.tokens.WithLabelValues(principal, "written").Add(float64(written))
+	if o.tell != nil {
+		o.tell(principal, read+written)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestMetricsAndTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, input := range []string{"true", "false"} {
-		id, err := system.Submit(context.Background(), messages.Request{Job: "chat", Input: json.RawMessage(input),
+		id, err := system.Submit(context.Background(), messages.Request{Job: "chat", Input: json.RawMessage(input), Principal: "mia",
 			Labels: map[string]string{messages.TraceLabel: "00-" + trace + "-" + parent + "-01"}})
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestMetricsAndTraces(t *testing.T) {
 		`lastword_run_duration_seconds_count{job="chat",status="completed"} 1`,
 		`lastword_task_failures_total{cause="error",job="chat"} 2`,
 		`lastword_task_restarts_total{job="chat"} 2`,
-		`lastword_model_tokens_total{direction="read"} 14`,
+		`lastword_model_tokens_total{direction="read",principal="mia"} 14`,
 		`lastword_first_token_seconds_count{job="chat"} 2`,
 		`lastword_tool_calls_total{job="chat"} 2`,
 		`lastword_readers 3`,

@@ -42,11 +42,13 @@ type Options struct {
 	maxRuns       int
 	MaxRunsEach   int // of them, of one principal
 	MaxOutEach    settings.ByteSize
+	TokensPerDay  int64 // of models, for each principal; no bound if 0
 	verbose       bool
 	Secrets       *redact.Secrets
 	Store         store.Flags
 	program       *Program
 	quota         quota
+	spending      *spending // from Start on; nil without a bound
 	talks         conversations
 	kept          *store.Store // from Start on
 	mcpServers    toolbox.Flags
@@ -119,8 +121,12 @@ func (h *Options) systemConfig() actors.Config {
 	config.Jobs = h.jobs()
 	config.WallClock, config.Retention, config.RetentionBytes = h.timeout, h.retention, int64(h.retentionSize)
 	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.MaxRunsEach
+	if h.TokensPerDay > 0 {
+		h.spending = &spending{limit: h.TokensPerDay}
+		config.Admit = h.spending.admit
+
+	}
 	config.Drain = max(h.Drain, time.Nanosecond)
-	const day = 24 * time.Hour
 	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(h.timeout, day), Stall: day, Answer: 7 * day, Bytes: 1 << 30}
 	return config
 }

@@ -83,7 +83,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	inside := &Server{Log: log, options: h, store: kept}
 	if h.HTTP {
-		inside.Metrics = newObserver(h.Env(), func() actors.Stats { return inside.system.Stats() },
+		inside.Metrics = h.newObserver(func() actors.Stats { return inside.system.Stats() },
 			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
 		config.Observe = inside.Metrics.Observe
 	}

@@ -12,13 +12,14 @@ import (
 
 // newObserver makes metrics of the runtime, and traces where OpenTelemetry's own variables name a collector. The
 // functions are called when the metrics are read.
-func newObserver(env environment.Variables, system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
+func (h *Options) newObserver(system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
+	env := h.Env()
 	stat := func(help string, read func(actors.Stats) float64) telemetry.Gauge {
 		return telemetry.Gauge{Help: help, Read: func() float64 { return read(system()) }}
 	}
 	return telemetry.New(telemetry.Config{
 		Service: cmp.Or(env.Get("OTEL_SERVICE_NAME"), "lastword"), Version: ThisBuild().Full(),
-		Collector: collector(env), Headers: collectorHeaders(env),
+		Collector: collector(env), Headers: collectorHeaders(env), Tokens: h.spending.add,
 		Gauges: map[string]telemetry.Gauge{
 			"ready":            {Help: "1 while runs can start, 0 while the journal takes nothing or the server stops.", Read: ready},
 			"runs_active":      stat("Runs that have not ended.", func(s actors.Stats) float64 { return float64(s.Active) }),

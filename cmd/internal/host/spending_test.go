@@ -1,0 +1,86 @@
+package host
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// spend is a job that calls a model: in a sub-run, if it is told to.
+func spend(ctx context.Context, t *actors.TaskContext, below bool) (string, error) {
+	if below {
+		job, err := actors.Func("spend", spend).New([]byte("false"))
+		if err != nil {
+			return "", err
+		}
+		run, err := t.Start(ctx, job, actors.Options{})
+		if err == nil {
+			_, err = run.Wait(ctx)
+		}
+		return "", err
+	}
+	if err := t.Emit(messages.LLMStarted{Call: "m1", Model: "tiny"}, ""); err != nil {
+		return "", err
+	}
+	return "", t.Emit(messages.LLMCompleted{Call: "m1", Model: "tiny", Evidence: "done-marker", Verdict: "completed",
+		Usage: &messages.Usage{PromptTokens: 7, CompletionTokens: 5}}, "")
+}
+
+// A principal who has used the day's tokens, in sub-runs too, starts no run before the next day. Others do, and a key
+// finds the run that it started.
+func TestTokensOfADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it is midnight
+		time.Sleep(22 * time.Hour)
+		h := &Options{TokensPerDay: 20, program: &Program{}}
+		config := h.systemConfig()
+		metrics := h.newObserver(func() actors.Stats { return actors.Stats{} }, zero, zero)
+		defer metrics.Close()
+		config.Jobs, config.Observe = []actors.Definition{actors.Func("spend", spend)}, metrics.Observe
+		system, err := actors.New(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer system.Close(t.Context())
+		start := func(principal, input, key string) error {
+			_, err := system.Submit(t.Context(), messages.Request{Job: "spend", Input: []byte(input), Principal: principal, Key: key})
+			time.Sleep(time.Minute)
+			return err
+		}
+		for _, input := range []string{"false", "true"} {
+			if err := start("mia", input, input); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err = start("mia", "false", "")
+		answer := httptest.NewRecorder()
+		auth.Refuse(answer, err)
+		if answer.Code != 429 || answer.Header().Get("Retry-After") != "7080" ||
+			!strings.Contains(answer.Body.String(), "after 2000-01-02 00:00 UTC") {
+			t.Errorf("%d %v %s", answer.Code, answer.Header(), answer.Body)
+		}
+		if err := start("mia", "true", "true"); err != nil {
+			t.Errorf("a run that its key finds: %v", err)
+		}
+		if err := start("bob", "false", ""); err != nil {
+			t.Errorf("another caller: %v", err)
+		}
+		read := httptest.NewRecorder()
+		metrics.ServeHTTP(read, httptest.NewRequest("GET", "/metrics", nil))
+		if !strings.Contains(read.Body.String(), `lastword_model_tokens_total{direction="read",principal="mia"} 14`) {
+			t.Errorf("%s", read.Body)
+		}
+		time.Sleep(2 * time.Hour)
+		if err := start("mia", "false", ""); err != nil {
+			t.Errorf("the next day: %v", err)
+		}
+	})
+}
+
+func zero() float64 { return 0 }
