@@ -11,9 +11,10 @@ import (
 // A circle of up to 64 tokens is found after 4,096, and no sooner; what is counted does not depend on the pieces.
 func TestEndless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		circle := rapid.SliceOfN(rapid.StringMatching(`[ \n]{1,3}[a-zä-ü]{1,7}`), 1, 64).Draw(t, "circle")
+		circle := rapid.SliceOfN(rapid.StringMatching(`[ \n]{1,2}[a-zä-ü]{1,6}`), 1, 64).Draw(t, "circle")
 		before := rapid.StringMatching(`[A-Z. ]{0,50}`).Draw(t, "before")
-		text := before + strings.Repeat(strings.Join(circle, ""), 2*5000/len(circle))
+		const words = 4096 + 3*64 // and what is drawn before
+		text := before + strings.Repeat(strings.Join(circle, ""), words/len(circle)+1)
 		var whole, pieces decode.Endless
 		tokens, repeats := whole.Push(text)
 		n, again, at := 0, false, 0
