@@ -425,35 +425,3 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 }
-
-// A server may close a connection just when the next request comes on it. That request is sent again on a new one,
-// everywhere; one that had a new connection, or a byte of an answer, is not.
-func TestStaleConnection(t *testing.T) {
-	for name, ask := range map[string]func(*llm.Client) error{
-		"completion": func(c *llm.Client) error { return listen(t.Context(), c, hello()).err },
-		"models":     func(c *llm.Client) error { _, _, err := c.Models(t.Context()); return err },
-		"page":       func(c *llm.Client) error { _, err := c.Get(t.Context(), "/models", false); return err },
-	} {
-		m := testkit.NewModel(t)
-		c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
-		_, _ = c.Get(t.Context(), "/models", false) // returns when the connection is free
-		m.Answer(testkit.Cut())
-		m.AnswerTo("/v1/models", testkit.Cut())
-		before := len(m.Requests())
-		if err := ask(c); err != nil || m.Accepted() != 2 || len(m.Requests()) != before+2 && name != "models" {
-			t.Errorf("%s: %v after %d requests on %d connections", name, err, len(m.Requests())-before, m.Accepted())
-		}
-	}
-	for name, pieces := range map[string][]testkit.Piece{"new": {testkit.Cut()}, "reused": {testkit.Wire("HTT"), testkit.Cut()}} {
-		m := testkit.NewModel(t)
-		c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
-		if name == "reused" {
-			_, _ = c.Get(t.Context(), "/models", false)
-		}
-		before := len(m.Requests())
-		m.Answer(pieces...)
-		if h := listen(t.Context(), c, hello()); h.end.Verdict.Cause != messages.CauseTransportClosed || len(m.Requests()) != before+1 {
-			t.Errorf("%s: %s after %d requests", name, h, len(m.Requests())-before)
-		}
-	}
-}
