@@ -108,18 +108,29 @@ func (c *Client) rejection(status int, text []byte) error {
 	}
 	e := messages.Errorf(messages.CauseProviderError, "%s answers http %d: %s", c.base.Host, status, words)
 	e.Retryable = retryable(status)
-	return &rejected{e, status}
+	return &rejected{e, status, loading(status, text)}
 }
 
 // rejected keeps the status of a rejection.
 type rejected struct {
-	err    *messages.Error
-	status int
+	err     *messages.Error
+	status  int
+	loading bool
 }
 
 func (r *rejected) Error() string { return r.err.Message }
 
 func (r *rejected) Unwrap() error { return r.err }
+
+// StillLoading reports whether the error of Models is a server that is loading its model, and is not ready.
+func StillLoading(err error) bool {
+	r, ok := errors.AsType[*rejected](err)
+	return ok && r.loading
+}
+
+func loading(status int, body []byte) bool {
+	return status == http.StatusServiceUnavailable && bytes.Contains(bytes.ToLower(body), []byte("loading"))
+}
 
 // unsupported reports whether the server lacks the endpoint: by the status, or by unexpected JSON, because LM Studio
 // answers any path.
@@ -173,9 +184,7 @@ type Page struct {
 }
 
 // Loading reports whether the page says that the server is loading its model, and is not ready.
-func (p *Page) Loading() bool {
-	return p.Status == http.StatusServiceUnavailable && bytes.Contains(bytes.ToLower(p.Body), []byte("loading"))
-}
+func (p *Page) Loading() bool { return loading(p.Status, p.Body) }
 
 const pageBytes = 1 << 20
 

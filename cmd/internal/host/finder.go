@@ -28,8 +28,10 @@ func localServers() []string {
 		"http://127.0.0.1:11434/v1"}
 }
 
-// listTimeout is the timeout of a list of models.
-const listTimeout = 5 * time.Second
+const (
+	listTimeout  = 5 * time.Second        // of a list of models
+	loadingPause = 250 * time.Millisecond // between looks at a server that loads its model
+)
 
 // Check returns what is wrong with the endpoint, before a run starts.
 func (d *ModelFinder) Check(model string) error {
@@ -43,8 +45,26 @@ func (d *ModelFinder) Check(model string) error {
 	return err
 }
 
-// Find is a generate.FindModel.
+// Find is a generate.FindModel. It waits for a server that is loading its model, if no other has one.
 func (d *ModelFinder) Find(ctx context.Context, name string) (*generate.Model, error) {
+	late := messages.Errorf(messages.CauseStalled, "the server was still loading its model after %s", d.Endpoint.FirstToken())
+	waiting, stop := context.WithTimeoutCause(ctx, d.Endpoint.FirstToken(), late)
+	defer stop()
+	for {
+		m, err := d.look(ctx, name)
+		if !llm.StillLoading(err) {
+			return m, err
+		}
+		select {
+		case <-time.After(loadingPause):
+		case <-waiting.Done():
+			return nil, context.Cause(waiting)
+		}
+	}
+}
+
+// look asks each server once. If none has a model, its error is that of a server that is loading one.
+func (d *ModelFinder) look(ctx context.Context, name string) (*generate.Model, error) {
 	if d.Endpoint.BaseURL != "" || name != generate.AutoModel {
 		return d.onServer(ctx, d.Endpoint, name)
 	}
@@ -52,14 +72,19 @@ func (d *ModelFinder) Find(ctx context.Context, name string) (*generate.Model, e
 	if looked == nil {
 		looked = localServers()
 	}
+	none := providerError("no server with a model answers on this machine; start one, or name it with --base-url")
 	for _, url := range looked {
 		at := d.Endpoint
 		at.BaseURL, at.Guessed = url, true
-		if m, err := d.onServer(ctx, at, name); err == nil {
+		m, err := d.onServer(ctx, at, name)
+		if err == nil {
 			return m, nil
 		}
+		if llm.StillLoading(err) {
+			none = err
+		}
 	}
-	return nil, providerError("no server with a model answers on this machine; start one, or name it with --base-url")
+	return nil, none
 }
 
 // onServer returns the model on one server. A server that does not list its models may have it too.
@@ -76,6 +101,9 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 	looking, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	_, list, err := client.Models(looking)
+	if llm.StillLoading(err) {
+		return nil, err
+	}
 	if name == generate.AutoModel {
 		if m.Name, err = autoModel(at, list, err); err != nil {
 			return nil, err

@@ -136,6 +136,24 @@ func TestGenerateFindsAModel(t *testing.T) {
 	}
 }
 
+// A server that is loading its model is passed over for one that has a model, and else waited for.
+func TestGenerateWaitsForAModel(t *testing.T) {
+	loading, ready := testkit.NewModel(t), testkit.NewModel(t)
+	for name, by := range map[string]*ModelFinder{
+		ready.Host():   {Servers: []string{loading.URL(), ready.URL()}},
+		loading.Host(): {Endpoint: settings.Endpoint{BaseURL: loading.URL()}},
+	} {
+		t.Cleanup(by.Close)
+		loading.AnswerTo("/v1/models", testkit.JSON(503, `{"error":{"message":"Loading model"}}`))
+		if found, err := by.Find(t.Context(), generate.AutoModel); err != nil || found.Name != "scripted" || found.Server != name {
+			t.Errorf("want the model of %s: %+v, %v", name, found, err)
+		}
+		if loading.Unasked() > 0 {
+			t.Error("the server that is loading was not asked")
+		}
+	}
+}
+
 // A model that is named is asked on the server that is named, with the context that it has there.
 func TestGenerateKnowsTheContext(t *testing.T) {
 	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{

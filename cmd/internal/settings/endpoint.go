@@ -145,8 +145,11 @@ func (p *Endpoint) key() string {
 
 // StallTimeout is how long a run may be silent. It is longer than the timeouts of the client, whose errors say more.
 func (p *Endpoint) StallTimeout() time.Duration {
-	return max(cmp.Or(p.firstToken, 10*time.Minute), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
+	return max(p.FirstToken(), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
 }
+
+// FirstToken is how long a server may take to begin, which includes loading its model.
+func (p *Endpoint) FirstToken() time.Duration { return cmp.Or(p.firstToken, 10*time.Minute) }
 
 // LoadedModel returns a function that picks a model if the user names none: the first that the server has loaded, or
 // its only one. It returns "" for a server that does not list its models; such a server picks one itself.
