@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -276,4 +279,25 @@ func Recorded(transcript string) ([]Piece, error) {
 		pieces = append(pieces, HangUp())
 	}
 	return pieces, nil
+}
+
+// NewRecordedModel starts a [Model] that answers each path 50 times as a server did. paths maps a path to a transcript in
+// the folder, which has the extension txt. Of the edits, each odd one is replaced by the next in all transcripts.
+func NewRecordedModel(t testing.TB, folder string, paths map[string]string, edits ...string) *Model {
+	t.Helper()
+	m := NewModel(t)
+	for path, name := range paths {
+		text, err := os.ReadFile(filepath.Join(folder, name+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, err := Recorded(strings.NewReplacer(edits...).Replace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			m.AnswerTo(path, pieces...)
+		}
+	}
+	return m
 }

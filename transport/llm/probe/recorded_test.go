@@ -1,7 +1,6 @@
 package probe_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -10,25 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// realServer answers each path as a real server did, some of them many times.
-func realServer(t *testing.T, paths map[string]string) *testkit.Model {
-	t.Helper()
-	m := testkit.NewModel(t)
-	for path, name := range paths {
-		text, err := os.ReadFile("../testdata/real-wire/" + name + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pieces, err := testkit.Recorded(string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 50 {
-			m.AnswerTo(path, pieces...)
-		}
-	}
-	return m
-}
+const wire = "../testdata/real-wire"
 
 // Discovery and checks against what real servers answered, with their connections closed as recorded.
 func TestRecordedServers(t *testing.T) {
@@ -48,7 +29,7 @@ func TestRecordedServers(t *testing.T) {
 			"loaded": "PASS tiny:latest", "answers": "PASS ", "model-named": "PASS tiny", "terminator": "PASS ",
 			"context-size": "WARN 4096 tokens of the model's 32768 ; load the model with a larger context: lastword models load tiny:latest --context 16384"}},
 	} {
-		m := realServer(t, c.paths)
+		m := testkit.NewRecordedModel(t, wire, c.paths)
 		only := []string{"reachable", "path", "models", "loaded", "context-size", "answers", "model-named", "terminator"}
 		p, err := probe.Run(t.Context(), probe.Options{Config: llm.Config{BaseURL: m.URL(), Proxy: "none"}, Model: c.model, Only: only})
 		if err != nil || p.Server.Kind != c.kind {
@@ -67,7 +48,7 @@ func TestRecordedServers(t *testing.T) {
 			}
 		}
 	}
-	loading := realServer(t, map[string]string{"/v1/models": "llama-loading-chat", "/v1/chat/completions": "llama-loading-chat"})
+	loading := testkit.NewRecordedModel(t, wire, map[string]string{"/v1/models": "llama-loading-chat", "/v1/chat/completions": "llama-loading-chat"})
 	p, err := probe.Run(t.Context(), probe.Options{Config: llm.Config{BaseURL: loading.URL(), Proxy: "none"}, Only: []string{"path"}, First: 1})
 	if r := p.Results[0]; err != nil || r.Status != probe.Warn || r.Seen != "the server is loading its model" || strings.Contains(r.Remedy, "base-url") {
 		t.Errorf("%v, %+v", err, p.Results)
