@@ -124,7 +124,6 @@ func (h *Options) systemConfig() actors.Config {
 	if h.TokensPerDay > 0 {
 		h.spending = &spending{limit: h.TokensPerDay}
 		config.Admit = h.spending.admit
-
 	}
 	config.Drain = max(h.Drain, time.Nanosecond)
 	config.Ceilings = actors.Ceilings{WallClock: cmp.Or(h.timeout, day), Stall: day, Answer: 7 * day, Bytes: 1 << 30}

@@ -58,7 +58,9 @@ func TestTokensOfADay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err = start("mia", "false", "")
+		if err = start("mia", "false", ""); err == nil {
+			t.Fatal("a run begins after 24 tokens of 20")
+		}
 		answer := httptest.NewRecorder()
 		auth.Refuse(answer, err)
 		if answer.Code != 429 || answer.Header().Get("Retry-After") != "7080" ||
