@@ -77,7 +77,7 @@ func Load(root *cobra.Command, env environment.Variables, named string, reading 
 
 func configurationError(err error) error {
 	return &exit.Error{Code: exit.Configuration,
-		Err: fmt.Errorf("%w\nlastword config show lists the settings there are", err)}
+		Err: fmt.Errorf("%w\nthe flags of a command are its settings: lastword <command> --help lists them", err)}
 }
 
 // Files lists the files of settings. The first one wins.
