@@ -111,9 +111,9 @@ func TestTalkBeside(t *testing.T) {
 // A model with tools may ask the user, in place or line by line; each question gets its answer once.
 func TestTalkAsks(t *testing.T) {
 	m := testkit.NewModel(t)
-	ask := func(arguments string) {
+	ask := func(arguments, thanks string) { // with words of its own: the terminal may show again what it has shown
 		m.Answer(testkit.Call(0, "c", "ask_user", arguments), testkit.Finish("tool_calls"), testkit.Done())
-		m.Answer(testkit.Text("Thank you."), testkit.Finish("stop"), testkit.Done())
+		m.Answer(testkit.Text(thanks), testkit.Finish("stop"), testkit.Done())
 	}
 	told := func(answer string) {
 		t.Helper()
@@ -123,28 +123,28 @@ func TestTalkAsks(t *testing.T) {
 		}
 	}
 	s := talk(t, m, t.TempDir(), "--repository", garden(t))
-	for range 2 {
-		ask(`{"question":"Which bed?","options":["roses","ferns"]}`)
+	for second, thanks := range map[string]string{"ferns": "Thank you.", "sage": "Thanks again."} {
+		ask(`{"question":"Which bed?","options":["roses","`+second+`"]}`, thanks)
 		s.keys("Dig\r")
-		s.shows("2. ferns")
+		s.shows("2. " + second)
 		s.keys("9\r")
 		s.shows("answer with a number from 1 to 2")
 		s.keys("2\r")
-		s.shows("Thank you.")
-		told(`"content":"ferns"`)
+		s.shows(thanks)
+		told(`"content":"` + second + `"`)
 	}
-	ask(`{"question":"Sure?","confirm":true}`)
+	ask(`{"question":"Sure?","confirm":true}`, "As you wish.")
 	s.keys("Dig\r")
 	s.shows("Sure?")
 	s.keys("\x1b[27u") // Esc, as terminals with the keyboard protocol say it
-	s.shows("Thank you.")
+	s.shows("As you wish.")
 	told("the user declined to answer")
 	s.keys("\x04")
 	s.ends(exit.Completed)
 
 	s = start(t, []string{"LASTWORD_BASE_URL=" + m.URL(), "HOME=" + t.TempDir()}, "lastword", "chat", "--progress", "plain",
 		"--repository", garden(t))
-	ask(`{"question":"Which bed?","options":["roses","ferns"]}`)
+	ask(`{"question":"Which bed?","options":["roses","ferns"]}`, "Thank you.")
 	s.keys("Dig\r")
 	s.read("  2. ferns\n>", 1)
 	s.keys("1\r")
