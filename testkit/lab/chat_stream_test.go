@@ -59,9 +59,9 @@ func (w *counting) count(input, before, after string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	system, err := actors.New(w.Context(), actors.Config{Jobs: []actors.Definition{chat.Define(func(chat.Input) (chat.Config, error) {
-		return chat.Config{Stream: client.Stream}, nil
-	})}})
+	talk := chat.Define(func(chat.Input) (chat.Config, error) { return chat.Config{Stream: client.Stream}, nil })
+	talk.Models = nil // callers of the tool are programs: they may say all of the input
+	system, err := actors.New(w.Context(), actors.Config{Jobs: []actors.Definition{talk}})
 	if err != nil {
 		w.Fatal(err)
 	}
