@@ -41,7 +41,7 @@ type serveOptions struct {
 	rate            int
 	connections     int
 	allowLocal      bool
-	nano            http.Handler // behind the gate, at its own address
+	nano            http.Handler // behind auth, at its own address
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
@@ -183,7 +183,7 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 	return s.Check(cmd)
 }
 
-// listen opens the address, and guards all routes with the auth.
+// listen opens the address, and puts all routes behind auth.
 func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
 	config := auth.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
 		Rate: float64(s.rate), Open: max(s.connections/2, 1), Log: inside.Slog()}
