@@ -205,8 +205,11 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	}
 	if c.run == nil {
 		kept, err := f.system.archive.Next(ctx, c.id, c.after)
-		if err == nil && len(kept.Events) == 0 && !kept.Over {
-			err = f.system.unendable(c.id)
+		if err == nil && !kept.Over {
+			why := f.system.unendable(c.id) // nobody will wake a reader of such a run: it looks once more for the rest, and then leaves
+			if kept.More = kept.More || why != nil; len(kept.Events) == 0 {
+				err = why
+			}
 		}
 		_, never := errors.AsType[unstorable](err)
 		if c != f.runs[0] && (never || messages.CodeOf(err) == messages.CodeNotFound) { // a child that has not started, was forgotten, or cannot end

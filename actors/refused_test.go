@@ -90,6 +90,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
+		time.Sleep(time.Minute) // Close would speak of the second run while that is being set aside
 	})
 }
 

@@ -330,6 +330,9 @@ func (s *System) endRefused(old *activeRun, why unstorable) bool {
 		return s.ctx.Err() != nil
 	case head.Ended:
 		s.counts.ended.Add(1)
+		if old.parent != nil {
+			old.parent.post(overOf(old.id, fold.State()))
+		}
 		return true
 	}
 	r := s.newRun(old.id, old.job, *fold.Peek().Queued, old.parent)
