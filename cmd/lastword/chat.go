@@ -73,9 +73,7 @@ once.` + runExits(),
 	settings.Group(flags, "Tools", func() { c.box.AddFlags(cmd, flags) })
 	c.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { c.addRunFlags(cmd, flags, "10m") })
-	for _, name := range []string{"message", "context", "resume"} {
-		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
-	}
+	settings.FlagOnly(flags, "message", "context", "resume")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
 	return cmd
 }

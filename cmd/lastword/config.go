@@ -34,8 +34,9 @@ generate, and progress is --progress of all commands. The first of these that gi
 A command ignores the project's file if that belongs to the repository that the command reads: a repository must not
 steer the tool that reads it. --config .lastword.yaml reads it anyway.
 
-Tokens and keys come from the environment only, and are never shown: ` +
-			strings.Join(settings.SecretVariables(), ", ") + `.`,
+These come from the environment only. Tokens and keys are never shown:
+
+` + variables(),
 		Example: `  lastword config show --origin
   lastword config show >~/.config/lastword/config.yaml`,
 		Args: knownCommand,
@@ -43,6 +44,15 @@ Tokens and keys come from the environment only, and are never shown: ` +
 	}
 	cmd.AddCommand(configShowCommand(p), configPathCommand(p))
 	return cmd
+}
+
+// variables is a line for each variable that belongs to no flag.
+func variables() string {
+	var b strings.Builder
+	for _, v := range settings.Variables() {
+		fmt.Fprintf(&b, "  %-24s %s\n", v.Name, v.Meaning)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // setting is a key with its value, as config show --json prints it.
@@ -74,11 +84,8 @@ project's file even if a command that reads its repository would not.`,
 		Example: "  lastword config show --origin",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil)
+			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
 			if err != nil {
-				return err
-			}
-			if err := s.Apply(p.Secrets); err != nil {
 				return err
 			}
 			all := configured(s, p.Env)

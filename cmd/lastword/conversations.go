@@ -34,7 +34,7 @@ one begins with it.`,
 	}
 	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` of the --state of chat (default: the one that chat uses without it)")
 	settings.Must(cmd.MarkPersistentFlagDirname("state"))
-	settings.Must(cmd.PersistentFlags().SetAnnotation("state", settings.NotSetting, nil))
+	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	cmd.AddCommand(k.list(), k.show(), k.rename(), k.fork(), k.remove())
 	return cmd
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,7 +79,9 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 	e.table = terminal.NewTable(cmd.OutOrStdout(), &e.program.Display, doctorIDs())
 	e.found.OK = true
 	e.tell(version())
-	e.tell(e.settings(cmd))
+	for _, r := range e.settings(cmd) {
+		e.tell(r)
+	}
 	for _, r := range e.machine(cmd) {
 		e.tell(r)
 	}
@@ -132,16 +133,15 @@ func (e *doctorOptions) tell(r probe.Result) {
 }
 
 // settings takes what the command line does not set from the settings of prompt and generate.
-func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
+func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 	const id = "settings"
-	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
-	s, err := settings.Load(cmd.Root(), e.program.Env, e.program.ConfigFile, nil)
-	if err == nil {
-		err = s.Apply(e.program.Secrets)
-	}
+	s, err := settings.Load(cmd.Root(), e.program.Env, e.program.ConfigFile, nil, e.program.Secrets)
 	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return doctor.Finding(id, probe.Fail, remedy, "%s", first)
+		wrong, _ := errors.AsType[settings.Mistakes](err)
+		for _, m := range wrong {
+			found = append(found, doctor.Finding(id, probe.Fail, m.Remedy, "%s", m))
+		}
+		return found
 	}
 	for to, name := range map[*string]string{&e.at.BaseURL: "prompt.base-url", &e.at.KeyFile: "prompt.key-file",
 		&e.at.Proxy: "prompt.proxy", &e.at.CAFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out"} {
@@ -156,7 +156,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
 			files++
 		}
 	}
-	return doctor.Fine(id, "%s", terminal.Count(int64(files), "file"))
+	return []probe.Result{doctor.Fine(id, "%s", terminal.Count(int64(files), "file"))}
 }
 
 // server checks the server of models. It stops early if none answers.

@@ -99,7 +99,7 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 			switch {
 			case g.at.URL != "":
 				return g.runAt(cmd, append(args, ".")[0])
-			case g.at.TokenFile != "":
+			case cmd.Flags().Changed("token-file"):
 				return exit.BadUsage(cmd, errors.New("--token-file needs --server"), "")
 			}
 			if g.watches {
@@ -129,7 +129,10 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 		g.read.AddLimitFlags(flags)
 	})
 	settings.Group(flags, "Run", func() { g.addRunFlags(cmd, flags) })
-	settings.Group(flags, "Server", func() { g.addServerFlags(cmd, flags) })
+	settings.Group(flags, "Server", func() {
+		g.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
+		settings.FlagOnly(flags, "server") // a variable does not move a run to another machine
+	})
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.MarkFlagFilename("output"))

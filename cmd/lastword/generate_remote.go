@@ -23,15 +23,6 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-func (g *generateOptions) addServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&g.at.URL, "server", "", "`URL` of a server to run at, or unix:PATH")
-	flags.StringVar(&g.at.TokenFile, "token-file", "", "`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
-	for _, name := range []string{"server", "token-file"} {
-		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
-	}
-	settings.Must(cmd.MarkFlagFilename("token-file"))
-}
-
 // runAt runs the job at the server, and downloads its files.
 func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	if err := g.validateRemote(cmd); err != nil {

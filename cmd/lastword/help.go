@@ -84,10 +84,14 @@ func usageText(cmd *cobra.Command) string {
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}
-	for _, g := range append(cmd.Groups(), &cobra.Group{Title: "Commands:"}) {
+	groups := cmd.Groups()
+	if len(groups) < 2 {
+		groups = []*cobra.Group{{Title: "Commands:"}}
+	}
+	for _, g := range groups {
 		var lines strings.Builder
 		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() && sub.GroupID == g.ID {
+			if sub.IsAvailableCommand() && (sub.GroupID == g.ID || len(groups) == 1) {
 				fmt.Fprintf(&lines, "  %-*s  %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 			}
 		}

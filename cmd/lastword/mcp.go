@@ -55,9 +55,7 @@ SIGTERM end them at once.
 	s.Options.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Runs", func() { s.Store.AddState(cmd, flags) })
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
-	for _, name := range []string{"print-config", "url"} {
-		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
-	}
+	settings.FlagOnly(flags, "print-config", "url")
 	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd

@@ -82,7 +82,6 @@ A check that finds a fault is made once more before it says so. The questions co
 		"maximum `time` of silence before a token (default 1m, and 5m before the first)")
 	flags.DurationVar(&p.timeout, "timeout", 30*time.Minute, "maximum `time` of all checks")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
-	settings.Must(flags.SetAnnotation("write", settings.NotInProject, nil))
 	settings.Must(cmd.MarkFlagFilename("write", "json"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(),
 		cobra.ShellCompDirectiveNoFileComp)))

@@ -47,7 +47,7 @@ RUN is the id of a run, how an id begins, or last: the newest run.`,
 		runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
 	for _, sub := range cmd.Commands() {
 		sub.GroupID = settings.Working // for the settings of runs; its own flags are none
-		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.Must(sub.Flags().SetAnnotation(f.Name, settings.NotSetting, nil)) })
+		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.FlagOnly(sub.Flags(), f.Name) })
 		if sub.Name() != "ls" {
 			sub.ValidArgsFunction = completeRuns(at)
 		}
@@ -269,6 +269,8 @@ func planCommand(p *host.Program) *cobra.Command {
 	}
 	at.AddFlags(show, show.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	at.AddStateFlag(show)
+	show.GroupID = settings.Working // for the settings of its server
+	settings.FlagOnly(show.PersistentFlags(), "state")
 	cmd.AddCommand(show)
 	return cmd
 }

@@ -50,10 +50,7 @@ it may run while a server has the folder open.` + exitCodes(exit.Completed, exit
 // stateFolder is the folder that the flag names, or the one of the settings, or the usual one.
 func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*settings.Settings) string) (string, error) {
 	if flag == "" {
-		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil)
-		if err == nil {
-			err = s.Apply(p.Secrets)
-		}
+		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
 		if err != nil {
 			return "", err
 		}

@@ -44,8 +44,6 @@ starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` 
 		},
 	}
 	cmd.Flags().StringVar(&server, "server", "", "`URL` of the server (default "+host.DefaultServer+")")
-	settings.AlsoCalled(cmd.Flags(), "server", "LASTWORD_SERVER")
-	settings.Must(cmd.Flags().SetAnnotation("server", settings.NotInProject, nil))
 	return cmd
 }
 

@@ -31,24 +31,18 @@ type Remote struct {
 	State     string // the folder of a server
 }
 
-// AddFlags adds --server and --token-file. A project's file cannot give them: whoever wrote it could choose where
-// prompts and tokens go.
+// AddFlags adds --server and --token-file.
 func (r *Remote) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, server string) {
 	flags.StringVar(&r.URL, "server", "", server)
 	flags.StringVar(&r.TokenFile, "token-file", "", "`file` with the token that the server asks for")
-	settings.AlsoCalled(flags, "server", "LASTWORD_SERVER")
-	settings.AlsoCalled(flags, "token-file", "LASTWORD_TOKEN_FILE")
-	for _, name := range []string{"server", "token-file"} {
-		settings.Must(flags.SetAnnotation(name, settings.NotInProject, nil))
-	}
 	settings.Must(cobra.MarkFlagFilename(flags, "token-file"))
 }
 
 // Client returns a client of the server.
 func (r *Remote) Client() (*api.Client, error) {
 	token := ""
-	if file := cmp.Or(r.TokenFile, r.Program.Env.Get("LASTWORD_TOKEN_FILE")); file != "" {
-		data, err := os.ReadFile(file)
+	if r.TokenFile != "" {
+		data, err := os.ReadFile(r.TokenFile)
 		if err != nil {
 			return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the token: %w", err)}
 		}

@@ -230,10 +230,7 @@ the results that the others had in an earlier run; both runs need the same --sta
 	})
 	settings.Group(flags, "Server", func() { o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH") })
 	settings.Must(cmd.MarkFlagDirname("out"))
-	settings.Must(flags.SetAnnotation("param", settings.NotSetting, nil))
-	settings.Must(flags.SetAnnotation("dry-run", settings.NotSetting, nil))
-	settings.Must(flags.SetAnnotation("from", settings.NotSetting, nil))
-	settings.Must(flags.SetAnnotation("run", settings.NotSetting, nil))
+	settings.FlagOnly(flags, "param", "dry-run", "from", "run")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.endpoint)))
 	return cmd
 }

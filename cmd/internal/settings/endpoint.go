@@ -59,10 +59,6 @@ func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		flags.StringVar(&p.Proxy, "proxy", "", "`URL` of a proxy, or none; wins over the environment")
 		flags.StringVar(&p.CAFile, "ca-file", "", "PEM `file` of certificates to trust besides the system's")
 	})
-	for _, name := range []string{"base-url", "key-file", "proxy", "ca-file"} {
-		Must(flags.SetAnnotation(name, NotInProject, nil))
-	}
-	AlsoCalled(flags, "base-url", "LASTWORD_BASE_URL", "OPENAI_BASE_URL")
 	Must(cmd.MarkFlagFilename("key-file"))
 	Must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
 }
@@ -137,10 +133,10 @@ func (p *Endpoint) ProfileFile() string {
 
 // key is the server's key from the environment. OPENAI_API_KEY goes only to a server that the user named.
 func (p *Endpoint) key() string {
-	if key := p.Env.Get("LASTWORD_API_KEY"); key != "" || p.Guessed || p.BaseURL == "" {
+	if key := p.Env.Get(apiKey); key != "" || p.Guessed || p.BaseURL == "" {
 		return key
 	}
-	return p.Env.Get("OPENAI_API_KEY")
+	return p.Env.Get(openAIKey)
 }
 
 // StallTimeout is how long a run may be silent. It is longer than the timeouts of the client, whose errors say more.

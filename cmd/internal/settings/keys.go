@@ -19,19 +19,6 @@ type Key struct {
 	Flag *pflag.Flag
 }
 
-func (k Key) String() string { return k.Name }
-
-// NotInProject marks a flag that a project's file cannot set.
-const NotInProject = "lastword_own_only"
-
-// alsoVariables lists further environment variables that set a flag. The flag's own variable wins.
-const alsoVariables = "lastword_also_called"
-
-// AlsoCalled gives the flag's setting more environment variables.
-func AlsoCalled(flags *pflag.FlagSet, flag string, variables ...string) {
-	Must(flags.SetAnnotation(flag, alsoVariables, variables))
-}
-
 // Variable is the environment variable that sets the key, or that could.
 func (k Key) Variable(env environment.Variables) string {
 	for _, name := range k.Variables() {
@@ -43,10 +30,10 @@ func (k Key) Variable(env environment.Variables) string {
 }
 
 func (k Key) Variables() []string {
-	return append([]string{k.env()}, k.Flag.Annotations[alsoVariables]...)
+	return append([]string{k.env()}, specialOf(k).variables...)
 }
 
-func (k Key) notInProject() bool { _, own := k.Flag.Annotations[NotInProject]; return own }
+func (k Key) own() bool { return specialOf(k).own }
 
 func (k Key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
@@ -70,13 +57,19 @@ func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
 	return keys
 }
 
-// NotSetting marks a flag that is not a setting, because it makes the command do something else.
-const NotSetting = "lastword_not_setting"
+const notSetting = "lastword_not_setting"
+
+// FlagOnly says that flags are no settings, because they make the command do something else.
+func FlagOnly(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		Must(flags.SetAnnotation(name, notSetting, nil))
+	}
+}
 
 // flagKeys lists the keys of the flags, without --config and flags that are no settings.
 func flagKeys(flags *pflag.FlagSet, prefix string) (keys []Key) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		_, other := f.Annotations[NotSetting]
+		_, other := f.Annotations[notSetting]
 		if f.Name != "help" && prefix+f.Name != "config" && !f.Hidden && !other {
 			keys = append(keys, Key{prefix + f.Name, f})
 		}

@@ -9,16 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// SecretVariables are the environment variables with tokens and keys. No file can set them, and nothing shows them.
-func SecretVariables() []string {
-	return []string{"GH_TOKEN", "GITHUB_ACCESS_TOKEN", "LASTWORD_API_KEY", GitToken, GitTokens, GitTokensFile,
-		"OPENAI_API_KEY"}
-}
-
 // EnvironmentSecrets are the secrets in the environment. Secrets from files are added when the files are read.
 func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 	known := new(redact.Secrets)
-	for _, name := range append(SecretVariables(), TokenVariable) {
+	for _, name := range SecretVariables() {
 		value := env.Get(name)
 		switch {
 		case name == GitTokensFile:
@@ -54,6 +48,12 @@ func addPassword(known *redact.Secrets, address string) {
 // TokenVariable is the variable from which MCP clients take the token, in the settings that mcp --print-config
 // prints.
 const TokenVariable = "LASTWORD_TOKEN"
+
+// The variables with the keys of servers of models.
+const (
+	apiKey    = "LASTWORD_API_KEY"
+	openAIKey = "OPENAI_API_KEY"
+)
 
 // The variables with the tokens of Git hosts. GitToken is for GitHub; the others name the hosts.
 const (

@@ -1,19 +1,20 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
@@ -43,14 +44,15 @@ type layer struct {
 }
 
 // at is where the layer's file has the setting.
-func (l layer) at(name string) string { return fmt.Sprintf("%s:%d", l.File, lineOf(l.text, name)) }
+func (l layer) at(name string) place { return place{l.File, lineOf(l.text, name)} }
 
-// spelled is the name of the key in its layer, for errors.
-func (s *Settings) spelled(l layer, k Key) string {
+// unfit adds that the layer's value of the key is wrong.
+func (s *Settings) unfit(l layer, k Key, err error) {
 	if l.File == "" {
-		return k.Variable(s.env)
+		s.wrong.add(place{file: k.Variable(s.env)}, err.Error(), "correct the value")
+		return
 	}
-	return l.at(k.Name) + ": " + k.Name
+	s.wrong.add(l.at(k.Name), k.Name+": "+err.Error(), "correct the value")
 }
 
 // Settings are the values of the flags that the command line does not set.
@@ -58,26 +60,27 @@ type Settings struct {
 	Keys   []Key
 	env    environment.Variables
 	Layers []layer // strongest first
+	wrong  Mistakes
 }
 
-// Load reads the environment and the files. named is the file of --config, or ""; reading are the folders that the
-// command is about to read.
-func Load(root *cobra.Command, env environment.Variables, named string, reading []string) (*Settings, error) {
+// Load reads the environment and the files, and sets every flag that the command line does not set. named is the file
+// of --config, or ""; reading are the folders that the command is about to read. The error has all Mistakes.
+func Load(root *cobra.Command, env environment.Variables, named string, reading []string,
+	known *redact.Secrets) (*Settings, error) {
 	s := &Settings{Keys: KeysOf(root), env: env}
-	environment, err := s.environment()
-	s.Layers = append([]layer{environment}, Files(env, named, reading)...)
+	s.Layers = append([]layer{s.environment()}, Files(env, named, reading)...)
 	for i := range s.Layers[1:] {
-		err = errors.Join(err, s.read(&s.Layers[i+1]))
+		s.read(&s.Layers[i+1])
 	}
-	if err != nil {
-		return nil, configurationError(err)
+	s.apply(known)
+	if len(s.wrong) > 0 {
+		slices.SortFunc(s.wrong, func(a, b Mistake) int {
+			return cmp.Or(cmp.Compare(a.At.file, b.At.file), a.At.line-b.At.line, cmp.Compare(a.Says, b.Says))
+		})
+		return nil, &exit.Error{Code: exit.Configuration,
+			Err: fmt.Errorf("%w\nthe flags of a command are its settings: lastword <command> --help lists them", s.wrong)}
 	}
 	return s, nil
-}
-
-func configurationError(err error) error {
-	return &exit.Error{Code: exit.Configuration,
-		Err: fmt.Errorf("%w\nthe flags of a command are its settings: lastword <command> --help lists them", err)}
 }
 
 // Files lists the files of settings. The first one wins.
@@ -98,58 +101,58 @@ func Files(env environment.Variables, named string, reading []string) (files []l
 }
 
 // environment reads LASTWORD_X for the key x. It refuses variables that look like misspelled keys.
-func (s *Settings) environment() (layer, error) {
-	names, values := s.variables(), map[string]any{}
+func (s *Settings) environment() layer {
+	from := layer{Kind: "environment", Found: true, values: map[string]any{}}
 	for _, k := range s.Keys {
 		if value := s.env.Get(k.Variable(s.env)); value != "" {
-			values[k.Name] = value
+			from.values[k.Name] = value
 		}
 	}
-	var wrong error
+	names := s.variables()
 	for _, variable := range s.env {
 		name, _, _ := strings.Cut(variable, "=")
-		wrong = errors.Join(wrong, s.checkVariable(names, name))
+		if near, wrong := s.misspelled(names, name); wrong {
+			s.wrong.unknown(place{file: "environment"}, name, near)
+		}
 	}
-	tree := koanf.New(".")
-	err := tree.Load(confmap.Provider(values, "."), nil)
-	return layer{Kind: "environment", Found: true, values: tree.All()}, errors.Join(wrong, err)
+	return from
 }
 
-func (s *Settings) checkVariable(names []string, name string) error {
-	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || slices.Contains(SecretVariables(),
-		name) ||
-		name == "LASTWORD_CONFIG" || name == TokenVariable {
-		return nil
+// ofService matches what Kubernetes and Docker put into the environment of a program beside a service named lastword.
+var ofService = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(TCP|UDP|SCTP)\w*)$`)
+
+// misspelled tells whether the variable looks like a setting and is none. near is what was probably meant.
+func (s *Settings) misspelled(names []string, name string) (near string, wrong bool) {
+	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || ofService.MatchString(name) {
+		return "", false
 	}
-	if near := nearest(names, name); near != "" {
-		return unknown("environment", name, near)
-	}
-	command := func(k Key) bool {
+	near = nearest(names, name)
+	return near, near != "" || slices.ContainsFunc(s.Keys, func(k Key) bool {
 		prefix, _, deep := strings.Cut(k.Name, ".")
 		return deep && strings.HasPrefix(name, "LASTWORD_"+strings.ToUpper(prefix)+"_")
-	}
-	if slices.ContainsFunc(s.Keys, command) {
-		return unknown("environment", name, "")
-	}
-	return nil // not ours
+	})
 }
 
-func (s *Settings) read(from *layer) error {
+func (s *Settings) read(from *layer) {
 	info, err := os.Stat(from.File)
 	switch {
 	case missing(err) && from.Kind != "--config":
-		return nil
+		return
 	case err == nil && from.skipped:
 		from.Found = true
-		return nil
+		return
 	case err == nil && (info.IsDir() || from.Kind != "--config" && !info.Mode().IsRegular()):
 		err = fmt.Errorf("%s is not a file", from.File)
 	}
-	if err != nil {
-		return fmt.Errorf("cannot read the settings: %w", err)
+	if err == nil {
+		from.Found = true
+		from.text, err = ReadSettings(from.File)
 	}
-	from.Found = true
-	return s.load(from)
+	if err != nil {
+		s.wrong.add(place{file: "cannot read the settings"}, err.Error(), "name another file, or let yourself read this one")
+		return
+	}
+	s.load(from)
 }
 
 // missing reports whether the file does not exist. A home that is not a folder contains none.
@@ -157,21 +160,32 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-func (s *Settings) load(from *layer) error {
-	text, err := ReadSettings(from.File)
-	if err != nil {
-		return fmt.Errorf("cannot read the settings: %w", err)
-	}
+func (s *Settings) load(from *layer) {
 	tree := koanf.New(".")
-	if err := tree.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
-		return fmt.Errorf("%s: it is not YAML with a name for each setting: %w", from.File, err)
+	if err := tree.Load(rawbytes.Provider(from.text), yaml.Parser()); err != nil {
+		line, says := faultOf(err)
+		s.wrong.add(place{from.File, line}, "it is not YAML with a name for each setting: "+says,
+			"correct the line; lastword config show prints a file to compare with")
+		return
 	}
-	from.values, from.text = tree.All(), text
-	var wrong error
-	for _, name := range slices.Sorted(maps.Keys(from.values)) {
-		wrong = errors.Join(wrong, s.check(from, name))
+	from.values = tree.All()
+	for name := range from.values {
+		s.check(from, name)
 	}
-	return wrong
+}
+
+var lineOfFault = regexp.MustCompile(`line (\d+): `)
+
+// faultOf is the first fault of a text that is no YAML, with its line. The parser names no line for the first.
+func faultOf(err error) (line int, says string) {
+	says = strings.TrimPrefix(err.Error(), "yaml: ")
+	says = strings.TrimSpace(strings.TrimPrefix(says, "unmarshal errors:"))
+	says, _, _ = strings.Cut(says, "\n")
+	if at := lineOfFault.FindStringSubmatch(says); at != nil {
+		line, _ = strconv.Atoi(at[1]) // digits
+		says = strings.Replace(says, at[0], "", 1)
+	}
+	return max(line, 1), says
 }
 
 // lineOf is the line of the text that has the setting.
@@ -206,34 +220,30 @@ func ReadSettings(name string) ([]byte, error) {
 	return text, err
 }
 
-// check returns what is wrong with a setting of a file.
-func (s *Settings) check(from *layer, name string) error {
+// check adds what is wrong with a setting of a file.
+func (s *Settings) check(from *layer, name string) {
 	value := from.values[name]
 	k, ok := Find(s.Keys, name)
+	shown := terminal.Printable(name)
 	switch {
-	case ok && k.notInProject() && from.Kind == "project":
-		return fmt.Errorf("%s: %s is for the command line, the environment or your own file: a project's file does not "+
-			"say where prompts and keys go", from.at(name), k)
+	case ok && k.own() && from.Kind == "project":
+		s.wrong.add(from.at(name), k.Name+" is for the command line, the environment or your own file: a project's file does not "+
+			"say where prompts and keys go", "take it out; "+k.env()+" in the environment sets it")
 	case ok:
 		if err := k.fits(value); err != nil {
-			return fmt.Errorf("%s: %w", s.spelled(*from, k), err)
+			s.unfit(*from, k, err)
+			delete(from.values, name) // said once
 		}
-		return nil
 	case s.isSection(name) && (value == nil || isMap(value)):
 		delete(from.values, name)
-		return nil
+	case s.isSection(name):
+		s.wrong.add(from.at(name), shown+" is a command; its settings are names and values below it", "indent them: "+name+": {NAME: VALUE}")
 	case strings.Contains(strings.ToLower(name), "token"), strings.HasSuffix(strings.ToLower(name), "key"):
-		return fmt.Errorf("%s: %s: secrets come from the environment only: %s", from.at(name), terminal.Printable(name),
-			strings.Join(SecretVariables(), ", "))
+		s.wrong.add(from.at(name), shown+": secrets come from the environment only: "+strings.Join(SecretVariables(), ", "),
+			"take it out, and set the variable")
+	default:
+		s.wrong.unknown(from.at(name), shown, nearest(s.names(), name))
 	}
-	return unknown(from.at(name), name, nearest(s.names(), name))
-}
-
-func unknown(where, name, near string) error {
-	if near != "" {
-		return fmt.Errorf("%s: no setting is called %s; did you mean %s?", where, terminal.Printable(name), near)
-	}
-	return fmt.Errorf("%s: no setting is called %s", where, terminal.Printable(name))
 }
 
 func (s *Settings) names() []string {
@@ -244,10 +254,13 @@ func (s *Settings) names() []string {
 	return names
 }
 
-// variables lists the environment variables of the settings.
+// variables lists the environment variables of the program.
 func (s *Settings) variables() (names []string) {
 	for _, k := range s.Keys {
 		names = append(names, k.Variables()...)
+	}
+	for _, v := range Variables() {
+		names = append(names, v.Name)
 	}
 	return names
 }
@@ -266,23 +279,19 @@ func (s *Settings) Effective(k Key) (layer, any, bool) {
 	return layer{}, nil, false
 }
 
-// Apply sets every flag that the command line does not set.
-func (s *Settings) Apply(known *redact.Secrets) (wrong error) {
+// apply sets every flag that the command line does not set.
+func (s *Settings) apply(known *redact.Secrets) {
 	for _, k := range s.Keys {
 		from, value, ok := s.Effective(k)
 		if ok && !k.Flag.Changed {
 			if err := k.set(value); err != nil {
-				wrong = errors.Join(wrong, fmt.Errorf("%s: %w", s.spelled(from, k), err))
+				s.unfit(from, k, err)
 			}
 		}
 		if k.Flag.Name == "proxy" {
 			addPassword(known, k.Flag.Value.String())
 		}
 	}
-	if wrong != nil {
-		return configurationError(wrong)
-	}
-	return nil
 }
 
 // Origin is the source of the key's value, for people.
@@ -306,11 +315,8 @@ func Configure(cmd *cobra.Command, args []string, env environment.Variables, nam
 	if cmd.GroupID != Working {
 		return nil
 	}
-	s, err := Load(cmd.Root(), env, named, foldersRead(cmd, args))
+	s, err := Load(cmd.Root(), env, named, foldersRead(cmd, args), known)
 	if err != nil {
-		return err
-	}
-	if err := s.Apply(known); err != nil {
 		return err
 	}
 	quiet := cmd.Flags().Lookup("quiet")

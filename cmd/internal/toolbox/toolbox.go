@@ -30,16 +30,13 @@ type Flags struct {
 	Names []string
 }
 
-// AddFlags adds the flags. A project's file cannot give them those that start programs, or that name folders.
+// AddFlags adds the flags.
 func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.repository, "repository", "", "`folder` whose files the model may list, read and search")
 	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; a file that it replaces is kept, with a number")
 	f.AddServerFlag(cmd, flags)
 	flags.StringSliceVar(&f.Names, "tool", nil,
 		"`name` of a tool that the model may call, even to write, without asking you; * stands for any letters (default: all)")
-	for _, name := range []string{"repository", "out", "tool"} {
-		settings.Must(flags.SetAnnotation(name, settings.NotInProject, nil))
-	}
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	settings.Must(cmd.MarkFlagDirname("out"))
 }
@@ -58,7 +55,6 @@ func (f *Flags) About() string {
 // AddServerFlag adds the flag for MCP servers alone.
 func (f *Flags) AddServerFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools a chat's model may call")
-	settings.Must(flags.SetAnnotation("mcp-config", settings.NotInProject, nil))
 	settings.Must(cmd.MarkFlagFilename("mcp-config", "json"))
 }
 

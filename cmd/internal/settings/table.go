@@ -1,0 +1,116 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A setting is a flag: its name in files and its variable follow from the flag's name and command. This table has what
+// does not follow. Help, docs/cli.md, config show, doctor and the parser read it, and nothing else names a variable.
+
+// special is what is true of a setting besides.
+type special struct {
+	name      string   // the key, or the flag in every command that has it
+	variables []string // that set it, too; the flag's own variable wins
+	own       bool     // a project's file cannot set it: it says where prompts, keys and files go, or starts programs
+}
+
+var specials = []special{
+	{"base-url", []string{"LASTWORD_BASE_URL", "OPENAI_BASE_URL"}, true},
+	{"key-file", nil, true},
+	{"proxy", nil, true},
+	{"ca-file", nil, true},
+	{"server", []string{"LASTWORD_SERVER"}, true},
+	{"token-file", []string{"LASTWORD_TOKEN_FILE"}, true},
+	{"mcp-config", nil, true},
+	{"chat.repository", nil, true},
+	{"chat.out", nil, true},
+	{"chat.tool", nil, true},
+	{"provider.write", nil, true},
+}
+
+func specialOf(k Key) special {
+	i := slices.IndexFunc(specials, func(s special) bool { return s.name == k.Name || s.name == k.Flag.Name })
+	if i < 0 {
+		return special{}
+	}
+	return specials[i]
+}
+
+// Variable is an environment variable that belongs to no flag of a command.
+type Variable struct {
+	Name, Meaning string
+	Secret        bool // it is never shown
+}
+
+// Variables lists the variables that belong to no flag of a command.
+func Variables() []Variable {
+	return []Variable{
+		{"LASTWORD_CONFIG", "file of settings, as --config names one", false},
+		{"NO_COLOR", "print without colour, as --no-color does", false},
+		{"ACCESSIBLE", "redraw nothing, as screen readers need it", false},
+		{apiKey, "key of the server of models", true},
+		{openAIKey, "key of a server of models that you name", true},
+		{GitToken, "token for github.com", true},
+		{"GH_TOKEN", "token for github.com, if " + GitToken + " is not set", true},
+		{"GITHUB_ACCESS_TOKEN", "token for github.com, if neither is set", true},
+		{GitTokens, "tokens of Git servers, as host=token, with commas between them", true},
+		{GitTokensFile, "file with such tokens", true},
+		{TokenVariable, "token of lastword serve, in the settings that mcp --print-config prints for a client", true},
+	}
+}
+
+// SecretVariables are the environment variables with tokens and keys. No file can set them, and nothing shows them.
+func SecretVariables() (names []string) {
+	for _, v := range Variables() {
+		if v.Secret {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// place is a line of a file of settings. The line is 0 for the environment and for a file as a whole.
+type place struct {
+	file string // or the name of the variable
+	line int
+}
+
+func (p place) String() string {
+	if p.line == 0 {
+		return p.file
+	}
+	return fmt.Sprintf("%s:%d", p.file, p.line)
+}
+
+// Mistake is a setting that cannot be used.
+type Mistake struct {
+	At     place
+	Says   string // what is wrong
+	Remedy string
+}
+
+func (m Mistake) String() string { return m.At.String() + ": " + m.Says }
+
+// Mistakes is the error with all that is wrong with the settings.
+type Mistakes []Mistake
+
+func (m Mistakes) Error() string {
+	lines := make([]string, len(m))
+	for i, one := range m {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (m *Mistakes) add(at place, says, remedy string) { *m = append(*m, Mistake{at, says, remedy}) }
+
+// unknown adds a name that no setting has. near is the one that was probably meant, or "".
+func (m *Mistakes) unknown(at place, name, near string) {
+	if near == "" {
+		m.add(at, "no setting is called "+name, "take it out; lastword config show lists the settings")
+		return
+	}
+	m.add(at, fmt.Sprintf("no setting is called %s; did you mean %s?", name, near), "write "+near)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages/redact"
+)
+
+// nobody is an address at which nobody listens.
+const nobody = "http://127.0.0.1:1"
+
+// cheapest is a short form of each command, without the program's name. FOLDER is an empty folder, FILE an llms.txt
+// and PLAN a plan.
+var cheapest = []string{
+	"chat -m hi", "check FILE", "completion bash", "config path", "config show", "conversations ls",
+	"conversations fork c_none", "conversations rename c_none x", "conversations rm c_none", "conversations show c_none",
+	"doctor --base-url " + nobody, "generate FOLDER --out FOLDER", "help version", "man FOLDER", "mcp --print-config codex",
+	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
+	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "runs answer r_none yes",
+	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
+	"runs watch r_none", "serve --unix FILE/x", "state check --state FOLDER", "token add a --file FOLDER/tokens",
+	"token list --file FOLDER/tokens", "token remove a --file FOLDER/tokens", "ui --server " + nobody, "version",
+}
+
+// Each documented variable that several commands read leaves every command working: it ends as it does without them.
+func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
+	root, forms := rootCommand(new(host.Program)), map[*cobra.Command]string{}
+	for _, form := range cheapest {
+		cmd, _, err := root.Find(strings.Fields(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms[cmd] = form
+	}
+	for cmd := range leaves(root) {
+		if forms[cmd] == "" {
+			t.Errorf("%s has no form in this test", cmd.CommandPath())
+		}
+	}
+	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody}
+	empty := filepath.Join(t.TempDir(), "empty")
+	write(t, empty, "")
+	all := []string{"LASTWORD_BASE_URL=" + nobody, "OPENAI_BASE_URL=" + nobody, "LASTWORD_SERVER=" + nobody,
+		"LASTWORD_TOKEN_FILE=" + empty, "LASTWORD_PROGRESS=plain", "LASTWORD_NO_COLOR=true"}
+	for _, v := range settings.Variables() {
+		value := "swordfish-" + v.Name
+		if strings.HasSuffix(v.Name, "_FILE") || v.Name == "LASTWORD_CONFIG" {
+			value = empty
+		}
+		all = append(all, v.Name+"="+value)
+	}
+	for _, form := range cheapest {
+		var codes [2]ran
+		for i, env := range [][]string{bare, all} {
+			folder := t.TempDir()
+			write(t, filepath.Join(folder, "llms.txt"), "# Garden\n\n> Peas.\n")
+			write(t, filepath.Join(folder, "plan.yaml"), "name: first\nsteps:\n  - {name: look, read: {run: r_x, name: llms.txt}}\n")
+			words := strings.Fields(strings.NewReplacer("FOLDER", folder, "FILE", filepath.Join(folder, "llms.txt"),
+				"PLAN", filepath.Join(folder, "plan.yaml")).Replace(form))
+			codes[i] = run(t, env, words...)
+		}
+		if codes[0].code != codes[1].code {
+			t.Errorf("lastword %s exits with %d, and with all shared variables set with %d: %s", form, codes[0].code,
+				codes[1].code, codes[1].stderr)
+		}
+	}
+}
+
+// leaves yields the commands that do something.
+func leaves(cmd *cobra.Command) map[*cobra.Command]bool {
+	all := map[*cobra.Command]bool{}
+	for _, sub := range cmd.Commands() {
+		if sub.HasSubCommands() {
+			for leaf := range leaves(sub) {
+				all[leaf] = true
+			}
+		} else if !sub.Hidden {
+			all[sub] = true
+		}
+	}
+	return all
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each documented variable sets its flag, and no other command minds.
+func TestEachVariableSetsItsFlag(t *testing.T) {
+	for _, k := range settings.KeysOf(rootCommand(new(host.Program))) {
+		for _, name := range k.Variables() {
+			value := fitting(k.Flag)
+			root := rootCommand(new(host.Program))
+			s, err := settings.Load(root, []string{name + "=" + value}, "", nil, new(redact.Secrets))
+			if err != nil {
+				t.Errorf("%s=%s: %v", name, value, err)
+				continue
+			}
+			set, _ := settings.Find(s.Keys, k.Name)
+			if from, got, ok := s.Effective(set); !ok || from.Kind != "environment" || got != value {
+				t.Errorf("%s=%s leaves %s at %s", name, value, k.Name, set.Flag.Value)
+			}
+		}
+	}
+}
+
+// fitting is a value that the flag takes.
+func fitting(f *pflag.Flag) string {
+	words := strings.Split(f.Value.Type(), "|")
+	for _, value := range []string{words[len(words)-1], "true", "3", "90s", "[]", "{}"} {
+		if f.Value.Set(value) == nil {
+			return value
+		}
+	}
+	return ""
+}
