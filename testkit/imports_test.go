@@ -212,7 +212,7 @@ var rules = []rule{{
 	ours: []string{"messages"},
 }, {
 	pkgs: "transport/door",
-	ours: []string{"messages", "messages/model", "transport/door/*"},
+	ours: []string{"messages", "messages/model", "messages/words", "transport/door/*"},
 	libs: []string{"github.com/coder/websocket"},
 }, {
 	pkgs:  "transport/nano",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -98,12 +99,11 @@ func (d *Door) Late(batch []messages.Event, opened time.Time) {
 	}
 }
 
-// Job returns the job of the name. Errors: invalid_input, which lists the names.
+// Job returns the job of the name. Errors: invalid_input, which says which was probably meant.
 func (d *Door) Job(name string) (messages.JobInfo, error) {
 	job, ok := d.jobs[name]
 	if !ok {
-		names := slices.Sorted(maps.Keys(d.jobs))
-		return job, messages.InvalidInput("there is no job %.100q; this server has %q", name, names)
+		return job, messages.InvalidInput("there is no job %.100q%s", name, words.Meant(name, slices.Sorted(maps.Keys(d.jobs))))
 	}
 	return job, nil
 }
