@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -37,102 +38,117 @@ func (d *Door) Follow(ctx context.Context, out Out, id messages.RunID, follow me
 	defer d.Enter()()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f := &following{reader: r, out: out, mu: out.lock(), every: d.Heartbeat, cancel: cancel}
+	h := d.Heartbeats(out, r.Beat, cancel)
+	defer h.Stop()
 	if snapshot := follow.Snapshot; snapshot != nil {
 		follow.Snapshot = func(s messages.State) {
-			_, _ = f.do(func() (bool, error) { snapshot(s); return s.Status.IsEnded(), nil }) // the next write fails too
+			_ = h.Do(func() (bool, error) { snapshot(s); return s.Status.IsEnded(), nil }) // the next write fails too
 		}
 	}
-	defer f.stop()
 	opened := time.Now()
-	if _, err := f.do(func() (bool, error) { return false, nil }); err != nil {
+	if err := h.Do(func() (bool, error) { return false, nil }); err != nil {
 		return err
 	}
 	for batch, err := range d.Runs.Follow(ctx, id, follow) {
-		done := false
 		if err == nil {
-			done, err = f.do(func() (bool, error) { return r.Events(batch) })
+			err = h.Do(func() (bool, error) { return r.Events(batch) })
 		}
 		if err != nil {
-			return f.refuse(ctx, err)
+			return refuse(ctx, h, r, err)
 		}
 		d.Late(batch, opened)
-		if done {
+		if h.over {
 			return nil
 		}
 	}
-	if f.over {
+	if h.over {
 		return nil
 	}
-	return f.refuse(ctx, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run"))
-}
-
-// following is one call of Follow.
-type following struct {
-	reader Reader
-	out    Out
-	mu     *sync.Mutex
-	every  time.Duration
-	cancel context.CancelCauseFunc
-	beat   *time.Timer
-	over   bool // the client has all that it gets
-}
-
-// do writes and flushes. Then the connection may be idle for the time of a heartbeat.
-func (f *following) do(write func() (done bool, err error)) (done bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	done, err = write()
-	f.over = done
-	if flushed := f.out.Flush(); err == nil {
-		err = flushed
-	}
-	if f.beat == nil {
-		f.beat = time.AfterFunc(f.every, f.heartbeat)
-	} else {
-		f.beat.Reset(f.every)
-	}
-	return done, err
-}
-
-// heartbeat keeps proxies and clients from taking a silent run for a dead connection. None is written once the answer is
-// over, not even by a beat that waited for the lock meanwhile: net/http panics where a handler has returned.
-func (f *following) heartbeat() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.over {
-		return
-	}
-	f.reader.Beat()
-	if err := f.out.Flush(); err != nil {
-		f.cancel(err)
-		return
-	}
-	f.beat.Reset(f.every)
-}
-
-func (f *following) stop() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.over = true
-	if f.beat != nil {
-		f.beat.Stop()
-	}
+	return refuse(ctx, h, r, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run"))
 }
 
 // refuse tells the client why there is nothing more, if it still reads.
-func (f *following) refuse(ctx context.Context, err error) error {
+func refuse(ctx context.Context, h *Heartbeats, r Reader, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.over = true
-	if !errors.Is(err, context.Canceled) {
-		f.reader.Refuse(err)
-		_ = f.out.Flush() // the caller breaks the connection
-	}
+	_ = h.Do(func() (bool, error) { // the caller breaks the connection
+		if !errors.Is(err, context.Canceled) {
+			r.Refuse(err)
+		}
+		return true, nil
+	})
 	return err
+}
+
+// Heartbeats have one writer at a time write to a client, flush what it wrote, and write heartbeats, which keep proxies and
+// clients from taking a silent answer for a dead connection.
+type Heartbeats struct {
+	out   Out
+	mu    *sync.Mutex
+	beat  func()
+	lost  context.CancelCauseFunc
+	every time.Duration
+	timer *time.Timer
+	over  bool // nothing more is written
+}
+
+// Heartbeats calls beat, which writes, where nothing was written for the time of a heartbeat, and lost where the client does
+// not take that. The caller must call Stop before it leaves the answer.
+func (d *Door) Heartbeats(out Out, beat func(), lost context.CancelCauseFunc) *Heartbeats {
+	h := &Heartbeats{out: out, mu: out.lock(), beat: beat, lost: lost, every: d.Heartbeat}
+	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // which reads timer
+	h.timer.Reset(h.every)
+	return h
+}
+
+// errOver means that the answer is over.
+var errOver = errors.New("the answer is over")
+
+// Do writes and flushes. done says that the client has all that it is to get: after that and after Stop, Do returns an
+// error and does not write.
+func (h *Heartbeats) Do(write func() (done bool, err error)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return errOver
+	}
+	done, err := write()
+	h.over = done
+	if flushed := h.out.Flush(); err == nil {
+		err = flushed
+	}
+	h.timer.Reset(h.every)
+	return err
+}
+
+// Within has the next heartbeat come in that time, if nothing is written before.
+func (h *Heartbeats) Within(d time.Duration) { h.timer.Reset(min(d, h.every)) }
+
+// heartbeat writes none while somebody else writes, who then sets the next one, and none once the answer is over:
+// net/http panics where a handler has returned.
+func (h *Heartbeats) heartbeat() {
+	if !h.mu.TryLock() {
+		return
+	}
+	defer h.mu.Unlock()
+	if h.over {
+		return
+	}
+	h.beat()
+	if err := h.out.Flush(); err != nil {
+		h.lost(err)
+		return
+	}
+	h.timer.Reset(h.every)
+}
+
+// Stop ends the heartbeats. Nothing is written after it returns.
+func (h *Heartbeats) Stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+	h.timer.Stop()
 }
 
 // UntilDrain returns a context that ends with ErrDraining when the server of the request stops. The caller must call

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Stream writes an HTTP answer that has no length: frames as they come. [Door.Follow] adds heartbeats.
+// Stream writes an HTTP answer that has no length: frames as they come. [Heartbeats] keep it open.
 type Stream struct {
-	door    *Door
-	w       http.ResponseWriter
-	control *http.ResponseController
+	door        *Door
+	w           http.ResponseWriter
+	contentType string
 
-	mu     sync.Mutex
-	buffer []byte // of buffers; nil between two frames, so that an idle stream holds none
-	begun  bool
-	err    error // why the client gets nothing more
+	mu      sync.Mutex
+	buffer  []byte // of buffers; nil between two frames, so that an idle stream holds none
+	begun   bool
+	flushed bool
+	err     error // why the client gets nothing more
 }
 
 // buffers are for frames and messages.
@@ -28,19 +29,30 @@ func keep(buffer []byte) {
 	}
 }
 
-// Stream begins an answer of status 200. The first Flush sends its header.
+// Stream returns an answer of status 200, which begins with the first frame or Flush. Until then w can be answered in
+// another way.
 func (d *Door) Stream(w http.ResponseWriter, contentType string) *Stream {
-	h := w.Header()
-	h.Set("Content-Type", contentType)
+	return &Stream{door: d, w: d.Timed(w), contentType: contentType}
+}
+
+// Begun reports whether the answer has begun.
+func (s *Stream) Begun() bool { return s.begun }
+
+func (s *Stream) begin() {
+	if s.begun {
+		return
+	}
+	s.begun = true
+	h := s.w.Header()
+	h.Set("Content-Type", s.contentType)
 	h.Set("Cache-Control", "no-cache, no-store")
 	h.Set("X-Accel-Buffering", "no")
-	w = d.Timed(w)
-	w.WriteHeader(http.StatusOK)
-	return &Stream{door: d, w: w, control: http.NewResponseController(w)}
+	s.w.WriteHeader(http.StatusOK)
 }
 
 // Append has f append to what the next Flush sends.
 func (s *Stream) Append(f func(b []byte) []byte) {
+	s.begin()
 	if s.buffer == nil {
 		s.buffer = *buffers.Get().(*[]byte)
 	}
@@ -80,16 +92,18 @@ func AppendEvent(b []byte, name string, data []byte) []byte {
 
 // Flush sends what was written. A client that does not read it in time loses its connection.
 func (s *Stream) Flush() error {
-	if s.err != nil || len(s.buffer) == 0 && s.begun {
+	if s.err != nil || len(s.buffer) == 0 && s.flushed {
 		return s.err
 	}
-	if s.begun = true; len(s.buffer) > 0 {
-		_, s.err = s.w.Write(s.door.Redact(s.buffer))
-		keep(s.buffer)
+	s.begin()
+	if s.flushed = true; len(s.buffer) > 0 {
+		if _, s.err = s.w.Write(s.door.Redact(s.buffer)); s.err == nil {
+			keep(s.buffer) // HTTP/2 may still read the buffer of a write that failed
+		}
 		s.buffer = nil
 	}
 	if s.err == nil {
-		s.err = s.control.Flush()
+		s.err = http.NewResponseController(s.w).Flush()
 	}
 	return s.err
 }
@@ -123,7 +137,7 @@ func (w *timed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *timed) Write(data []byte) (int, error) {
 	written := 0
 	for {
-		if now := time.Now(); w.deadline.Sub(now) < w.timeout/2 {
+		if now := time.Now(); w.deadline.Sub(now) <= w.timeout/2 {
 			w.deadline = now.Add(w.timeout)
 			// A connection without deadlines ends with its request.
 			_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline)

@@ -38,8 +38,7 @@ type Config struct {
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
 	// Name, Title and Version tell clients who serves; Instructions what for.
 	Name, Title, Version, Instructions string
-	// Redact gives what a client is to read without what none is, such as a secret of the process; nil gives it as it
-	// is. It is called by many goroutines.
+	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
 	Redact func(message []byte) []byte
 	// Log is for operators; nil is silent.
 	Log *zap.Logger
@@ -71,7 +70,8 @@ type Server struct {
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
 	config = config.withDefaults()
-	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open})
+	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
+		Redact: config.Redact})
 	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{},
 		readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
@@ -82,7 +82,7 @@ func New(config Config) *Server {
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
-		Resume: public(s.resume), Redact: config.Redact, KeepAlive: config.Heartbeat, Idle: config.Idle})
+		Resume: public(s.resume), Door: to, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // they are ours
 	}

@@ -73,9 +73,8 @@ func (x *Exchange) runBatch() outcome {
 			request.fail = x.table.add(each, x.server.config.Requests)
 		}
 		if request.fail != nil {
-			f, _ := answerFrame(request.id, outcome{fail: request.fail}) // an error always can
-			out.answer(f, request.fail)
-			f.free()
+			message, _ := encodeAnswer(request.id, outcome{fail: request.fail}) // an error always can
+			out.answer(message, request.fail)
 			continue
 		}
 		running.Go(func() {
@@ -98,13 +97,11 @@ type batchStream struct {
 	answered *[]byte
 }
 
-func (b *batchStream) send(f *frame, _ bool) error { return b.x.write(f) }
+func (b *batchStream) send(id string, message []byte) error { return b.x.write(id, message) }
 
-func (b *batchStream) answer(f *frame, _ *Error) {
-	*b.answered = bytes.Clone(f.json())
+func (b *batchStream) answer(message []byte, _ *Error) {
+	*b.answered = message
 	b.x.held.Add(b.each.held.Swap(0))
 }
 
 func (b *batchStream) takesEvents() bool { return b.x.out.takesEvents() }
-
-func (b *batchStream) abortWrite() { b.x.out.abortWrite() }

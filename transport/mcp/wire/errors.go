@@ -28,12 +28,12 @@ var errEnded = errors.New("the request has its answer")
 
 // Error is a JSON-RPC error.
 type Error struct {
-	Code    int
-	Message string
-	Data    any
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
 	// Scope, if set, is the scope that the caller's token lacks. Over HTTP the answer then has status 403 and names
 	// the scope in WWW-Authenticate.
-	Scope auth.Scope
+	Scope auth.Scope `json:"-"`
 }
 
 // Error returns the message.

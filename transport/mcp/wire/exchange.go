@@ -32,21 +32,18 @@ type Exchange struct {
 	override     atomic.Pointer[outcome]
 	place        atomic.Pointer[string] // the event id of the newest place to go on from
 
-	waiting  atomic.Int32 // writers that wait for mu
-	mu       sync.Mutex   // held while a message is written, which a slow client can delay
+	mu       sync.Mutex // held while a message is written, which a slow client can delay
 	answered bool
 }
 
 // stream is where an exchange writes. Its methods are called under the exchange's lock.
 type stream interface {
-	// send writes a notification or a question. more says that another writer waits.
-	send(f *frame, more bool) error
+	// send writes a notification or a question. id is that of the event, or "".
+	send(id string, message []byte) error
 	// answer writes the answer. fail is its error, or nil.
-	answer(f *frame, fail *Error)
+	answer(message []byte, fail *Error)
 	// takesEvents reports whether the client reads messages before the answer.
 	takesEvents() bool
-	// abortWrite ends a blocked write soon. It is called without the lock.
-	abortWrite()
 }
 
 // outcome is a handler's result or error.
@@ -128,28 +125,24 @@ func (x *Exchange) Fail(e *Error) {
 }
 
 func (x *Exchange) notify(eventID, method string, params any) error {
-	f, err := callFrame(eventID, "", method, params)
+	message, err := encode(outgoing{Method: method, Params: params})
 	if err != nil {
 		return err
 	}
-	defer f.free()
-	return x.write(f)
+	return x.write(eventID, message)
 }
 
 // write writes the message, unless the exchange is answered or its client has disconnected.
-func (x *Exchange) write(f *frame) error {
-	x.server.redact(f)
-	x.waiting.Add(1)
+func (x *Exchange) write(eventID string, message []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	more := x.waiting.Add(-1) > 0
 	if x.answered {
 		return errEnded
 	}
 	if x.ctx.Err() != nil {
 		return context.Cause(x.ctx)
 	}
-	if err := x.out.send(f, more); err != nil {
+	if err := x.out.send(eventID, message); err != nil {
 		x.disconnected()
 		return context.Cause(x.ctx)
 	}
@@ -162,7 +155,9 @@ func (x *Exchange) stop(cause error) {
 		x.noAnswer.Store(true)
 	}
 	x.cancel(cause)
-	x.out.abortWrite()
+	if p, ok := x.out.(*response); ok {
+		p.abort()
+	}
 }
 
 // abandon stops the exchange of a client that the answer cannot or must not reach.
@@ -250,11 +245,14 @@ func (r *requestTable) close(cause error) bool {
 	return first
 }
 
+// longAnswers is how many answers as long as the longest message fit into memory at a time.
+const longAnswers = 16
+
 // Hold reserves memory for a long answer until it is written, which a slow client can delay. It returns false if
-// there is no room: all long answers together may take 16 times the longest message.
+// there is no room.
 func (x *Exchange) Hold(bytes int64) bool {
 	s := x.server
-	if s.answerBytes.Add(bytes) > longMessages*s.config.Message {
+	if s.answerBytes.Add(bytes) > longAnswers*s.config.Message {
 		s.answerBytes.Add(-bytes)
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -43,7 +44,7 @@ func seeds() []string {
 }
 
 func newFuzzed(t testing.TB) *fixture {
-	return newFixture(t, wire.Config{Message: 1 << 20, KeepAlive: time.Millisecond, Methods: map[string]wire.Method{
+	return newFixture(t, wire.Config{Message: 1 << 20, Door: door.New(door.Config{Heartbeat: time.Millisecond}), Methods: map[string]wire.Method{
 		"x/ok":      ok,
 		"x/set":     func(context.Context, *wire.Exchange) (any, error) { return json.RawMessage(`{"_meta":1}`), nil },
 		"tasks/get": func(context.Context, *wire.Exchange) (any, error) { return nil, &wire.Error{Code: mcp.INVALID_PARAMS} },

@@ -82,19 +82,17 @@ func (x *Exchange) finish(o outcome) {
 	if x.session != nil {
 		x.session.withdrawAll(x)
 	}
-	f, err := answerFrame(x.msg.id, o)
+	message, err := encodeAnswer(x.msg.id, o)
 	if err != nil {
 		x.server.log.Error("a result cannot be encoded as JSON", zap.String("method", x.msg.method), zap.Error(err))
 		o = outcome{fail: internalError()}
-		f, _ = answerFrame(x.msg.id, o)
+		message, _ = encodeAnswer(x.msg.id, o)
 	}
-	defer f.free()
-	x.server.redact(f)
-	x.answer(f, o)
+	x.answer(message, o.fail)
 }
 
 // answer frees the request's id before the client can see the answer and use the id again.
-func (x *Exchange) answer(f *frame, o outcome) {
+func (x *Exchange) answer(message []byte, fail *Error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.table.remove(x)
@@ -102,7 +100,7 @@ func (x *Exchange) answer(f *frame, o outcome) {
 	if x.noAnswer.Load() {
 		return
 	}
-	x.out.answer(f, o.fail)
+	x.out.answer(message, fail)
 }
 
 // logPanic is deferred where a panic has no request to fail.

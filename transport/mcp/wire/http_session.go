@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -90,14 +89,13 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	defer s.touch()
 	x := s.server.newExchange(r.Context(), m, s, &s.requestTable)
 	x.key, x.name = s.server.key(m), s.id
-	session := ""
-	if m.method == methodInitialize {
-		session = s.id
-	}
-	x.respond(w, r, session)
+	p := x.respond(w, r)
 	switch err := x.table.add(x, s.server.config.Requests); err {
 	case nil:
-		x.serve(r)
+		if m.method == methodInitialize {
+			w.Header().Set(mcp.HeaderSessionID, s.id)
+		}
+		p.serve(r)
 	case errClosed:
 		sessionNotFound(w)
 	case errBusy:
@@ -110,7 +108,7 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 
 // serveGet opens a session's stream for messages that belong to no request.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
-	if len(r.Header["Accept"]) == 0 || !accepts(r).events {
+	if len(r.Header["Accept"]) == 0 || !accepts(r, typeEvents) {
 		refuse(w, http.StatusNotAcceptable, nil,
 			errorf(mcp.INVALID_REQUEST, "a client that opens a stream must accept text/event-stream: add it to Accept"))
 		return
@@ -127,61 +125,30 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	if session == nil {
 		return
 	}
+	w.Header().Set(mcp.HeaderSessionID, session.id)
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	e := s.newEventStream(w, r)
-	e.session = session.id
-	p := &sessionStream{leave: leave, write: func(f *frame) error {
-		s.redact(f)
-		if err := e.put(f, f.event()); err != nil {
-			return err
-		}
-		return e.flush()
+	stream := s.config.Door.Stream(w, typeEvents)
+	beats := s.config.Door.Heartbeats(stream, func() { _, _ = stream.WriteString(comment) }, func(error) { leave() })
+	defer beats.Stop()
+	p := &sessionStream{leave: leave, write: func(message []byte) error {
+		return beats.Do(func() (bool, error) {
+			appendMessage(stream, "", message)
+			return false, nil
+		})
 	}}
 	if !session.attach(p) {
 		sessionNotFound(w)
 		return
 	}
-	session.pump(ctx, p, &e, s.config.KeepAlive)
-}
-
-// pump writes to the stream until the client disconnects, its token is revoked or the session ends. Nothing is
-// written after that.
-func (s *Session) pump(ctx context.Context, p *sessionStream, e *eventStream, keepAlive time.Duration) {
-	defer e.end()
-	defer context.AfterFunc(ctx, func() { s.abortWrite(p, e) })()
-	defer p.close()
-	defer s.detach(p)
-	p.mu.Lock()
-	e.begin()
-	err := e.flush()
-	p.mu.Unlock()
-	done := s.Done()
-	timer := time.NewTimer(keepAlive)
-	defer timer.Stop()
-	for err == nil {
-		select {
-		case <-ctx.Done():
-			return
-		case <-done:
-			return
-		case <-timer.C:
-			var next time.Duration
-			p.mu.Lock()
-			next, err = e.keepAliveNow(keepAlive, keepAliveComment)
-			p.mu.Unlock()
-			timer.Reset(next)
-		}
-	}
-}
-
-// abortWrite ends a write that blocks on a client that has disconnected.
-func (s *Session) abortWrite(p *sessionStream, e *eventStream) {
-	if p.mu.TryLock() {
-		p.mu.Unlock()
+	defer session.detach(p)
+	if beats.Do(func() (bool, error) { return false, nil }) != nil {
 		return
 	}
-	e.abortWrite()
+	select {
+	case <-ctx.Done(): // the client disconnected, or its token was revoked
+	case <-session.Done():
+	}
 }
 
 func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {

@@ -8,81 +8,79 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
-	// maxPending is how many bytes wait for a client on stdio before writers block.
-	maxPending = 64 << 10
-	// maxNotices bounds what waits if the writers must not block.
-	maxNotices = 1 << 20
+	// maxPending is how many lines wait for a client on stdio before writers block.
+	maxPending = 256
+	// maxPiece is how many bytes are written at once, so that progress within a long line shows.
+	maxPiece = 64 << 10
 )
 
 // lineWriter writes lines in order. One goroutine writes to the client; lines that come meanwhile go out together.
 type lineWriter struct {
-	out  io.Writer
-	done chan struct{} // closed when run has returned
-
-	mu     sync.Mutex
-	change sync.Cond // signals bytes to write, room for more, or the end
-	buffer []byte
-	spare  []byte
-	queued int64 // bytes ever added; wrote is how many were written
-	wrote  int64
-	closed bool
-	err    error
+	out     io.Writer
+	redact  func([]byte) []byte
+	lines   chan line
+	closing chan struct{}
+	done    chan struct{} // closed when run has returned
+	written atomic.Int64
+	failed  error // why run returned; to be read once done is closed
 }
 
-func newLineWriter(out io.Writer) *lineWriter {
-	w := &lineWriter{out: out, done: make(chan struct{})}
-	w.change.L = &w.mu
-	return w
+// line is a line without its end. If written is not nil, it gets how many bytes were written before the line.
+type line struct {
+	text    []byte
+	written chan int64
 }
 
-// append adds a line and returns its end. It blocks until there is room; wake makes it look at ctx.
-func (w *lineWriter) append(ctx context.Context, line []byte) (end int64, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.buffer) >= maxPending && w.err == nil && !w.closed && ctx.Err() == nil {
-		w.change.Wait()
+func newLineWriter(out io.Writer, redact func([]byte) []byte) *lineWriter {
+	return &lineWriter{out: out, redact: redact, lines: make(chan line, maxPending), closing: make(chan struct{}),
+		done: make(chan struct{}), failed: io.ErrClosedPipe}
+}
+
+// append adds a line. It blocks until there is room or ctx is done.
+func (w *lineWriter) append(ctx context.Context, l line) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	if w.err == nil && ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+	select {
+	case w.lines <- l:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.closing:
+		return io.ErrClosedPipe
+	case <-w.done:
+		return w.failed
 	}
-	return w.enqueue(line)
 }
 
 // appendNow adds a line without blocking, or drops it if there is no room.
-func (w *lineWriter) appendNow(line []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.buffer) < maxNotices {
-		_, _ = w.enqueue(line)
+func (w *lineWriter) appendNow(text []byte) {
+	select {
+	case w.lines <- line{text: text}:
+	default:
 	}
 }
 
-func (w *lineWriter) enqueue(line []byte) (int64, error) {
-	if w.closed && w.err == nil {
-		return 0, io.ErrClosedPipe
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	w.buffer = append(w.buffer, line...)
-	w.queued += int64(len(line))
-	w.change.Broadcast()
-	return w.queued, nil
-}
-
-// waitRead waits until everything up to end is written and, for at most limit, until the client has read it, if the
+// waitRead waits until all lines before it are written and, for at most limit, until the client has read them, if the
 // system can tell.
-func (w *lineWriter) waitRead(ctx context.Context, end int64, limit time.Duration) {
-	w.mu.Lock()
-	for w.wrote < end && w.err == nil && ctx.Err() == nil {
-		w.change.Wait()
+func (w *lineWriter) waitRead(ctx context.Context, limit time.Duration) {
+	written := make(chan int64, 1)
+	if w.append(ctx, line{written: written}) != nil {
+		return
 	}
-	w.mu.Unlock()
+	var end int64
+	select {
+	case end = <-written:
+	case <-ctx.Done():
+		return
+	case <-w.done:
+		return
+	}
 	file, ok := w.out.(*os.File)
 	if !ok {
 		return
@@ -90,7 +88,7 @@ func (w *lineWriter) waitRead(ctx context.Context, end int64, limit time.Duratio
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
 	for begin := time.Now(); time.Since(begin) < limit; {
-		if n, ok := unread(file); !ok || int64(n) <= w.written()-end {
+		if n, ok := unread(file); !ok || int64(n) <= w.written.Load()-end {
 			return
 		}
 		select {
@@ -101,82 +99,72 @@ func (w *lineWriter) waitRead(ctx context.Context, end int64, limit time.Duratio
 	}
 }
 
-func (w *lineWriter) written() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.wrote
-}
-
-// wake makes blocked writers look at their contexts.
-func (w *lineWriter) wake() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.change.Broadcast()
-}
-
-// run writes until close or a write error.
+// run writes until close, and then what is left, or until a write fails.
 func (w *lineWriter) run() {
 	defer close(w.done)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for w.err == nil {
-		for len(w.buffer) == 0 && !w.closed {
-			w.change.Wait()
-		}
-		text := w.buffer
-		if len(text) == 0 {
-			return
-		}
-		w.buffer = w.spare[:0]
-		for piece := range slices.Chunk(text, maxPending) { // so that progress within a long line shows
-			if w.err == nil {
-				w.write(piece)
+	var buffer []byte
+	for {
+		var next line
+		select {
+		case next = <-w.lines:
+		case <-w.closing:
+			select {
+			case next = <-w.lines:
+			default:
+				return
 			}
 		}
-		if w.spare = text[:0]; cap(text) > maxNotices {
-			w.spare = nil
+		buffer, next = w.collect(buffer[:0], next)
+		for piece := range slices.Chunk(w.redact(buffer), maxPiece) {
+			if _, err := w.out.Write(piece); err != nil {
+				w.failed = err
+				return
+			}
+			w.written.Add(int64(len(piece)))
+		}
+		if next.written != nil {
+			next.written <- w.written.Load()
+		}
+		if cap(buffer) > 1<<20 {
+			buffer = nil
 		}
 	}
 }
 
-// write writes without the lock, which the caller holds.
-func (w *lineWriter) write(piece []byte) {
-	w.mu.Unlock()
-	_, err := w.out.Write(piece)
-	w.mu.Lock()
-	w.wrote, w.err = w.wrote+int64(len(piece)), err
-	w.change.Broadcast()
+// collect appends the line, and those that wait, up to one that asks what was written.
+func (w *lineWriter) collect(buffer []byte, next line) ([]byte, line) {
+	for next.written == nil {
+		buffer = append(append(buffer, next.text...), '\n')
+		if len(buffer) >= maxPiece {
+			break
+		}
+		select {
+		case next = <-w.lines:
+		default:
+			return buffer, line{}
+		}
+	}
+	return buffer, next
 }
 
-// close ends the writer once everything is written.
-func (w *lineWriter) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	w.change.Broadcast()
-}
+// close ends the writer once everything is written. Writers that wait for room get an error.
+func (w *lineWriter) close() { close(w.closing) }
 
 // await waits until done is closed, the limit, or the client reads nothing for as long as stall.
 func (w *lineWriter) await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
 	for {
-		at := w.written()
+		at := w.written.Load()
 		select {
 		case <-done:
 			return true
 		case <-limit:
 			return false
 		case <-time.After(stall):
-			if w.written() == at {
+			if w.written.Load() == at {
 				return false
 			}
 		}
 	}
-}
-
-func (w *lineWriter) failure() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
 }
 
 // lineReader reads lines of at most limit bytes.

@@ -2,22 +2,9 @@ package wire
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 )
-
-// A client that sends what is refused, and reads nothing, has no end of memory kept for the refusals.
-func TestNoticesAreBounded(t *testing.T) {
-	w := newLineWriter(io.Discard) // nobody writes
-	line := []byte(strings.Repeat("x", 1000))
-	for range 2 * maxNotices / len(line) {
-		w.appendNow(line)
-	}
-	if got := len(w.buffer); got < maxNotices || got > maxNotices+len(line) {
-		t.Errorf("%d bytes wait for a client, and may be %d", got, maxNotices)
-	}
-}
 
 // A line may have as many bytes as the limit says, without its end.
 func TestLinesHaveALimit(t *testing.T) {

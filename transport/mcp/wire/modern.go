@@ -31,12 +31,12 @@ func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message
 	x := s.newExchange(r.Context(), m, nil, &s.modern)
 	x.name = "request-" + strconv.FormatUint(s.requests.Add(1), 10)
 	x.key = x.name // different clients may use the same ids
-	x.respond(w, r, "")
+	p := x.respond(w, r)
 	if err := x.table.add(x, 0); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
 		return
 	}
-	x.serve(r)
+	p.serve(r)
 }
 
 // checkModern makes the checks that the protocol requires first: the request declares its version and capabilities,

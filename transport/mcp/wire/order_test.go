@@ -170,7 +170,7 @@ func TestFormOfAnswers(t *testing.T) {
 	}
 	events := c.send(t.Context(), http.MethodPost, toolCall("2", "count", `{}`, `"progressToken":1`))
 	for name, want := range map[string]string{"Content-Type": "text/event-stream",
-		"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"} {
+		"Cache-Control": "no-cache, no-store", "X-Accel-Buffering": "no"} {
 		if got := events.Header.Get(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -28,12 +28,11 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 	}
 	id, a := x.session.addQuestion(x)
 	defer x.session.removeQuestion(id)
-	f, err := callFrame("", id, string(method), params)
+	message, err := encode(outgoing{ID: json.RawMessage(id), Method: string(method), Params: params})
 	if err != nil {
 		return err
 	}
-	defer f.free()
-	if err := x.write(f); err != nil {
+	if err := x.write("", message); err != nil {
 		return err
 	}
 	select {
@@ -65,15 +64,15 @@ func (x *Exchange) askable(method mcp.MCPMethod) error {
 
 // withdraw tells the client that the server waits for the answer no longer.
 func (x *Exchange) withdraw(id, reason string) {
-	f, err := callFrame("", "", methodCancelled, map[string]any{"requestId": json.RawMessage(id), "reason": reason})
+	message, err := encode(outgoing{Method: methodCancelled,
+		Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
 	if err != nil {
 		return
 	}
-	defer f.free()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.answered {
-		_ = x.out.send(f, false)
+		_ = x.out.send("", message)
 	}
 }
 

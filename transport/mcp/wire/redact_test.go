@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -11,9 +12,9 @@ import (
 // either transport.
 func TestRedact(t *testing.T) {
 	const said, want = "say hunter2 twice: hunter2", "say [token] twice: [token]"
-	f := newFixture(t, wire.Config{Redact: func(message []byte) []byte {
+	f := newFixture(t, wire.Config{Door: door.New(door.Config{Redact: func(message []byte) []byte {
 		return bytes.ReplaceAll(message, []byte("hunter2"), []byte("[token]"))
-	}})
+	}})})
 	url := f.serveHTTP(t)
 	for _, tool := range []string{"count"} {
 		for _, c := range []*client{modernClient(t, url), sessionClient(t, url)} {

@@ -1,138 +1,161 @@
 package wire
 
 import (
+	"context"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+const (
+	typeJSON   = "application/json"
+	typeEvents = "text/event-stream"
+	comment    = ": keep-alive\n\n"
 )
 
 // response is the response to a request over HTTP: JSON if there is only the answer, else an event stream.
 type response struct {
-	eventStream
-	x         *Exchange
-	takes     acceptable
-	keepAlive time.Duration
-	timer     *time.Timer
-	complete  bool // the answer was written
+	x        *Exchange
+	w        http.ResponseWriter
+	json     bool             // the client takes JSON
+	stream   *door.Stream     // nil if the client takes no event stream
+	beats    *door.Heartbeats // of the stream
+	complete bool             // the answer was written
+
+	mu   sync.Mutex
+	over bool // the response is no longer ours
 }
 
-type acceptable struct{ events, json bool }
-
-// accepts reads the Accept header. Without one the client accepts everything.
-func accepts(r *http.Request) (a acceptable) {
-	values := r.Header["Accept"]
-	if len(values) == 0 {
-		return acceptable{true, true}
-	}
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		media, _, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(media)) {
-		case "*/*":
-			a.events, a.json = true, true
-		case "text/event-stream", "text/*":
-			a.events = true
-		case "application/json", "application/*":
-			a.json = true
-		}
-	}
-	return a
+// accepts reports whether the client takes the media type. Without an Accept header it takes all.
+func accepts(r *http.Request, mediaType string) bool {
+	_, err := door.Accepts(strings.Join(r.Header["Accept"], ","), mediaType)
+	return err == nil
 }
 
-// watch starts the keep-alive comments.
-func (p *response) watch() {
-	p.timer = time.AfterFunc(math.MaxInt64, p.keepAliveNow) // which reads timer
-	p.timer.Reset(p.keepAlive)
+// respond makes the response the exchange's stream.
+func (x *Exchange) respond(w http.ResponseWriter, r *http.Request) *response {
+	p := &response{x: x, w: w, json: accepts(r, typeJSON)}
+	if accepts(r, typeEvents) {
+		p.stream = x.server.config.Door.Stream(w, typeEvents)
+	}
+	x.out = p
+	return p
 }
 
-// keepAliveNow writes a keep-alive comment if nobody else is writing.
-func (p *response) keepAliveNow() {
-	next := p.keepAlive
-	if p.x.mu.TryLock() {
-		defer p.x.mu.Unlock()
-		if p.x.answered {
-			return
-		}
-		var err error
-		if p.takes.events {
-			next, err = p.eventStream.keepAliveNow(p.silence())
-		}
-		if err != nil {
-			p.x.disconnected()
-			return
-		}
+// serve runs the exchange. Nothing is written to the response after it returns.
+func (p *response) serve(r *http.Request) {
+	if p.stream != nil {
+		p.beats = p.x.server.config.Door.Heartbeats(p.stream, p.beat, func(error) { p.x.disconnected() })
+		defer p.beats.Stop()
 	}
-	p.timer.Reset(next)
+	defer context.AfterFunc(r.Context(), func() { p.x.responseEnded(r.Context()) })()
+	defer p.end()
+	p.x.run()
+	if !p.complete && !p.ended() {
+		p.w.WriteHeader(http.StatusAccepted)
+	}
 }
 
-const keepAliveComment = ": keep-alive\n\n"
-
-// silence returns how long the stream may be silent, and what is written then: first the place to go on from, since a
-// client may be cut off before there is anything else to say.
-func (p *response) silence() (time.Duration, string) {
-	if id := p.x.place.Load(); id != nil && !p.started && p.x.Version() >= mcp.ProtocolVersion20251125 {
-		return min(primeAfter, p.keepAlive), "id: " + *id + "\ndata: \n\n"
-	}
-	return p.keepAlive, keepAliveComment
+func (p *response) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
 }
 
-func (p *response) send(f *frame, more bool) error {
-	if !p.takes.events {
-		return nil
+// abort ends a write that waits for a client that does not read. A client that reads has a second for the rest.
+func (p *response) abort() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.over:
+	case p.x.mu.TryLock(): // nobody writes
+		p.x.mu.Unlock()
+	default:
+		_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(time.Second))
 	}
-	p.begin()
-	if err := p.put(f, f.event()); err != nil || more {
-		return err
-	}
-	return p.flush()
 }
 
-func (p *response) answer(f *frame, fail *Error) {
-	p.complete = true
-	p.timer.Stop()
-	if !p.started && (p.takes.json || !p.takes.events || fail != nil) {
-		p.answerJSON(f, fail)
+// responseEnded is called when the response's context is done. Without another cause the client has disconnected; a
+// client whose token was revoked is treated the same.
+func (x *Exchange) responseEnded(r context.Context) {
+	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, auth.ErrRevoked) {
+		x.stop(cause)
 		return
 	}
-	p.begin()
-	_ = p.put(f, f.event())
+	x.abandon()
 }
 
-func (p *response) answerJSON(f *frame, fail *Error) {
-	text := f.json()
+// beat writes a comment, or the place to go on from if the client knows none yet: it may be cut off before there is
+// anything else to say.
+func (p *response) beat() {
+	text := comment
+	if id := p.x.place.Load(); id != nil && !p.stream.Begun() {
+		text = "id: " + *id + "\ndata: \n\n"
+	}
+	_, _ = p.stream.WriteString(text) // Flush fails
+}
+
+// ended ends the event stream's heartbeats, and reports whether it has begun.
+func (p *response) ended() (begun bool) {
+	if p.stream == nil {
+		return false
+	}
+	p.beats.Stop()
+	return p.stream.Begun()
+}
+
+func (p *response) send(id string, message []byte) error {
+	if p.stream == nil {
+		return nil
+	}
+	return p.beats.Do(func() (bool, error) {
+		appendMessage(p.stream, id, message)
+		return false, nil
+	})
+}
+
+// appendMessage appends a message as a server-sent event. The id may be "".
+func appendMessage(to *door.Stream, id string, message []byte) {
+	to.Append(func(b []byte) []byte {
+		if id != "" {
+			b = append(append(append(b, "id: "...), id...), '\n')
+		}
+		return door.AppendEvent(b, "message", message)
+	})
+}
+
+func (p *response) answer(message []byte, fail *Error) {
+	p.complete = true
+	if p.ended() || p.stream != nil && !p.json && fail == nil {
+		appendMessage(p.stream, "", message)
+		_ = p.stream.Flush() // a client that left misses nothing
+		return
+	}
+	message = p.x.server.config.Door.Redact(message)
 	status := http.StatusOK
+	h := p.w.Header()
 	if fail != nil {
-		p.session = ""
+		h.Del(mcp.HeaderSessionID)
 		status = p.statusOf(fail)
 	}
-	h := p.header()
 	if status == http.StatusForbidden {
 		h.Set("WWW-Authenticate", auth.Challenge(p.x.ctx, fail.Scope))
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(text)))
+	h.Set("Content-Type", typeJSON)
+	h.Set("Content-Length", strconv.Itoa(len(message)))
 	p.w.WriteHeader(status)
-	_ = p.put(f, text)
+	_, _ = p.x.server.config.Door.Timed(p.w).Write(message)
 }
 
-func (p *response) takesEvents() bool { return p.takes.events }
-
-// abortWrite does nothing if nobody is writing.
-func (p *response) abortWrite() {
-	if p.x.mu.TryLock() {
-		p.x.mu.Unlock()
-		return
-	}
-	p.eventStream.abortWrite()
-}
+func (p *response) takesEvents() bool { return p.stream != nil }
 
 // statusOf returns the status for an error. Clients up to 2025-11-25 get 200, unless a scope is missing.
 func (p *response) statusOf(fail *Error) int {
@@ -150,127 +173,4 @@ func (p *response) statusOf(fail *Error) int {
 		return http.StatusBadRequest
 	}
 	return http.StatusOK
-}
-
-const (
-	// writeChunk is how many bytes are written under one deadline.
-	writeChunk = 32 << 10
-	// abortTimeout is how long a blocked write may still take once its exchange has been stopped.
-	abortTimeout = time.Second
-)
-
-// eventStream is a response that becomes an event stream with the first event. Its owner serializes the calls.
-type eventStream struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	stall    time.Duration
-	session  string // for the header; "" for none
-	perIO    bool   // the deadline must not outlive a write: it would end an idle stream of HTTP/2
-	started  bool
-	wrote    time.Time // when last written
-	extended time.Time // when the deadline was last set
-	aborted  atomic.Bool
-
-	guard sync.Mutex
-	over  bool // the response is no longer ours
-}
-
-func (s *Server) newEventStream(w http.ResponseWriter, r *http.Request) eventStream {
-	return eventStream{w: w, control: http.NewResponseController(w), stall: s.config.Stall, perIO: r.ProtoMajor > 1,
-		wrote: time.Now()}
-}
-
-// begin starts the stream. The headers go out with the next write.
-func (e *eventStream) begin() {
-	if e.started {
-		return
-	}
-	e.started = true
-	h := e.header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	e.w.WriteHeader(http.StatusOK)
-}
-
-func (e *eventStream) header() http.Header {
-	h := e.w.Header()
-	if e.session != "" {
-		h.Set("Mcp-Session-Id", e.session)
-	}
-	return h
-}
-
-// put writes text, a part of the frame.
-func (e *eventStream) put(f *frame, text []byte) error {
-	err := e.write(text)
-	f.held = f.held || err != nil
-	return err
-}
-
-func (e *eventStream) write(text []byte) error {
-	for len(text) > 0 {
-		e.extendDeadline()
-		n := min(len(text), writeChunk)
-		if _, err := e.w.Write(text[:n]); err != nil {
-			return err
-		}
-		text = text[n:]
-	}
-	return nil
-}
-
-// flush sends what was put to the client.
-func (e *eventStream) flush() error {
-	e.extendDeadline()
-	err := e.control.Flush()
-	if e.perIO {
-		_ = e.control.SetWriteDeadline(time.Time{})
-		e.extended = time.Time{}
-	}
-	if errors.Is(err, http.ErrNotSupported) {
-		return nil
-	}
-	return err
-}
-
-// keepAliveNow writes the text if nothing was written for that long. It returns when to call it again.
-func (e *eventStream) keepAliveNow(every time.Duration, text string) (time.Duration, error) {
-	if wait := every - time.Since(e.wrote); wait > 0 {
-		return wait, nil
-	}
-	e.begin()
-	if err := e.write([]byte(text)); err != nil {
-		return every, err
-	}
-	return every, e.flush()
-}
-
-// extendDeadline renews the write deadline, but not for every event: each time is a system call.
-func (e *eventStream) extendDeadline() {
-	now := time.Now()
-	e.wrote = now
-	if e.aborted.Load() || now.Sub(e.extended) < e.stall/8 {
-		return
-	}
-	e.extended = now
-	_ = e.control.SetWriteDeadline(now.Add(e.stall))
-}
-
-// abortWrite may be called during a write and after the end.
-func (e *eventStream) abortWrite() {
-	e.guard.Lock()
-	defer e.guard.Unlock()
-	if e.over {
-		return
-	}
-	e.aborted.Store(true)
-	_ = e.control.SetWriteDeadline(time.Now().Add(abortTimeout))
-}
-
-// end marks the response as no longer ours.
-func (e *eventStream) end() {
-	e.guard.Lock()
-	defer e.guard.Unlock()
-	e.over = true
 }

@@ -19,19 +19,18 @@ const primeAfter = time.Second
 
 // Resumes reports whether the client can go on where its stream broke: by an event id, over HTTP up to 2025-11-25.
 func (x *Exchange) Resumes() bool {
-	_, http := x.out.(*response)
-	return http && !x.modern && x.server.config.Resume != nil
+	p, http := x.out.(*response)
+	return http && p.stream != nil && !x.modern && x.server.config.Resume != nil
 }
 
 // At says where the request goes on if its stream breaks now: place is what Config.Resume gets.
 func (x *Exchange) At(place string) {
-	if !x.Resumes() {
+	if !x.Resumes() || x.Version() < mcp.ProtocolVersion20251125 {
 		return
 	}
 	id := x.eventID(place)
 	x.place.Store(&id)
-	p := x.out.(*response)
-	p.timer.Reset(min(primeAfter, p.keepAlive))
+	x.out.(*response).beats.Within(primeAfter)
 }
 
 // NotifyAt is Notify; the request goes on at the place after it, if there is one.
@@ -87,13 +86,12 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 	}
 	x := s.newExchange(r.Context(), m, session, table)
 	x.key, x.name, x.modern = key, key, false
-	x.respond(w, r, r.Header.Get(mcp.HeaderSessionID))
+	p := x.respond(w, r)
 	if err := table.take(x, s.config.Requests); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, err)
 		return
 	}
-	p := x.out.(*response)
-	p.begin()
-	_ = p.flush() // the exchange finds out
-	x.serve(r)
+	w.Header().Set(mcp.HeaderSessionID, r.Header.Get(mcp.HeaderSessionID))
+	_ = p.stream.Flush() // the exchange finds out
+	p.serve(r)
 }

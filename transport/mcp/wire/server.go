@@ -9,6 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/transport/door"
 )
 
 // Method answers requests of one JSON-RPC method instead of the mcp-go server. The client gets an *Error as it is;
@@ -26,22 +28,16 @@ type Config struct {
 	// Resume goes on with a request of a version with sessions whose stream broke, from its [Exchange.Place]; nil if
 	// none can.
 	Resume Method
-	// Redact returns a message without what no client may read; nil changes nothing. It must be safe for concurrent
-	// use.
-	Redact func(message []byte) []byte
+	// Door writes the streams; nil is one with its defaults.
+	Door *door.Door
 	// Log is for operators; nil discards.
 	Log *zap.Logger
-	// KeepAlive is the time between keep-alive comments on a silent stream: 15 s.
-	KeepAlive time.Duration
 	// Idle is the timeout of a session without requests and open streams: 30 min.
 	Idle time.Duration
-	// Stall is the timeout of a write to an HTTP client that does not read: 30 s.
-	Stall time.Duration
 	// Sessions is the maximum number of sessions: 10,000. Idle ones make room for new ones. Requests is the maximum
 	// number of requests in flight of one session or of stdio: 1,000.
 	Sessions, Requests int
-	// Message is the maximum number of bytes of a received message: 16 MiB. Over HTTP the unanswered messages longer
-	// than 64 KiB may take 16 times that together; more are refused.
+	// Message is the maximum number of bytes of a received message: 16 MiB.
 	Message int64
 }
 
@@ -53,7 +49,6 @@ type Server struct {
 	info                  []byte // Config.Info as JSON; nil without a name
 	sessions              sessionTable
 	modern                requestTable // HTTP requests without a session
-	messageBytes          atomic.Int64 // of long HTTP messages that are not answered
 	answerBytes           atomic.Int64 // of long answers that are not written
 	requests, connections atomic.Uint64
 }
@@ -80,9 +75,10 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}
-	c.KeepAlive = orDefault(c.KeepAlive, 15*time.Second)
 	c.Idle = orDefault(c.Idle, 30*time.Minute)
-	c.Stall = orDefault(c.Stall, 30*time.Second)
+	if c.Door == nil {
+		c.Door = door.New(door.Config{})
+	}
 	c.Sessions = orDefault(c.Sessions, 10_000)
 	c.Requests = orDefault(c.Requests, 1_000)
 	c.Message = orDefault(c.Message, 16<<20)

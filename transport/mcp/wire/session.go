@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,12 +59,11 @@ func (s *Session) Notify(method string, params any) error {
 	}
 	to := s.streams[len(s.streams)-1]
 	s.mu.Unlock()
-	f, err := callFrame("", "", method, params)
+	message, err := encode(outgoing{Method: method, Params: params})
 	if err != nil {
 		return err
 	}
-	defer f.free()
-	return to.send(f)
+	return to.write(message)
 }
 
 // Broadcast tells the clients of all sessions that have a stream open. It does not wait for them.
@@ -120,26 +118,8 @@ const maxStreams = 4
 
 // sessionStream is a session's open stream for messages that belong to no request.
 type sessionStream struct {
-	write func(f *frame) error
+	write func(message []byte) error
 	leave func() // ends the stream soon
-
-	mu     sync.Mutex // held while something is written
-	closed bool
-}
-
-func (p *sessionStream) send(f *frame) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return errNoStream
-	}
-	return p.write(f)
-}
-
-func (p *sessionStream) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
 }
 
 // attach makes the stream the one that the session writes to, unless the session has ended. Older streams stay open

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -309,10 +310,10 @@ func TestSessionsThatGoAreEnded(t *testing.T) {
 	})
 }
 
-// An open stream is never silent for longer than KeepAlive: a GET's, and a request's whose handler is.
+// An open stream is never silent for longer than a heartbeat: a GET's, and a request's whose handler is.
 func TestKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{KeepAlive: 10 * time.Second})
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: 10 * time.Second})})
 		dial, end := f.bubble(t)
 		defer end()
 		c, get := dial(), dial()
@@ -341,10 +342,10 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
-// A client that takes nothing of what it is sent counts as gone after Stall.
+// A client that takes nothing of what it is sent counts as gone after the timeout of a write.
 func TestStalledClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{Stall: 20 * time.Second})
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{WriteTimeout: 20 * time.Second})})
 		failed := make(chan error, 1)
 		f.mcp.AddTool(mcp.NewTool("flood"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			x := wire.From(ctx)
@@ -411,10 +412,10 @@ func (d *discard) Header() http.Header            { return d.header }
 func (d *discard) WriteHeader(int)                {}
 func (d *discard) Write(text []byte) (int, error) { return len(text), nil }
 
-// Over HTTP/2 a stream that is silent for longer than Stall is not a client that takes nothing.
+// Over HTTP/2 a stream that is silent for longer than the timeout of a write is not a client that takes nothing.
 func TestSilentStreamOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{Stall: 20 * time.Second, KeepAlive: time.Hour})
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: 10 * time.Second, WriteTimeout: 20 * time.Second})})
 		l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
 		var h2 http.Protocols
 		h2.SetUnencryptedHTTP2(true)

@@ -35,14 +35,11 @@ const (
 // If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned
 // 2 s after ctx is done, or 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(inflight.Count)}
+	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out, s.config.Door.Redact), handlers: new(inflight.Count)}
 	c.session = s.newSession(s.connection(), auth.From(ctx))
-	c.stream = &sessionStream{leave: c.session.end, write: func(f *frame) error {
-		s.redact(f)
-		_, err := c.lines.append(c.ctx, f.line())
-		return err
-	}}
-	c.session.attach(c.stream)
+	c.session.attach(&sessionStream{leave: c.session.end, write: func(message []byte) error {
+		return c.lines.append(ctx, line{text: message})
+	}})
 	if err := s.sessions.add(c.session); err != nil {
 		return err
 	}
@@ -61,7 +58,6 @@ type conn struct {
 	server   *Server
 	ctx      context.Context
 	session  *Session
-	stream   *sessionStream
 	lines    *lineWriter
 	handlers *inflight.Count
 }
@@ -81,7 +77,7 @@ func (c *conn) serve(in io.Reader) error {
 		err = context.Cause(c.ctx)
 	case <-c.session.Done(): // by Close
 	case <-c.lines.done:
-		err = c.lines.failure()
+		err = c.lines.failed
 	}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && interrupted {
 		_ = d.SetReadDeadline(time.Now())
@@ -94,7 +90,6 @@ func (c *conn) serve(in io.Reader) error {
 	if reads {
 		c.lines.await(c.lines.done, limit, stall)
 	}
-	c.stream.close()
 	return err
 }
 
@@ -161,10 +156,8 @@ func (c *conn) takeOther(m message) {
 }
 
 func (c *conn) refuse(id []byte, e *Error) {
-	if f, err := answerFrame(id, outcome{fail: e}); err == nil {
-		defer f.free()
-		c.lines.appendNow(f.line())
-	}
+	message, _ := encodeAnswer(id, outcome{fail: e}) // an error always can
+	c.lines.appendNow(message)
 }
 
 func (c *conn) request(m message) {
@@ -204,37 +197,36 @@ func (c *conn) enter(x *Exchange) *Error {
 type stdioStream struct {
 	x     *Exchange
 	lines *lineWriter
-	end   int64 // of the last line
-	last  time.Time
+	last  time.Time // when the last notification was written
 }
 
 // send blocks for a slow client, except when it withdraws questions after the client cancelled.
-func (l *stdioStream) send(f *frame, _ bool) (err error) {
+func (l *stdioStream) send(_ string, message []byte) error {
 	if l.x.ctx.Err() != nil {
-		l.lines.appendNow(f.line())
+		l.lines.appendNow(message)
 		return nil
 	}
-	l.end, err = l.lines.append(l.x.ctx, f.line())
+	err := l.lines.append(l.x.ctx, line{text: message})
 	l.last = time.Now()
 	return err
 }
 
 // answer pauses after the last notification. It writes to a disconnected client as well: whoever piped the request in
 // may still read.
-func (l *stdioStream) answer(f *frame, _ *Error) {
+func (l *stdioStream) answer(message []byte, _ *Error) {
 	ctx := l.x.ctx
-	if l.end > 0 {
+	if !l.last.IsZero() {
 		l.pause(ctx)
 		if l.x.noAnswer.Load() {
 			return
 		}
 	}
-	_, _ = l.lines.append(context.WithoutCancel(ctx), f.line())
+	_ = l.lines.append(context.WithoutCancel(ctx), line{text: message})
 }
 
 func (l *stdioStream) pause(ctx context.Context) {
 	given := time.Now()
-	l.lines.waitRead(ctx, l.end, readTimeout)
+	l.lines.waitRead(ctx, readTimeout)
 	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > resultPause {
 		return // it was read long ago
 	}
@@ -247,5 +239,3 @@ func (l *stdioStream) pause(ctx context.Context) {
 }
 
 func (l *stdioStream) takesEvents() bool { return true }
-
-func (l *stdioStream) abortWrite() { l.lines.wake() }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -146,7 +147,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 // request itself.
 func TestRevokedTokenEndsStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, wire.Config{KeepAlive: 10 * time.Second})
+		f := newFixture(t, wire.Config{Door: door.New(door.Config{Heartbeat: 10 * time.Second})})
 		path := filepath.Join(t.TempDir(), "tokens")
 		good, revoked := newToken(t, "mia"), newToken(t, "tom")
 		write := func(lines string) { // at once: a file that is being written is, for a moment, one without tokens
