@@ -249,9 +249,13 @@ func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact,
 
 // ResultText is the result of a run as a text: what it says, or its JSON.
 func ResultText(result json.RawMessage) string {
+	var text string // stays empty for null
 	var object struct{ Text string }
-	if json.Unmarshal(result, &object) == nil && object.Text != "" {
+	switch {
+	case json.Unmarshal(result, &text) == nil:
+		return text
+	case json.Unmarshal(result, &object) == nil && object.Text != "":
 		return object.Text
 	}
-	return Plain(result)
+	return string(result)
 }

@@ -155,33 +155,21 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	return messages.Detached
 }
 
-// conclude answers with what the run came to, or with its open questions, and tells the events past the cursor.
+// conclude streams the run past the cursor, and answers with what it came to, or with its open questions.
 func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r question.Resumed, at messages.Cursor,
 	mode messages.Mode) (*mcp.CallToolResult, error) {
-	x := wire.From(ctx)
-	for {
-		state, terminal, err := s.watch(ctx, r.Run, &at, true)
-		waits := err == nil && len(caller.Questions(state)) > 0
-		if waits && !x.Modern() {
-			_, waits, err = s.asker.Elicit(ctx, x, state, nil)
-			if waits && err == nil { // it has the answer
-				continue
-			}
-			waits = err == nil
-		}
-		if ctx.Err() != nil {
-			s.leave(ctx, r.Run, mode)
-		}
-		switch {
-		case err != nil:
-			return nil, err
-		case waits && x.Modern() && x.Elicits() && !r.Left:
-			return s.asker.Required(ctx, req, state), nil
-		case waits:
-			return s.Result(ctx, state).library(), nil
-		}
-		return s.streamed(ctx, state, terminal).library(), nil
+	state, terminal, err := s.follow(ctx, streamCall, r.Run, at)
+	if ctx.Err() != nil {
+		s.leave(ctx, r.Run, mode)
 	}
+	if err != nil {
+		return nil, err
+	}
+	x := wire.From(ctx)
+	if x.Modern() && x.Elicits() && !r.Left && len(caller.Questions(state)) > 0 {
+		return s.asker.Required(ctx, req, state), nil
+	}
+	return s.streamed(ctx, state, terminal).library(), nil
 }
 
 // streamed is the result of a run whose events went out as progress, with the last event, which did not.

@@ -15,7 +15,7 @@
 // [Config.Open] reads.
 //
 // Beside jobs there are [AddTool], [Server.AddResource] and [Server.AddPrompt]; their handlers use [Server.Start],
-// [Server.Watch], [Server.Result] and the like for runs of whoever calls.
+// [Server.AddStream], [Server.Result] and the like for runs of whoever calls.
 //
 // A run is its principal's alone: for everybody else it does not exist. Who calls is what package auth says of the
 // context. Package wire carries the messages.

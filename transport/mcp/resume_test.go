@@ -16,8 +16,41 @@ import (
 
 // A client of 2025-11-25 that is cut off after any event goes on with the last one's id, at a server that knows neither
 // its session nor its call: each event comes once, the texts as well however the journal merged them meanwhile, and the
-// result answers the first request.
-func TestCallGoesOnAfterACut(t *testing.T) {
+// result answers the first request. This holds for every request that streams a run.
+func TestStreamGoesOnAfterACut(t *testing.T) {
+	call := func(name string, arguments map[string]any) (string, map[string]any) {
+		return "tools/call", map[string]any{"name": name, "arguments": arguments}
+	}
+	start := func(c *client) messages.RunID {
+		return c.callTool("run_start", map[string]any{"job": "talk"}, nil).response().toolResult(t).Structured.RunID
+	}
+	for name, request := range map[string]func(c *client) (method string, params map[string]any){
+		"a call":   func(*client) (string, map[string]any) { return call("talk", map[string]any{}) },
+		"run_wait": func(c *client) (string, map[string]any) { return call("run_wait", map[string]any{"run_id": start(c)}) },
+		"run_attach": func(c *client) (string, map[string]any) {
+			return call("run_attach", map[string]any{"run_id": start(c)})
+		},
+		"AddStream": func(c *client) (string, map[string]any) { return call("own", map[string]any{"run_id": start(c)}) },
+		"a task":    func(c *client) (string, map[string]any) { return "tasks/result", map[string]any{"taskId": start(c)} },
+	} {
+		t.Run(name, func(t *testing.T) { goesOn(t, request) })
+	}
+}
+
+// ownStream adds a tool that streams a run in its own way.
+func ownStream(t *testing.T, s *mcp.Server) {
+	stream := s.AddStream("own", func(state messages.State) (*mcp.Result, error) { return s.Result(t.Context(), state), nil })
+	type arguments struct {
+		RunID messages.RunID `json:"run_id"`
+	}
+	if err := mcp.AddTool(s, mcp.Tool{Name: "own", ReadOnly: true}, func(ctx context.Context, a arguments) (*mcp.Result, error) {
+		return stream(ctx, a.RunID)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func goesOn(t *testing.T, request func(c *client) (method string, params map[string]any)) {
 	const words = 300
 	next := make(chan struct{}, words)
 	talk := func(_ context.Context, task *actors.TaskContext, _ noInput) (string, error) {
@@ -36,6 +69,7 @@ func TestCallGoesOnAfterACut(t *testing.T) {
 	}
 	first, system := doorTo(t, mcp.Config{}, []actors.Definition{actors.Func("talk", talk)})
 	add(t, first, mcp.JobTool{Job: "talk"})
+	ownStream(t, first)
 	c := dialAs(t, first, legacyHTTP, as{principal: "ann"})
 	var text, last string
 	var seq uint64
@@ -61,6 +95,9 @@ func TestCallGoesOnAfterACut(t *testing.T) {
 				return m, true
 			}
 			e := m.progress(t).Meta.Event
+			if seq == 0 { // what was before the request
+				seq = max(e.From, 1) - 1
+			}
 			if e.From > seq+1 || e.Seq <= seq {
 				t.Fatalf("event %d..%d comes after %d", e.From, e.Seq, seq)
 			}
@@ -69,15 +106,16 @@ func TestCallGoesOnAfterACut(t *testing.T) {
 		}
 		return m, false
 	}
-	for range 20 {
-		next <- struct{}{}
-	}
-	params := map[string]any{"name": "talk", "arguments": map[string]any{}, "_meta": map[string]any{"progressToken": 7}}
-	post := c.request(t.Context(), "tools/call", params, map[string]any{"jsonrpc": "2.0", "id": "call", "method": "tools/call",
+	method, params := request(c)
+	params["_meta"] = map[string]any{"progressToken": 7}
+	post := c.request(t.Context(), method, params, map[string]any{"jsonrpc": "2.0", "id": "call", "method": method,
 		"params": params})
 	response, err := c.http.Do(post)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for range 20 {
+		next <- struct{}{}
 	}
 	m, ended := read(response, 10)
 	for cuts := 0; !ended; cuts++ {
@@ -88,6 +126,7 @@ func TestCallGoesOnAfterACut(t *testing.T) {
 		if cuts == 3 { // as after a restart
 			again := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
 			t.Cleanup(again.Close)
+			ownStream(t, again)
 			c = dialAs(t, again, legacyHTTP, as{principal: "ann"})
 		}
 		get.URL.Host = strings.TrimPrefix(c.url, "http://")
@@ -104,7 +143,7 @@ func TestCallGoesOnAfterACut(t *testing.T) {
 		t.Errorf("the client has %d bytes, want %d", len(text), want.Len())
 	}
 	r := m.toolResult(t)
-	if string(m.ID) != `"call"` || string(r.Structured.Result) != `"said"` || r.Meta.Event == nil {
+	if string(m.ID) != `"call"` || string(r.Structured.Result) != `"said"` {
 		t.Errorf("the answer is %s", m.Result)
 	}
 	bob := dialAs(t, first, legacyHTTP, as{principal: "bob"})

@@ -52,18 +52,21 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) 
 	if a.Wait != nil {
 		wait = *a.Wait
 	}
+	return s.waitFor(ctx, a.RunID, messages.CursorAt(state), wait)
+}
+
+// waitFor streams the run past the cursor, and says where it stands at its end or when the milliseconds are over.
+func (s *Server) waitFor(ctx context.Context, id messages.RunID, at messages.Cursor, wait int) (*Result, error) {
 	within, stop := context.WithTimeout(ctx, milliseconds(wait))
 	defer stop()
-	ended, terminal, err := s.watch(within, a.RunID, &messages.Cursor{Seq: state.Seq}, false)
-	switch {
-	case err != nil && (within.Err() == nil || ctx.Err() != nil):
-		return nil, err
-	case err != nil: // the time is over
-		if ended, err = s.Run(ctx, a.RunID); err != nil {
-			return nil, err
-		}
+	state, terminal, err := s.follow(within, streamWait, id, at)
+	if err != nil && within.Err() != nil && ctx.Err() == nil { // the time is over
+		state, err = s.Run(ctx, id)
 	}
-	return s.streamed(ctx, ended, terminal), nil
+	if err != nil {
+		return nil, err
+	}
+	return s.streamed(ctx, state, terminal), nil
 }
 
 type attachArguments struct {
@@ -83,8 +86,11 @@ func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	at := after.cursor()
-	state, terminal, err := s.watch(ctx, a.RunID, &at, true)
+	return s.attach(ctx, a.RunID, after.cursor())
+}
+
+func (s *Server) attach(ctx context.Context, id messages.RunID, at messages.Cursor) (*Result, error) {
+	state, terminal, err := s.follow(ctx, streamAttach, id, at)
 	if err != nil {
 		return nil, err
 	}

@@ -60,9 +60,11 @@ type Server struct {
 	mcp    *server.MCPServer
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
-	asker  *question.Asker
-	tasks  *task.Tasks
-	hub    *subscription.Hub
+	// streams are by their names in event ids.
+	streams map[string]stream
+	asker   *question.Asker
+	tasks   *task.Tasks
+	hub     *subscription.Hub
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
 }
@@ -78,7 +80,11 @@ func New(config Config) *Server {
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, Info: s.implementation(),
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
-		Watch:  s.Watch, Poll: config.Poll, Retention: config.Retention})
+		Follow: func(ctx context.Context, id messages.RunID, at messages.Cursor) (messages.State, error) {
+			state, _, err := s.follow(ctx, streamTask, id, at)
+			return state, err
+		}, Poll: config.Poll, Retention: config.Retention})
+	s.addStreams()
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, Log: config.Log, Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,

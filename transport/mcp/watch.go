@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -10,29 +11,105 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
+	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Watch tells the exchange of the context the run's events past the cursor as progress, where it has a progress
-// token, until the run has ended or waits for an answer, and returns the State there. The terminal is left out: it is
-// for the result. The run is not ended when ctx is. Errors: not_found, for the runs of others too.
-func (s *Server) Watch(ctx context.Context, id messages.RunID, after uint64) (messages.State, error) {
-	state, err := s.Run(ctx, id)
-	if err == nil {
-		state, _, err = s.watch(ctx, id, &messages.Cursor{Seq: after}, false)
-	}
-	return state, err
+// stream is a kind of answer that follows a run. Event ids name it, so that a client whose stream broke gets the rest.
+type stream struct {
+	// asks says that the client's user is asked what the run asks; stays, that the answer waits on where nobody answers.
+	asks, stays bool
+	// goOn answers with the rest of the run past the cursor.
+	goOn func(ctx context.Context, state messages.State, at messages.Cursor) (any, error)
 }
 
-// watch also returns the terminal where it was among the events, and moves the cursor. If resumes is set, a client
-// whose stream breaks goes on from there.
-func (s *Server) watch(ctx context.Context, id messages.RunID, at *messages.Cursor, resumes bool) (
+// The streams of this package.
+const (
+	streamCall   = "call"
+	streamWait   = "wait"
+	streamAttach = "attach"
+	streamTask   = "task"
+)
+
+func (s *Server) addStreams() {
+	s.streams = map[string]stream{
+		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+			return s.conclude(ctx, mcp.CallToolRequest{}, question.Resumed{Run: state.RunID}, at, state.Queued.Mode)
+		}},
+		streamWait: {goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+			return answered(s.waitFor(ctx, state.RunID, at, defaultWait))
+		}},
+		streamAttach: {goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+			return answered(s.attach(ctx, state.RunID, at))
+		}},
+		streamTask: {asks: true, stays: true, goOn: s.tasks.Await},
+	}
+}
+
+func answered(r *Result, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r.library(), nil
+}
+
+// AddStream returns what streams a run to the exchange of the context, as progress, and answers with the State at its
+// end, or where it waits for an answer. A client of 2025-11-25 whose stream broke goes on with it by the name. The run
+// is not ended when ctx is. Errors: not_found, for the runs of others too.
+func (s *Server) AddStream(name string, answer func(messages.State) (*Result, error)) func(context.Context, messages.RunID) (*Result, error) {
+	from := func(ctx context.Context, id messages.RunID, at messages.Cursor) (*Result, error) {
+		if _, err := s.Run(ctx, id); err != nil {
+			return nil, err
+		}
+		state, _, err := s.follow(ctx, name, id, at)
+		if err != nil {
+			return nil, err
+		}
+		return answer(state)
+	}
+	s.streams[name] = stream{goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+		return answered(from(ctx, state.RunID, at))
+	}}
+	return func(ctx context.Context, id messages.RunID) (*Result, error) { return from(ctx, id, messages.Cursor{}) }
+}
+
+// follow tells the exchange of the context the run's events past the cursor as progress, where it has a progress token,
+// until the run has ended or waits for an answer that nobody gives here, and returns the State there and the terminal,
+// which is for the result.
+func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at messages.Cursor) (
+	messages.State, *messages.Event, error,
+) {
+	x, kind := wire.From(ctx), s.streams[name]
+	for {
+		state, terminal, err := s.watch(ctx, name, id, &at)
+		if err != nil || len(caller.Questions(state)) == 0 || !kind.asks || x.Modern() {
+			return state, terminal, err
+		}
+		var meta *mcp.Meta
+		if kind.stays {
+			meta = task.Related(id)
+		}
+		state, asked, err := s.asker.Elicit(ctx, x, state, meta)
+		if err == nil && !asked && kind.stays {
+			state, err = s.runs.Until(ctx, state, func(e messages.Event) bool {
+				return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
+			})
+			asked = true
+		}
+		if err != nil || !asked {
+			return state, nil, err
+		}
+	}
+}
+
+// watch tells the events, and moves the cursor, until the run has ended or waits for an answer.
+func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *messages.Cursor) (
 	messages.State, *messages.Event, error,
 ) {
 	x := wire.From(ctx)
 	place := func() string { return "" }
-	if resumes && x.Resumes() {
-		place = func() string { return string(append(append(at.Append(nil), ';'), id...)) }
+	if x.Resumes() {
+		place = func() string { return string(at.Append(nil)) + ";" + string(id) + ";" + name }
 		x.At(place())
 	}
 	p := newProgress(x.ProgressToken(), x.NotifyAt, s.config.Heartbeat, at.Seq)
@@ -70,12 +147,13 @@ func (s *Server) watch(ctx context.Context, id messages.RunID, at *messages.Curs
 	return state, nil, err
 }
 
-// resume goes on with a call whose stream broke, at this server or at one before it.
+// resume goes on with an answer whose stream broke, at this server or at one before it.
 func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
 	}
-	cursor, id, _ := strings.Cut(x.Place(), ";")
+	cursor, rest, _ := strings.Cut(x.Place(), ";")
+	id, name, _ := strings.Cut(rest, ";")
 	state, err := s.Run(ctx, messages.RunID(id))
 	if err != nil {
 		return nil, err
@@ -84,10 +162,14 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err == nil {
 		err = checkCursor(state, at[state.RunID].Seq)
 	}
+	kind, known := s.streams[cmp.Or(name, streamCall)] // servers before gave none
+	if err == nil && !known {
+		err = messages.Errorf(messages.CodeReset, "this server does not stream %s; call the tool again", name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.conclude(ctx, mcp.CallToolRequest{}, question.Resumed{Run: state.RunID}, at[state.RunID], state.Queued.Mode)
+	return kind.goOn(ctx, state, at[state.RunID])
 }
 
 // waiting returns the State of a run that waits for an answer; nil for one that does not, or that is only begun.

@@ -38,28 +38,26 @@ func saidBy(ended messages.State) string {
 // gathering asks for a name and then greets in the background. It starts the run itself: a task that is there from the
 // beginning would ask by itself.
 func gathering(s *mcp.Server) server.ToolHandlerFunc {
+	wait := s.AddStream("gathering", func(state messages.State) (*mcp.Result, error) {
+		return s.Result(context.Background(), state), nil
+	})
 	return func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
 		said := server.ElicitationResponse(r.Params.InputResponses, "user_name")
 		if said == nil {
 			return ask("").Elicit("user_name", elicitation("What is your name?", name())).ToolResult(), nil
 		}
-		state, err := background(ctx, s, person{field(said.Content, "name")})
+		input, err := json.Marshal(person{field(said.Content, "name")})
 		if err != nil {
 			return nil, err
 		}
-		return protocol.NewToolResultText(s.Result(ctx, state).Text), nil
+		state, err := s.Start(ctx, "greet", input, mcp.StartOptions{})
+		if err != nil || s.ReplyTask(ctx, state) {
+			return protocol.NewToolResultText(""), err
+		}
+		result, err := wait(ctx, state.RunID) // the client knows no tasks
+		if err != nil {
+			return nil, err
+		}
+		return protocol.NewToolResultText(result.Text), nil
 	}
-}
-
-// background starts to greet, and waits for the end where the client knows no tasks.
-func background(ctx context.Context, s *mcp.Server, p person) (messages.State, error) {
-	input, err := json.Marshal(p)
-	if err != nil {
-		return messages.State{}, err
-	}
-	state, err := s.Start(ctx, "greet", input, mcp.StartOptions{})
-	if err != nil || s.ReplyTask(ctx, state) {
-		return state, err
-	}
-	return s.Watch(ctx, state.RunID, state.Seq)
 }

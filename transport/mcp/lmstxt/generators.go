@@ -82,7 +82,7 @@ func addVariant[A any](d *door, v variant[A]) {
 		if err != nil {
 			return nil, err
 		}
-		return d.stream(ctx, state)
+		return d.stream(ctx, state.RunID)
 	})
 }
 
@@ -104,14 +104,11 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	return d.StartJob(ctx, generateTool, arguments, options)
 }
 
-func (d *door) stream(ctx context.Context, state messages.State) (*mcp.Result, error) {
-	ended, err := d.Watch(ctx, state.RunID, 0)
-	if err != nil {
-		return nil, err
-	}
-	result, err := mcp.Structured(d.recordOf(ended))
+// ended is what a generator that streams answers.
+func (d *door) ended(state messages.State) (*mcp.Result, error) {
+	result, err := mcp.Structured(d.recordOf(state))
 	if err == nil {
-		result.IsError = ended.Status != messages.Completed
+		result.IsError = state.Status != messages.Completed
 	}
 	return result, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -39,6 +40,7 @@ type door struct {
 	shown     string
 	named     func(repository string) string
 	foldersOf func(ctx context.Context, repository string) []string
+	stream    func(ctx context.Context, id messages.RunID) (*mcp.Result, error)
 	failed    error // what could not be added
 }
 
@@ -58,6 +60,7 @@ func Register(s *mcp.Server, c Config) error {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
 	d := &door{Server: s, files: c.Files, shown: c.Shown, named: c.Named, foldersOf: c.Folders}
+	d.stream = s.AddStream("lmstxt", d.ended)
 	if d.named == nil {
 		d.named = func(string) string { return "" }
 	}

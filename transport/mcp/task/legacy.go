@@ -64,20 +64,16 @@ func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messag
 	return t.Legacy(state), nil
 }
 
-// legacyResult waits for the end of the task, asking the user what the run asks, and answers what the call would
-// have.
-func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	for !state.Status.IsEnded() {
-		var err error
-		if state, err = t.config.Watch(ctx, state.RunID, state.Seq); err != nil {
-			return nil, err
-		}
-		if len(caller.Questions(state)) == 0 {
-			continue
-		}
-		if state, err = t.elicit(ctx, x, state); err != nil {
-			return nil, err
-		}
+func (t *Tasks) legacyResult(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
+	return t.Await(ctx, state, messages.CursorAt(state))
+}
+
+// Await waits for the end of the task, asking the user what the run asks, and answers what the call would have. It tells
+// the events past the cursor.
+func (t *Tasks) Await(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+	state, err := t.config.Follow(ctx, state.RunID, at)
+	if err != nil {
+		return nil, err
 	}
 	if taskStatusOf(state) == taskFailed {
 		return nil, errorOf(state).rpc()
@@ -90,16 +86,9 @@ func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messag
 	return r, nil
 }
 
-// elicit gets a waiting run an answer from the client's user, or waits until it came some other way.
-func (t *Tasks) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
-	meta := &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
-	now, asked, err := t.config.Asker.Elicit(ctx, x, state, meta)
-	if asked || err != nil {
-		return now, err
-	}
-	return t.runs.Until(ctx, state, func(e messages.Event) bool {
-		return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
-	})
+// Related is the _meta object of a message that belongs to the task.
+func Related(id messages.RunID) *mcp.Meta {
+	return &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": id}}}
 }
 
 // legacyListTasks answers a page of the caller's tasks, those first that were made last.

@@ -30,8 +30,8 @@ type Config struct {
 	Info  mcp.Implementation
 	// Result is what the call of the run would have been answered.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
-	// Watch tells the run's events as progress until it ends or asks something.
-	Watch func(ctx context.Context, id messages.RunID, after uint64) (messages.State, error)
+	// Follow tells the run's events past the cursor as progress, and asks the user what the run asks, until it ends.
+	Follow func(ctx context.Context, id messages.RunID, at messages.Cursor) (messages.State, error)
 	// Poll is the interval at which clients are to ask, Retention how long they can.
 	Poll, Retention time.Duration
 }

@@ -24,10 +24,11 @@ type request struct {
 
 // said is an item of the input.
 type said struct {
-	door.Message
-	Type   string          `json:"type"`
-	CallID string          `json:"call_id"`
-	Output json.RawMessage `json:"output"`
+	Type    string          `json:"type"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	CallID  string          `json:"call_id"`
+	Output  json.RawMessage `json:"output"`
 }
 
 // add adds what the client says to the turn. Answers are what it answers, by the question; then the turn has no text.
@@ -41,25 +42,25 @@ func (q *request) add(turn *door.Turn) (answers map[string]string, err error) {
 	}
 	var items []said
 	if json.Unmarshal(q.Input, &items) != nil {
-		items = []said{{Message: door.Message{Role: "user", Content: q.Input}}}
+		items = []said{{Role: "user", Content: q.Input}}
 	}
 	answers = map[string]string{}
-	var all []door.Message
 	for _, item := range items {
 		switch item.Type {
 		case "", "message":
-			all = append(all, item.Message)
+			err = turn.AddContent(item.Role, item.Content)
 		case "function_call_output":
-			if answers[item.CallID], err = door.TextOf(item.Output); err != nil {
-				return nil, err
-			}
+			answers[item.CallID], err = door.TextOf(item.Output)
 		case "function_call", "mcp_call", "reasoning": // what an earlier response said
 		default:
-			return nil, messages.InvalidInput("input of the type %.50q is not taken", item.Type)
+			err = messages.InvalidInput("input of the type %.50q is not taken", item.Type)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if len(answers) > 0 {
-		return answers, nil
+	if len(answers) == 0 {
+		err = turn.Close()
 	}
-	return nil, turn.AddAll(all)
+	return answers, err
 }
