@@ -235,13 +235,14 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 
 // "120,000 artifacts, two 9 MB names, 150,000 open streams: each run ends." The last is started again by another node.
 func TestTerminalsAlwaysFit(t *testing.T) {
+	long := strings.Repeat("long", 350) // so that their names alone do not fit into one message
 	artifact := func(name string) messages.ArtifactWritten {
 		return messages.ArtifactWritten{Artifact: messages.Artifact{Name: name, SHA256: messages.Digest("x")}}
 	}
 	for name, speak := range map[string]func(*actors.TaskContext) error{
 		"many artifacts": func(task *actors.TaskContext) (err error) {
-			for i := 0; i < 120_000 && err == nil; i++ {
-				err = task.Emit(artifact(fmt.Sprintf("pages/some/folder/of/the/repository/file-%06d.html", i)), "")
+			for i := 0; i < 12_000 && err == nil; i++ {
+				err = task.Emit(artifact(fmt.Sprintf("pages/%s/file-%06d.html", long, i)), "")
 			}
 			return err
 		},
@@ -263,8 +264,8 @@ func TestTerminalsAlwaysFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		many := job(func(ctx context.Context, task *actors.TaskContext) error {
-			for i := range 150_000 {
-				if err := task.Say(fmt.Sprintf("stream-of-some-length-so-that-the-rewind-is-large-%d", i), "x"); err != nil {
+			for i := range 15_000 {
+				if err := task.Say(fmt.Sprintf("stream-%s-%d", long, i), "x"); err != nil {
 					return err
 				}
 			}
