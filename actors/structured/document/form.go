@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,18 +24,28 @@ type Form struct {
 	oneOf  string // what is wrong where none or several of oneOf fit
 }
 
-// MustForm reads a JSON Schema, which is right because tests read it. It opens no file that the schema refers to.
+// MustForm is [NewForm] of a schema that is right, because tests read it.
 func MustForm(schema []byte, oneOf string) *Form {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	f, err := NewForm(schema, oneOf)
 	if err != nil {
 		panic(err)
 	}
+	return f
+}
+
+// NewForm reads a JSON Schema. It opens no file that the schema refers to.
+func NewForm(schema []byte, oneOf string) (*Form, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource("form", doc); err != nil {
-		panic(err)
+	if err := c.AddResource("form:", doc); err != nil {
+		return nil, err
 	}
-	return &Form{c.MustCompile("form"), oneOf}
+	compiled, err := c.Compile("form:")
+	return &Form{compiled, oneOf}, err
 }
 
 // Problems are what the form has against the value.
@@ -72,7 +83,7 @@ func (f *Form) collect(e *jsonschema.ValidationError, at Places, all *Problems) 
 	case *kind.OneOf:
 		add(path, "%s", f.oneOf)
 	case *kind.Pattern:
-		add(path, "%q is no %s", k.Got, f.comment(e.InstanceLocation))
+		add(path, "%q is no %s", k.Got, cmp.Or(f.comment(e.InstanceLocation), "match of "+k.Want))
 	case *kind.PropertyNames:
 		add(Below(path, k.Property), "%q is no %s", k.Property, f.comment(append(e.InstanceLocation, propertyName)))
 	case *kind.Enum:

@@ -1,0 +1,162 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// version is that of the lines on descriptor 3, which docs/commands.md describes. LASTWORD_EVENTS_VERSION tells it.
+const version = 1
+
+var (
+	past       = time.Unix(1, 0)
+	noDeadline = time.Time{}
+)
+
+// line is a line of the channel. Its type says which members count.
+type line struct {
+	Type string `json:"type"`
+	// progress
+	Done  float64 `json:"done"`
+	Total float64 `json:"total"`
+	Unit  string  `json:"unit"`
+	// text, log
+	Name  string            `json:"name"` // of a text or a question
+	Text  string            `json:"text"`
+	Level messages.LogLevel `json:"level"`
+	// ask
+	Prompt string             `json:"prompt"`
+	Schema json.RawMessage    `json:"schema"`
+	Kind   messages.InputKind `json:"kind"`
+	// artifact
+	Path string `json:"path"`
+	// result
+	Result json.RawMessage `json:"result"`
+}
+
+// answer is a line on stdin.
+type answer struct {
+	Type  string          `json:"type"` // answer
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Error string          `json:"error,omitempty"` // why there is no value
+}
+
+// channel is descriptor 3 of a program: lines with which it says more than output.
+type channel struct {
+	x         *execution
+	rest      []byte
+	skipping  bool // a line that is too long
+	result    json.RawMessage
+	artifacts []string
+	answers   sync.Mutex // one line after the other
+}
+
+// write takes a piece of the lines. A line that says nothing right is a warning, since a program's mistake in what it
+// reports is no reason to end its work.
+func (c *channel) write(piece []byte) error {
+	for {
+		before, after, ended := bytes.Cut(piece, []byte("\n"))
+		if c.rest = append(c.rest, before...); len(c.rest) > mostLine {
+			c.rest, c.skipping = nil, true
+		}
+		if !ended {
+			return nil
+		}
+		text := bytes.TrimSpace(c.rest)
+		var err error
+		switch {
+		case c.skipping:
+			err = c.warn("a line has more than %d bytes", mostLine)
+		case len(text) > 0:
+			err = c.take(text)
+		}
+		if err != nil {
+			return err
+		}
+		c.rest, c.skipping, piece = c.rest[:0], false, after
+	}
+}
+
+func (c *channel) warn(format string, args ...any) error {
+	return c.x.task.Log(messages.LogWarn, "descriptor 3: "+fmt.Sprintf(format, args...))
+}
+
+func (c *channel) take(text []byte) error {
+	var l line
+	text = c.x.Config.Secrets.Bytes(bytes.ToValidUTF8(text, []byte("\uFFFD")))
+	if err := json.Unmarshal(text, &l); err != nil {
+		return c.warn("a line is no JSON of this form: %v", err)
+	}
+	t := c.x.task
+	switch l.Type {
+	case "progress":
+		if !(math.Abs(l.Done) < 1<<53 && math.Abs(l.Total) < 1<<53) {
+			return c.warn("progress is too large")
+		}
+		return t.Progress(int64(l.Done), int64(l.Total), l.Unit)
+	case "text":
+		if l.Name == "" {
+			return c.warn("a text has no name")
+		}
+		return t.Say("text/"+l.Name, l.Text)
+	case "log":
+		return t.Log(cmp.Or(l.Level, messages.LogInfo), l.Text)
+	case "ask":
+		return c.ask(l)
+	case "artifact":
+		c.artifacts = append(c.artifacts, l.Path)
+		return nil
+	case "result":
+		c.result = l.Result
+		return nil
+	}
+	return c.warn("there is no type %q in version %d", l.Type, version)
+}
+
+// ask puts the question, and writes the answer when it comes. The program may go on meanwhile.
+func (c *channel) ask(l line) error {
+	if c.x.stdin == nil {
+		return c.warn("%q has no answer: stdin is the caller's", l.Name)
+	}
+	if l.Schema != nil {
+		if _, err := document.NewForm(l.Schema, ""); err != nil {
+			c.x.task.Go(func(context.Context) error { return c.reply(answer{Name: l.Name, Error: err.Error()}) })
+			return nil
+		}
+	}
+	c.x.task.Go(func(ctx context.Context) error {
+		value, err := c.x.task.Ask(ctx, messages.InputRequired{Request: l.Name, Prompt: l.Prompt, Schema: l.Schema, InputKind: l.Kind})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		a := answer{Name: l.Name, Value: value}
+		if err != nil {
+			a.Error = err.Error()
+		}
+		return c.reply(a)
+	})
+	return nil
+}
+
+// reply writes an answer. Whether the program reads it is the program's affair.
+func (c *channel) reply(a answer) error {
+	a.Type = "answer"
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	c.answers.Lock()
+	defer c.answers.Unlock()
+	_, _ = c.x.stdin.Write(append(text, '\n'))
+	return nil
+}

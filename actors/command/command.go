@@ -1,0 +1,207 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// The codes of the error of a run whose program failed. Its cause is error.
+const (
+	CodeExit          messages.Code = "exit"           // it exited with another code than 0
+	CodeSignal        messages.Code = "signal"         // a signal ended it
+	CodeNotFound      messages.Code = "not_found"      // there is no such program
+	CodeNotExecutable messages.Code = "not_executable" // it is there, and cannot be run
+	CodeOutOfMemory   messages.Code = "out_of_memory"  // the system had none to start it, or ended it for that
+)
+
+// Command is a program as its operator defines it.
+type Command struct {
+	Name        string `json:"-"`
+	Description string `json:"description"`
+	// Command is the program and its arguments. {name} is a member of the input, and {{ a brace.
+	Command []string `json:"command"`
+	// Input has the JSON Schemas of the members. Those without a default are required.
+	Input map[string]json.RawMessage `json:"input"`
+	// Dir is where the program runs.
+	Dir string `json:"dir"`
+	// Env lists the variables of the program: NAME is the one of this process, and NAME=value is as it says.
+	Env []string `json:"env"`
+	// Timeout bounds an attempt, and Idle a time without output. Zero leaves the node's limit, and none.
+	Timeout Duration `json:"timeout"`
+	Idle    Duration `json:"idle"`
+	Retry   Retry    `json:"retry"`
+	// Once: the program is never started twice, not even after a crash of this process.
+	Once bool `json:"once"`
+	// Confirm is a question for a person, who says whether the program may start.
+	Confirm  string `json:"confirm"`
+	ReadOnly bool   `json:"read_only"`
+	// Progress matches lines that tell progress: its first group is what is done, and its second all there is.
+	Progress string `json:"progress"`
+	// Artifacts are patterns of files below Dir, as of [path.Match]. They are copied when the program has succeeded.
+	Artifacts []string `json:"artifacts"`
+	// Result says what the result is: the end of stdout as text, the default; json, which is its last line or what the
+	// file LASTWORD_RESULT holds; or none.
+	Result string `json:"result"`
+	// TTY gives the program a pseudo-terminal.
+	TTY bool `json:"tty"`
+	// MaxOutput bounds how much of stdout the log keeps; 0 is [MaxOutput].
+	MaxOutput Size `json:"max_output"`
+
+	arguments []template
+	question  template
+	progress  *regexp.Regexp
+	form      *document.Form
+	schema    json.RawMessage
+	members   map[string]member
+}
+
+// MaxOutput is how much of a program's stdout the log of its run keeps unless its operator says otherwise.
+const MaxOutput = 8 << 20
+
+// Retry says when a program that failed is started again.
+type Retry struct {
+	Times int `json:"times"`
+	// On lists the exit codes after which it is; none is all.
+	On []int `json:"on"`
+}
+
+// Config is what commands have of their process.
+type Config struct {
+	// Environ is the environment that [Command.Env] chooses from.
+	Environ []string
+	// Secrets do not get into a log.
+	Secrets *redact.Secrets
+	// Folder is where artifacts of a principal are written, and Spend is told of their bytes before. Without Folder there
+	// are none.
+	Folder func(principal string) (string, error)
+	Spend  func(principal string, bytes int) error
+
+	// What follows is for the program of a command line, which has the whole environment.
+	Inherit bool
+	// Stdin is the program's; nil has its answers.
+	Stdin *os.File
+	// Stdout and Stderr get all that the program writes there, as it is.
+	Stdout, Stderr io.Writer
+	// Exited is told the code with which a shell would tell how the program ended.
+	Exited func(code int)
+}
+
+// Result is the result of a command, unless it is the program's own.
+type Result struct {
+	ExitCode int `json:"exit_code"`
+	// Text is the end of stdout.
+	Text string `json:"text,omitempty"`
+	// Bytes is the length of all of stdout.
+	Bytes int64 `json:"bytes"`
+}
+
+// Define makes the command a job. Errors say all that is wrong with the command.
+func Define(c Command, config Config) (actors.Definition, error) {
+	if wrong := c.compile(nil, ""); wrong != nil {
+		return actors.Definition{}, wrong.Err()
+	}
+	return c.define(config), nil
+}
+
+func (c Command) define(config Config) actors.Definition {
+	return actors.Definition{Name: c.Name, About: c.about(), Restart: c.Retry.Times > 0 && !c.Once,
+		New: func(input json.RawMessage) (actors.Job, error) { return c.job(input, config) }}
+}
+
+func (c *Command) about() messages.About {
+	about := messages.About{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
+		OpenWorld: !c.ReadOnly, Say: say, Input: func() json.RawMessage { return c.schema }}
+	if c.Result != "json" {
+		about.Output = resultSchema
+	}
+	about.Limits.StallMS = cmp.Or(time.Duration(c.Idle), 24*time.Hour).Milliseconds()
+	if c.Timeout > 0 { // the attempts, and what is before and after them
+		about.Limits.WallClockMS = min((time.Duration(c.Timeout)+time.Minute)*time.Duration(c.Retry.Times+1), 24*time.Hour).Milliseconds()
+	}
+	return about
+}
+
+// job makes a job of its input. Errors: invalid_input.
+func (c *Command) job(input json.RawMessage, config Config) (actors.Job, error) {
+	values, err := c.values(input)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	r := &Runner{Command: c, Config: config, values: values}
+	for i, a := range c.arguments {
+		arg, err := a.argument(values, c.members)
+		if err != nil {
+			return actors.Job{}, err
+		}
+		if r.arguments = append(r.arguments, arg); i == 0 && arg == "" {
+			return actors.Job{}, messages.InvalidInput("the program has no name")
+		}
+	}
+	policy := supervision.Policy{Attempts: c.Retry.Times + 1}
+	return actors.Job{Name: c.Name, Input: values, Tasks: []actors.Task{
+		{Name: c.Name, Run: r.run, Policy: policy, Once: c.Once},
+	}}, nil
+}
+
+// values reads the input and adds the defaults.
+func (c *Command) values(input json.RawMessage) (map[string]any, error) {
+	values := map[string]any{}
+	if input = bytes.TrimSpace(input); len(input) > 0 && string(input) != "null" {
+		d := json.NewDecoder(bytes.NewReader(input))
+		d.UseNumber()
+		if err := d.Decode(&values); err != nil {
+			return nil, messages.InvalidInput("the input is no object: %v", err)
+		}
+	}
+	for name, m := range c.members {
+		if _, given := values[name]; !given && m.Default != nil {
+			values[name] = m.Default
+		}
+	}
+	if wrong := c.form.Problems(values, nil); wrong != nil {
+		return nil, wrong.Err()
+	}
+	return values, nil
+}
+
+// required lists the members without a default.
+func (c *Command) required() []string {
+	names := []string{} // never null
+	for _, name := range slices.Sorted(maps.Keys(c.members)) {
+		if c.members[name].Default == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// confirm asks whether the program may start.
+func (r *Runner) confirm(ctx context.Context, t *actors.TaskContext) error {
+	if r.Confirm == "" {
+		return nil
+	}
+	answer, err := t.Ask(ctx, messages.InputRequired{Request: "confirm", Prompt: r.question.text(r.values),
+		Schema: json.RawMessage(`{"type":"boolean"}`), InputKind: messages.InputConfirmation})
+	if err != nil {
+		return err
+	}
+	if string(answer) != "true" {
+		return supervision.Permanent(fmt.Errorf("%s was not started: the answer was no", r.Name))
+	}
+	return nil
+}

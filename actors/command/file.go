@@ -1,0 +1,110 @@
+package command
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/structured/document"
+)
+
+// Schema is the JSON Schema of an operator's file.
+//
+//go:embed schema.json
+var Schema []byte
+
+var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(Schema, "") })
+
+// File is what an operator's file says: commands, and when jobs start by themselves.
+type File struct {
+	Jobs      map[string]*Command `json:"jobs"`
+	Schedules []Schedule          `json:"schedules"`
+}
+
+// Schedule says when a job starts by itself. Package actors/schedule reads it.
+type Schedule struct {
+	Name    string          `json:"name"`
+	Job     string          `json:"job"`
+	Input   json.RawMessage `json:"input"`
+	Every   Duration        `json:"every"`
+	Cron    string          `json:"cron"`
+	Zone    string          `json:"zone"`
+	Overlap string          `json:"overlap"`
+	Missed  string          `json:"missed"`
+}
+
+// Read reads an operator's file, which is YAML. Its error is all that is wrong with it, each with line and column. taken
+// are the names of the node's other jobs.
+func Read(text []byte, taken []string, check func(Schedule) error) (*File, error) {
+	value, at, err := document.Read(text, fileForm())
+	wrong, _ := errors.AsType[document.Problems](err)
+	if value == nil {
+		return nil, err
+	}
+	file := &File{}
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(data, file)
+	}
+	if err != nil {
+		return nil, append(wrong, document.Problem{Problem: err.Error()}).Err()
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Jobs)) {
+		c, place := file.Jobs[name], document.Below("jobs", name)
+		if c == nil {
+			delete(file.Jobs, name)
+			continue
+		}
+		if c.Name = name; slices.Contains(taken, name) {
+			wrong = append(wrong, at.Problem(place, "there is a job %s already: take another name", name))
+		}
+		if faults := c.compile(at, place); !within(wrong, place) {
+			wrong = append(wrong, faults...)
+		}
+	}
+	wrong = append(wrong, file.checkSchedules(at, taken, check)...)
+	return file, wrong.Err()
+}
+
+// within reports whether something is wrong with a field below the place already: the rest may follow from that.
+func within(wrong document.Problems, place string) bool {
+	return slices.ContainsFunc(wrong, func(p document.Problem) bool {
+		return p.Path == document.Below(place, "command") || p.Path == document.Below(place, "input")
+	})
+}
+
+func (f *File) checkSchedules(at document.Places, taken []string, check func(Schedule) error) (wrong document.Problems) {
+	seen := map[string]bool{}
+	for i, s := range f.Schedules {
+		place := fmt.Sprintf("schedules.%d", i)
+		switch c := f.Jobs[s.Job]; {
+		case seen[s.Name]:
+			wrong = append(wrong, at.Problem(place+".name", "there is a schedule %s already", s.Name))
+		case c == nil && !slices.Contains(taken, s.Job):
+			wrong = append(wrong, at.Problem(place+".job", "there is no job %s", s.Job))
+		case c != nil && c.form != nil:
+			if _, err := c.values(s.Input); err != nil {
+				wrong = append(wrong, at.Problem(place+".input", "%v", err))
+			}
+		}
+		if seen[s.Name] = true; check != nil {
+			if err := check(s); err != nil {
+				wrong = append(wrong, at.Problem(place, "%v", err))
+			}
+		}
+	}
+	return wrong
+}
+
+// Definitions are the file's commands as jobs, in the order of their names.
+func (f *File) Definitions(config Config) (jobs []actors.Definition) {
+	for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {
+		jobs = append(jobs, f.Jobs[name].define(config))
+	}
+	return jobs
+}

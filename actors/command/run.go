@@ -1,0 +1,283 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+const (
+	// termGrace is how long a program may take to end after TERM. The runtime waits for tasks a little longer.
+	termGrace = 1500 * time.Millisecond
+	// pipeGrace is how long a pipe may stay open after its program has ended, because a process that left its group holds
+	// it. What is in the pipe then is still read.
+	pipeGrace = 300 * time.Millisecond
+)
+
+// Runner runs a command once for each attempt of its task.
+type Runner struct {
+	*Command
+	Config    Config
+	arguments []string
+	values    map[string]any
+}
+
+// execution is an attempt: a program that runs.
+type execution struct {
+	*Runner
+	task  *actors.TaskContext
+	cmd   *exec.Cmd
+	group group
+	close []io.Closer // our ends of the pipes, and what else the attempt has open
+
+	stdout  *texts
+	stderr  *logLines
+	channel *channel
+	stdin   io.WriteCloser // takes answers; nil if the program has another
+	file    string         // LASTWORD_RESULT
+	killed  sync.Once
+}
+
+// run is the task.
+func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
+	if err := r.confirm(ctx, t); err != nil {
+		return err
+	}
+	x := &execution{Runner: r, task: t}
+	defer x.release()
+	readers, err := x.start(t)
+	if err != nil {
+		return r.exited(startError(r.arguments[0], r.Dir, err), 0)
+	}
+	stop := context.AfterFunc(ctx, x.terminate)
+	defer stop()
+	var reading sync.WaitGroup
+	for _, reader := range readers {
+		reading.Add(1)
+		t.Go(func(ctx context.Context) error { defer reading.Done(); return reader.copy(ctx) })
+	}
+	waited := x.cmd.Wait()
+	x.group.end()
+	for _, reader := range readers {
+		defer time.AfterFunc(pipeGrace, reader.hurry).Stop()
+	}
+	reading.Wait()
+	if ctx.Err() != nil {
+		r.tell(x.cmd.ProcessState)
+		return context.Cause(ctx)
+	}
+	if err := x.said(); err != nil {
+		return err
+	}
+	if err := r.exited(x.exitError(waited), exitCode(x.cmd.ProcessState)); err != nil {
+		return err
+	}
+	return x.succeed(ctx)
+}
+
+// start starts the program. Its readers have what it says.
+func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) {
+	x.cmd = exec.Command(x.arguments[0], x.arguments[1:]...)
+	x.cmd.Dir, x.cmd.Env = x.Dir, x.environment()
+	if err := x.resultFile(); err != nil {
+		return nil, err
+	}
+	x.stdout = newTexts(t, x.Runner)
+	x.stderr = &logLines{task: t, stream: x.Config.Secrets.Stream(), progress: x.lineProgress(t)}
+	var theirs []io.Closer
+	defer func() {
+		for _, c := range theirs {
+			c.Close()
+		}
+	}()
+	pipe := func(sink sink, raw io.Writer) (*os.File, error) {
+		ours, end, err := os.Pipe()
+		if err == nil {
+			theirs, x.close = append(theirs, end), append(x.close, ours)
+			readers = append(readers, &reader{file: ours, sink: sink, raw: raw})
+		}
+		return end, err
+	}
+	if x.TTY {
+		ours, end, err := openTerminal()
+		if err != nil {
+			return nil, err
+		}
+		theirs, x.close = append(theirs, end), append(x.close, ours)
+		readers = append(readers, &reader{file: ours, sink: x.stdout, raw: x.Config.Stdout})
+		x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr, x.stdin = end, end, end, ours
+	} else {
+		if x.cmd.Stdout, err = pipe(x.stdout, x.Config.Stdout); err != nil {
+			return nil, err
+		}
+		if x.cmd.Stderr, err = pipe(x.stderr, x.Config.Stderr); err != nil {
+			return nil, err
+		}
+		if x.cmd.Stdin = x.Config.Stdin; x.Config.Stdin == nil {
+			end, ours, err := os.Pipe()
+			if err != nil {
+				return nil, err
+			}
+			theirs, x.close = append(theirs, end), append(x.close, ours)
+			x.cmd.Stdin, x.stdin = end, ours
+		}
+	}
+	if hasDescriptors {
+		x.channel = &channel{x: x}
+		end, err := pipe(x.channel, nil)
+		if err != nil {
+			return nil, err
+		}
+		x.cmd.ExtraFiles = []*os.File{end}
+	}
+	x.group.prepare(x.cmd, x.TTY)
+	if err := x.cmd.Start(); err != nil {
+		return nil, err
+	}
+	return readers, x.group.started(x.cmd)
+}
+
+// environment is what the operator's file lists, and what tells a program of lastword.
+func (x *execution) environment() (env []string) {
+	if x.Config.Inherit {
+		env = slices.Clone(x.Config.Environ)
+	}
+	for _, entry := range x.Env {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+			continue
+		}
+		for _, have := range x.Config.Environ {
+			if name, _, _ := strings.Cut(have, "="); name == entry {
+				env = append(env, have)
+			}
+		}
+	}
+	env = append(env, "LASTWORD_RUN="+string(x.task.RunID()), "LASTWORD_ATTEMPT="+strconv.Itoa(x.task.Attempt()))
+	if hasDescriptors {
+		env = append(env, "LASTWORD_EVENTS=3", "LASTWORD_EVENTS_VERSION="+strconv.Itoa(version))
+	}
+	return env
+}
+
+// terminate asks the program to end, and ends its group soon.
+func (x *execution) terminate() {
+	x.killed.Do(func() {
+		x.group.terminate()
+		time.AfterFunc(termGrace, x.group.kill)
+	})
+}
+
+// release closes what is open.
+func (x *execution) release() {
+	for _, c := range x.close {
+		c.Close()
+	}
+	if x.file != "" {
+		os.Remove(x.file)
+	}
+	x.group.release()
+}
+
+// said ends the texts and the log.
+func (x *execution) said() error { return cmp.Or(x.stdout.end(), x.stderr.end()) }
+
+// exited tells how the program ended. An error after which it may be tried again is retryable.
+func (r *Runner) exited(err *messages.Error, code int) error {
+	if err == nil {
+		r.say(0)
+		return nil
+	}
+	switch err.Code {
+	case CodeNotFound:
+		code = 127
+	case CodeNotExecutable, CodeOutOfMemory:
+		code = cmp.Or(code, 126)
+	}
+	r.say(code)
+	if r.Retry.Times > 0 && (len(r.Retry.On) == 0 || slices.Contains(r.Retry.On, code)) {
+		err.Retryable = true
+		return err
+	}
+	return supervision.Permanent(err)
+}
+
+func (r *Runner) tell(state *os.ProcessState) { r.say(exitCode(state)) }
+
+func (r *Runner) say(code int) {
+	if r.Config.Exited != nil {
+		r.Config.Exited(code)
+	}
+}
+
+// startError says why a program did not start.
+func startError(program, dir string, err error) *messages.Error {
+	switch {
+	case dir != "" && !isFolder(dir):
+		return messages.Errorf(CodeNotFound, "%s was not started: there is no folder %s; correct dir", program, dir)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return messages.Errorf(CodeNotFound, "there is no program %s: name it by its path, or put it into a folder of PATH", program)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, exec.ErrDot), errors.Is(err, syscall.EISDIR):
+		return messages.Errorf(CodeNotExecutable, "%s cannot be run: %v", program, err)
+	case errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EAGAIN):
+		return messages.Errorf(CodeOutOfMemory, "the system has no room to start %s: %v", program, err)
+	}
+	return messages.Errorf(CodeNotExecutable, "%s was not started: %v", program, err)
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// exitError says why the program did not succeed, or nil.
+func (x *execution) exitError(err error) *messages.Error {
+	if err == nil {
+		return nil
+	}
+	name := x.arguments[0]
+	last := ""
+	if x.stderr.last != "" {
+		last = ": " + x.stderr.last
+	}
+	if sig := signalOf(x.cmd.ProcessState); sig != nil {
+		if x.group.ranOutOfMemory(sig) {
+			return messages.Errorf(CodeOutOfMemory, "the system ended %s, because it had no memory left%s", name, last)
+		}
+		return messages.Errorf(CodeSignal, "%s was ended by the signal %s%s", name, sig, last)
+	}
+	return messages.Errorf(CodeExit, "%s exited with %d%s", name, x.cmd.ProcessState.ExitCode(), last)
+}
+
+// exitCode is what a shell says of the end.
+func exitCode(state *os.ProcessState) int {
+	if state == nil {
+		return 1
+	}
+	if sig, ok := signalOf(state).(syscall.Signal); ok {
+		return 128 + int(sig)
+	}
+	return state.ExitCode()
+}
+
+func plural(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

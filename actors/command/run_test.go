@@ -1,0 +1,48 @@
+//go:build linux
+
+package command_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func TestRunHasWhatTheProgramSays(t *testing.T) {
+	s := run(t, command.Command{Command: shell(`echo one; echo two >&2; printf 'three\n'; printf 'half' >&2`)}, "")
+	if s.Status != messages.Completed || output(s) != "one\nthree\n" {
+		t.Fatalf("%s with %q and %v", s.Status, output(s), s.End.Error)
+	}
+	if want := []string{"two", "half"}; !slices.Equal(lines(s), want) {
+		t.Errorf("the log has %q, not %q", lines(s), want)
+	}
+	var r command.Result
+	if err := json.Unmarshal(s.End.Result, &r); err != nil || r != (command.Result{Text: "one\nthree\n", Bytes: 10}) {
+		t.Errorf("the result is %s", s.End.Result)
+	}
+}
+
+func TestEndOfAProgramHasACode(t *testing.T) {
+	for name, c := range map[string]struct {
+		command []string
+		code    messages.Code
+		says    string
+	}{
+		"exit":           {shell("echo broken >&2; exit 3"), command.CodeExit, "exited with 3: broken"},
+		"not found":      {[]string{"no-such-program"}, command.CodeNotFound, "there is no program no-such-program"},
+		"not found path": {[]string{"/no/such/program"}, command.CodeNotFound, "there is no program"},
+		"a folder":       {[]string{"/tmp"}, command.CodeNotExecutable, "cannot be run"},
+		"a text":         {[]string{"/etc/passwd"}, command.CodeNotExecutable, "cannot be run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := run(t, command.Command{Command: c.command}, "")
+			if s.Status != messages.Failed || s.End.Cause != messages.CauseError || codeOf(s) != c.code || !strings.Contains(s.End.Error.Message, c.says) {
+				t.Errorf("%s, cause %s, code %s: %v", s.Status, s.End.Cause, codeOf(s), s.End.Error)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/confined"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// resultFile makes the file in which the program may leave its result.
+func (x *execution) resultFile() error {
+	if x.Result != "json" {
+		return nil
+	}
+	f, err := os.CreateTemp("", "lastword-result-")
+	if err != nil {
+		return err
+	}
+	x.file = f.Name()
+	x.cmd.Env = append(x.cmd.Env, "LASTWORD_RESULT="+x.file)
+	return f.Close()
+}
+
+// succeed copies the artifacts and tells the result.
+func (x *execution) succeed(ctx context.Context) error {
+	if err := x.keepArtifacts(ctx); err != nil {
+		return err
+	}
+	result, err := x.outcome()
+	if err != nil {
+		return err
+	}
+	x.task.Summarize(fmt.Sprintf("%s of output", plural(x.stdout.total, "byte")))
+	return x.task.Result(result, false)
+}
+
+// outcome is the result: what the program said on descriptor 3, else what the operator's file says.
+func (x *execution) outcome() (any, error) {
+	if x.channel != nil && x.channel.result != nil {
+		return x.channel.result, nil
+	}
+	switch x.Result {
+	case "json":
+		return x.jsonResult()
+	case "none":
+		return Result{Bytes: x.stdout.total}, nil
+	}
+	return Result{Text: x.stdout.tail.String(), Bytes: x.stdout.total}, nil
+}
+
+func (x *execution) jsonResult() (json.RawMessage, error) {
+	f, err := os.Open(x.file)
+	if err != nil {
+		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s has removed the file of its result", x.Name)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, messages.MaxEventBytes/2))
+	if err != nil {
+		return nil, err
+	}
+	where := "the file LASTWORD_RESULT"
+	if len(text) == 0 {
+		lines := strings.Split(strings.TrimSpace(x.stdout.tail.String()), "\n")
+		text, where = []byte(lines[len(lines)-1]), "the last line of stdout"
+	}
+	if text = x.Config.Secrets.Bytes(text); !json.Valid(text) {
+		return nil, messages.Errorf(messages.CauseInvalidOutput, "%s of %s is no JSON", where, x.Name)
+	}
+	return text, nil
+}
+
+// keepArtifacts copies the files that the operator's patterns or the program name.
+func (x *execution) keepArtifacts(ctx context.Context) error {
+	var named []string
+	if x.channel != nil {
+		named = x.channel.artifacts
+	}
+	if x.Config.Folder == nil || len(x.Artifacts)+len(named) == 0 {
+		return nil
+	}
+	from := x.Dir
+	if from == "" {
+		from = "."
+	}
+	dir, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	files := slices.Clone(named)
+	for _, pattern := range x.Artifacts {
+		found, err := fs.Glob(dir.FS(), pattern)
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	home, err := x.Config.Folder(x.task.Principal())
+	if err != nil {
+		return err
+	}
+	to, err := confined.MakeRoot(home)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	for _, name := range files {
+		if err := errors.Join(context.Cause(ctx), x.keep(dir, to, path.Clean(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep copies a file. A folder is none.
+func (x *execution) keep(dir, to *os.Root, name string) error {
+	f, err := confined.Open(dir, name)
+	if err != nil {
+		return fmt.Errorf("the artifact %s cannot be read: %w", name, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	if x.Config.Spend != nil {
+		if err := x.Config.Spend(x.task.Principal(), int(info.Size())); err != nil {
+			return err
+		}
+	}
+	a := messages.Artifact{Name: name, Path: path.Join(x.Name, string(x.task.RunID()), name)}
+	sum := sha256.New()
+	err = confined.Write(to, a.Path, 0o644, func(w io.Writer) (err error) {
+		clean := x.Config.Secrets.Writer(io.MultiWriter(w, sum, (*counter)(&a.Bytes)))
+		_, err = io.Copy(clean, io.LimitReader(f, info.Size()))
+		return errors.Join(err, clean.Close())
+	})
+	if err != nil {
+		return err
+	}
+	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return x.task.Emit(messages.ArtifactWritten{Artifact: a}, "wrote "+name)
+}
+
+// counter counts bytes.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// mostSaid is how much of the output goes with what a run came to.
+const mostSaid = 16 << 10
+
+// say is what a run came to, for people and models: how it ended, and the end of what the program said.
+func say(s messages.State) string {
+	var b strings.Builder
+	switch {
+	case s.End != nil && s.End.Error != nil:
+		b.WriteString(s.End.Error.Message)
+	case s.End != nil:
+		fmt.Fprintf(&b, "%s %s", s.Queued.Job, s.Status)
+	}
+	var result Result
+	if s.End != nil && s.End.Result != nil && json.Unmarshal(s.End.Result, &result) == nil && result == (Result{}) {
+		fmt.Fprintf(&b, "\n%s", s.End.Result) // the program's own
+		return b.String()
+	}
+	end := tail{most: mostSaid}
+	for _, t := range s.Streams {
+		end.write(t.Text())
+	}
+	if text := strings.TrimSpace(end.String()); text != "" {
+		fmt.Fprintf(&b, "\n%s", text)
+	}
+	if s.Status == messages.Failed {
+		for _, l := range s.Log.Lines {
+			fmt.Fprintf(&b, "\n%s", l.Text)
+		}
+	}
+	return b.String()
+}
