@@ -133,6 +133,11 @@ var rules = []rule{{
 	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/command",
+	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/confined", "actors/form", "actors/structured/document"},
+	libs:   []string{"github.com/creack/pty", "golang.org/x/sys/windows"},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/structured/document",
 	ours:   []string{"messages", "messages/words"},
 	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
@@ -378,6 +383,10 @@ var rules = []rule{{
 	ours: []string{"messages", "actors/plan", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
+	pkgs: "cmd/internal/commands",
+	ours: []string{"messages", "actors/command", "cmd/internal/*"},
+	libs: []string{"github.com/spf13/cobra"},
+}, {
 	pkgs: "cmd/lastword",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/*", "transport/*/*",
@@ -530,7 +539,7 @@ var rooms = []room{
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/*", "transport/erlmcp"}},
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},
-	{"jobs", "generate, prompt, chat, plan, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
+	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
 		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},

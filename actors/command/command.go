@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -204,4 +205,24 @@ func (r *Runner) confirm(ctx context.Context, t *actors.TaskContext) error {
 		return supervision.Permanent(fmt.Errorf("%s was not started: the answer was no", r.Name))
 	}
 	return nil
+}
+
+// Job is a program of the user's own: the arguments are as they are, and it has the whole environment.
+func Job(arguments []string, maxOutput Size, config Config) (actors.Job, error) {
+	c := Command{Name: "run", Result: "none", MaxOutput: maxOutput}
+	for _, a := range arguments {
+		c.Command = append(c.Command, strings.ReplaceAll(a, "{", "{{"))
+	}
+	if wrong := c.compile(nil, ""); wrong != nil {
+		return actors.Job{}, wrong.Err()
+	}
+	return c.job(nil, config)
+}
+
+// LogBytes is how large the log of a run may be that keeps so much output; 0 is the node's default.
+func LogBytes(maxOutput Size) int64 {
+	if maxOutput <= MaxOutput {
+		return 0
+	}
+	return 3*int64(maxOutput) + 64<<20
 }

@@ -60,7 +60,7 @@ func (c *Command) compile(at document.Places, place string) (all document.Proble
 		}
 		switch {
 		case err != nil:
-			wrong("input."+name, "this is no JSON Schema: %v", err)
+			wrong("input."+name, "this is no JSON Schema: %s", strings.Join(strings.Fields(err.Error()), " "))
 		case name == "out":
 			wrong("input."+name, "out names the folder of a run; take another name")
 		}

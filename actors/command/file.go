@@ -46,18 +46,22 @@ func Read(text []byte, taken []string, check func(Schedule) error) (*File, error
 	if value == nil {
 		return nil, err
 	}
-	file := &File{}
+	var parts struct {
+		Jobs      map[string]json.RawMessage `json:"jobs"`
+		Schedules []json.RawMessage          `json:"schedules"`
+	}
 	data, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(data, file)
+		err = json.Unmarshal(data, &parts)
 	}
 	if err != nil {
 		return nil, append(wrong, document.Problem{Problem: err.Error()}).Err()
 	}
-	for _, name := range slices.Sorted(maps.Keys(file.Jobs)) {
-		c, place := file.Jobs[name], document.Below("jobs", name)
-		if c == nil {
-			delete(file.Jobs, name)
+	file := &File{Jobs: map[string]*Command{}, Schedules: make([]Schedule, len(parts.Schedules))}
+	for _, name := range slices.Sorted(maps.Keys(parts.Jobs)) {
+		c, place := &Command{}, document.Below("jobs", name)
+		file.Jobs[name] = c
+		if err := json.Unmarshal(parts.Jobs[name], c); err != nil { // the form has said why
 			continue
 		}
 		if c.Name = name; slices.Contains(taken, name) {
@@ -66,6 +70,9 @@ func Read(text []byte, taken []string, check func(Schedule) error) (*File, error
 		if faults := c.compile(at, place); !within(wrong, place) {
 			wrong = append(wrong, faults...)
 		}
+	}
+	for i, one := range parts.Schedules {
+		_ = json.Unmarshal(one, &file.Schedules[i]) // the form has said why
 	}
 	wrong = append(wrong, file.checkSchedules(at, taken, check)...)
 	return file, wrong.Err()

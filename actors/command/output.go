@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"os"
@@ -37,14 +38,13 @@ type reader struct {
 	file *os.File
 	sink sink
 	raw  io.Writer // gets the bytes as they are; may be nil
+	fail func(error)
 }
 
 // copy passes on what comes. When the run takes no more, or raw does not, it still reads, so that the program can end.
-func (r *reader) copy(ctx context.Context) error {
+func (r *reader) copy(ctx context.Context) {
 	buffer := make([]byte, readBytes)
-	var failed error
-	drained := 0
-	for {
+	for drained := 0; ; {
 		n, err := r.file.Read(buffer)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			_ = r.file.SetReadDeadline(noDeadline)
@@ -56,19 +56,27 @@ func (r *reader) copy(ctx context.Context) error {
 			}
 		}
 		if n > 0 {
-			if r.raw != nil {
-				if _, err := r.raw.Write(buffer[:n]); err != nil {
-					r.raw, failed = nil, errors.Join(failed, err)
-				}
-			}
-			if failed == nil && ctx.Err() == nil {
-				failed = r.sink.write(buffer[:n])
+			if err := r.pass(ctx, buffer[:n]); err != nil {
+				r.fail(err)
 			}
 		}
 		if err != nil {
-			return failed // EOF, or a terminal's EIO
+			return // EOF, or a terminal's EIO
 		}
 	}
+}
+
+func (r *reader) pass(ctx context.Context, piece []byte) error {
+	if r.raw != nil {
+		if _, err := r.raw.Write(piece); err != nil {
+			r.raw = nil
+			return fmt.Errorf("the output cannot be written: %w", err)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil // the run is over: what the program says of its own end is for raw alone
+	}
+	return r.sink.write(piece)
 }
 
 // hurry has the reader end soon, whoever holds the pipe.

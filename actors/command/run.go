@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,6 +52,7 @@ type execution struct {
 	stdin   io.WriteCloser // takes answers; nil if the program has another
 	file    string         // LASTWORD_RESULT
 	killed  sync.Once
+	failed  atomic.Pointer[error] // why the run takes no more of what the program says
 }
 
 // run is the task.
@@ -69,7 +71,7 @@ func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
 	var reading sync.WaitGroup
 	for _, reader := range readers {
 		reading.Add(1)
-		t.Go(func(ctx context.Context) error { defer reading.Done(); return reader.copy(ctx) })
+		t.Go(func(ctx context.Context) error { defer reading.Done(); reader.copy(ctx); return nil })
 	}
 	waited := x.cmd.Wait()
 	x.group.end()
@@ -80,6 +82,9 @@ func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if ctx.Err() != nil {
 		r.tell(x.cmd.ProcessState)
 		return context.Cause(ctx)
+	}
+	if failed := x.failed.Load(); failed != nil {
+		return *failed
 	}
 	if err := x.said(); err != nil {
 		return err
@@ -109,7 +114,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		ours, end, err := os.Pipe()
 		if err == nil {
 			theirs, x.close = append(theirs, end), append(x.close, ours)
-			readers = append(readers, &reader{file: ours, sink: sink, raw: raw})
+			readers = append(readers, &reader{ours, sink, raw, x.fail})
 		}
 		return end, err
 	}
@@ -119,7 +124,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 			return nil, err
 		}
 		theirs, x.close = append(theirs, end), append(x.close, ours)
-		readers = append(readers, &reader{file: ours, sink: x.stdout, raw: x.Config.Stdout})
+		readers = append(readers, &reader{ours, x.stdout, x.Config.Stdout, x.fail})
 		x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr, x.stdin = end, end, end, ours
 	} else {
 		if x.cmd.Stdout, err = pipe(x.stdout, x.Config.Stdout); err != nil {
@@ -181,6 +186,12 @@ func (x *execution) terminate() {
 		x.group.terminate()
 		time.AfterFunc(termGrace, x.group.kill)
 	})
+}
+
+// fail ends the program: the run takes no more of what it says.
+func (x *execution) fail(err error) {
+	x.failed.CompareAndSwap(nil, &err)
+	x.terminate()
 }
 
 // release closes what is open.

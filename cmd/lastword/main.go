@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
+	"github.com/seed889630bf/lastword/cmd/internal/commands"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -79,7 +80,8 @@ word: completed, failed or canceled.`,
 		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
 	check := checks.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider,
 		exit.Limit, exit.Stale))
-	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), planCommand(p), conversationsCommand(p),
+	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), commands.RunCommand(p, exitCodes(exit.Timeout)),
+		planCommand(p), conversationsCommand(p),
 		runsCommand(p), mcpCommand(p), serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	return root

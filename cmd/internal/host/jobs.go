@@ -26,7 +26,9 @@ func (h *Options) jobs() []actors.Definition {
 	steps := h.steps()
 	jobs := append(slices.Clip(steps.Jobs), plan.Define(steps))
 	for i := range jobs {
-		jobs[i].Limits.StallMS = Milliseconds(h.finder.Endpoint.StallTimeout())
+		if jobs[i].Limits.StallMS == 0 {
+			jobs[i].Limits.StallMS = Milliseconds(h.finder.Endpoint.StallTimeout())
+		}
 	}
 	return jobs
 }
@@ -44,7 +46,7 @@ func (h *Options) steps() plan.Config {
 	}
 	folder := func(principal string) (string, error) { return h.place(principal, "") }
 	return plan.Config{Runs: runs, Read: artifact.Read(state, h.artifact), Write: h.shared(artifact.Write(folder, h.spend)),
-		Jobs: []actors.Definition{h.shared(generate.Define(generating)), h.prompt(), h.chat()}}
+		Jobs: append([]actors.Definition{h.shared(generate.Define(generating)), h.prompt(), h.chat()}, h.commands()...)}
 }
 
 // spend counts bytes that a run of the principal is about to write. Errors: limit_exceeded.

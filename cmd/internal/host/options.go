@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -34,6 +35,8 @@ type Options struct {
 	model      string
 	tools      []string // sets beside the usual tools
 	noCache    bool
+	jobsFile   string // of commands
+	file       *command.File
 	timeout    time.Duration
 	Drain      time.Duration
 	retention  time.Duration
@@ -69,6 +72,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 		flags.DurationVar(&h.Drain, "drain", 30*time.Second, "maximum `time` to wait for runs at the end")
 		flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
 		flags.Var(&h.retentionSize, "retention-size", "maximum `bytes` of the events of ended runs (default 1GiB)")
+		flags.StringVar(&h.jobsFile, "jobs", "", "YAML `file` of commands that are jobs, and of schedules")
 		flags.BoolVar(&h.noCache, "no-cache", false, "neither read nor write the cache of results")
 		flags.BoolVar(&h.verbose, "verbose", false, "log more to stderr")
 		flags.StringSliceVar(&h.tools, "tools", nil, "`sets` of tools to offer beside the usual ones: "+lmstxtTools+", "+planTools)
@@ -81,6 +85,8 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	settings.Group(flags, "Model", func() { h.mcpServers.AddServerFlag(cmd, flags) })
 	settings.Group(flags, "Repository", func() { h.Read.AddLimitFlags(flags) })
 	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.MarkFlagFilename("jobs", "yaml", "yml"))
+	settings.Must(flags.SetAnnotation("jobs", settings.NotInProject, nil))
 	settings.Must(cmd.RegisterFlagCompletionFunc("tools",
 		cobra.FixedCompletions([]string{lmstxtTools, planTools}, cobra.ShellCompDirectiveNoFileComp)))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&h.finder.Endpoint)))
@@ -109,6 +115,9 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	}
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
+	}
+	if err := h.readJobs(); err != nil {
+		return err
 	}
 	h.Out = settings.Absolute(h.Out)
 	h.quota.out, h.quota.limit = h.Out, int64(h.MaxOutEach)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -134,6 +135,9 @@ func (i *Server) addTools() error {
 		if err == nil && h.hasModel() {
 			err = i.Handler.AddJob(mcp.JobTool{Job: job})
 		}
+	}
+	for _, job := range h.commands() {
+		err = cmp.Or(err, i.Handler.AddJob(mcp.JobTool{Job: job.Name}))
 	}
 	if err == nil && slices.Contains(h.tools, lmstxtTools) {
 		err = lmstxt.Register(i.Handler, lmstxt.Config{Files: h.callersFiles, Shown: h.ShownOut, Named: h.inputName,

@@ -79,6 +79,8 @@ func Hint(s messages.State) string {
 		return "--timeout gives the run more time"
 	case s.End.Task == "fetch":
 		return ""
+	case s.End.Cause == messages.CauseStalled && s.Queued.Job == "run":
+		return "--idle lets the program be silent for longer"
 	case s.End.Cause == messages.CauseStalled:
 		return "--first-token and --idle wait longer for the model"
 	case strings.HasPrefix(reason, "http 401"), strings.HasPrefix(reason, "http 403"):

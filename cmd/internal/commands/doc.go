@@ -1,0 +1,2 @@
+// Package commands is the command run: a program as a run.
+package commands

@@ -1,0 +1,124 @@
+package commands
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// options are the flags of run.
+type options struct {
+	program       *host.Program
+	timeout, idle time.Duration
+	maxOutput     settings.ByteSize
+	show          terminal.Display
+}
+
+// RunCommand is run. exits ends its help.
+func RunCommand(p *host.Program, exits string) *cobra.Command {
+	o := options{program: p}
+	cmd := &cobra.Command{
+		Use:     "run [flags] -- <program> [argument]...",
+		GroupID: settings.Working,
+		Short:   "Run a program that has a last word",
+		Long: `Run starts a program as a run, and prints what it says as it comes: stdout to stdout, stderr to stderr. No shell
+sees the arguments. A pipe gets the bytes as they are; a terminal gets text and colours, and no other escapes.
+
+The program leads a group of processes. Ctrl-C ends the whole group, with TERM and then KILL, and a second Ctrl-C
+leaves at once. What the program has started ends with it. Its stdin is that of run, unless that is a terminal.
+
+Run exits as the program does. It exits with 124 after --timeout and --idle, with 126 if the program cannot be run, with
+127 if there is none, and with 128+n if the signal n ended it. docs/commands.md says how a program tells progress,
+asks questions and leaves a result, and how jobs.yaml makes it a job of a server.` + exits,
+		Example: `  lastword run -- make test
+  lastword run --timeout 10m --idle 1m -- ./deploy.sh staging
+  lastword run --quiet -- go test ./... >report.txt`,
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.BadUsage(cmd, errors.New("run needs a program"), "for example: lastword run -- make test")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.SetInterspersed(false)
+	settings.Group(flags, "Run", func() {
+		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the program, such as 90s (default 24h)")
+		flags.DurationVar(&o.idle, "idle", 0, "maximum `time` without output")
+		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 8MiB)")
+		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
+	})
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	if o.timeout < 0 || o.idle < 0 {
+		return exit.BadUsage(cmd, settings.Negative("--timeout and --idle"), "")
+	}
+	code := -1
+	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true,
+		Stdout: shown(cmd.OutOrStdout()), Stderr: shown(cmd.ErrOrStderr()), Exited: func(c int) { code = c }}
+	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) {
+		config.Stdin = in
+	}
+	job, err := command.Job(args, command.Size(o.maxOutput), config)
+	if err != nil {
+		return err
+	}
+	var ended messages.State
+	o.show.Print = func(_ io.Writer, s messages.State) error { ended = s; return nil }
+	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	o.show.Open(&o.program.Display)
+	o.show.View, o.show.Brief = terminal.Silent{}, !terminal.IsTerminal(o.show.Stderr)
+	if terminal.IsTerminal(cmd.InOrStdin()) && terminal.IsTerminal(o.show.Stderr) {
+		asker := o.program.Asker(cmd, "")
+		o.show.Ask = asker.Ask
+	}
+	err = o.program.Watch(cmd.Context(), job, o.limits(), &store.Flags{}, &o.show)
+	if ended.End == nil || ended.Status == messages.Canceled {
+		return err
+	}
+	switch cause := ended.End.Cause; {
+	case cause == messages.CauseDeadline, cause == messages.CauseStalled:
+		return &exit.Error{Code: exit.Timeout}
+	case code > 0:
+		return &exit.Error{Code: code}
+	}
+	return err
+}
+
+// limits are those of a program that nobody else bounds.
+func (o *options) limits() messages.Limits {
+	const day = 24 * time.Hour
+	l := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()}
+	if o.timeout > 0 {
+		l.WallClockMS = host.Milliseconds(o.timeout)
+	}
+	if o.idle > 0 {
+		l.StallMS = host.Milliseconds(o.idle)
+	}
+	l.Bytes = command.LogBytes(command.Size(o.maxOutput))
+	return l
+}
+
+// shown is the stream for the program's output: a terminal gets no escapes but colours.
+func shown(w io.Writer) io.Writer {
+	if terminal.IsTerminal(w) {
+		return &terminal.Colors{To: w}
+	}
+	return w
+}

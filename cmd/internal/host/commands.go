@@ -1,0 +1,48 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+)
+
+// taken are the names that a command cannot have: those of the other jobs, and of the tools.
+var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check"}
+
+// readJobs reads the operator's file of commands.
+func (h *Options) readJobs() error {
+	if h.jobsFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(h.jobsFile)
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the jobs in %s: %v", h.jobsFile, exit.Reason(err))}
+	}
+	if h.file, err = command.Read(text, taken, nil); err == nil {
+		return nil
+	}
+	var lines []string
+	problems, _ := errors.AsType[document.Problems](err)
+	for _, p := range problems {
+		lines = append(lines, h.jobsFile+":"+p.String())
+	}
+	return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("%s", strings.Join(lines, "\n"))}
+}
+
+// commands are the commands of the operator's file as jobs.
+func (h *Options) commands() (jobs []actors.Definition) {
+	if h.file == nil {
+		return nil
+	}
+	jobs = h.file.Definitions(command.Config{Environ: h.Env(), Secrets: h.Secrets, Spend: h.spend,
+		Folder: func(principal string) (string, error) { return h.place(principal, "") }})
+	for i := range jobs {
+		jobs[i] = h.shared(jobs[i])
+	}
+	return jobs
+}
