@@ -24,7 +24,7 @@ var cheapest = []string{
 	"conversations fork c_none", "conversations rename c_none x", "conversations rm c_none", "conversations show c_none",
 	"doctor --base-url " + nobody, "generate FOLDER --out FOLDER", "help version", "man FOLDER", "mcp --print-config codex",
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
-	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "runs answer r_none yes",
+	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes",
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
 	"runs watch r_none", "serve --unix FILE/x", "state check --state FOLDER", "token add a --file FOLDER/tokens",
 	"token list --file FOLDER/tokens", "token remove a --file FOLDER/tokens", "ui --server " + nobody, "version",

@@ -86,7 +86,6 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	settings.Group(flags, "Repository", func() { h.Read.AddLimitFlags(flags) })
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.MarkFlagFilename("jobs", "yaml", "yml"))
-	settings.Must(flags.SetAnnotation("jobs", settings.NotInProject, nil))
 	settings.Must(cmd.RegisterFlagCompletionFunc("tools",
 		cobra.FixedCompletions([]string{lmstxtTools, planTools}, cobra.ShellCompDirectiveNoFileComp)))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&h.finder.Endpoint)))

@@ -24,6 +24,7 @@ var specials = []special{
 	{"server", []string{"LASTWORD_SERVER"}, true},
 	{"token-file", []string{"LASTWORD_TOKEN_FILE"}, true},
 	{"mcp-config", nil, true},
+	{"jobs", nil, true},
 	{"chat.repository", nil, true},
 	{"chat.out", nil, true},
 	{"chat.tool", nil, true},
