@@ -3,45 +3,34 @@ package agui
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// writer writes a segment of a run to one client.
+// writer writes a part of a run to one client.
 type writer struct {
-	in     *input
-	run    messages.RunID
-	stream *door.Stream
-	seen   string // the question at whose end the client's segment begins; "" is the beginning
-	muted  bool   // the segment has not begun
-	open   map[string][]event
-	ended  bool
+	door.Part
+	in *input
 }
 
 type event = map[string]any
 
 // writing is the table of the protocol.
 var writing = transcript.Dialect[*writer]{
-	Policy:    transcript.Replace,
-	Rewind:    (*writer).retract,
-	Heartbeat: func(w *writer) { w.stream.WriteString(":\n\n") },
-	Refuse: func(w *writer, err error) {
-		p := auth.ProblemOf(err)
-		w.write(event{"type": "RUN_ERROR", "message": p.Detail, "code": p.Code})
-	},
+	Policy: transcript.Replace,
+	Rewind: (*writer).retract,
+	Refuse: func(w *writer, err error) { w.write(failure(door.ReasonOf(err))) },
 	Table: transcript.Table[*writer]{
 		transcript.Run:      {transcript.Open: (*writer).start, transcript.Update: (*writer).update, transcript.End: (*writer).end},
-		transcript.Text:     {transcript.Open: (*writer).begin, transcript.Append: (*writer).append, transcript.Done: (*writer).finish},
-		transcript.Thought:  {transcript.Open: (*writer).begin, transcript.Append: (*writer).append, transcript.Done: (*writer).finish},
+		transcript.Text:     {transcript.Open: (*writer).begin, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
+		transcript.Thought:  {transcript.Open: (*writer).begin, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
 		transcript.Tool:     {transcript.Open: (*writer).call, transcript.Update: (*writer).activity, transcript.Done: (*writer).result},
 		transcript.Question: {transcript.Wait: (*writer).wait},
-		transcript.Step:     {transcript.Open: (*writer).begin, transcript.Done: (*writer).finish},
+		transcript.Step:     {transcript.Open: (*writer).begin, transcript.Done: (*writer).End},
 		transcript.Child:    {transcript.Open: (*writer).begin, transcript.Done: (*writer).childEnded},
 		transcript.Artifact: {transcript.Open: (*writer).activity, transcript.Update: (*writer).activity},
 		transcript.Progress: {transcript.Open: (*writer).activity, transcript.Update: (*writer).activity},
@@ -51,18 +40,12 @@ var writing = transcript.Dialect[*writer]{
 // old says that the client is older than 1.0.
 func (w *writer) old() bool { return w.in.Protocol == "" }
 
-func (w *writer) write(e any) {
-	if w.muted || w.ended {
-		return
-	}
-	w.stream.Event("", "", e)
-}
+func (w *writer) write(e any) { w.Frame("", e) }
 
 // id is the item's id in its thread, where other runs have items of the same names.
-func (w *writer) id(name string) string { return string(w.run) + "." + name }
+func (w *writer) id(name string) string { return string(w.Run) + "." + name }
 
 func (w *writer) start(op *transcript.Op) {
-	w.open = map[string][]event{}
 	e := event{"type": "RUN_STARTED", "threadId": w.in.Thread, "runId": w.in.Run}
 	if !w.old() {
 		e["protocolVersion"] = "1.0"
@@ -86,29 +69,25 @@ func (w *writer) state(op *transcript.Op, status messages.Status) {
 	for name, value := range w.in.State {
 		state[name] = value
 	}
-	state["lastword"] = event{"run_id": w.run, "job": op.Run.Queued.Job, "status": status}
+	state["lastword"] = event{"run_id": w.Run, "job": op.Run.Queued.Job, "status": status}
 	w.write(event{"type": "STATE_SNAPSHOT", "snapshot": state})
 }
 
 // begin begins an item that has an end, unless it is open.
 func (w *writer) begin(op *transcript.Op) {
-	id := w.id(op.ID)
-	key := op.Item.Kind.String() + id
-	if w.muted || w.open[key] != nil {
+	if w.Begun(op) {
 		return
 	}
-	switch op.Item.Kind {
+	switch id := w.id(op.ID); op.Item.Kind {
 	case transcript.Text:
-		w.open[key] = []event{{"type": "TEXT_MESSAGE_END", "messageId": id}}
+		w.Begin(op, event{"type": "TEXT_MESSAGE_END", "messageId": id})
 		w.write(event{"type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant"})
 	case transcript.Thought:
-		w.open[key] = []event{
-			{"type": "REASONING_MESSAGE_END", "messageId": id}, {"type": "REASONING_END", "messageId": id},
-		}
+		w.Begin(op, event{"type": "REASONING_MESSAGE_END", "messageId": id}, event{"type": "REASONING_END", "messageId": id})
 		w.write(event{"type": "REASONING_START", "messageId": id})
 		w.write(event{"type": "REASONING_MESSAGE_START", "messageId": id, "role": "reasoning"})
 	case transcript.Step:
-		w.open[key] = []event{{"type": "STEP_FINISHED", "stepName": op.ID}}
+		w.Begin(op, event{"type": "STEP_FINISHED", "stepName": op.ID})
 		w.write(event{"type": "STEP_STARTED", "stepName": op.ID})
 	case transcript.Child:
 		if w.old() {
@@ -116,7 +95,7 @@ func (w *writer) begin(op *transcript.Op) {
 			return
 		}
 		b := op.Item.Opened.(messages.ChildStarted)
-		w.open[key] = []event{{"type": "SUBAGENT_FINISHED", "subagentRunId": b.Child}}
+		w.Begin(op, event{"type": "SUBAGENT_FINISHED", "subagentRunId": b.Child})
 		w.write(event{"type": "SUBAGENT_STARTED", "subagentRunId": b.Child, "name": cmp.Or(b.Name, b.Job)})
 	}
 }
@@ -137,22 +116,6 @@ func (w *writer) append(op *transcript.Op) {
 	w.write(&content{kind, w.id(op.ID), op.Text})
 }
 
-func (w *writer) finish(op *transcript.Op) { w.close(op.Item.Kind.String() + w.id(op.ID)) }
-
-func (w *writer) close(key string) {
-	for _, e := range w.open[key] {
-		w.write(e)
-	}
-	delete(w.open, key)
-}
-
-// closeAll closes what is open: a run must not end before.
-func (w *writer) closeAll() {
-	for _, key := range slices.Sorted(maps.Keys(w.open)) {
-		w.close(key)
-	}
-}
-
 func (w *writer) childEnded(op *transcript.Op) {
 	b, _ := op.Item.Latest.(messages.ChildEnded)
 	if w.old() {
@@ -160,18 +123,17 @@ func (w *writer) childEnded(op *transcript.Op) {
 		return
 	}
 	w.begin(op)
-	if key := op.Item.Kind.String() + w.id(op.ID); b.Status != messages.Completed && w.open[key] != nil {
-		w.open[key] = []event{{"type": "SUBAGENT_ERROR", "subagentRunId": op.Item.Name,
-			"message": string(b.Status) + " " + string(b.Cause)}}
+	if b.Status != messages.Completed {
+		w.Begin(op, event{"type": "SUBAGENT_ERROR", "subagentRunId": op.Item.Name, "message": string(b.Status) + " " + string(b.Cause)})
 	}
-	w.finish(op)
+	w.End(op)
 }
 
 func (w *writer) call(op *transcript.Op) {
-	b := op.Item.Opened.(messages.ToolStarted)
+	tool, arguments := op.Item.Call()
 	id := w.id(op.ID)
-	w.write(event{"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": b.Tool})
-	w.write(event{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": cmp.Or(string(b.Arguments), "{}")})
+	w.write(event{"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": tool})
+	w.write(event{"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": string(arguments)})
 	w.write(event{"type": "TOOL_CALL_END", "toolCallId": id})
 }
 
@@ -182,23 +144,20 @@ func (w *writer) result(op *transcript.Op) {
 
 // resultOf is what a call gave, as a text.
 func resultOf(call *transcript.Item) string {
-	b, _ := call.Latest.(messages.ToolCompleted)
-	text := ""
-	switch {
-	case call.Cut:
-		return "error: the call has no result"
-	case b.Error != nil:
-		return "error: " + b.Error.Message
-	case json.Unmarshal(b.Result, &text) == nil:
-		return text
+	result, failed := call.Result()
+	if failed != "" {
+		return "error: " + failed
 	}
-	return string(b.Result)
+	return door.Plain(result)
 }
 
 // activity writes the newest that is known of an item; it takes the place of what was known.
-func (w *writer) activity(op *transcript.Op) {
-	w.write(event{"type": "ACTIVITY_SNAPSHOT", "messageId": w.id(op.Item.Kind.String() + "." + op.ID),
-		"activityType": "lastword." + op.Item.Kind.String(), "content": op.Item.Latest, "replace": true})
+func (w *writer) activity(op *transcript.Op) { w.latest(op, op.Item.Latest) }
+
+func (w *writer) latest(op *transcript.Op, content any) {
+	kind := op.Item.Kind.String()
+	w.write(event{"type": "ACTIVITY_SNAPSHOT", "messageId": w.id(kind + "." + op.ID), "activityType": "lastword." + kind,
+		"content": content, "replace": true})
 }
 
 // update writes what concerns the run or a task.
@@ -215,97 +174,81 @@ func (w *writer) update(op *transcript.Op) {
 // retract takes something back.
 func (w *writer) retract(op *transcript.Op) {
 	if op.Item.Kind != transcript.Text && op.Item.Kind != transcript.Thought {
-		w.write(event{"type": "ACTIVITY_SNAPSHOT", "messageId": w.id(op.Item.Kind.String() + "." + op.ID),
-			"activityType": "lastword." + op.Item.Kind.String(), "content": event{"gone": true}, "replace": true})
+		w.latest(op, event{"gone": true})
 		return
 	}
 	if op.Gone {
-		w.close(op.Item.Kind.String() + w.id(op.ID))
+		w.End(op)
 	}
 	w.write(event{"type": "MESSAGES_SNAPSHOT", "messages": w.messages(op.Run)})
 }
 
 // messages are all messages of the thread: those that the client sent, with this run's as they are now.
-func (w *writer) messages(run *transcript.Transcript) []any {
-	all := []any{}
-	for _, raw := range w.in.Messages {
-		if !w.own(raw) {
-			all = append(all, raw)
-		}
-	}
+func (w *writer) messages(run *transcript.Transcript) []json.RawMessage {
+	all := slices.DeleteFunc(append([]json.RawMessage{}, w.in.Messages...), w.own)
+	add := func(message event) { all = append(all, door.JSON(message)) }
 	for _, item := range run.Items() {
 		id := w.id(item.ID)
 		switch item.Kind {
 		case transcript.Text:
-			all = append(all, event{"id": id, "role": "assistant", "content": item.Text()})
+			add(event{"id": id, "role": "assistant", "content": item.Text()})
 		case transcript.Thought:
-			all = append(all, event{"id": id, "role": "reasoning", "content": item.Text()})
+			add(event{"id": id, "role": "reasoning", "content": item.Text()})
 		case transcript.Tool:
-			b := item.Opened.(messages.ToolStarted)
-			all = append(all, event{"id": id, "role": "assistant", "toolCalls": []any{event{"id": id, "type": "function",
-				"function": event{"name": b.Tool, "arguments": cmp.Or(string(b.Arguments), "{}")}}}})
+			tool, arguments := item.Call()
+			add(event{"id": id, "role": "assistant", "toolCalls": []any{event{"id": id, "type": "function",
+				"function": event{"name": tool, "arguments": string(arguments)}}}})
 			if item.Closed {
-				all = append(all, event{"id": id + ".result", "role": "tool", "toolCallId": id, "content": resultOf(item)})
+				add(event{"id": id + ".result", "role": "tool", "toolCallId": id, "content": resultOf(item)})
 			}
 		}
 	}
 	return all
 }
 
-// wait ends the segment with an interrupt, or comes before it.
+// wait ends the part with an interrupt.
 func (w *writer) wait(op *transcript.Op) {
-	if w.muted {
-		if w.muted = op.Item.Name != w.seen; !w.muted {
-			w.start(op)
-		}
-		return
-	}
-	w.closeAll()
-	b := op.Item.Opened.(messages.InputRequired)
-	reason := "input_required"
+	b := op.Item.Asked()
+	one := event{"id": b.Request, "reason": "input_required", "message": b.Prompt}
 	if b.InputKind == messages.InputConfirmation {
-		reason = "confirmation"
+		one["reason"] = "confirmation"
 	}
-	one := event{"id": b.Request, "reason": reason, "message": b.Prompt}
 	if len(b.Schema) > 0 {
 		one["responseSchema"] = b.Schema
 	}
-	w.state(op, messages.Processing)
-	w.over(event{"outcome": event{"type": "interrupt", "interrupts": []any{one}}})
+	w.over(op, messages.Processing, event{"outcome": event{"type": "interrupt", "interrupts": []any{one}}})
 }
 
-// over writes the terminal.
-func (w *writer) over(e event) {
+// over writes the last events, after the ends of what is open.
+func (w *writer) over(op *transcript.Op, status messages.Status, e event) {
+	w.EndAll()
+	w.state(op, status)
 	if e["type"] == nil {
 		e["type"], e["threadId"], e["runId"] = "RUN_FINISHED", w.in.Thread, w.in.Run
 	}
 	w.write(e)
-	w.ended = true
+	w.Over = true
 }
 
 func (w *writer) end(op *transcript.Op) {
-	if w.muted {
-		w.muted = false
-		w.start(op)
-	}
-	w.closeAll()
 	switch b := op.Event.Body.(type) {
-	case messages.RunFailed:
-		w.state(op, messages.Failed)
-		w.over(event{"type": "RUN_ERROR", "message": b.Error.Message, "code": b.Cause})
-	case messages.RunCanceled:
-		w.state(op, messages.Canceled)
-		if w.old() {
-			w.over(event{"type": "RUN_ERROR", "message": "the run was canceled: " + string(b.Cause), "code": "canceled"})
-			return
-		}
-		w.over(event{"outcome": event{"type": "cancelled"}})
 	case messages.RunCompleted:
-		w.state(op, messages.Completed)
 		e := event{"outcome": event{"type": "success"}}
 		if len(b.Result) > 0 {
 			e["result"] = b.Result
 		}
-		w.over(e)
+		w.over(op, messages.Completed, e)
+	case messages.RunFailed:
+		w.over(op, messages.Failed, failure(door.Failure(b)))
+	case messages.RunCanceled:
+		e := event{"outcome": event{"type": "cancelled"}}
+		if w.old() {
+			e = failure(door.Failure(b))
+		}
+		w.over(op, messages.Canceled, e)
 	}
+}
+
+func failure(why *door.Reason) event {
+	return event{"type": "RUN_ERROR", "message": why.Message, "code": why.Code}
 }

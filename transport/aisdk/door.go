@@ -1,7 +1,6 @@
 package aisdk
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
 type handler struct{ *door.Door }
@@ -26,7 +24,7 @@ func New(to *door.Door) *door.Handler {
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /api/chat":            d.chat,
 		"GET /api/chat/{id}/stream": d.resume,
-		"POST /api/chat/{id}/stop":  d.stop,
+		"POST /api/chat/{id}/stop":  d.CancelNewest("id"),
 	}, problem)
 }
 
@@ -76,25 +74,6 @@ func (p part) names(form, id string) bool {
 	return json.Unmarshal(p.Data, &data) == nil && data.Type == form && data.ID == id
 }
 
-func (p part) asks() bool {
-	return p.Type == "tool-ask" || p.Type == "dynamic-tool" && p.ToolName == "ask"
-}
-
-// answer is what the client says to a question, and false if it has said nothing.
-func (p part) answer() (text string, ok bool) {
-	switch {
-	case !p.asks():
-		return "", false
-	case p.Approval != nil && p.Approval.Approved != nil:
-		return string(door.JSON(*p.Approval.Approved)), true
-	case p.State != "output-available":
-		return "", false
-	case json.Unmarshal(p.Output, &text) == nil:
-		return text, true
-	}
-	return string(p.Output), true
-}
-
 // text is what the message says, without what was taken back.
 func (m message) text() string {
 	var texts []string
@@ -116,14 +95,13 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	if len(q.Messages) == 0 {
 		return messages.Errorf(auth.CodeBadRequest, "the body must have the id of the chat and its messages")
 	}
-	ctx := r.Context()
 	if last := q.Messages[len(q.Messages)-1]; last.Role == "assistant" {
-		state, question, err := d.answer(ctx, last)
-		if err != nil {
-			return err
+		state, err := d.Run(r.Context(), messages.RunID(last.ID))
+		seen := ""
+		if err == nil {
+			seen, err = d.Resume(r.Context(), state, last.answers())
 		}
-		d.play(w, r, &writer{state: state, seen: question})
-		return nil
+		return d.play(w, r, state.RunID, seen, err)
 	}
 	var turn door.Turn
 	for _, m := range q.Messages {
@@ -137,77 +115,45 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	if err := turn.Close(); err != nil {
 		return err
 	}
-	run, err := d.StartTurn(ctx, q.Job, turn, map[string]string{door.ContextLabel: q.ID}, "")
-	if err != nil {
-		return err
-	}
-	d.play(w, r, &writer{state: messages.State{RunID: run}})
-	return nil
+	run, err := d.StartTurn(r.Context(), q.Job, turn, map[string]string{door.ContextLabel: q.ID}, "")
+	return d.play(w, r, run, "", err)
 }
 
-// answer gives the answers in the run's message to the run. It returns the newest question that the client has seen.
-// A client may send its answers again.
-func (d handler) answer(ctx context.Context, m message) (state messages.State, seen string, err error) {
-	if state, err = d.Run(ctx, messages.RunID(m.ID)); err != nil {
-		return state, "", err
-	}
+// answers are what the message says to the questions of its run.
+func (m message) answers() map[string]*string {
+	all := map[string]*string{}
 	for _, p := range m.Parts {
-		if !p.asks() {
-			continue
-		}
-		seen = p.CallID
-		isOpen := func(in messages.Input) bool { return in.Request == p.CallID && !in.Closed }
-		open := slices.ContainsFunc(state.Inputs, isOpen)
-		if text, ok := p.answer(); ok && open {
-			if err := d.AnswerText(ctx, state, p.CallID, text); err != nil {
-				return state, "", err
-			}
+		switch asks := p.Type == "tool-ask" || p.Type == "dynamic-tool" && p.ToolName == "ask"; {
+		case asks && p.Approval != nil && p.Approval.Approved != nil:
+			all[p.CallID] = new(string(door.JSON(*p.Approval.Approved)))
+		case asks && p.State == "output-available":
+			all[p.CallID] = new(door.Plain(p.Output))
 		}
 	}
-	if seen == "" {
-		return state, "", messages.InvalidInput("the last message must be the user's, or answer what the assistant asks")
-	}
-	state, err = d.Run(ctx, state.RunID)
-	return state, seen, err
+	return all
 }
 
 // resume answers GET /api/chat/{id}/stream with the newest run of the chat from its beginning.
 func (d handler) resume(w http.ResponseWriter, r *http.Request) error {
 	state, ok, err := d.Newest(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	if !ok {
+	if err == nil && !ok {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	d.play(w, r, &writer{state: state})
-	return nil
-}
-
-// stop answers POST /api/chat/{id}/stop: it cancels the newest run of the chat.
-func (d handler) stop(w http.ResponseWriter, r *http.Request) error {
-	state, ok, err := d.Newest(r.Context(), r.PathValue("id"))
-	if err == nil && ok {
-		err = d.Cancel(r.Context(), state.RunID, "")
-	}
-	if err == nil {
-		w.WriteHeader(http.StatusNoContent)
-	}
-	return err
+	return d.play(w, r, state.RunID, "", err)
 }
 
 // play writes the run until it waits for an answer that it has not got. A client that leaves cancels nothing.
-func (d handler) play(w http.ResponseWriter, r *http.Request, out *writer) {
+func (d handler) play(w http.ResponseWriter, r *http.Request, run messages.RunID, seen string, err error) error {
+	if err != nil {
+		return err
+	}
 	w.Header().Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
-	out.stream = d.Stream(w, "text/event-stream")
+	out := &writer{Part: door.Part{Run: run, Seen: seen}, resets: r.Header.Get("X-AI-SDK") == "7"}
 	form := &supersede
-	if r.Header.Get("X-AI-SDK") == "7" {
+	if out.resets {
 		form = &reset
 	}
-	out.resets, out.muted = form == &reset, out.seen != ""
-	over := func(*transcript.Transcript) bool { return out.ended }
-	if err := door.Play(r.Context(), d.Door, out.stream, out.state.RunID, messages.Follow{}, form, out, over); err != nil {
-		out.stream.Break()
-	}
+	door.Serve(w, r, d.Door, form, out)
+	return nil
 }

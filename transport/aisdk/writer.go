@@ -7,22 +7,14 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
 // writer writes a run to one client. A segment of the run is a step of the message.
 type writer struct {
-	stream *door.Stream
-	// state is that of the run when the client came.
-	state messages.State
-	// seen is the question at whose end the client's part of the message ends; "" where it has none.
-	seen   string
-	muted  bool              // the client has this already
+	door.Part
 	resets bool              // the client knows reset-step
-	open   map[string]fields // what ends each open text and thought
 	tasks  map[string]fields // the newest of each task in this step
-	ended  bool
 }
 
 type fields = map[string]any
@@ -31,57 +23,39 @@ type fields = map[string]any
 const retracted = "data-retracted"
 
 var (
-	supersede = transcript.Dialect[*writer]{Policy: transcript.Supersede, Rewind: (*writer).retract, Heartbeat: heartbeat,
-		Refuse: refuse}
-	reset = transcript.Dialect[*writer]{Policy: transcript.Replay, Rewind: (*writer).retract, Heartbeat: heartbeat,
-		Refuse: refuse}
-)
-
-func init() {
-	supersede.Table = transcript.Table[*writer]{
+	table = transcript.Table[*writer]{
 		transcript.Run:      {transcript.Open: (*writer).start, transcript.Update: (*writer).update, transcript.End: (*writer).end},
-		transcript.Text:     {transcript.Open: (*writer).openText, transcript.Append: (*writer).append, transcript.Done: (*writer).closeText},
-		transcript.Thought:  {transcript.Open: (*writer).openText, transcript.Append: (*writer).append, transcript.Done: (*writer).closeText},
+		transcript.Text:     {transcript.Open: (*writer).openText, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
+		transcript.Thought:  {transcript.Open: (*writer).openText, transcript.Append: (*writer).append, transcript.Done: (*writer).End},
 		transcript.Tool:     {transcript.Open: (*writer).call, transcript.Update: (*writer).data, transcript.Done: (*writer).result},
 		transcript.Question: {transcript.Open: (*writer).ask, transcript.Done: (*writer).answered, transcript.Wait: (*writer).wait},
+		transcript.Progress: latest, transcript.Artifact: latest, transcript.Step: latest, transcript.Child: latest,
 	}
-	for _, kind := range []transcript.Kind{transcript.Progress, transcript.Artifact, transcript.Step, transcript.Child} {
-		for _, do := range []transcript.Do{transcript.Open, transcript.Update, transcript.Done} {
-			supersede.Table[kind][do] = (*writer).data
-		}
-	}
-	reset.Table = supersede.Table
-}
-
-func heartbeat(w *writer) { w.stream.WriteString(":\n\n") }
+	latest    = transcript.Each((*writer).data)[transcript.Progress]
+	supersede = transcript.Dialect[*writer]{Policy: transcript.Supersede, Table: table, Rewind: (*writer).retract, Refuse: refuse}
+	reset     = transcript.Dialect[*writer]{Policy: transcript.Replay, Table: table, Rewind: (*writer).retract, Refuse: refuse}
+)
 
 func refuse(w *writer, err error) {
-	w.write(fields{"type": "error", "errorText": auth.ProblemOf(err).Detail})
+	w.write(fields{"type": "error", "errorText": door.ReasonOf(err).Message})
 }
 
-// write writes a chunk, unless the client has it.
-func (w *writer) write(chunk any) {
-	if w.muted || w.ended {
-		return
-	}
-	w.stream.Event("", "", chunk)
-}
+func (w *writer) write(chunk any) { w.Frame("", chunk) }
 
 // close ends the answer.
 func (w *writer) close() {
-	w.stream.WriteString("data: [DONE]\n\n")
-	w.ended = true
+	_, _ = w.Out.WriteString("data: [DONE]\n\n") // Flush fails
+	w.Over = true
 }
 
 // start begins the message: a client that has it begins it anew, or goes on with its next step.
 func (w *writer) start(*transcript.Op) {
-	run := w.state.RunID
-	w.write(fields{"type": "start", "messageId": run, "messageMetadata": fields{"run": run}})
+	w.write(fields{"type": "start", "messageId": w.Run, "messageMetadata": fields{"run": w.Run}})
 	w.step()
 }
 
 func (w *writer) step() {
-	w.open, w.tasks = map[string]fields{}, map[string]fields{}
+	w.tasks = map[string]fields{}
 	w.write(fields{"type": "start-step"})
 }
 
@@ -94,8 +68,8 @@ func form(op *transcript.Op) string {
 }
 
 func (w *writer) openText(op *transcript.Op) {
-	if id := form(op) + op.ID; w.open[id] == nil && !w.muted {
-		w.open[id] = fields{"type": form(op) + "-end", "id": op.ID}
+	if !w.Begun(op) {
+		w.Begin(op, fields{"type": form(op) + "-end", "id": op.ID})
 		w.write(fields{"type": form(op) + "-start", "id": op.ID,
 			"providerMetadata": fields{"lastword": fields{"id": op.ID}}})
 	}
@@ -113,20 +87,9 @@ func (w *writer) append(op *transcript.Op) {
 	w.write(&delta{form(op) + "-delta", op.ID, op.Text})
 }
 
-func (w *writer) closeText(op *transcript.Op) { w.finish(form(op) + op.ID) }
-
-func (w *writer) finish(id string) {
-	if end := w.open[id]; end != nil {
-		delete(w.open, id)
-		w.write(end)
-	}
-}
-
 // endStep closes what is open: a step must end so.
 func (w *writer) endStep() {
-	for _, id := range slices.Sorted(maps.Keys(w.open)) {
-		w.finish(id)
-	}
+	w.EndAll()
 	w.write(fields{"type": "finish-step"})
 }
 
@@ -134,7 +97,7 @@ func (w *writer) endStep() {
 func (w *writer) retract(op *transcript.Op) {
 	switch {
 	case w.resets && op.Item.Segment == op.Run.Segment: // all of the step comes again
-		clear(w.open)
+		w.Forget()
 		w.write(fields{"type": "reset-step"})
 		for _, name := range slices.Sorted(maps.Keys(w.tasks)) {
 			w.write(w.tasks[name])
@@ -142,43 +105,31 @@ func (w *writer) retract(op *transcript.Op) {
 	case op.Item.Kind == transcript.Artifact || op.Item.Kind == transcript.Progress:
 		w.write(fields{"type": "data-" + op.Item.Kind.String(), "id": op.ID, "data": fields{"gone": true}})
 	default:
-		w.finish(form(op) + op.ID)
+		w.End(op)
 		w.write(fields{"type": retracted, "id": form(op) + op.ID, "data": fields{"type": form(op), "id": op.ID}})
 	}
 }
 
 // call begins a call of a tool that the server runs itself.
 func (w *writer) call(op *transcript.Op) {
-	b := op.Item.Opened.(messages.ToolStarted)
-	input := b.Arguments
-	if len(input) == 0 {
-		input = json.RawMessage("{}")
-	}
-	w.write(fields{"type": "tool-input-available", "toolCallId": op.ID, "toolName": b.Tool, "input": input,
+	tool, arguments := op.Item.Call()
+	w.write(fields{"type": "tool-input-available", "toolCallId": op.ID, "toolName": tool, "input": arguments,
 		"dynamic": true, "providerExecuted": true})
 }
 
 func (w *writer) result(op *transcript.Op) {
-	b, _ := op.Item.Latest.(messages.ToolCompleted)
-	chunk := fields{"type": "tool-output-available", "toolCallId": op.ID, "output": b.Result, "dynamic": true,
-		"providerExecuted": true}
-	switch {
-	case op.Cut:
-		chunk["type"], chunk["errorText"] = "tool-output-error", "the call has no result"
-	case b.Error != nil:
-		chunk["type"], chunk["errorText"] = "tool-output-error", b.Error.Message
-	case len(b.Result) == 0:
-		chunk["output"] = nil
-	}
-	if chunk["errorText"] != nil {
-		delete(chunk, "output")
+	chunk := fields{"type": "tool-output-available", "toolCallId": op.ID, "dynamic": true, "providerExecuted": true}
+	if result, failed := op.Item.Result(); failed != "" {
+		chunk["type"], chunk["errorText"] = "tool-output-error", failed
+	} else {
+		chunk["output"] = result
 	}
 	w.write(chunk)
 }
 
 // ask calls the client's tool.
 func (w *writer) ask(op *transcript.Op) {
-	b := op.Item.Opened.(messages.InputRequired)
+	b := op.Item.Asked()
 	input := fields{"prompt": b.Prompt}
 	if len(b.Schema) > 0 {
 		input["schema"] = b.Schema
@@ -194,25 +145,14 @@ func (w *writer) ask(op *transcript.Op) {
 // answered says what the answer was, which a secret's is not.
 func (w *writer) answered(op *transcript.Op) {
 	if b, ok := op.Item.Latest.(messages.InputReceived); ok && !op.Cut {
-		value := b.Value
-		if len(value) == 0 {
-			value = json.RawMessage("null")
-		}
-		w.write(fields{"type": "tool-output-available", "toolCallId": b.Request, "output": value, "dynamic": true})
+		w.write(fields{"type": "tool-output-available", "toolCallId": b.Request, "output": b.Value, "dynamic": true})
 	}
 }
 
 // wait ends the step, and the answer unless the run has gone on.
 func (w *writer) wait(op *transcript.Op) {
-	if w.muted {
-		if w.muted = op.Item.Name != w.seen; !w.muted {
-			w.start(op)
-		}
-		return
-	}
 	w.endStep()
-	closed := func(in messages.Input) bool { return in.Request == op.Item.Name && in.Closed }
-	if w.state.Status.IsEnded() || slices.ContainsFunc(w.state.Inputs, closed) {
+	if !w.Waits(op) {
 		w.step()
 		return
 	}
@@ -244,19 +184,12 @@ func (w *writer) update(op *transcript.Op) {
 }
 
 func (w *writer) task(name string, op *transcript.Op) {
-	if w.muted {
-		return
-	}
 	w.tasks[name] = fields{"type": "data-task", "id": name,
 		"data": fields{"event": op.Event.Kind(), "task": op.Event.Body}}
 	w.write(w.tasks[name])
 }
 
 func (w *writer) end(op *transcript.Op) {
-	if w.muted { // the question is none of the run's
-		w.muted = false
-		w.start(op)
-	}
 	w.endStep()
 	switch b := op.Event.Body.(type) {
 	case messages.RunFailed:

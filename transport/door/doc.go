@@ -5,8 +5,9 @@
 // timeouts; a [Socket] is a WebSocket. [Answer] answers calls of JSON-RPC.
 //
 // A protocol is a table of functions for transcript.Dialect, and the routes of the other system. It keeps nothing for a
-// client but what the protocol demands. [Play] writes a run to a Stream or a Socket. It can write the sub-runs too, in
-// one order for every reader; [Places] says where an event stands in that order.
+// client but what the protocol demands. Its writer embeds a [Part], which says where the client's answer begins and ends.
+// [Serve] and [Play] write it to a Stream or a Socket. They can write the sub-runs too, in one order for every reader;
+// [Places] says where an event stands in that order. [Speech] is for clients that can only append to one text.
 //
 // A protocol always writes its terminal. Where the run cannot be read to its end, the protocol breaks the connection
 // with [Stream.Break] or [Socket.Break].

@@ -25,14 +25,23 @@ import (
 )
 
 // words is a dialect of lines: each operation, and END.
-var words = transcript.Dialect[io.Writer]{
-	Heartbeat: func(w io.Writer) { fmt.Fprintln(w, "beat") },
-	Refuse:    func(w io.Writer, err error) { fmt.Fprintln(w, "refused:", err) },
+var words = transcript.Dialect[*speaker]{
+	Heartbeat: func(w *speaker) { fmt.Fprintln(w, "beat") },
+	Refuse:    func(w *speaker, err error) { fmt.Fprintln(w, "refused:", err) },
+}
+
+type speaker struct {
+	door.Part
+	io.Writer
+}
+
+func speak(id messages.RunID, w io.Writer) *speaker {
+	return &speaker{Part: door.Part{Run: id}, Writer: w}
 }
 
 func init() {
-	words.Table[transcript.Text][transcript.Append] = func(w io.Writer, op *transcript.Op) { fmt.Fprintf(w, "%q\n", op.Text) }
-	words.Table[transcript.Run][transcript.End] = func(w io.Writer, op *transcript.Op) { fmt.Fprintln(w, "END", op.Event.Kind()) }
+	words.Table[transcript.Text][transcript.Append] = func(w *speaker, op *transcript.Op) { fmt.Fprintf(w, "%q\n", op.Text) }
+	words.Table[transcript.Run][transcript.End] = func(w *speaker, op *transcript.Op) { fmt.Fprintln(w, "END", op.Event.Kind()) }
 }
 
 func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
@@ -50,7 +59,7 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 			return
 		}
 		s := d.Stream(w, "text/plain")
-		if door.Play(r.Context(), d, s, id, messages.Follow{}, &words, io.Writer(s), nil) != nil {
+		if door.Play(r.Context(), d, s, messages.Follow{}, &words, speak(id, s)) != nil {
 			s.Break()
 		}
 	})
@@ -60,7 +69,7 @@ func open(t *testing.T, runs door.Runs, c door.Config) *httptest.Server {
 				id, err := start(r)
 				f := s.Frames()
 				if err != nil || string(message) != "go" ||
-					door.Play(s.Context, d, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
+					door.Play(s.Context, d, f, messages.Follow{}, &words, speak(id, lines{f})) != nil {
 					s.Break()
 				}
 			}
@@ -145,7 +154,7 @@ func plays(t *testing.T, story string) (runs *stories.Teller, id messages.RunID,
 	d := door.New(door.Config{Runs: runs})
 	s := d.Stream(pipe{to, http.Header{}}, "text/plain")
 	played := make(chan error, 1)
-	go func() { played <- door.Play(t.Context(), d, s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+	go func() { played <- door.Play(t.Context(), d, s, messages.Follow{}, &words, speak(id, s)) }()
 	return runs, id, from, to, played
 }
 
@@ -273,7 +282,7 @@ func TestAnswer(t *testing.T) {
 // A person answers in words what a question offers; what it does not offer goes to whoever asked.
 func TestAnswersInWords(t *testing.T) {
 	const approval = `{"type":"string","enum":["yes, once","yes, always","no"]}`
-	if got := door.Prompt("May it?", json.RawMessage(approval)); got != "May it?\n\n- yes, once\n- yes, always\n- no" {
+	if got := door.Prompt(messages.InputRequired{Prompt: "May it?", Schema: json.RawMessage(approval)}); got != "May it?\n\n- yes, once\n- yes, always\n- no" {
 		t.Errorf("the question is %q", got)
 	}
 	for _, c := range []struct{ schema, text, want string }{

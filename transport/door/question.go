@@ -34,15 +34,15 @@ func choiceOf(schema json.RawMessage) (c choice) {
 }
 
 // Prompt is a question as a text that lists what may be chosen, for clients that show nothing else.
-func Prompt(prompt string, schema json.RawMessage) string {
-	c := choiceOf(schema)
+func Prompt(asked messages.InputRequired) string {
+	c := choiceOf(asked.Schema)
 	if c.Type == "boolean" {
 		c.Enum = []string{"yes", "no"}
 	}
 	if len(c.Enum) == 0 {
-		return prompt
+		return asked.Prompt
 	}
-	return prompt + "\n\n- " + strings.Join(c.Enum, "\n- ")
+	return asked.Prompt + "\n\n- " + strings.Join(c.Enum, "\n- ")
 }
 
 // AnswerText answers a question of a run of the caller with a text, which may be the JSON that the question asks for,
@@ -55,6 +55,45 @@ func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text
 		}
 	}
 	return d.Answer(ctx, run.RunID, request, choiceOf(schema).value(text))
+}
+
+// Resume gives a run of the caller what its client answers, by the question; nil cancels the run. It returns the newest
+// question that is among them, after which the client goes on. A client may send its answers again. Errors: not_found for
+// the State of no run; invalid_input if the run asks none of it; those of Answer and Cancel.
+func (d *Door) Resume(ctx context.Context, run messages.State, answers map[string]*string) (seen string, err error) {
+	for _, asked := range run.Inputs {
+		text, given := answers[asked.Request]
+		if !given {
+			continue
+		}
+		seen = asked.Request
+		switch {
+		case asked.Closed || run.Status.IsEnded():
+		case text == nil:
+			err = d.Cancel(ctx, run.RunID, "the question was cancelled")
+		default:
+			err = d.AnswerText(ctx, run, asked.Request, *text)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case run.RunID == "":
+		err = messages.Errorf(messages.CodeNotFound, "there is no run that asks this")
+	case seen == "":
+		err = messages.InvalidInput("the run %s asks nothing that is answered here", run.RunID)
+	}
+	return seen, err
+}
+
+// Plain is JSON as a text: what it says if it is a text, or as it is.
+func Plain(value json.RawMessage) string {
+	var text string // stays empty for null
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return strings.TrimSpace(string(value))
 }
 
 // AnswerTurn answers with a text the oldest question of the newest run of the context. It returns the run's State, as it

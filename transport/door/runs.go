@@ -249,13 +249,9 @@ func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact,
 
 // ResultText is the result of a run as a text: what it says, or its JSON.
 func ResultText(result json.RawMessage) string {
-	var text string // stays empty for null
 	var object struct{ Text string }
-	switch {
-	case json.Unmarshal(result, &text) == nil:
-		return text
-	case json.Unmarshal(result, &object) == nil && object.Text != "":
+	if json.Unmarshal(result, &object) == nil && object.Text != "" {
 		return object.Text
 	}
-	return string(result)
+	return Plain(result)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -44,13 +45,24 @@ func (t *Turn) Add(role, text string) error {
 	return nil
 }
 
-// AddContent adds what somebody said, see [TextOf]. Errors: invalid_input.
-func (t *Turn) AddContent(role string, content json.RawMessage) error {
-	text, err := TextOf(content)
-	if err != nil {
-		return err
+// Message is what somebody said, see [TextOf].
+type Message struct {
+	Role    string
+	Content json.RawMessage
+}
+
+// AddAll adds messages, and takes the last for the text. Errors: invalid_input.
+func (t *Turn) AddAll(all []Message) error {
+	for _, m := range all {
+		text, err := TextOf(m.Content)
+		if err == nil {
+			err = t.Add(m.Role, text)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return t.Add(role, text)
+	return t.Close()
 }
 
 // TextOf returns the content of a message: a text, or an array of parts that are texts. Errors: invalid_input.
@@ -148,6 +160,20 @@ func (d *Door) Newest(ctx context.Context, context string) (state messages.State
 	return state, err == nil, err
 }
 
+// CancelNewest serves requests that cancel the newest run of the context, if there is one. The path has its name.
+func (d *Door) CancelNewest(name string) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		state, ok, err := d.Newest(r.Context(), r.PathValue(name))
+		if err == nil && ok {
+			err = d.Cancel(r.Context(), state.RunID, "")
+		}
+		if err == nil {
+			w.WriteHeader(http.StatusNoContent)
+		}
+		return err
+	}
+}
+
 // Said is what was said before a run, what its client said, and what the run has said.
 func (d *Door) Said(run messages.State) []model.Message {
 	var turn Turn
@@ -181,33 +207,13 @@ func (d *Door) TextJob(name string) (messages.JobInfo, error) {
 	return messages.JobInfo{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
 }
 
-// Speech joins what a run answers to one text. Its zero value has said nothing.
-type Speech struct{ last string } // name of the answer that spoke last
-
-// Piece returns what the operation adds to the text, and false for a text that is no answer. Answers beside the first
-// begin a paragraph.
-func (s *Speech) Piece(op *transcript.Op) (piece string, ok bool) {
-	if !op.Item.IsAnswer() {
-		return "", false
-	}
-	piece = op.Text
-	if s.last != "" && s.last != op.Item.Name && op.Offset == 0 {
-		piece = "\n\n" + piece
-	}
-	s.last = op.Item.Name
-	return piece, true
-}
-
-// Silent reports whether nothing was said.
-func (s *Speech) Silent() bool { return s.last == "" }
-
 // Ending is how a run ended, or what it waits for, for a client that waits.
 type Ending struct {
 	// Text is what the run answered after the question that the client answered last; without any its result.
 	Text string
 	// Failed is why it did not complete, and Asked what it waits for.
 	Failed *Reason
-	Asked  *messages.Input
+	Asked  *messages.InputRequired
 }
 
 // Reason is why a run did not complete, or why nobody can tell.
@@ -218,45 +224,51 @@ type Reason struct {
 
 // Wait waits until a run of the caller ends, or asks something after the question that the client has answered; "" is
 // none. Errors: those of the runtime.
-func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (e Ending, err error) {
-	var t *transcript.Transcript
-	asked := 0
-	err = Fold(ctx, d, id, &transcript.Dialect[struct{}]{}, struct{}{}, func(now *transcript.Transcript) bool {
-		t = now
-		waits := len(t.Waiting())
-		if waits <= asked {
-			asked = waits
-			return false
+func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (Ending, error) {
+	w := &waiter{Part: Part{Run: id, Seen: answered}}
+	err := Fold(ctx, d, &waiting, w)
+	return w.Ending, err
+}
+
+type waiter struct {
+	Part
+	Ending
+	begun int // the last segment that the client has
+}
+
+var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
+	transcript.Question: {transcript.Wait: func(w *waiter, op *transcript.Op) {
+		if w.Waits(op) {
+			asked := op.Item.Asked()
+			w.Asked, w.Over = &asked, true
+			w.join(append(w.texts(op.Run), Prompt(asked)))
 		}
-		asked = waits
-		state, _ := d.Runs.State(ctx, id) // its error is that of the next event
-		if in, ok := Question(state); ok {
-			e.Asked = &in
+	}},
+	transcript.Run: {transcript.Open: func(w *waiter, op *transcript.Op) {
+		if op.Do == transcript.Wait {
+			w.begun = op.Run.Segment
 		}
-		return e.Asked != nil
-	})
-	if err != nil {
-		return e, err
-	}
-	begun := 0
-	if question := t.Find(transcript.Question, answered); question != nil {
-		begun = question.Segment
-	}
-	var texts []string
-	for _, item := range t.Items() {
-		if item.IsAnswer() && item.Segment > begun {
+	}, transcript.End: func(w *waiter, op *transcript.Op) {
+		texts := w.texts(op.Run)
+		if b, ok := op.Event.Body.(messages.RunCompleted); ok && len(texts) == 0 {
+			texts = append(texts, ResultText(b.Result))
+		}
+		w.join(texts)
+		w.Failed = Failure(op.Event.Body)
+	}},
+}}
+
+// texts are what the run has answered since the client's last answer.
+func (w *waiter) texts(run *transcript.Transcript) (texts []string) {
+	for _, item := range run.Answers() {
+		if item.Segment > w.begun {
 			texts = append(texts, item.Text())
 		}
 	}
-	if b, ok := t.Ended.(messages.RunCompleted); ok && len(texts) == 0 {
-		texts = append(texts, ResultText(b.Result))
-	}
-	if e.Asked != nil {
-		texts = append(texts, Prompt(e.Asked.Prompt, e.Asked.Schema))
-	}
-	e.Text, e.Failed = strings.Join(texts, "\n\n"), Failure(t.Ended)
-	return e, nil
+	return texts
 }
+
+func (w *waiter) join(texts []string) { w.Text = strings.Join(texts, "\n\n") }
 
 // Failure returns why a run did not complete, by its terminal, and nil if it did.
 func Failure(terminal messages.Body) *Reason {
@@ -264,10 +276,13 @@ func Failure(terminal messages.Body) *Reason {
 	case messages.RunFailed:
 		return &Reason{string(b.Cause), b.Error.Message}
 	case messages.RunCanceled:
-		return &Reason{"canceled", "the run was canceled"}
+		return &Reason{"canceled", "the run was canceled: " + string(b.Cause)}
 	}
 	return nil
 }
 
 // ReasonOf is why a run cannot be read.
-func ReasonOf(err error) *Reason { return &Reason{string(messages.CodeOf(err)), err.Error()} }
+func ReasonOf(err error) *Reason {
+	p := auth.ProblemOf(err)
+	return &Reason{p.Code, p.Detail}
+}

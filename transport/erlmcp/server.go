@@ -1,11 +1,11 @@
 package erlmcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,59 +40,59 @@ func New(d *door.Door) *door.Handler {
 	}, auth.Refuse)
 }
 
-// begun is a stream that a call began to read.
-type begun struct {
-	run   messages.RunID
-	delay time.Duration
-	token any // of the caller's progress, or nil
+// begun writes a stream that a call began.
+type begun = func(*door.Wire) error
+
+// params are those of all methods.
+type params struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Stream    json.RawMessage `json:"stream"`
+	Task      *struct {
+		Timeout int64 `json:"timeout"`
+	} `json:"task"`
+	Meta struct {
+		ProgressToken any `json:"progressToken"`
+	} `json:"_meta"`
+
+	StreamID messages.RunID  `json:"streamId"`
+	TaskID   messages.RunID  `json:"taskId"`
+	Request  string          `json:"request"`
+	Value    json.RawMessage `json:"value"`
 }
 
-func (s server) serve(caller *door.Caller, c door.Call) (any, func(*door.Wire) error, error) {
-	result, stream, err := s.call(caller.Context, c)
-	if stream == nil {
-		return result, nil, err
-	}
-	return result, func(to *door.Wire) error { return s.play(caller.Context, to, stream) }, err
-}
-
-func (s server) call(ctx context.Context, c door.Call) (result any, stream *begun, err error) {
-	var p struct {
-		StreamID messages.RunID  `json:"streamId"`
-		TaskID   messages.RunID  `json:"taskId"`
-		Request  string          `json:"request"`
-		Value    json.RawMessage `json:"value"`
-	}
-	if c.Method == "tools/call" {
-		return s.callTool(ctx, c)
-	}
+func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begun, err error) {
+	var p params
+	ctx := caller.Context
 	if err := door.Params(c, &p); err != nil {
 		return nil, nil, err
 	}
 	id := cmp.Or(p.StreamID, p.TaskID)
 	if id == "" && (strings.HasPrefix(c.Method, "stream/") || strings.HasPrefix(c.Method, "tasks/")) {
-		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: c.Method + " needs a streamId or taskId"}
+		return nil, nil, messages.InvalidInput("%s needs a streamId or taskId", c.Method)
 	}
 	switch c.Method {
+	case "tools/call":
+		return s.callTool(ctx, p)
 	case "tools/list":
 		return s.tools(), nil, nil
 	case "stream/subscribe":
-		return s.subscribe(ctx, &begun{run: id})
+		return s.subscribe(ctx, id, 0, nil)
 	case "stream/cancel", "tasks/cancel":
-		err = s.found(s.Cancel(ctx, id, "asked by a client of erlmcp"))
+		err = s.Cancel(ctx, id, "asked by a client of erlmcp")
 	case "stream/answer":
-		err = s.found(s.Answer(ctx, id, p.Request, p.Value))
+		err = s.Answer(ctx, id, p.Request, p.Value)
 	case "tasks/get":
 	case "tasks/result":
 		result, err = s.result(ctx, id)
-		return result, nil, err
+		return result, nil, found(err)
 	default:
 		return nil, nil, door.NoMethod(c)
 	}
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		result, err = s.task(ctx, id)
 	}
-	result, err = s.task(ctx, id)
-	return result, nil, err
+	return result, nil, found(err)
 }
 
 func (s server) tools() any {
@@ -113,23 +113,9 @@ func (s server) tools() any {
 }
 
 // callTool starts a run, in one of the three modes.
-func (s server) callTool(ctx context.Context, c door.Call) (any, *begun, error) {
-	var p struct {
-		Name      string
-		Arguments json.RawMessage
-		Stream    json.RawMessage
-		Task      *struct {
-			Timeout int64 `json:"timeout"`
-		}
-		Meta struct {
-			ProgressToken any `json:"progressToken"`
-		} `json:"_meta"`
-	}
-	if err := door.Params(c, &p); err != nil {
-		return nil, nil, err
-	}
+func (s server) callTool(ctx context.Context, p params) (any, begun, error) {
 	if p.Name == "" {
-		return nil, nil, &door.RPCError{Code: door.InvalidParams, Message: "the call names no tool"}
+		return nil, nil, messages.InvalidInput("the call names no tool")
 	}
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return nil, nil, err
@@ -154,7 +140,7 @@ func (s server) callTool(ctx context.Context, c door.Call) (any, *begun, error) 
 	case err != nil:
 		return nil, nil, err
 	case streams:
-		return s.subscribe(ctx, &begun{id, delay, p.Meta.ProgressToken})
+		return s.subscribe(ctx, id, delay, p.Meta.ProgressToken)
 	case p.Task != nil:
 		task, err := s.task(ctx, id)
 		return map[string]any{"task": task}, nil, err
@@ -169,31 +155,36 @@ func streamOf(option json.RawMessage) (on bool, delay time.Duration, err error) 
 		ChunkDelayMS int64 `json:"chunkDelayMs"`
 	}
 	switch {
-	case len(option) == 0 || bytes.Equal(option, []byte("null")) || bytes.Equal(option, []byte("false")):
-		return false, 0, nil
-	case bytes.Equal(option, []byte("true")):
-		return true, 0, nil
+	case slices.Contains([]string{"", "null", "false", "true"}, string(option)):
+		return string(option) == "true", 0, nil
 	case option[0] != '{' || json.Unmarshal(option, &with) != nil || with.ChunkDelayMS < 0 || with.ChunkDelayMS > 10_000:
-		return false, 0, &door.RPCError{Code: door.InvalidParams,
-			Message: "stream is true, false, or {chunkDelayMs} of at most 10000"}
+		return false, 0, messages.InvalidInput("stream is true, false, or {chunkDelayMs} of at most 10000")
 	}
 	return true, time.Duration(with.ChunkDelayMS) * time.Millisecond, nil
 }
 
-// subscribe answers with the stream of a run of the caller.
-func (s server) subscribe(ctx context.Context, b *begun) (any, *begun, error) {
-	if _, err := s.Run(ctx, b.run); err != nil {
-		return nil, nil, s.found(err)
+// subscribe answers with the stream of a run of the caller. token is that of the caller's progress, or nil.
+func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Duration, token any) (any, begun, error) {
+	if _, err := s.Run(ctx, id); err != nil {
+		return nil, nil, found(err)
 	}
-	token := b.token
+	meta := map[string]any{"progressToken": token, "streaming": true}
 	if token == nil {
-		token = b.run
+		meta["progressToken"] = id
 	}
-	return map[string]any{"streamId": b.run, "_meta": map[string]any{"progressToken": token, "streaming": true}}, b, nil
+	return map[string]any{"streamId": id, "_meta": meta}, func(to *door.Wire) error {
+		w := &writer{Part: door.Part{Run: id}, Wire: to, ctx: ctx, delay: delay, token: token}
+		// A subscriber that falls behind gets what there is as one chunk.
+		follow := messages.Follow{Rate: float64(time.Second) / float64(max(delay, time.Millisecond))}
+		if err := door.Play(ctx, s.Door, to, follow, &table, w); !w.Over { // else it has been told
+			return err
+		}
+		return nil
+	}, nil
 }
 
 // found is the error with erlmcp's code for a run that the caller does not have.
-func (s server) found(err error) error {
+func found(err error) error {
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return &door.RPCError{Code: taskNotFound, Message: err.Error()}
 	}
@@ -204,7 +195,7 @@ func (s server) found(err error) error {
 func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
 	state, err := s.Run(ctx, id)
 	if err != nil {
-		return nil, s.found(err)
+		return nil, err
 	}
 	out := map[string]any{"taskId": id, "status": state.Status, "createdAt": state.QueuedAt,
 		"updatedAt": state.UpdatedAt}
@@ -220,7 +211,7 @@ func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
 // result waits for the result of a task, but not for ever.
 func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
 	if _, err := s.Run(ctx, id); err != nil {
-		return nil, s.found(err)
+		return nil, err
 	}
 	limit, cancel := context.WithTimeout(ctx, longestResult)
 	defer cancel()

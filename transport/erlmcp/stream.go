@@ -12,13 +12,14 @@ import (
 
 // writer writes a run to one subscriber.
 type writer struct {
+	door.Part
 	*door.Wire
 	ctx    context.Context
-	begun  *begun
+	delay  time.Duration // between two chunks, at least
+	token  any           // of the subscriber's progress, or nil
 	chunks int
 	last   time.Time // of a chunk
 	speech door.Speech
-	ended  bool
 }
 
 // chunk is what stream_chunk says.
@@ -37,44 +38,21 @@ type ending struct {
 	Error    *door.Reason    `json:"error,omitempty"`
 }
 
-var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
-	Rewind: func(w *writer, op *transcript.Op) {
-		if op.Item.IsAnswer() {
-			w.fail(&door.Reason{Code: "reset", Message: "the text was taken back; ask for the task's result, or call the tool again"})
-		}
-	},
+var table = transcript.Dialect[*writer]{
+	Rewind:    (*writer).take,
 	Heartbeat: func(w *writer) { w.Beat() },
 	Refuse:    func(w *writer, err error) { w.fail(door.ReasonOf(err)) },
 	Table: transcript.Table[*writer]{
-		transcript.Text:     {transcript.Append: (*writer).text},
+		transcript.Text:     {transcript.Open: (*writer).take, transcript.Append: (*writer).take, transcript.Done: (*writer).take},
 		transcript.Question: {transcript.Wait: (*writer).question},
 		transcript.Run:      {transcript.End: (*writer).end},
 	}}
 
-// play writes the run until its end.
-func (s server) play(ctx context.Context, to *door.Wire, b *begun) error {
-	w := &writer{Wire: to, ctx: ctx, begun: b}
-	// A subscriber that falls behind gets what there is as one chunk.
-	follow := messages.Follow{Rate: float64(time.Second) / float64(max(b.delay, time.Millisecond))}
-	err := door.Play(ctx, s.Door, to, b.run, follow, &table, w, func(*transcript.Transcript) bool { return w.ended })
-	if w.ended {
-		return nil
-	}
-	return err
-}
-
-func (w *writer) say(method string, params any) {
-	if !w.ended {
-		w.Emit(door.Notification(method, params))
-	}
-}
+func (w *writer) notify(method string, params any) { w.Emit(door.Notification(method, params)) }
 
 // chunk writes a chunk, not sooner after the one before than the subscriber asked for.
 func (w *writer) chunk(data any, total int) {
-	if w.ended {
-		return
-	}
-	if wait := time.Until(w.last.Add(w.begun.delay)); w.chunks > 0 && wait > 0 {
+	if wait := time.Until(w.last.Add(w.delay)); w.chunks > 0 && wait > 0 {
 		if w.Flush() != nil {
 			return // the next one fails as well
 		}
@@ -85,25 +63,31 @@ func (w *writer) chunk(data any, total int) {
 	}
 	w.last = time.Now()
 	w.chunks++
-	w.say("stream_chunk", chunk{w.begun.run, w.chunks, total, data})
-	if w.begun.token != nil {
-		progress := map[string]any{"progressToken": w.begun.token, "progress": w.chunks}
+	w.notify("stream_chunk", chunk{w.Run, w.chunks, total, data})
+	if w.token != nil {
+		progress := map[string]any{"progressToken": w.token, "progress": w.chunks}
 		if total > 0 {
 			progress["total"] = total
 		}
-		w.say("notifications/progress", progress)
+		w.notify("notifications/progress", progress)
 	}
 }
 
-func (w *writer) text(op *transcript.Op) {
-	if piece, ok := w.speech.Piece(op); ok {
+func (w *writer) take(op *transcript.Op) { w.say(w.speech.Take(op)) }
+
+// say writes a piece of the answer.
+func (w *writer) say(piece string, anew bool) {
+	switch {
+	case anew:
+		w.fail(&door.Reason{Code: "reset", Message: "the text was taken back; ask for the task's result, or call the tool again"})
+	case piece != "":
 		w.chunk(piece, 0)
 	}
 }
 
 func (w *writer) question(op *transcript.Op) {
-	b := op.Item.Opened.(messages.InputRequired)
-	w.say("stream_input", map[string]any{"streamId": w.begun.run, "request": b.Request, "prompt": b.Prompt,
+	b := op.Item.Asked()
+	w.notify("stream_input", map[string]any{"streamId": w.Run, "request": b.Request, "prompt": b.Prompt,
 		"schema": b.Schema})
 }
 
@@ -111,24 +95,27 @@ func (w *writer) question(op *transcript.Op) {
 func (w *writer) end(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		if w.speech.Silent() {
+		if w.say(w.speech.Rest(op.Run)); w.Over {
+			return
+		}
+		if len(op.Run.Answers()) == 0 {
 			list := chunksOf(b.Result)
 			for _, one := range list {
 				w.chunk(one, len(list))
 			}
 		}
-		w.say("stream_complete", ending{StreamID: w.begun.run, Total: w.chunks, Result: b.Result})
+		w.notify("stream_complete", ending{StreamID: w.Run, Total: w.chunks, Result: b.Result})
 	case messages.RunFailed:
 		w.fail(door.Failure(b))
 	case messages.RunCanceled:
-		w.say("stream_cancelled", ending{StreamID: w.begun.run, Total: w.chunks})
+		w.notify("stream_cancelled", ending{StreamID: w.Run, Total: w.chunks})
 	}
-	w.ended = true
+	w.Over = true
 }
 
 func (w *writer) fail(why *door.Reason) {
-	w.say("stream_error", ending{StreamID: w.begun.run, Total: w.chunks, Error: why})
-	w.ended = true
+	w.notify("stream_error", ending{StreamID: w.Run, Total: w.chunks, Error: why})
+	w.Over = true
 }
 
 // chunksOf are the chunks of a result: its elements if it is a list, or {"chunks": list}, and else itself.

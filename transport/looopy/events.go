@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/url"
 	"path"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -18,7 +17,7 @@ import (
 // writer writes turns to one client.
 type writer struct {
 	server
-	out     *door.Stream
+	door.Part
 	ctx     context.Context
 	context string
 	named   bool
@@ -32,7 +31,6 @@ type writer struct {
 	sent    map[string]string      // thoughts, by id
 	jumped  bool                   // the event being written took text back
 	lost    messages.RunID         // the client has text of it that no log has: its process died
-	waiting bool                   // the stream ends: the run waits for people
 }
 
 // at is where the newest thing written stands.
@@ -50,7 +48,7 @@ var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 			w.delta(op, transcript.Rule)
 		}
 	},
-	Heartbeat: func(w *writer) { _, _ = w.out.WriteString(": ping\n\n") },
+	Heartbeat: func(w *writer) { _, _ = w.Out.WriteString(": ping\n\n") },
 	Table: transcript.Table[*writer]{
 		transcript.Run: {transcript.Open: (*writer).created, transcript.Update: (*writer).update, transcript.End: (*writer).end},
 		transcript.Text: {transcript.Append: (*writer).text, transcript.Done: func(w *writer, op *transcript.Op) {
@@ -60,8 +58,8 @@ var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 		}},
 		transcript.Thought: {transcript.Done: (*writer).thought},
 		transcript.Tool: {transcript.Open: func(w *writer, op *transcript.Op) {
-			b := op.Item.Opened.(messages.ToolStarted)
-			w.event(op, "tool-start", fields{"toolCallId": b.Call, "toolName": b.Tool, "arguments": b.Arguments})
+			tool, arguments := op.Item.Call()
+			w.event(op, "tool-start", fields{"toolCallId": op.Item.Name, "toolName": tool, "arguments": arguments})
 		}, transcript.Update: func(w *writer, op *transcript.Op) {
 			if b := op.Event.Body.(messages.ToolProgress); b.Total > 0 {
 				w.event(op, "tool-progress", fields{"toolCallId": b.Call, "progress": min(float64(b.Done)/float64(b.Total), 1)})
@@ -91,7 +89,7 @@ func (w *writer) event(op *transcript.Op, kind string, more fields) {
 	if !w.named {
 		name, more["kind"], more["contextId"] = "", kind, w.context
 	}
-	w.out.Event(at.id(w.context), name, more)
+	w.Out.Event(at.id(w.context), name, more)
 }
 
 // status writes a task-status, in the newer form a word, in the seed's an object.
@@ -180,15 +178,12 @@ func (w *writer) thought(op *transcript.Op) {
 }
 
 func (w *writer) tooled(op *transcript.Op) {
-	more := fields{"toolCallId": op.Item.Name, "toolName": op.Item.Opened.(messages.ToolStarted).Tool, "success": false}
-	b, ended := op.Item.Latest.(messages.ToolCompleted)
-	switch {
-	case !ended:
-		more["error"] = "the call was broken off"
-	case b.Error != nil:
-		more["error"] = b.Error.Message
-	default:
-		more["success"], more["result"] = true, b.Result
+	tool, _ := op.Item.Call()
+	result, failed := op.Item.Result()
+	more := fields{"toolCallId": op.Item.Name, "toolName": tool, "success": failed == ""}
+	if more["result"] = result; failed != "" {
+		delete(more, "result")
+		more["error"] = failed
 	}
 	w.event(op, "tool-complete", more)
 }
@@ -199,7 +194,7 @@ func (w *writer) file(op *transcript.Op) {
 	if op.Cut && a.Partial {
 		return
 	}
-	data, err := w.File(w.ctx, op.Event.RunID, a, 1<<20)
+	data, err := w.server.File(w.ctx, op.Event.RunID, a, 1<<20)
 	if err != nil {
 		w.event(op, "artifact-binary", fields{"artifactId": a.Name, "name": a.Name, "bytes": a.Bytes, "sha256": a.SHA256,
 			"url": "/v1/runs/" + string(op.Event.RunID) + "/artifacts/" + url.PathEscape(a.Name)})
@@ -222,7 +217,7 @@ var inputTypes = map[messages.InputKind]string{"": "clarification", messages.Inp
 // question writes what the run asks, that it waits, and that it goes on. The name of a sub-run's question begins with
 // the sub-run's id.
 func (w *writer) question(op *transcript.Op) {
-	b, id := op.Item.Opened.(messages.InputRequired), op.Item.Name
+	b, id := op.Item.Asked(), op.Item.Name
 	if op.Event.RunID != w.run.RunID {
 		id = string(op.Event.RunID) + "/" + id
 	}
@@ -252,13 +247,10 @@ func (w *writer) question(op *transcript.Op) {
 // wait ends the stream, unless the question is not open any more.
 func (w *writer) wait(op *transcript.Op, id, state string, metadata fields) {
 	delete(w.resumed, id)
-	run, err := w.Run(w.ctx, op.Event.RunID)
-	open := func(in messages.Input) bool { return in.Request == op.Item.Name && !in.Closed }
-	if err != nil || run.Status.IsEnded() || !slices.ContainsFunc(run.Inputs, open) || len(w.resumed) > 0 {
-		return
+	if w.Waits(op) && len(w.resumed) == 0 {
+		w.status(op, state, fields{"metadata": metadata})
+		w.Over = w.at(op).past(w.after)
 	}
-	w.status(op, state, fields{"metadata": metadata})
-	w.waiting = w.at(op).past(w.after)
 }
 
 // end writes how a run ended.
@@ -270,12 +262,12 @@ func (w *writer) end(op *transcript.Op) {
 	case messages.RunCompleted:
 		names, text := []string{}, door.ResultText(b.Result)
 		for _, item := range op.Run.Items() {
-			switch {
-			case item.Kind == transcript.Artifact:
+			if item.Kind == transcript.Artifact {
 				names = append(names, item.Name)
-			case item.IsAnswer():
-				text = item.Text()
 			}
+		}
+		if answers := op.Run.Answers(); len(answers) > 0 {
+			text = answers[len(answers)-1].Text()
 		}
 		w.event(op, "task-complete", fields{"content": text, "artifacts": names, "metadata": fields{"finishReason": "stop",
 			"duration": op.Event.Time.Sub(w.run.QueuedAt).Milliseconds()}})

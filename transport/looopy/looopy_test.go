@@ -158,7 +158,7 @@ func wanted(story stories.Story) (h held) {
 	for _, e := range story.Events {
 		switch b := e.Body.(type) {
 		case messages.ToolStarted:
-			h.Tools[b.Tool+" "+b.Call] = "the call was broken off"
+			h.Tools[b.Tool+" "+b.Call] = "the call has no result"
 		case messages.ToolCompleted:
 			for name := range h.Tools {
 				if strings.HasSuffix(name, " "+b.Call) && b.Error != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/looopy/credential"
 )
 
@@ -137,18 +136,17 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 // stream writes the turns, one after the other, until one waits for people.
 func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) {
 	w.Header().Set("Connection", "keep-alive")
-	t.out = s.Stream(w, "text/event-stream")
+	t.Out = s.Stream(w, "text/event-stream")
 	t.server, t.ctx, t.named = s, r.Context(), r.URL.Query().Get("framing") == "named"
-	for i := 0; i < len(turns) && !t.waiting; i++ {
+	for i := 0; i < len(turns) && !t.Over; i++ {
 		run, err := s.Run(t.ctx, turns[i].RunID)
 		if err != nil {
-			t.out.Break()
+			t.Out.Break()
 		}
-		t.run, t.places, t.lengths = run, door.Places{}, map[messages.RunID]int{}
+		t.Part.Run, t.run, t.places, t.lengths = run.RunID, run, door.Places{}, map[messages.RunID]int{}
 		t.index, t.sent = map[string]int{}, map[string]string{}
-		stop := func(*transcript.Transcript) bool { return t.waiting }
-		if door.Play(t.ctx, s.Door, t.out, run.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
-			t.out.Break()
+		if door.Play(t.ctx, s.Door, t.Out, messages.Follow{Tree: true}, &table, &t) != nil {
+			t.Out.Break()
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (s *stream) begin(run messages.RunID, answered string) {
 func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, ended bool) bool) {
 	pieces := s.watch(1)
 	defer s.watch(-1)
-	pieces.Follow(ctx, from, func(part door.Part) bool {
+	pieces.Follow(ctx, from, func(part door.Batch) bool {
 		var chunks []chunk
 		for i, piece := range part.Pieces {
 			chunks = append(chunks, chunk{StreamID: s.id, Seq: part.From + i, Delta: piece})

@@ -1,12 +1,10 @@
 package openai
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -104,13 +102,4 @@ func (d handler) model(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return Answer(d.Door, w, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
-}
-
-// Leave cancels a run whose client is gone before the end of its answer. A run outlives a server that stops.
-func Leave(ctx context.Context, d *door.Door, run messages.RunID) {
-	select {
-	case <-auth.Draining(ctx):
-	default:
-		_ = d.Cancel(context.WithoutCancel(ctx), run, "the client left") // it may have ended
-	}
 }

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -59,6 +61,30 @@ func (i *Item) IsAnswer() bool {
 	number, numbered := strings.CutPrefix(i.Name, "answer.")
 	return i.Kind == Text && (i.Name == "answer" || numbered && number != "" && strings.Trim(number, "0123456789") == "")
 }
+
+// Call returns the tool of a call and its arguments, which are an object.
+func (i *Item) Call() (tool string, arguments json.RawMessage) {
+	b := i.Opened.(messages.ToolStarted)
+	if len(b.Arguments) == 0 {
+		b.Arguments = json.RawMessage("{}")
+	}
+	return b.Tool, b.Arguments
+}
+
+// Result returns what a call that is done gave, or why it gave nothing.
+func (i *Item) Result() (result json.RawMessage, failed string) {
+	b, _ := i.Latest.(messages.ToolCompleted)
+	switch {
+	case i.Cut:
+		return nil, "the call has no result"
+	case b.Error != nil:
+		return nil, cmp.Or(b.Error.Message, string(b.Error.Code))
+	}
+	return b.Result, ""
+}
+
+// Asked returns what a question asks.
+func (i *Item) Asked() messages.InputRequired { return i.Opened.(messages.InputRequired) }
 
 // Do is what happens to an item.
 type Do uint8
@@ -119,6 +145,11 @@ func (t *Transcript) Items() []*Item { return t.items }
 
 // Find returns the newest item of the name, or nil.
 func (t *Transcript) Find(kind Kind, name string) *Item { return t.index[key{kind, name}] }
+
+// Answers returns the texts for people that say something.
+func (t *Transcript) Answers() []*Item {
+	return slices.DeleteFunc(slices.Clone(t.items), func(i *Item) bool { return !i.IsAnswer() || i.Len() == 0 })
+}
 
 // Waiting returns the questions without an answer.
 func (t *Transcript) Waiting() []*Item {

@@ -25,7 +25,7 @@ func Each[W any](f func(w W, op *Op)) (t Table[W]) {
 type Dialect[W any] struct {
 	Table  Table[W]
 	Policy Policy
-	// Rewind writes that an item was taken back, as Op.Do Retract says. Under Mark and Hold it is called for texts
+	// Rewind writes that an item was taken back, as Op.Do Retract says. Under Mark it is called for texts
 	// alone, once the new text departs from what the reader has; the operation is the one that departs. nil writes
 	// nothing.
 	Rewind func(w W, op *Op)
@@ -50,8 +50,6 @@ const (
 	// Mark is for readers that can only append. Nothing is written while the new text repeats what the reader has.
 	// Where it departs, Rewind writes a mark such as Rule, and the new text follows from its beginning.
 	Mark
-	// Hold writes texts and thoughts when they are done, and treats what was done as Mark does.
-	Hold
 )
 
 // Rule is a mark in Markdown, before a text that begins again.
@@ -60,6 +58,8 @@ const Rule = "\n\n---\n\n"
 // Player writes a run to one reader.
 type Player[W any] struct {
 	Transcript
+	// Pass reports whether an operation is written; nil is that all are.
+	Pass    func(op *Op) bool
 	dialect *Dialect[W]
 	w       W
 	shown   map[key]*shown // what was taken back, by kind and ID
@@ -71,7 +71,7 @@ type shown struct {
 	versions int    // how many IDs the reader has seen before
 	hidden   bool   // the reader has not seen the newest ID
 	held     bool   // nothing is written until the text departs from had
-	had      string // under Hold, what was done
+	had      string // what the reader has
 }
 
 // Player returns a player for the writer of one reader.
@@ -95,13 +95,13 @@ func (p *Player[W]) play(op *Op) {
 }
 
 func (p *Player[W]) write(op *Op) {
-	if f := p.dialect.Table[op.Item.Kind][op.Do]; f != nil {
+	if f := p.dialect.Table[op.Item.Kind][op.Do]; (p.Pass == nil || p.Pass(op)) && f != nil {
 		f(p.w, op)
 	}
 }
 
 func (p *Player[W]) rewind(op *Op) {
-	if p.dialect.Rewind != nil {
+	if p.dialect.Rewind != nil && (p.Pass == nil || p.Pass(op)) {
 		p.dialect.Rewind(p.w, op)
 	}
 }
@@ -120,16 +120,13 @@ func (p *Player[W]) retract(op *Op, isText bool) {
 	case policy == Replay && op.Item.Segment == p.Segment:
 		p.rewind(op)
 		p.replay(op)
-	case policy == Replace, !isText && policy != Mark && policy != Hold:
+	case policy == Replace, !isText && policy != Mark:
 		p.rewind(op)
 	case !isText:
 	case policy == Mark:
 		if s := p.shownOf(op); !s.held {
 			s.held, s.had = true, op.Item.Text()+op.Text
 		}
-	case policy == Hold:
-		s := p.shownOf(op)
-		s.held = s.had != ""
 	default:
 		s := p.shownOf(op)
 		if s.hidden {
@@ -154,7 +151,6 @@ func (p *Player[W]) text(op *Op) {
 	s := p.shown[key{op.Item.Kind, op.Item.ID}]
 	op.ID = s.id(op.Item)
 	switch {
-	case p.dialect.Policy == Hold && op.Do != Done:
 	case s != nil && s.held:
 		p.held(op, s)
 	case s != nil && s.hidden && op.Do == Open:
@@ -162,8 +158,6 @@ func (p *Player[W]) text(op *Op) {
 		p.write(op)
 	case s != nil && s.hidden:
 		s.hidden = false
-		p.whole(op)
-	case p.dialect.Policy == Hold:
 		p.whole(op)
 	default:
 		p.write(op)
@@ -184,7 +178,7 @@ func (p *Player[W]) held(op *Op, s *shown) {
 		p.part(op, Append, len(had), rest)
 	}
 	if op.Do == Done {
-		p.done(op)
+		p.write(op)
 	}
 }
 
@@ -195,15 +189,7 @@ func (p *Player[W]) whole(op *Op) {
 		p.part(op, Append, 0, text)
 	}
 	if op.Do == Done {
-		p.done(op)
-	}
-}
-
-// done writes that the text is done. Under Hold the reader has it now.
-func (p *Player[W]) done(op *Op) {
-	p.write(op)
-	if p.dialect.Policy == Hold {
-		p.shownOf(op).had = op.Item.Text()
+		p.write(op)
 	}
 }
 

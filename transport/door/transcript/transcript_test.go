@@ -111,7 +111,7 @@ func (r *reader) append(op *transcript.Op) {
 }
 func (r *reader) finish(op *transcript.Op) { r.done[op.ID] = !op.Cut }
 
-// policies are the five ways to take text back, each as a client can.
+// policies are the four ways to take text back, each as a client can.
 var policies = map[string]transcript.Dialect[*reader]{
 	"replace": {Policy: transcript.Replace, Rewind: func(r *reader, op *transcript.Op) {
 		r.texts[op.ID] = op.Item.Text()
@@ -129,7 +129,6 @@ var policies = map[string]transcript.Dialect[*reader]{
 	}},
 	"supersede": {Policy: transcript.Supersede, Rewind: func(r *reader, op *transcript.Op) { delete(r.texts, op.ID) }},
 	"mark":      {Policy: transcript.Mark, Rewind: func(r *reader, op *transcript.Op) { r.texts[op.ID] = "" }},
-	"hold":      {Policy: transcript.Hold, Rewind: func(r *reader, op *transcript.Op) { r.texts[op.ID] = "" }},
 }
 
 func play(d transcript.Dialect[*reader], events []messages.Event) *reader {

@@ -58,5 +58,5 @@ func (d handler) repeats(t door.Turn, run messages.State, asked messages.Input) 
 	last := t.Earlier[len(t.Earlier)-1]
 	same := func(a, b model.Message) bool { return a.Role == b.Role && a.Content == b.Content }
 	return len(said) < len(t.Earlier) && slices.EqualFunc(said, t.Earlier[:len(said)], same) &&
-		last.Role == model.Assistant && strings.HasSuffix(last.Content, door.Prompt(asked.Prompt, asked.Schema))
+		last.Role == model.Assistant && strings.HasSuffix(last.Content, door.Prompt(messages.InputRequired{Prompt: asked.Prompt, Schema: asked.Schema}))
 }

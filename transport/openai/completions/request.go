@@ -11,7 +11,7 @@ import (
 // request is the body of POST /v1/chat/completions.
 type request struct {
 	openai.Options
-	Messages            []message       `json:"messages"`
+	Messages            []door.Message  `json:"messages"`
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"`
 	Seed                *int64          `json:"seed"`
@@ -21,11 +21,6 @@ type request struct {
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
-}
-
-type message struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
 }
 
 // turn is what the client says.
@@ -44,10 +39,5 @@ func (q *request) turn() (turn door.Turn, err error) {
 	if q.N > 1 {
 		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
 	}
-	for _, m := range q.Messages {
-		if err := turn.AddContent(m.Role, m.Content); err != nil {
-			return turn, err
-		}
-	}
-	return turn, turn.Close()
+	return turn, turn.AddAll(q.Messages)
 }

@@ -1,9 +1,6 @@
 package responses
 
 import (
-	"cmp"
-
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
@@ -74,12 +71,14 @@ func (r *response) item(op *transcript.Op) *item {
 	i := &item{ID: prefixes[op.Item.Kind] + op.ID, Status: "in_progress", index: len(r.output), of: op.Item}
 	r.output = append(r.output, i)
 	added := func() { r.emit("response.output_item.added", fields{"output_index": i.index, "item": i}) }
-	switch b := op.Item.Opened.(type) {
-	case messages.ToolStarted:
-		i.Type, i.Server, i.Name, i.Arguments = "mcp_call", "lastword", b.Tool, new(cmp.Or(string(b.Arguments), "{}"))
+	switch op.Item.Kind {
+	case transcript.Tool:
+		tool, arguments := op.Item.Call()
+		i.Type, i.Server, i.Name, i.Arguments = "mcp_call", "lastword", tool, new(string(arguments))
 		added()
 		r.emitOf(i, "response.mcp_call.in_progress", fields{})
-	case messages.InputRequired: // the client answers it with a function_call_output
+	case transcript.Question: // the client answers it with a function_call_output
+		b := op.Item.Asked()
 		i.Type, i.CallID, i.Name, i.Arguments = "function_call", b.Request, "ask", new("")
 		added()
 		*i.Arguments = string(door.JSON(fields{"prompt": b.Prompt, "schema": b.Schema}))

@@ -24,11 +24,10 @@ type request struct {
 
 // said is an item of the input.
 type said struct {
-	Type    string          `json:"type"`
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-	CallID  string          `json:"call_id"`
-	Output  json.RawMessage `json:"output"`
+	door.Message
+	Type   string          `json:"type"`
+	CallID string          `json:"call_id"`
+	Output json.RawMessage `json:"output"`
 }
 
 // add adds what the client says to the turn. Answers are what it answers, by the question; then the turn has no text.
@@ -42,25 +41,25 @@ func (q *request) add(turn *door.Turn) (answers map[string]string, err error) {
 	}
 	var items []said
 	if json.Unmarshal(q.Input, &items) != nil {
-		items = []said{{Role: "user", Content: q.Input}}
+		items = []said{{Message: door.Message{Role: "user", Content: q.Input}}}
 	}
 	answers = map[string]string{}
+	var all []door.Message
 	for _, item := range items {
 		switch item.Type {
 		case "", "message":
-			err = turn.AddContent(item.Role, item.Content)
+			all = append(all, item.Message)
 		case "function_call_output":
-			answers[item.CallID], err = door.TextOf(item.Output)
+			if answers[item.CallID], err = door.TextOf(item.Output); err != nil {
+				return nil, err
+			}
 		case "function_call", "mcp_call", "reasoning": // what an earlier response said
 		default:
-			err = messages.InvalidInput("input of the type %.50q is not taken", item.Type)
-		}
-		if err != nil {
-			return nil, err
+			return nil, messages.InvalidInput("input of the type %.50q is not taken", item.Type)
 		}
 	}
-	if len(answers) == 0 {
-		err = turn.Close()
+	if len(answers) > 0 {
+		return answers, nil
 	}
-	return answers, err
+	return nil, turn.AddAll(all)
 }

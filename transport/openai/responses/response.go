@@ -3,10 +3,11 @@ package responses
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai"
 )
@@ -15,50 +16,51 @@ type fields = map[string]any
 
 // response is a segment of a run, as an object and as a stream of events.
 type response struct {
-	run     messages.RunID
+	door.Part
 	segment int
-	stream  *door.Stream // nil writes no events
 	number
 
-	tally  openai.Tally
-	output []*item
-	queued messages.Event
-	status string // "" before the segment
-	ended  bool
-	failed fields // why it failed
-	short  fields // why it is incomplete
+	tally   openai.Tally
+	output  []*item
+	queued  messages.RunQueued
+	created time.Time
+	status  string // "" before the segment
+	failed  fields // why it failed
+	short   fields // why it is incomplete
 }
 
-var responding = &transcript.Dialect[*response]{
-	Policy: transcript.Supersede,
-	Table:  transcript.Each((*response).do),
-	Rewind: (*response).do,
-	Heartbeat: func(r *response) {
-		if r.status == "" { // clients want response.created first
-			r.stream.WriteString(":\n")
-			return
-		}
-		r.write("keepalive", fields{})
-	},
-	Refuse: func(r *response, err error) {
-		p := auth.ProblemOf(err)
-		r.write("error", fields{"code": p.Code, "message": p.Detail, "param": nil})
-	},
-}
+var responding = func() *transcript.Dialect[*response] {
+	table := transcript.Each((*response).do)
+	table[transcript.Run] = transcript.Each((*response).update)[0]
+	return &transcript.Dialect[*response]{
+		Policy: transcript.Supersede,
+		Table:  table,
+		Rewind: (*response).do,
+		Heartbeat: func(r *response) {
+			if r.status == "" { // clients want response.created first
+				_, _ = r.Out.WriteString(":\n") // Flush fails
+				return
+			}
+			r.write("keepalive", fields{})
+		},
+		Refuse: func(r *response, err error) {
+			why := door.ReasonOf(err)
+			r.write("error", fields{"code": why.Code, "message": why.Message, "param": nil})
+		},
+	}
+}()
 
-// over says that nothing more of the response comes.
-func (r *response) over(*transcript.Transcript) bool { return r.ended }
+// id names a segment of the run.
+func (r *response) id(segment int) string {
+	return "resp_" + string(r.Run) + "_" + strconv.Itoa(segment)
+}
 
 func (r *response) do(op *transcript.Op) {
-	r.tally.Add(op)
 	r.count(op)
 	switch isText := op.Item.Kind == transcript.Text || op.Item.Kind == transcript.Thought; {
-	case r.ended:
-	case op.Item.Kind == transcript.Run:
-		r.update(op)
 	case op.Do == transcript.Wait:
-		r.wait(op)
-	case r.status == "", prefixes[op.Item.Kind] == "":
+		r.wait()
+	case prefixes[op.Item.Kind] == "":
 	case op.Do == transcript.Open:
 		r.item(op)
 	case op.Do == transcript.Append:
@@ -82,22 +84,26 @@ func (r *response) emit(name string, data fields) {
 }
 
 func (r *response) write(name string, data fields) {
-	if r.stream != nil {
-		data["type"], data["sequence_number"] = name, r.value()
-		r.stream.Event("", name, data)
-	}
+	data["type"], data["sequence_number"] = name, r.value()
+	r.Frame(name, data)
 }
 
 // tell writes an event that has the response.
 func (r *response) tell(event string) { r.emit("response."+event, fields{"response": r.object()}) }
 
-// update begins and ends the response with the run.
+// update begins and ends the response with the run. One after a question begins where that is asked.
 func (r *response) update(op *transcript.Op) {
-	switch b := op.Event.Body.(type) {
-	case messages.RunQueued:
-		if r.queued = op.Event; r.segment == 1 {
-			r.begin("queued")
+	r.tally.Add(op)
+	r.count(op)
+	if r.status == "" {
+		r.queued, r.created, r.status = op.Run.Queued, op.Event.Time, "queued"
+		if r.segment > 1 {
+			r.status = "in_progress"
 		}
+		r.tell("created")
+		r.tell(r.status)
+	}
+	switch b := op.Event.Body.(type) {
 	case messages.RunStarted:
 		if r.status == "queued" {
 			r.status = "in_progress"
@@ -120,25 +126,13 @@ func (r *response) update(op *transcript.Op) {
 // shortBy is why a response is incomplete, by its finish reason.
 var shortBy = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}
 
-func (r *response) begin(status string) {
-	r.status = status
-	r.tell("created")
-	r.tell(status)
-}
-
 func (r *response) end(status, event string) {
-	if r.status != "" {
-		r.status, r.ended = status, true
-		r.tell(event)
-	}
+	r.status, r.Over = status, true
+	r.tell(event)
 }
 
-// wait ends the response, or comes before it. Texts that are not done go on in the next one.
-func (r *response) wait(op *transcript.Op) {
-	if r.status == "" && op.Run.Segment == r.segment-1 {
-		r.begin("in_progress")
-		return
-	}
+// wait ends the response. Texts that are not done go on in the next one.
+func (r *response) wait() {
 	for _, i := range r.output {
 		if i.Content != nil && i.Status == "in_progress" {
 			r.finish(i, false)
@@ -150,9 +144,9 @@ func (r *response) wait(op *transcript.Op) {
 // append writes a piece of a text, without what the client has of it.
 func (r *response) append(op *transcript.Op) {
 	i, from := r.item(op), r.value()
-	if r.step(len(op.Text)) && r.stream != nil {
+	if r.step(len(op.Text)) {
 		name, lacks := i.event()+"delta", op.Text[max(r.after, from)-from:]
-		r.stream.Event("", name, &textDelta{name, r.value(), i.ID, i.index, 0, lacks, []string{}})
+		r.Frame(name, &textDelta{name, r.value(), i.ID, i.index, 0, lacks, []string{}})
 	}
 }
 
@@ -181,13 +175,10 @@ func (r *response) drop(op *transcript.Op) {
 // result ends a call of a tool.
 func (r *response) result(op *transcript.Op) {
 	i, status := r.item(op), "failed"
-	switch b, _ := op.Event.Body.(messages.ToolCompleted); {
-	case op.Cut:
-		i.Error = new("the call has no result")
-	case b.Error != nil:
-		i.Error = &b.Error.Message
-	default:
-		i.Output, status = new(string(b.Result)), "completed"
+	if result, failed := op.Item.Result(); failed != "" {
+		i.Error = &failed
+	} else {
+		i.Output, status = new(string(result)), "completed"
 	}
 	r.emitOf(i, "response.mcp_call."+status, fields{})
 	r.close(i, status)
@@ -195,17 +186,16 @@ func (r *response) result(op *transcript.Op) {
 
 // object is the response as it is now.
 func (r *response) object() fields {
-	queued, _ := r.queued.Body.(messages.RunQueued)
-	metadata := maps.Clone(queued.Labels)
+	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
-	o := fields{"id": responseID(r.run, r.segment), "object": "response", "created_at": r.queued.Time.Unix(),
-		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": queued.Job,
+	o := fields{"id": r.id(r.segment), "object": "response", "created_at": r.created.Unix(),
+		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": r.queued.Job,
 		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},
 		"metadata": metadata, "temperature": nil, "top_p": nil, "previous_response_id": nil}
 	if r.segment > 1 {
-		o["previous_response_id"] = responseID(r.run, r.segment-1)
+		o["previous_response_id"] = r.id(r.segment - 1)
 	}
-	if r.ended {
+	if r.Over {
 		t := r.tally.Tokens
 		o["usage"] = fields{"input_tokens": t.PromptTokens, "output_tokens": t.CompletionTokens,
 			"total_tokens": t.PromptTokens + t.CompletionTokens, "input_tokens_details": fields{"cached_tokens": 0},
