@@ -206,8 +206,12 @@ var rules = []rule{{
 }, {
 	pkgs: "transport/door/inflight",
 }, {
-	pkgs: "transport/door/auth",
-	ours: []string{"messages", "messages/words", "transport/door/inflight"},
+	pkgs:  "transport/door/auth",
+	ours:  []string{"messages", "messages/words"},
+	tests: []string{module + "/transport/server"},
+}, {
+	pkgs: "transport/server",
+	ours: []string{"messages", "transport/door/auth", "transport/door/inflight"},
 }, {
 	pkgs: "transport/door/schema",
 	ours: []string{"messages"},
@@ -299,7 +303,7 @@ var rules = []rule{{
 	pkgs:  "transport/http",
 	ours:  []string{"messages", "transport/door", "transport/door/*"},
 	libs:  []string{"github.com/danielgtaylor/huma/v2/..."},
-	tests: []string{module + "/actors", "github.com/coder/websocket"},
+	tests: []string{module + "/actors", module + "/transport/server", "github.com/coder/websocket"},
 }, {
 	pkgs:  "transport/web",
 	tests: []string{module + "/messages"},
@@ -366,7 +370,7 @@ var rules = []rule{{
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
-		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/mcp", "transport/mcp/*",
+		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/server", "transport/mcp", "transport/mcp/*",
 		"transport/nano", "transport/looopy", "transport/erlmcp", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
 		"cmd/internal/*",
 	},
@@ -409,7 +413,7 @@ var rules = []rule{{
 	},
 }, {
 	pkgs: "testkit/lab/conformance",
-	ours: []string{"messages", "actors", "transport/door", "transport/door/*", "transport/mcp", "transport/mcp/wire"},
+	ours: []string{"messages", "actors", "transport/door", "transport/door/*", "transport/server", "transport/mcp", "transport/mcp/wire"},
 	libs: []string{"github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs:  "testkit/lab/nats",
@@ -537,7 +541,7 @@ var rooms = []room{
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
 		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/*", "transport/erlmcp"}},
-	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*"}},
+	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
 		"actors/chat/*", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},

@@ -26,6 +26,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
@@ -332,7 +333,7 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := auth.Serve(ctx, listener, door, auth.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
+		if err := server.Serve(ctx, listener, door, server.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
 			inside.Log.Warn(address, zap.Error(err))
 		}
 	})
@@ -425,8 +426,8 @@ func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener n
 	defer notify(s.Env(), "STOPPING=1")
 	closed := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })
-	limits := auth.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
-	served := auth.Serve(attached, listener, handler, limits)
+	limits := server.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
+	served := server.Serve(attached, listener, handler, limits)
 	if unasked() { // for the end: the listener failed
 		closed <- inside.Close(ctx)
 	}

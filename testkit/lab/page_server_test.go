@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 	pageweb "github.com/seed889630bf/lastword/transport/web"
 )
@@ -86,7 +87,7 @@ func servePage(setup string) error {
 	fmt.Printf("http://%s\n", listener.Addr())
 	closed := make(chan error, 1)
 	context.AfterFunc(ctx, func() { closed <- system.Close(ctx) })
-	return errors.Join(auth.Serve(ctx, listener, mux, auth.Limits{Drain: time.Second}), <-closed, journal.Close())
+	return errors.Join(server.Serve(ctx, listener, mux, server.Limits{Drain: time.Second}), <-closed, journal.Close())
 }
 
 // playSchema describes the input of the jobs, with a field of each kind that forms know.

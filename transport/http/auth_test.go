@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // guarded is a world behind a gate that asks for tokens; it returns them by name: ann, bob, and reader who may not write.
@@ -172,7 +173,7 @@ func inBubble(t *testing.T, ctx context.Context, handler http.Handler) func() ne
 	conns, done := make(chan net.Conn), make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = auth.Serve(ctx, listener{conns, ctx}, handler, auth.Limits{Drain: time.Minute})
+		_ = server.Serve(ctx, listener{conns, ctx}, handler, server.Limits{Drain: time.Minute})
 	}()
 	t.Cleanup(func() { <-done })
 	return func() net.Conn {

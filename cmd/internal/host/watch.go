@@ -23,8 +23,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the
@@ -68,7 +68,7 @@ func reachable(ctx context.Context, system *actors.System, kept *store.Store, fo
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		api := http.New(door.New(door.Config{Runs: system, Redact: secrets.Bytes}))
-		_ = auth.Serve(ctx, listener, api, auth.Limits{Drain: time.Second}) // the run goes on without it
+		_ = server.Serve(ctx, listener, api, server.Limits{Drain: time.Second}) // the run goes on without it
 	})
 	return func() { cancel(); serving.Wait() }, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // Serve serves the fixtures at /mcp of the listener until ctx is done. The door stands behind the gate, as that of
@@ -30,5 +31,5 @@ func Serve(ctx context.Context, listener net.Listener) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", entrance.Wrap(door))
-	return auth.Serve(ctx, listener, mux, auth.Limits{Drain: drain})
+	return server.Serve(ctx, listener, mux, server.Limits{Drain: drain})
 }

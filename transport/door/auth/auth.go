@@ -123,6 +123,12 @@ func (c Config) check() error {
 	return nil
 }
 
+func fill[N int | int64](field *N, value N) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
 func (c Config) withDefaults() Config {
 	fill(&c.MaxBody, 16<<20)
 	fill(&c.Open, 5_000)
@@ -239,9 +245,10 @@ func (m *Middleware) within(w http.ResponseWriter, wait time.Duration) bool {
 }
 
 // remote returns the connection's address; for IPv6 its /64 network, as one host may use all of it.
-func remote(r *http.Request) netip.Addr { return addressOf(r.RemoteAddr) }
+func remote(r *http.Request) netip.Addr { return AddressOf(r.RemoteAddr) }
 
-func addressOf(text string) netip.Addr {
+// AddressOf returns the address by which callers without a token are told apart.
+func AddressOf(text string) netip.Addr {
 	from, err := netip.ParseAddrPort(text)
 	if err != nil { // a Unix socket
 		return netip.Addr{}

@@ -1,9 +1,11 @@
 package auth_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"net/http"
@@ -120,12 +122,15 @@ func TestCheckBindOfAListener(t *testing.T) {
 func TestBodyTooLargeIsRefusedAtOnce(t *testing.T) {
 	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
 	post := []string{"POST /mcp HTTP/1.1", "Host: localhost"}
-	a := send(t, addr, append(post, fmt.Sprint("Content-Length: ", 16<<20+1))...) // none of it is sent
-	wantRefusal(t, a, http.StatusRequestEntityTooLarge, auth.CodeTooLarge)
-	if !a.Close {
-		t.Error("the connection is to be used again, with a body still to come")
+	small := serve(t, newMiddleware(t, auth.Config{MaxBody: 4}).Wrap(door()))
+	for size, to := range map[int]string{16<<20 + 1: addr, 5: small} {
+		a := send(t, to, append(post, fmt.Sprint("Content-Length: ", size))...) // none of it is sent
+		wantRefusal(t, a, http.StatusRequestEntityTooLarge, auth.CodeTooLarge)
+		if !a.Close {
+			t.Error("the connection is to be used again, with a body still to come")
+		}
 	}
-	a = send(t, addr, append(post, "Expect: 100-continue", fmt.Sprint("Content-Length: ", 16<<20))...)
+	a := send(t, addr, append(post, "Expect: 100-continue", fmt.Sprint("Content-Length: ", 16<<20))...)
 	if a.StatusCode != http.StatusOK {
 		t.Errorf("a body of 16 MiB: %s", a.Status)
 	}
@@ -276,5 +281,37 @@ func TestCompressedBodiesAreRefused(t *testing.T) {
 	}
 	if read {
 		t.Error("a door got a compressed body")
+	}
+}
+
+// A client that asks before it sends is refused before it sends.
+func TestRefusalComesBeforeTheBodyThatWasAskedFor(t *testing.T) {
+	_, line := newLine(t, "mia", auth.Admin)
+	addr := serve(t, newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
+	for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
+		a := send(t, addr, "POST / HTTP/1.1", "Host: localhost", length, "Expect: 100-continue")
+		wantRefusal(t, a, http.StatusUnauthorized, auth.CodeUnauthorized)
+	}
+}
+
+// The connection still knows how to end an answer before the request was read whole: its client receives it.
+func TestAnswerToARequestNotReadWholeArrives(t *testing.T) {
+	addr := serve(t, newMiddleware(t, auth.Config{MaxBody: 1 << 10}).Wrap(door()))
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	const size = 8 << 20
+	go func() {
+		_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", size)
+		_, _ = c.Write(make([]byte, 64<<10))
+	}()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("%s, %v", resp.Status, err)
 	}
 }

@@ -7,5 +7,9 @@ func (m *Middleware) Buckets() int {
 	return len(m.byAddr.byKey)
 }
 
-// Defaults are the limits of a server where none is given.
-func Defaults() Limits { return Limits{}.withDefaults() }
+// Reload reads the file again.
+func (t *Tokens) Reload() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reload()
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,7 +63,7 @@ func serve(t testing.TB, handler http.Handler) string {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- auth.Serve(ctx, l, handler, auth.Limits{}) }()
+	go func() { done <- server.Serve(ctx, l, handler, server.Limits{}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {

@@ -55,3 +55,17 @@ func Own(ctx context.Context, run messages.State) error {
 	}
 	return nil
 }
+
+type drainKey struct{}
+
+// WithDrain returns a context of requests of a server that closes the channel when it stops.
+func WithDrain(ctx context.Context, draining <-chan struct{}) context.Context {
+	return context.WithValue(ctx, drainKey{}, draining)
+}
+
+// Draining returns a channel that is closed when the request's server stops, so that endless streams end. It is nil
+// where the server has none.
+func Draining(ctx context.Context) <-chan struct{} {
+	ch, _ := ctx.Value(drainKey{}).(<-chan struct{})
+	return ch
+}

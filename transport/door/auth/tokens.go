@@ -60,14 +60,8 @@ func LoadTokens(path string) (*Tokens, error) {
 	return t, nil
 }
 
-// Reload reads the file again. After an error the tokens are unchanged. A file without tokens is no error here: it
+// reload reads the file again. After an error the tokens are unchanged. A file without tokens is no error here: it
 // revokes all.
-func (t *Tokens) Reload() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.reload()
-}
-
 func (t *Tokens) reload() error {
 	entries, err := t.readFile()
 	if err == nil {

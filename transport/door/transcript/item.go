@@ -150,8 +150,3 @@ func (t *Transcript) Find(kind Kind, name string) *Item { return t.index[key{kin
 func (t *Transcript) Answers() []*Item {
 	return slices.DeleteFunc(slices.Clone(t.items), func(i *Item) bool { return !i.IsAnswer() || i.Len() == 0 })
 }
-
-// Waiting returns the questions without an answer.
-func (t *Transcript) Waiting() []*Item {
-	return slices.DeleteFunc(slices.Clone(t.items), func(i *Item) bool { return i.Kind != Question || i.Closed })
-}

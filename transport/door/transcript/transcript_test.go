@@ -77,9 +77,6 @@ func TestItemsAreTheState(t *testing.T) {
 				t.Errorf("%s: the progress of %s is %+v, want %+v", story.Name, p.Task, item, p)
 			}
 		}
-		if len(run.Waiting()) > 0 {
-			t.Errorf("%s: %d questions wait after the end", story.Name, len(run.Waiting()))
-		}
 	}
 }
 

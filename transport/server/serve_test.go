@@ -1,13 +1,15 @@
-package auth_test
+package server_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
 // pipes is a listener whose connections are within the process, so that a bubble's time passes over them.
@@ -57,28 +60,28 @@ func (p *pipes) dial(t *testing.T, text string) net.Conn {
 type key struct{}
 
 // server is a Serve in a bubble.
-type server struct {
+type running struct {
 	*pipes
 	stop   context.CancelFunc
 	result chan error
 }
 
-func start(t *testing.T, limits auth.Limits, handler http.HandlerFunc) *server {
+func start(t *testing.T, limits server.Limits, handler http.HandlerFunc) *running {
 	ctx, stop := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
-	s := &server{newPipes(), stop, make(chan error, 1)}
-	go func() { s.result <- auth.Serve(ctx, s.pipes, handler, limits) }()
+	s := &running{newPipes(), stop, make(chan error, 1)}
+	go func() { s.result <- server.Serve(ctx, s.pipes, handler, limits) }()
 	return s
 }
 
 // end stops the server and returns how long that took, and Serve's error.
-func (s *server) end() (time.Duration, error) {
+func (s *running) end() (time.Duration, error) {
 	began := time.Now()
 	s.stop()
 	err := <-s.result
 	return time.Since(began), err
 }
 
-func wantEnd(t *testing.T, s *server) {
+func wantEnd(t *testing.T, s *running) {
 	t.Helper()
 	if _, err := s.end(); err != nil {
 		t.Errorf("Serve: %v", err)
@@ -96,16 +99,16 @@ const get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 // DESIGN 9: "Every limit has a default". DESIGN 10: "drain 30 s".
 func TestLimitsHaveDefaults(t *testing.T) {
-	want := auth.Limits{Header: 10 * time.Second, Body: time.Minute, Idle: 2 * time.Minute, Drain: 30 * time.Second,
+	want := server.Limits{Header: 10 * time.Second, Body: time.Minute, Idle: 2 * time.Minute, Drain: 30 * time.Second,
 		HeaderBytes: 64 << 10, Connections: 10_000}
-	if got := auth.Defaults(); got != want {
+	if got := server.Defaults(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 func TestHeadersMustArriveInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, func(http.ResponseWriter, *http.Request) {})
+		s := start(t, server.Limits{}, func(http.ResponseWriter, *http.Request) {})
 		if got := cutAfter(s.dial(t, "GET / HTTP/1.1\r\nHost: local")); got != 10*time.Second {
 			t.Errorf("half a header was waited for %v, want 10 s", got)
 		}
@@ -116,7 +119,7 @@ func TestHeadersMustArriveInTime(t *testing.T) {
 func TestBodiesMustArriveInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 2)
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			_, err := io.ReadAll(r.Body)
 			failed <- err
 		})
@@ -136,39 +139,13 @@ func TestBodiesMustArriveInTime(t *testing.T) {
 // A refused request whose body never comes holds its connection no longer than one that is handled.
 func TestBodiesThatNobodyReadsMustArriveInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, newMiddleware(t, auth.Config{}).Wrap(door()).ServeHTTP)
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 		c := s.dial(t, "POST / HTTP/1.1\r\nHost: evil.com\r\nContent-Length: 100\r\n\r\nhalf")
 		if got := cutAfter(c); got < time.Minute || got > time.Minute+time.Second {
 			t.Errorf("half a body was waited for %v, want 1 min", got)
 		}
 		wantEnd(t, s)
 	})
-}
-
-// What is too large is refused before it comes, however little of it is missing.
-func TestTooLargeBodiesAreNotWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, newMiddleware(t, auth.Config{MaxBody: 4}).Wrap(door()).ServeHTTP)
-		began := time.Now()
-		c := s.dial(t, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n")
-		a := receive(t, c)
-		wantRefusal(t, a, http.StatusRequestEntityTooLarge, auth.CodeTooLarge)
-		if got := time.Since(began); got > time.Second {
-			t.Errorf("refused after %v", got)
-		}
-		_ = c.Close()
-		wantEnd(t, s)
-	})
-}
-
-// A client that asks before it sends is refused before it sends.
-func TestRefusalComesBeforeTheBodyThatWasAskedFor(t *testing.T) {
-	_, line := newLine(t, "mia", auth.Admin)
-	addr := serve(t, newMiddleware(t, auth.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
-	for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
-		a := send(t, addr, "POST / HTTP/1.1", "Host: localhost", length, "Expect: 100-continue")
-		wantRefusal(t, a, http.StatusUnauthorized, auth.CodeUnauthorized)
-	}
 }
 
 // flaky fails to accept twice, as when the process has no file descriptor left for a moment.
@@ -187,8 +164,8 @@ func (f *flaky) Accept() (net.Conn, error) {
 func TestAcceptingThatFailsTakesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		s := &server{newPipes(), stop, make(chan error, 1)}
-		go func() { s.result <- auth.Serve(ctx, &flaky{pipes: s.pipes}, door(), auth.Limits{Connections: 1}) }()
+		s := &running{newPipes(), stop, make(chan error, 1)}
+		go func() { s.result <- server.Serve(ctx, &flaky{pipes: s.pipes}, door(), server.Limits{Connections: 1}) }()
 		if a := receive(t, s.dial(t, get)); a.StatusCode != http.StatusOK {
 			t.Error(a.Status)
 		}
@@ -199,18 +176,19 @@ func TestAcceptingThatFailsTakesNoPlace(t *testing.T) {
 // A file goes over a real socket whole, by whatever way the system sends it.
 func TestFilesArriveWhole(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef", 1<<16)
-	path := tokenFile(t, text)
-	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFile(w, r, path)
-	})))
-	if a := send(t, addr, "GET / HTTP/1.1", "Host: localhost"); a.body != text+"\n" {
-		t.Errorf("%d bytes of %d", len(a.body), len(text)+1)
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) }))
+	if a := send(t, addr, "GET / HTTP/1.1", "Host: localhost"); a.body != text {
+		t.Errorf("%d bytes of %d", len(a.body), len(text))
 	}
 }
 
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, func(http.ResponseWriter, *http.Request) {})
+		s := start(t, server.Limits{}, func(http.ResponseWriter, *http.Request) {})
 		if got := cutAfter(s.dial(t, get)); got != 2*time.Minute {
 			t.Errorf("an idle connection was kept for %v, want 2 min", got)
 		}
@@ -220,7 +198,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 
 // A proxy that heeds the Content-Length would take the rest of a chunked body for another request.
 func TestChunkedRequestsEndTheirConnection(t *testing.T) {
-	addr := serve(t, newMiddleware(t, auth.Config{}).Wrap(door()))
+	addr := serve(t, door())
 	a := send(t, addr, "POST / HTTP/1.1", "Host: localhost", "Content-Length: 3", "Transfer-Encoding: chunked", "", "0")
 	if !a.Close {
 		t.Errorf("%s: %v", a.Status, a.Header)
@@ -240,7 +218,7 @@ func TestHeadersAreBounded(t *testing.T) {
 // The time of an answer has no limit: neither of a stream without a body nor of one that is asked for with a body.
 func TestStreamsLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.ReadAll(r.Body)
 			for i := range 24 {
 				select {
@@ -267,7 +245,7 @@ func TestStreamsLast(t *testing.T) {
 // Who holds connections without asking for anything keeps nobody out; requests in hand are not cut for others.
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{Connections: 2}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{Connections: 2}, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/own" {
 				return
 			}
@@ -307,7 +285,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 // A stream is told that the server stops, and says its last word.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			if r.Context().Value(key{}) != "value" {
 				t.Error("the context has not the values of Serve's")
 			}
@@ -352,7 +330,7 @@ func TestDrainDoesNotWaitForRequestsThatDoNotCome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) })
+				s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) })
 				c := s.dial(t, half)
 				go func() { _, _ = io.Copy(io.Discard, c) }()
 				synctest.Wait()
@@ -367,7 +345,7 @@ func TestDrainDoesNotWaitForRequestsThatDoNotCome(t *testing.T) {
 // A request that is on its way when the server stops has a second to come whole, and then the time to drain.
 func TestDrainServesRequestsOnTheirWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			time.Sleep(20 * time.Second)
 			_, _ = fmt.Fprintf(w, "%s %v %v", body, err, r.Context().Err())
@@ -393,7 +371,7 @@ func TestDrainServesRequestsOnTheirWay(t *testing.T) {
 func TestConnectionsTakenOverHaveNoDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan error, 1)
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			c, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
 				t.Error(err)
@@ -420,7 +398,7 @@ func TestDrainLeavesDeadlinesOfConnectionsTakenOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				read := make(chan error, 1)
-				s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+				s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 					draining := auth.Draining(r.Context())
 					if !before {
 						<-draining
@@ -458,7 +436,7 @@ func TestDrainLeavesDeadlinesOfConnectionsTakenOver(t *testing.T) {
 func TestDrainHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := make(chan error, 1)
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 			cause <- context.Cause(r.Context())
@@ -471,7 +449,7 @@ func TestDrainHasAnEnd(t *testing.T) {
 			t.Errorf("took %v, want 30 s", took)
 		}
 		wantCode(t, err, messages.CauseShutdown, "30s")
-		wantCode(t, <-cause, messages.CauseShutdown)
+		wantCode(t, <-cause, messages.CauseShutdown, "")
 	})
 }
 
@@ -479,7 +457,7 @@ func TestDrainHasAnEnd(t *testing.T) {
 func TestDrainGivesUpDeafHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		s := start(t, auth.Limits{Drain: time.Minute}, func(http.ResponseWriter, *http.Request) { <-release })
+		s := start(t, server.Limits{Drain: time.Minute}, func(http.ResponseWriter, *http.Request) { <-release })
 		c := s.dial(t, get)
 		synctest.Wait()
 		took, err := s.end()
@@ -489,7 +467,7 @@ func TestDrainGivesUpDeafHandlers(t *testing.T) {
 		if _, err := c.Read(make([]byte, 1)); err == nil {
 			t.Error("the connection was not cut")
 		}
-		wantCode(t, err, messages.CauseShutdown)
+		wantCode(t, err, messages.CauseShutdown, "")
 		close(release)
 	})
 }
@@ -497,7 +475,7 @@ func TestDrainGivesUpDeafHandlers(t *testing.T) {
 // A connection that a handler took over is waited for like any other.
 func TestDrainWaitsForConnectionsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			draining := auth.Draining(r.Context())
 			c, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -532,7 +510,7 @@ func TestServeOfAContextThatIsDone(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := auth.Serve(ctx, l, door(), auth.Limits{}); err != nil {
+	if err := server.Serve(ctx, l, door(), server.Limits{}); err != nil {
 		t.Error(err)
 	}
 	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
@@ -545,7 +523,7 @@ func TestServeOfAContextThatIsDone(t *testing.T) {
 func TestServeOfAListenerThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := false
-		s := start(t, auth.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+		s := start(t, server.Limits{}, func(w http.ResponseWriter, r *http.Request) {
 			<-auth.Draining(r.Context())
 			told = true
 		})
@@ -569,8 +547,8 @@ func TestDrainingOutsideOfServe(t *testing.T) {
 // DESIGN 8: "embedded in another daemon without globals, listeners or log output".
 func TestPanicsOfHandlersGoToTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log logged
-		for _, l := range []auth.Limits{{}, {Log: log.logger()}} {
+		var log strings.Builder // written to before the server ends
+		for _, l := range []server.Limits{{}, {Log: slog.New(slog.NewTextHandler(&log, nil))}} {
 			s := start(t, l, func(http.ResponseWriter, *http.Request) { panic("lost") })
 			cutAfter(s.dial(t, get))
 			wantEnd(t, s)
@@ -579,26 +557,4 @@ func TestPanicsOfHandlersGoToTheLog(t *testing.T) {
 			t.Errorf("logged %q", log.String())
 		}
 	})
-}
-
-// The connection still knows how to end an answer before the request was read whole: its client receives it.
-func TestAnswerToARequestNotReadWholeArrives(t *testing.T) {
-	addr := serve(t, newMiddleware(t, auth.Config{MaxBody: 1 << 10}).Wrap(door()))
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	const size = 8 << 20
-	go func() {
-		_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", size)
-		_, _ = c.Write(make([]byte, 64<<10))
-	}()
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("%s, %v", resp.Status, err)
-	}
 }

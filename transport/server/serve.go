@@ -1,6 +1,7 @@
-package auth
+package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,11 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/inflight"
 )
 
@@ -32,19 +32,13 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	fill(&l.Header, 10*time.Second)
-	fill(&l.Body, time.Minute)
-	fill(&l.Idle, 2*time.Minute)
-	fill(&l.Drain, 30*time.Second)
-	fill(&l.HeaderBytes, 64<<10)
-	fill(&l.Connections, 10_000)
+	l.Header = cmp.Or(max(l.Header, 0), 10*time.Second)
+	l.Body = cmp.Or(max(l.Body, 0), time.Minute)
+	l.Idle = cmp.Or(max(l.Idle, 0), 2*time.Minute)
+	l.Drain = cmp.Or(max(l.Drain, 0), 30*time.Second)
+	l.HeaderBytes = cmp.Or(max(l.HeaderBytes, 0), 64<<10)
+	l.Connections = cmp.Or(max(l.Connections, 0), 10_000)
 	return l
-}
-
-func fill[N int | int64 | time.Duration](field *N, value N) {
-	if *field <= 0 {
-		*field = value
-	}
 }
 
 const (
@@ -55,14 +49,14 @@ const (
 )
 
 // Serve serves HTTP/1.1, without TLS, at the listener until ctx is done, and closes the listener. Then it accepts no
-// more connections, closes [Draining] and waits for the handlers. Their contexts end when the drain time is over, not
+// more connections, closes auth.Draining and waits for the handlers. Their contexts end when the drain time is over, not
 // with ctx. Requests that have partly arrived get one more second. Serve returns nil if all handlers ended in time.
 // Errors: shutdown if connections were cut; transport_closed if the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
 	stopping, stop := context.WithCancel(ctx)
 	defer stop()
-	base, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), drainKey{}, stopping.Done()))
+	base, end := context.WithCancelCause(auth.WithDrain(context.WithoutCancel(ctx), stopping.Done()))
 	defer end(messages.Errorf(messages.CauseShutdown, "the server has ended"))
 	s := &server{limits: limits, listener: newLimitedListener(listener, limits.Connections)}
 	s.http = http.Server{
@@ -92,17 +86,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	return err
 }
 
-type (
-	drainKey struct{}
-	connKey  struct{}
-)
-
-// Draining returns a channel that is closed when the request's server stops, so that endless streams end. It is nil
-// if the request is not from [Serve].
-func Draining(ctx context.Context) <-chan struct{} {
-	ch, _ := ctx.Value(drainKey{}).(<-chan struct{})
-	return ch
-}
+type connKey struct{}
 
 func errorLog(to *slog.Logger) *log.Logger {
 	if to == nil {
@@ -150,27 +134,4 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	defer cancelLast()
 	s.handlers.Wait(last)
 	return cut
-}
-
-// CheckBind refuses an address that other machines can reach if the server asks for no token. addr is net.Listen's
-// argument or the listener's address. localhost counts as loopback, other names do not. Errors: invalid_input, saying
-// what to do.
-func CheckBind(addr string, authenticated bool) error {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
-	}
-	if authenticated || isLoopbackBind(addr) {
-		return nil
-	}
-	return invalid("refused to listen at %.100s without tokens: whoever reaches it could start runs and read "+
-		"all; listen at a loopback address such as 127.0.0.1:7878, or give a token file", addr)
-}
-
-func isLoopbackBind(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }

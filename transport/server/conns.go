@@ -1,4 +1,4 @@
-package auth
+package server
 
 import (
 	"io"
@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // limitedListener bounds the number of open connections. A new one takes the place of one that has no request in
@@ -58,7 +60,7 @@ func (l *limitedListener) enter(c net.Conn) *limitedConn {
 		l.leave(unused)
 		defer unused.Conn.Close()
 	}
-	s := &limitedConn{Conn: c, listener: l, until: l.until, from: addressOf(c.RemoteAddr().String()), began: time.Now()}
+	s := &limitedConn{Conn: c, listener: l, until: l.until, from: auth.AddressOf(c.RemoteAddr().String()), began: time.Now()}
 	l.count++
 	l.of[s.from]++
 	l.open[s] = struct{}{}
