@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients models page oracle inspect linear fuzz vuln licences update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients models page oracle inspect fuzz vuln licences update build cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -86,9 +86,6 @@ page: node ## Use the page in Chromium, with the server killed and connections l
 
 inspect: node ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go -C $(LAB) test -count=1 -run '^TestInspector$$' -timeout 10m -v .
-
-linear: go ## Try all pairs of tokens of each language, and thousands of drawn texts: no scanner takes more than linear time
-	LASTWORD_LINEAR=1 go test -count=1 -run '^TestScannersAreLinear$$' -timeout 180m ./actors/llmstxt/repository/source
 
 FUZZTIME = 20s
 

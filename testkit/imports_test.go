@@ -168,7 +168,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs: "actors/llmstxt/repository/source/*",
-	ours: []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/surface", "actors/llmstxt/repository/source/brace",
+	ours: []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/surface",
 		"actors/llmstxt/repository/source/language"},
 	denied: []string{"net", "net/http", "log"},
 }, {

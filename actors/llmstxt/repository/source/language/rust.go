@@ -1,4 +1,4 @@
-package rust
+package language
 
 import (
 	"path"
@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-func imports(line string) []string {
+func RustImports(line string) []string {
 	line = strings.TrimPrefix(line, "pub ")
 	if name, ok := strings.CutPrefix(line, "mod "); ok && strings.HasSuffix(name, ";") {
 		return []string{"./" + strings.TrimSuffix(name, ";")}
@@ -28,12 +28,12 @@ func imports(line string) []string {
 	return list
 }
 
-func folders(file, unit string) []string {
+func RustFolders(file, unit string) []string {
 	return []string{strings.TrimSuffix(file, path.Ext(file)), path.Dir(file), path.Join(unit, "src")}
 }
 
-// IsLibrary tells the crates that come with the language, and the words that begin a path within the crate.
-func IsLibrary(name string) bool {
+// IsRustLibrary tells the crates that come with the language, and the words that begin a path within the crate.
+func IsRustLibrary(name string) bool {
 	switch name {
 	case "std", "core", "alloc", "self", "super", "crate", ".":
 		return true

@@ -1,14 +1,12 @@
-package javascript
+package language
 
 import (
 	"path"
 	"strings"
-
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
-// Imports also reads the imports of languages that are written in scripts, or like them.
-func Imports(line string) []string {
+// ScriptImports also reads the imports of languages that are written in scripts, or like them.
+func ScriptImports(line string) []string {
 	for _, mark := range []string{" from ", "require(", "import(", "import ", "export '", "export \"", "} from"} {
 		i := strings.Index(line, mark)
 		if i < 0 {
@@ -18,22 +16,22 @@ func Imports(line string) []string {
 		if strings.Contains(mark, "from") && strings.IndexAny(strings.TrimSpace(rest[1:]), `'"`) != 0 {
 			continue // a variable of that name
 		}
-		if s := language.Between(rest, `'"`, `'"`); s != "" {
+		if s := Between(rest, `'"`, `'"`); s != "" {
 			return []string{s}
 		}
 	}
 	return nil
 }
 
-func reexports(line string) []string {
+func ScriptReexports(line string) []string {
 	if rest, ok := strings.CutPrefix(line, "export * from"); ok {
-		return []string{language.Between(rest, `'"`, `'"`)}
+		return []string{Between(rest, `'"`, `'"`)}
 	}
 	return nil
 }
 
-// IsLibrary knows the modules that come with Node.
-func IsLibrary(name string) bool {
+// IsNodeLibrary knows the modules that come with Node.
+func IsNodeLibrary(name string) bool {
 	switch name {
 	case "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
 		"diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
@@ -45,12 +43,12 @@ func IsLibrary(name string) bool {
 	return false
 }
 
-func folders(_, unit string) []string {
+func ScriptFolders(_, unit string) []string {
 	return []string{path.Join(unit, "src"), unit, path.Join(unit, "src/lib"), "src", "."}
 }
 
-// Package splits an import into the name of a package and the path in it.
-func Package(spec string) (name, rest string) {
+// NodePackage splits an import into the name of a package and the path in it.
+func NodePackage(spec string) (name, rest string) {
 	parts := strings.SplitN(spec, "/", 3)
 	if spec[0] == '@' && len(parts) > 1 {
 		return parts[0] + "/" + parts[1], strings.Join(parts[2:], "/")
@@ -58,8 +56,8 @@ func Package(spec string) (name, rest string) {
 	return parts[0], strings.Join(parts[1:], "/")
 }
 
-// IsPackage tells a name that npm takes.
-func IsPackage(name string) bool {
+// IsNodePackage tells a name that npm takes.
+func IsNodePackage(name string) bool {
 	return len(name) < 215 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") == "" &&
 		strings.Trim(name, "@/.") != "" && name != "@" && !strings.HasPrefix(name, "@/")
 }

@@ -1,2 +1,0 @@
-// Package c reads C and C++.
-package c

@@ -1,2 +1,0 @@
-// Package csharp reads C#.
-package csharp

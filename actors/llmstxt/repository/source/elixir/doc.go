@@ -1,2 +1,0 @@
-// Package elixir reads Elixir.
-package elixir

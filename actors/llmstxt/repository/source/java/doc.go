@@ -1,2 +1,0 @@
-// Package java reads Java.
-package java

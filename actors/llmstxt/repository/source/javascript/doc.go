@@ -1,2 +1,0 @@
-// Package javascript reads JavaScript and TypeScript.
-package javascript

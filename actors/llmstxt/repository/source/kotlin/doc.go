@@ -1,2 +1,0 @@
-// Package kotlin reads Kotlin.
-package kotlin

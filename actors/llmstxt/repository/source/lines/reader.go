@@ -1,0 +1,656 @@
+package lines
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+)
+
+const (
+	deepest      = 50      // blocks in each other
+	longestLine  = 2 << 10 // of a line that may declare
+	longestHead  = 24      // lines of a declaration
+	longestList  = 120     // lines of a list of exports
+	longestDoc   = 8 << 10
+	mostUnended  = 20 // texts that seem to begin and have no end, before none is looked for any more
+	everyNthLine = 64 // the context is asked
+)
+
+var names = strings.NewReplacer("NAME", `(?P<name>[\pL_][\pL\pN_]*)`, "OWNER", `(?P<owner>[\pL_][\pL\pN_]*)`)
+
+// block is what a line is in: the declaration above it that stands further to the left.
+type block struct {
+	indent  int // of the declaration
+	column  int // of what is declared in it; -1 before the first
+	name    string
+	rule    Rule
+	hidden  bool // nothing in it is public
+	labeled bool // what follows a label is not
+	inner   bool // a brace is open in its column
+	braced  bool // the line ends with "{", so that what is in it may stand in its own column
+}
+
+type reader struct {
+	*Grammar
+	ctx     context.Context
+	lines   []string
+	next    int // index of the line to read, and so the number of the one that was read last
+	all     bool
+	asked   int // the line at which the context was asked
+	unended int
+
+	blocks  []block
+	symbols []surface.Symbol
+	at      map[string]int            // where a name is in symbols
+	apart   map[string]surface.Symbol // what is declared and not public
+	doc     strings.Builder           // the comment above the line
+	marked  bool                      // that comment is made to document, and a line may be empty below it
+	asides  string                    // the lines between it and the declaration
+	tail    string                    // the last line of what was declared last
+	last    declaration               // whose name comes behind its members
+	lastDoc string
+	waiting int // the symbol whose documentation may come next, else -1
+}
+
+func newReader(ctx context.Context, g *Grammar, text string) *reader {
+	return &reader{Grammar: g, ctx: ctx, lines: strings.Split(text, "\n"), at: map[string]int{},
+		apart: map[string]surface.Symbol{}, waiting: -1, blocks: []block{{indent: -1, column: 0, rule: Rule{Through: true}}},
+		all: g.Headers == nil || g.Headers.MatchString(text) || !bodies.MatchString(text)}
+}
+
+// bodies are those of functions.
+var bodies = regexp.MustCompile(`\)\s*\{`)
+
+func (r *reader) more() bool {
+	if r.next-r.asked >= everyNthLine {
+		r.asked = r.next
+		if r.ctx.Err() != nil {
+			return false
+		}
+	}
+	return r.next < len(r.lines) && len(r.symbols) < surface.MaxSymbols
+}
+
+func (r *reader) line() {
+	line := r.lines[r.next]
+	r.next++
+	number := r.next
+	column, text := indentation(line)
+	switch {
+	case text == "":
+		if !r.marked {
+			r.doc.Reset()
+		}
+		r.marked, r.asides = false, ""
+		return
+	case r.Block && strings.HasPrefix(text, "/*"):
+		r.comment(text)
+		return
+	case r.Comment != "" && strings.HasPrefix(text, r.Comment):
+		if number > 1 || !strings.HasPrefix(text, "#!") {
+			r.remark(text)
+		}
+		return
+	}
+	begun := r.skipTexts(text[:min(len(text), longestLine)])
+	switch {
+	case r.documents(text, begun), len(text) > longestLine, strings.HasPrefix(text, "where"), r.label(column, text):
+		return
+	case strings.IndexByte("{})]", text[0]) >= 0:
+		r.brace(number, column, text)
+		return
+	}
+	if r.Aside != nil && r.Aside.MatchString(text) {
+		if r.Plain && text[0] == '#' { // what stands above a directive is about that
+			r.doc.Reset()
+		}
+		if len(r.asides) < longestLine {
+			r.asides += text + " "
+		}
+		return
+	}
+	if inside := r.enter(column); inside != nil {
+		n := len(r.blocks)
+		r.tail = text
+		r.declare(number, column, text, inside)
+		if strings.HasSuffix(r.tail, "{") && (len(r.blocks) == n || !r.blocks[n].rule.Through) {
+			r.blocks[n-1].inner = true
+		}
+	}
+	r.doc.Reset()
+	r.asides = ""
+}
+
+// comment takes a comment of several lines. What follows it on its last line is not read.
+func (r *reader) comment(text string) {
+	r.doc.Reset()
+	r.marked = strings.HasPrefix(text, "/**") || strings.HasPrefix(text, "/*!")
+	text = text[2:]
+	for {
+		before, _, ended := strings.Cut(text, "*/")
+		if r.doc.Len() < longestDoc && (r.marked || r.Plain) {
+			line := strings.TrimLeft(strings.TrimLeft(strings.TrimRight(before, " \t*"), " \t"), "*!<")
+			r.doc.WriteString(strings.TrimPrefix(line, " ") + "\n")
+		}
+		if ended || r.next >= len(r.lines) {
+			return
+		}
+		text = r.lines[r.next]
+		r.next++
+	}
+}
+
+// remark takes a comment of one line. One that is marked replaces others above it.
+func (r *reader) remark(text string) {
+	if r.Block && !r.Plain && (!strings.HasPrefix(text, "///") || strings.HasPrefix(text, "////")) {
+		return
+	}
+	text = strings.TrimLeft(strings.TrimLeft(text, r.Comment[:1]), "!<:")
+	if r.doc.Len() < longestDoc {
+		r.doc.WriteString(strings.TrimPrefix(text, " ") + "\n")
+	}
+}
+
+// skipTexts passes over a text that begins on the line and ends on a later one, and gives what it holds.
+func (r *reader) skipTexts(text string) (begun string) {
+	if r.Here != nil {
+		for _, tag := range r.Here.FindAllStringSubmatch(text, 2) {
+			if end := r.endOf(tag[1]); end >= 0 {
+				r.next = end + 1
+			}
+		}
+	}
+	mark := r.open(text)
+	if mark == "" || r.unended >= mostUnended {
+		return ""
+	}
+	for i := r.next; i < len(r.lines); i++ {
+		if mark == "/*" && strings.Contains(r.lines[i], "*/") || mark != "/*" && strings.Count(r.lines[i], mark)%2 == 1 {
+			from := r.next
+			r.next = i + 1
+			last, _, _ := strings.Cut(r.lines[i], mark)
+			return strings.Join(r.lines[from:min(i, from+80)], "\n") + "\n" + last
+		}
+		if mark == "`" && plainly.MatchString(r.lines[i]) {
+			return "" // it was part of a pattern
+		}
+	}
+	r.unended++
+	return ""
+}
+
+// plainly are lines of a script that hardly stand within a text.
+var plainly = regexp.MustCompile(`^(export |module\.exports|exports\.|import |class |function )`)
+
+// endOf is the index of the line that ends a text with a tag; -1 where there is none.
+func (r *reader) endOf(tag string) int {
+	if r.unended < mostUnended {
+		for i := r.next; i < len(r.lines); i++ {
+			line := strings.TrimLeft(r.lines[i], " \t")
+			if rest, ok := strings.CutPrefix(line, tag); ok && (rest == "" || !surface.IsWord(rest[0])) {
+				return i
+			}
+		}
+		r.unended++
+	}
+	return -1
+}
+
+// open is the mark of the text, or of the comment, that begins on the line and does not end there; "" for none.
+func (r *reader) open(text string) string {
+	if !strings.ContainsAny(text, "\"'`/") {
+		return ""
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case r.Block && strings.HasPrefix(text[i:], "/*"):
+			end := strings.Index(text[i+2:], "*/")
+			if end < 0 {
+				return "/*"
+			}
+			i += end + 3
+		case r.Comment != "" && strings.HasPrefix(text[i:], r.Comment) && (i == 0 || text[i-1] == ' '):
+			return ""
+		case c == '"' || c == '\'' || c == '`':
+			mark := r.markAt(text[i:])
+			end := closing(text[i+len(mark):], mark)
+			switch {
+			case end >= 0:
+				i += len(mark) + end + len(mark) - 1
+			case r.isText(mark):
+				return mark
+			}
+		}
+	}
+	return ""
+}
+
+// markAt is the mark of a long text, or the quote that s begins with.
+func (r *reader) markAt(s string) string {
+	for _, mark := range r.Texts {
+		if strings.HasPrefix(s, mark) {
+			return mark
+		}
+	}
+	return s[:1]
+}
+
+func (r *reader) isText(mark string) bool {
+	for _, known := range r.Texts {
+		if known == mark {
+			return true
+		}
+	}
+	return false
+}
+
+// closing is where the mark comes again without a backslash; -1 for nowhere.
+func closing(s, mark string) int {
+	for i := 0; i+len(mark) <= len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i:i+len(mark)] == mark:
+			return i
+		}
+	}
+	return -1
+}
+
+// documents takes a text that documents what stands above or below it.
+func (r *reader) documents(text, begun string) bool {
+	if r.Docs == nil {
+		return false
+	}
+	m := r.Docs.FindStringSubmatch(text)
+	if m == nil {
+		r.waiting = -1
+		return false
+	}
+	rest := text[len(m[0]):]
+	if i := strings.IndexByte(rest, m[0][len(m[0])-1]); i >= 0 && begun == "" {
+		rest = rest[:i]
+	}
+	doc := rest + "\n" + begun
+	if m[1] == "" {
+		r.doc.Reset()
+		r.doc.WriteString(doc)
+	} else if r.waiting >= 0 && r.symbols[r.waiting].Doc == "" {
+		r.symbols[r.waiting].Doc = Summary(doc)
+	}
+	r.waiting = -1
+	return true
+}
+
+// label takes a line that says who sees what follows.
+func (r *reader) label(column int, text string) bool {
+	if r.Label == nil {
+		return false
+	}
+	m := r.Label.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	for n := len(r.blocks) - 1; n > 0 && r.blocks[n].indent > column; n-- {
+		r.blocks = r.blocks[:n]
+	}
+	b := &r.blocks[len(r.blocks)-1]
+	b.labeled = m[1] != "" && !strings.HasPrefix(m[1], "public") && m[1] != "module_function"
+	return true
+}
+
+// enter leaves the blocks that a line of the column does not stand in, and gives the one in which it may declare
+// something; nil where it is in a body.
+func (r *reader) enter(column int) *block {
+	r.leave(column)
+	b := &r.blocks[len(r.blocks)-1]
+	if b.column < 0 || column < b.column { // lines that a head goes on over stand further to the right
+		b.column = column
+	}
+	if b.column != column || len(r.blocks) > deepest {
+		return nil
+	}
+	return b
+}
+
+// leave leaves the blocks that a line of the column does not stand in.
+func (r *reader) leave(column int) {
+	for n := len(r.blocks) - 1; n > 0 && r.blocks[n].indent >= column && !r.blocks[n].holds(column); n-- {
+		r.blocks = r.blocks[:n]
+	}
+}
+
+// holds tells of a namespace whose members are not indented whether the column is theirs.
+func (b *block) holds(column int) bool {
+	return b.rule.Through && b.braced && b.column <= b.indent && column == b.indent
+}
+
+// brace takes a line that closes something: a type whose name comes last, or a namespace that says so.
+func (r *reader) brace(number, column int, text string) {
+	r.leave(column)
+	switch b := &r.blocks[len(r.blocks)-1]; {
+	case !b.holds(column):
+	case text[0] == '{':
+		b.inner = true
+	case b.inner && !strings.Contains(text, "namespace"):
+		b.inner = false
+	case !strings.HasPrefix(text, "};"): // which closes a type
+		r.blocks = r.blocks[:len(r.blocks)-1]
+	}
+	if r.Last == nil || r.last.number == 0 || r.last.column != column || text[0] != '}' {
+		return
+	}
+	if m := r.Last.FindStringSubmatch(text); m != nil {
+		d := r.last
+		d.name, d.Kind = m[1], surface.Type
+		r.doc.Reset()
+		r.doc.WriteString(r.lastDoc)
+		in := r.enter(column)
+		if in == nil {
+			return
+		}
+		r.add(surface.Symbol{Name: d.name, Kind: d.Kind, Line: number, Signature: strings.TrimRight(d.text, " {") + " " + d.name}, d,
+			r.isPublic(d, *in))
+		r.doc.Reset()
+	}
+	r.last.number = 0
+}
+
+func (r *reader) declare(number, column int, text string, in *block) {
+	if r.exports(number, text) {
+		return
+	}
+	rules := r.Inside
+	if in.rule.Through {
+		rules = r.Outside
+	}
+	for _, rule := range rules {
+		m := rule.Pattern.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		name := group(rule.Pattern, m, "name")
+		if !slices.Contains(keywords, name) {
+			r.found(declaration{number, column, text, text[:len(m[0])], name, group(rule.Pattern, m, "owner"), rule}, *in)
+		}
+		return
+	}
+}
+
+// declaration is a line that declares something, and its head, up to what the pattern has found.
+type declaration struct {
+	number, column          int
+	text, head, name, owner string
+	Rule
+}
+
+func (r *reader) found(d declaration, in block) {
+	switch {
+	case d.Alias:
+		r.exported(d.number, d.owner, d.name, true)
+		return
+	case d.Closes:
+		r.last, r.lastDoc = d, r.doc.String()
+		return
+	}
+	between := cmp.Or(in.rule.Between, ".")
+	if d.Between != "" && !d.Opens && between != "." {
+		between = d.Between
+	}
+	full := qualify(in.name, between, qualify(d.owner, between, d.name))
+	public := r.isPublic(d, in)
+	if d.Kind == "" {
+		_, apart := r.apart[full]
+		public = public && !apart
+	}
+	r.add(surface.Symbol{Name: full, Kind: d.Kind, Line: d.number, Signature: r.signature(d)}, d, public)
+	if !d.Opens {
+		return
+	}
+	b := block{indent: d.column, column: -1, name: full, rule: d.Rule, hidden: !public, braced: strings.HasSuffix(d.text, "{"),
+		labeled: r.Label != nil && r.Block && strings.HasPrefix(d.head, "class")}
+	if d.name == "" {
+		b.name = in.name
+		b.rule.Through = in.rule.Through
+	}
+	if d.Kind == "" && r.Public != nil && r.Public.MatchString(d.head) {
+		b.rule.Free = true
+	}
+	r.blocks = append(r.blocks, b)
+}
+
+func group(p *regexp.Regexp, m []string, name string) string {
+	if i := p.SubexpIndex(name); i > 0 {
+		return m[i]
+	}
+	return ""
+}
+
+// internal are the marks of what is there for nobody else.
+var internal = regexp.MustCompile(`@internal|@private|@api private|@hidden|:nodoc:|doc\(hidden\)|doc false|@impl |cfg\(test\)|\.(?:setter|deleter)\b|@(?:typing\.)?overload`)
+
+func (r *reader) isPublic(d declaration, in block) bool {
+	switch {
+	case in.hidden, in.labeled && d.Kind != "", r.Hidden != nil && r.Hidden.MatchString(d.head),
+		internal.MatchString(r.asides), internal.MatchString(d.text), internal.MatchString(r.doc.String()),
+		!strings.Contains(r.asides, d.Needs):
+		return false
+	case d.Always, in.rule.Free, d.Kind == "", r.Public == nil:
+		return true
+	}
+	return r.Public.MatchString(d.head) || r.Exports != nil && in.rule.Kind == surface.Type
+}
+
+// add keeps a symbol, the first of a name.
+func (r *reader) add(s surface.Symbol, d declaration, public bool) {
+	s.Doc = Summary(r.doc.String())
+	if s.Doc == "" && (!r.all || d.Documented) {
+		public = false
+	}
+	if s.Kind == surface.Method && strings.Contains(r.asides, "property") {
+		s.Kind = surface.Variable
+	}
+	r.waiting = -1
+	switch i, known := r.at[s.Name]; {
+	case s.Kind == "":
+	case !public:
+		if r.Exports != nil {
+			r.apart[s.Name] = s
+		}
+	case known:
+		r.symbols[i].Doc = cmp.Or(r.symbols[i].Doc, s.Doc)
+	default:
+		r.at[s.Name] = len(r.symbols)
+		r.symbols = append(r.symbols, s)
+		if s.Kind != surface.Constant {
+			r.waiting = len(r.symbols) - 1
+		}
+	}
+}
+
+// exports takes a list of names. What one of them means may be declared further down.
+func (r *reader) exports(number int, text string) bool {
+	if r.Exports == nil {
+		return false
+	}
+	m := r.Exports.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	origin := strings.Contains(text, " from ")
+	r.items(number, m[1], !origin)
+	open, column, from := depth(text), -1, r.next
+	for open > 0 && r.next < len(r.lines) && r.next-from < longestList {
+		line, _, _ := strings.Cut(r.lines[r.next], "//")
+		at, rest := indentation(line)
+		r.next++
+		open += depth(rest)
+		if column < 0 {
+			column = at
+		}
+		if at == column && rest != "" && strings.IndexByte("}])", rest[0]) < 0 {
+			if i := strings.IndexAny(rest, "("); i >= 0 {
+				rest = rest[:i]
+			}
+			r.items(number, rest, !origin)
+		}
+	}
+	return true
+}
+
+// items takes the names of a list: "a, b as c, d: e" of scripts, "a::{self, B}" of Rust.
+func (r *reader) items(number int, list string, here bool) {
+	list, _, _ = strings.Cut(list, " from ")
+	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",{};", c) }) {
+		item = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(item), "type "))
+		local, name, renamed := strings.Cut(item, " as ")
+		if before, after, keyed := strings.Cut(item, ": "); keyed {
+			local, name = after, before
+		} else if !renamed {
+			local = item[strings.LastIndexByte(item, ':')+1:]
+			name = local
+		}
+		if name != "" && name == identifier(name) && !slices.Contains(keywords, name) {
+			r.exported(number, local, name, here)
+		}
+	}
+}
+
+// keywords stand where a name is expected.
+var keywords = []string{"self", "super", "crate", "default", "extends", "if", "for", "while", "switch", "return", "catch"}
+
+// renamedMark stands before the name that an exported one has in the file.
+const renamedMark = "\x00"
+
+func (r *reader) exported(number int, local, name string, here bool) {
+	s := surface.Symbol{Name: name, Kind: surface.Function, Line: number, Signature: name}
+	switch {
+	case isConstantName(name) && len(name) > 1:
+		s.Kind = surface.Constant
+	case unicode.IsUpper(rune(name[0])):
+		s.Kind = surface.Type
+	}
+	if _, known := r.at[name]; known {
+		return
+	}
+	if here && local != name {
+		s.Doc = renamedMark + local // until the end, when all that is declared is known
+	}
+	r.at[name] = len(r.symbols)
+	r.symbols = append(r.symbols, s)
+}
+
+// finish gives the symbols; what a list exports stands for what the file declares.
+func (r *reader) finish() []surface.Symbol {
+	names := slices.Sorted(maps.Keys(r.apart))
+	for i, s := range r.symbols {
+		local, renamed := strings.CutPrefix(s.Doc, renamedMark)
+		if !renamed {
+			local = s.Name
+		}
+		if renamed {
+			r.symbols[i].Doc = ""
+		}
+		own, ok := r.apart[local]
+		if !ok || s.Signature != s.Name {
+			continue
+		}
+		own.Name = s.Name
+		r.symbols[i] = own
+		at, _ := slices.BinarySearch(names, local+".")
+		for ; at < len(names) && strings.HasPrefix(names[at], local+".") && len(r.symbols) < surface.MaxSymbols; at++ {
+			member := r.apart[names[at]]
+			if rest := names[at][len(local)+1:]; !strings.HasPrefix(rest, "_") {
+				member.Name = s.Name + "." + rest
+				r.symbols = append(r.symbols, member)
+			}
+		}
+	}
+	return r.symbols
+}
+
+// signature is the head of a declaration on one line, up to where its body or its value begins. The lines that it
+// goes on over are taken.
+func (r *reader) signature(d declaration) string {
+	ends := r.Ends
+	if d.Kind == surface.Constant || d.Kind == surface.Variable || strings.Contains(d.head, "type ") {
+		ends = nil
+	}
+	whole, from := d.text, r.next
+	end := r.headEnd(whole, ends)
+	for r.goesOn(d, whole, end) && r.next-from < longestHead && len(whole) < longestLine {
+		line := r.lines[r.next]
+		if r.Comment != "" {
+			line, _, _ = strings.Cut(line, " "+r.Comment)
+		}
+		r.tail = strings.TrimSpace(line)
+		whole += " " + r.tail
+		r.next++
+		end = r.headEnd(whole, ends)
+	}
+	if end < 0 {
+		end = len(whole)
+	}
+	return strings.TrimSuffix(joined(lead.ReplaceAllString(whole[:end], "")), " =")
+}
+
+// goesOn tells a head that ends on a later line: its brackets are open, or its block has not begun and the next line
+// stands further to the right.
+func (r *reader) goesOn(d declaration, whole string, end int) bool {
+	if r.next >= len(r.lines) || end >= 0 && (!d.Opens || !r.Block || end < len(whole)) {
+		return false
+	}
+	column, rest := indentation(r.lines[r.next])
+	return rest != "" && (column > d.column || end < 0 && strings.IndexByte(")]}", rest[0]) >= 0) &&
+		!prose.StartsWithAny(rest, "//", "/*")
+}
+
+var lead = regexp.MustCompile(`^export (?:default )?(?:declare )?`)
+
+// headEnd is where the head ends, -1 if it goes on.
+func (r *reader) headEnd(s string, ends []string) int {
+	open := 0
+	for i, c := range unquoted(s, "\"") {
+		switch {
+		case open == 0 && (c == '{' && i > 0 || c == ';'):
+			return i
+		case c == '(' || c == '[' || c == '{':
+			open++
+		case c == ')' || c == ']' || c == '}':
+			open--
+		case open == 0 && i > 0:
+			for _, end := range ends {
+				if strings.HasPrefix(s[i:], end) {
+					return i
+				}
+			}
+		}
+		if open == 0 && r.Comment != "" && c == r.Comment[0] && i > 0 && s[i-1] == ' ' && strings.HasPrefix(s[i:], r.Comment) {
+			return i
+		}
+	}
+	if open > 0 {
+		return -1
+	}
+	return len(s)
+}
+
+// depth is how many brackets the text opens.
+func depth(s string) (n int) {
+	for _, c := range unquoted(s, "\"") {
+		switch c {
+		case '(', '[', '{':
+			n++
+		case ')', ']', '}':
+			n--
+		}
+	}
+	return n
+}

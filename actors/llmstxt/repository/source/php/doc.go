@@ -1,2 +1,0 @@
-// Package php reads PHP.
-package php

@@ -1,2 +1,0 @@
-// Package python reads Python.
-package python

@@ -1,2 +1,0 @@
-// Package ruby reads Ruby.
-package ruby

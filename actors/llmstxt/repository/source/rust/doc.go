@@ -1,2 +1,0 @@
-// Package rust reads Rust.
-package rust

@@ -1,2 +1,0 @@
-// Package swift reads Swift.
-package swift
