@@ -317,6 +317,8 @@ var rules = []rule{{
 	ours:  []string{"messages"},
 	tests: []string{module + "/actors", module + "/transport/http", module + "/transport/door"},
 }, {
+	pkgs: "cmd/internal/build",
+}, {
 	pkgs: "cmd/internal/environment",
 }, {
 	pkgs: "cmd/internal/terminaltest",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -122,7 +123,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer client.Close()
-	box, err := c.box.Open(c.program.Env, c.program.Secrets, host.ThisBuild().Exact())
+	box, err := c.box.Open(c.program.Env, c.program.Secrets, build.This().Exact())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/doctor"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -99,7 +100,7 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 }
 
 func version() probe.Result {
-	b := host.ThisBuild()
+	b := build.This()
 	return doctor.Fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform)
 }
 

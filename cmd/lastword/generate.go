@@ -22,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -204,7 +205,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 		in.LinkBase = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
 	}
 	with := generate.Config{Open: g.read.Open, Limits: g.read.Limits, Model: g.by.Find, Secrets: g.program.Secrets,
-		Version: host.ThisBuild().Exact(), Cache: g.program.Env.CacheFolder()}
+		Version: build.This().Exact(), Cache: g.program.Env.CacheFolder()}
 	defer g.by.Close()
 	if err := g.by.Check(in.Model); err != nil {
 		return err

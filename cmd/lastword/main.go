@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/commands"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -97,7 +98,7 @@ func versionCommand() *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return terminal.PrintJSON(cmd.OutOrStdout(), host.ThisBuild())
+				return terminal.PrintJSON(cmd.OutOrStdout(), build.This())
 			}
 			return printVersion(cmd)
 		},
@@ -107,8 +108,6 @@ func versionCommand() *cobra.Command {
 }
 
 func printVersion(cmd *cobra.Command) error {
-	about := host.ThisBuild()
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n", about.Full(), about.Wire, about.Go,
-		about.Platform)
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), build.This())
 	return err
 }

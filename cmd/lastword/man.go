@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
@@ -28,7 +28,7 @@ prints the page of lastword itself.`,
 		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				_, err := io.WriteString(cmd.OutOrStdout(), terminal.ManPage(cmd.Root(), host.ThisBuild().Version))
+				_, err := io.WriteString(cmd.OutOrStdout(), terminal.ManPage(cmd.Root(), build.This().Version))
 				return err
 			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
@@ -49,7 +49,7 @@ func atMostOneFolder(cmd *cobra.Command, args []string) error {
 
 func writePages(folder string, cmd *cobra.Command) error {
 	if err := os.WriteFile(filepath.Join(folder, terminal.PageName(cmd)+".1"), []byte(terminal.ManPage(cmd,
-		host.ThisBuild().Version)), 0o644); err != nil {
+		build.This().Version)), 0o644); err != nil {
 		return err
 	}
 	for _, sub := range cmd.Commands() {

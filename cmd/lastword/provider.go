@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -116,7 +117,7 @@ func (p *providerOptions) run(cmd *cobra.Command, how *terminal.Options) error {
 	if learned == nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	learned.Version = host.ThisBuild().Full()
+	learned.Version = build.This().Full()
 	if p.json {
 		t.Err = terminal.PrintJSON(cmd.OutOrStdout(), learned)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
@@ -334,7 +334,7 @@ func (c *checker) generate(ctx context.Context, folder string) (text []byte, err
 	defer os.RemoveAll(out)
 	read := c.program.Source()
 	job, err := generate.Job(generate.Input{Repository: folder, Out: out, Layout: generate.LayoutFlat, Options: llmstxt.Options{Full: llmstxt.FullNone}},
-		generate.Config{Open: read.Open, Secrets: c.program.Secrets, Version: host.ThisBuild().Exact()})
+		generate.Config{Open: read.Open, Secrets: c.program.Secrets, Version: build.This().Exact()})
 	if err != nil {
 		return nil, err
 	}

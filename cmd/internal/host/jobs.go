@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -36,7 +37,7 @@ func (h *Options) jobs() []actors.Definition {
 // steps says what the steps of plans can do: for whom the plan acts, all that he can.
 func (h *Options) steps() plan.Config {
 	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: h.Read.Limits, Folder: h.place,
-		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: ThisBuild().Exact(), Spend: h.spend}
+		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: build.This().Exact(), Spend: h.spend}
 	if !h.noCache {
 		generating.Cache = h.program.Env.CacheFolder()
 	}

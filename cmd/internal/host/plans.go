@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/drawing"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -45,7 +46,7 @@ func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint
 	config plan.Config, done func(), err error) {
 	h := &Options{program: p, Secrets: p.Secrets, Out: settings.Absolute(out), Read: read, model: model}
 	h.finder.Endpoint = endpoint
-	if h.box, err = h.mcpServers.Open(h.Env(), h.Secrets, ThisBuild().Full()); err != nil {
+	if h.box, err = h.mcpServers.Open(h.Env(), h.Secrets, build.This().Full()); err != nil {
 		return config, nil, err
 	}
 	return h.steps(), func() { h.finder.Close(); h.box.Close() }, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -63,7 +64,7 @@ func (h *Options) instructions() string {
 // Start opens the journal and starts the runtime. It opens no port and asks no server of models.
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
-	box, err := h.mcpServers.Open(h.Env(), h.Secrets, ThisBuild().Full())
+	box, err := h.mcpServers.Open(h.Env(), h.Secrets, build.This().Full())
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	h.startTools(log)
 	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
-		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
+		Version: build.This().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
 	inside.system, inside.Handler = system, door
 	if err := inside.addJobs(); err != nil {
@@ -121,7 +122,7 @@ func (i *Server) addJobs() error {
 // newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
 func (i *Server) newAPI() {
 	h := i.options
-	to := door.New(door.Config{Runs: i.system, Jobs: i.system.Jobs(), Open: h.artifact, Version: ThisBuild().Full(),
+	to := door.New(door.Config{Runs: i.system, Jobs: i.system.Jobs(), Open: h.artifact, Version: build.This().Full(),
 		Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
 	i.API = http.New(to)
 	i.newDialects(to)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/transport/telemetry"
 )
@@ -18,7 +19,7 @@ func (h *Options) newObserver(system func() actors.Stats, readers, ready func() 
 		return telemetry.Gauge{Help: help, Read: func() float64 { return read(system()) }}
 	}
 	return telemetry.New(telemetry.Config{
-		Service: cmp.Or(env.Get("OTEL_SERVICE_NAME"), "lastword"), Version: ThisBuild().Full(),
+		Service: cmp.Or(env.Get("OTEL_SERVICE_NAME"), "lastword"), Version: build.This().Full(),
 		Collector: collector(env), Headers: collectorHeaders(env), Tokens: h.spending.add,
 		Gauges: map[string]telemetry.Gauge{
 			"ready":            {Help: "1 while runs can start, 0 while the journal takes nothing or the server stops.", Read: ready},

@@ -1,4 +1,4 @@
-package host
+package build
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"github.com/seed889630bf/lastword/messages"
 )
 
-// Build says from what this program was built.
-type Build struct {
+// Wire is messages.WireVersion. This package imports nothing that takes time to initialise, and so not messages.
+const Wire = "run-events/1"
+
+// Info says from what this program was built.
+type Info struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Wire     string `json:"wire"`
@@ -20,15 +21,16 @@ type Build struct {
 }
 
 // Full is the version, with the commit if the build recorded one.
-func (b Build) Full() string {
+func (b Info) Full() string {
 	if len(b.Commit) < 12 {
 		return b.Version
 	}
 	return b.Version + " " + b.Commit[:12]
 }
 
-func ThisBuild() Build {
-	b := Build{Version: "devel", Wire: messages.WireVersion, Go: runtime.Version()}
+// This is this program's.
+func This() Info {
+	b := Info{Version: "devel", Wire: Wire, Go: runtime.Version()}
 	b.Platform = runtime.GOOS + "/" + runtime.GOARCH
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -44,7 +46,7 @@ func ThisBuild() Build {
 }
 
 // Exact differs between builds that have no version of their own, such as builds of a work tree.
-func (b Build) Exact() string {
+func (b Info) Exact() string {
 	self, err := os.Executable()
 	if err != nil || !strings.Contains(b.Version, "dev") && !strings.Contains(b.Version, "dirty") {
 		return b.Full()
@@ -54,4 +56,9 @@ func (b Build) Exact() string {
 		return b.Full()
 	}
 	return fmt.Sprintf("%s %d %d", b.Full(), info.Size(), info.ModTime().UnixNano())
+}
+
+// String is what lastword version prints.
+func (b Info) String() string {
+	return fmt.Sprintf("lastword %s, %s, %s %s", b.Full(), b.Wire, b.Go, b.Platform)
 }
