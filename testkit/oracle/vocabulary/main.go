@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"log"
 	"os"
 
@@ -19,7 +21,12 @@ func main() {
 		lengths.WriteByte(byte(len(token)))
 		text.WriteString(token)
 	}
-	if err := os.WriteFile(os.Args[1], append(lengths.Bytes(), text.Bytes()...), 0o644); err != nil {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(append(lengths.Bytes(), text.Bytes()...))
+	}
+	if err := errors.Join(err, z.Close(), os.WriteFile(os.Args[1], packed.Bytes(), 0o644)); err != nil {
 		log.Fatal(err)
 	}
 }
