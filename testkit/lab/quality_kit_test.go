@@ -14,7 +14,7 @@ func TestSamples(t *testing.T) {
 	languages := map[string]bool{}
 	for _, s := range samples {
 		languages[s.language] = true
-		if s.summary == "" || len(s.sense) == 0 || s.source.name == "" || len(s.facts["title"]) == 0 {
+		if s.summary == "" || len(s.sense) == 0 || s.source.name == "" || len(s.facts["title"]) == 0 || len(s.asks) != 3 {
 			t.Errorf("%s says too little", s.name)
 		}
 		for _, pattern := range s.sense {
