@@ -3,13 +3,13 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 const (
@@ -25,32 +25,30 @@ type batched struct {
 	fail *Error
 }
 
-// takesBatch reports whether the text is a batch from a client that may send one.
-func (s *Session) takesBatch(text []byte) bool {
-	return s != nil && bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && s.client().version == batchVersion
-}
-
-// unbatch splits a batch into its requests, as one message, and its notifications and answers.
-func unbatch(text []byte) (requests message, others []message, fail *Error) {
-	var all [][]byte
-	switch valid := jsonwalk.Array(text, func(value []byte) { all = append(all, value) }); {
-	case !valid:
-		return requests, nil, errorf(mcp.PARSE_ERROR, "the message is not JSON in UTF-8")
+// read reads a message, or a batch if it is from a client that may send one. The session may be nil.
+func (s *Session) read(text []byte) (m message, fail *Error) {
+	if s == nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || s.client().version != batchVersion {
+		return parse(text)
+	}
+	var all []json.RawMessage
+	switch err := json.Unmarshal(text, &all); {
+	case err != nil || !utf8.Valid(text):
+		return m, errorf(mcp.PARSE_ERROR, "the message is not JSON in UTF-8")
 	case len(all) == 0 || len(all) > maxBatch:
-		return requests, nil, errorf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages, not %d", maxBatch, len(all))
+		return m, errorf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages, not %d", maxBatch, len(all))
 	}
 	for _, text := range all {
-		m, fail := parse(text)
-		switch {
-		case fail == nil && (m.method == methodInitialize || m.modern()):
-			fail = errorf(mcp.INVALID_REQUEST, "%s cannot be part of a batch: send it alone", m.method)
-		case fail == nil && (m.answer() || m.notification()):
-			others = append(others, m)
+		one, fail := parse(text)
+		if fail == nil && (one.method == methodInitialize || one.modern()) {
+			fail = errorf(mcp.INVALID_REQUEST, "%s cannot be part of a batch: send it alone", one.method)
+		}
+		if fail == nil && !one.asks() {
+			m.others = append(m.others, one)
 			continue
 		}
-		requests.batch = append(requests.batch, batched{m, fail})
+		m.batch = append(m.batch, batched{one, fail})
 	}
-	return requests, others, nil
+	return m, nil
 }
 
 // key returns the request's key in the table. A batch's key is not JSON, so that it equals no id.

@@ -19,7 +19,7 @@ const (
 // ServeHTTP serves streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
-	case ambiguous(r.Header):
+	case repeated(r.Header):
 		refuse(w, http.StatusBadRequest, nil, errorf(mcp.HEADER_MISMATCH,
 			"a header that routes messages is repeated: send it once"))
 	case r.Method == http.MethodPost:
@@ -35,8 +35,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ambiguous reports whether a header that routes the request is repeated: a proxy may have read another value.
-func ambiguous(h http.Header) bool {
+// repeated reports whether a header that routes the request is repeated: a proxy may have read another value.
+func repeated(h http.Header) bool {
 	for _, name := range []string{mcp.HeaderSessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName} {
 		if len(h.Values(name)) > 1 {
 			return true
@@ -72,14 +72,13 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 		refuse(w, p.Status, nil, errorf(mcp.PARSE_ERROR, "%s", p.Detail))
 		return
 	}
-	if session := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())); session.takesBatch(text) {
-		session.postBatch(w, r, text)
-		return
-	}
-	m, fail := parse(text)
+	session := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context()))
+	m, fail := session.read(text)
 	switch {
 	case fail != nil:
 		refuse(w, http.StatusBadRequest, m.id, fail)
+	case m.batch != nil || m.others != nil:
+		session.post(w, r, m)
 	case m.modern() || mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)):
 		s.postModern(w, r, m)
 	case m.method != methodInitialize && unsupported(r):

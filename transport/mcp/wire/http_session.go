@@ -48,29 +48,14 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 // post handles a message of the session.
 func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
 	s.touch()
-	if !m.answer() && !m.notification() {
-		s.request(w, r, m)
-		return
+	for _, aside := range m.asides() {
+		s.take(r.Context(), aside)
 	}
-	s.take(r.Context(), m)
-	w.WriteHeader(http.StatusAccepted)
-}
-
-func (s *Session) postBatch(w http.ResponseWriter, r *http.Request, text []byte) {
-	s.touch()
-	requests, others, fail := unbatch(text)
-	if fail != nil {
-		refuse(w, http.StatusBadRequest, nil, fail)
-		return
-	}
-	for _, m := range others {
-		s.take(r.Context(), m)
-	}
-	if requests.batch == nil {
+	if !m.asks() {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	s.request(w, r, requests)
+	s.request(w, r, m)
 }
 
 // take handles a notification or an answer.

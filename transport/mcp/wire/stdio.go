@@ -111,32 +111,16 @@ func (c *conn) read(in *lineReader) error {
 
 // take never blocks, so that cancellations always get through.
 func (c *conn) take(line []byte) {
-	if c.session.takesBatch(line) {
-		c.takeBatch(line)
-		return
-	}
-	m, fail := parse(line)
-	switch {
-	case fail != nil:
-		c.refuse(m.id, fail)
-	case m.answer(), m.notification():
-		c.takeOther(m)
-	default:
-		c.request(m)
-	}
-}
-
-func (c *conn) takeBatch(line []byte) {
-	requests, others, fail := unbatch(line)
+	m, fail := c.session.read(line)
 	if fail != nil {
-		c.refuse(nil, fail)
+		c.refuse(m.id, fail)
 		return
 	}
-	for _, m := range others {
-		c.takeOther(m)
+	for _, aside := range m.asides() {
+		c.takeOther(aside)
 	}
-	if requests.batch != nil {
-		c.request(requests)
+	if m.asks() {
+		c.request(m)
 	}
 }
 
