@@ -3,32 +3,12 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
 )
-
-// readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type,
-// is an invalid_input error that names it.
-func readArguments(arguments json.RawMessage, v any) error {
-	d := json.NewDecoder(bytes.NewReader(arguments))
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == nil {
-		return nil
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return messages.InvalidInput("the argument %s cannot be a JSON %s", wrong.Field, wrong.Value)
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return messages.InvalidInput("there is no argument %s; leave it out, or see the tool's input schema", name)
-	}
-	return messages.InvalidInput("the arguments cannot be read: %v", err)
-}
 
 // rawArguments returns the arguments as they came, an empty object where none did.
 func rawArguments(req mcp.CallToolRequest) json.RawMessage {

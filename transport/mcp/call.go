@@ -94,12 +94,9 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 		if err == nil {
 			return result, nil
 		}
-		if x := wire.From(ctx); task.AskedLegacy(x, req) {
-			code, said := mcp.INVALID_PARAMS, sayable(err)
-			if messages.CodeOf(err) == "" {
-				code = mcp.INTERNAL_ERROR
-			}
-			x.Fail(&wire.Error{Code: code, Message: said.Message, Data: caller.ErrorData{Code: said.Code}})
+		if task.AskedLegacy(wire.From(ctx), req) {
+			said := sayable(err)
+			caller.Fail(ctx, messages.Errorf(said.Code, "%s", said.Message))
 		}
 		return s.failed(ctx, t.Name, err).library(), nil
 	}

@@ -105,12 +105,11 @@ func (s *Server) readRun(ctx context.Context, name string) (Contents, error) {
 
 // readEvents gives what there is, without waiting for more.
 func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (Contents, error) {
-	after, err := positionOf(json.RawMessage(u.query.Get("after")))
+	p, err := newPage(state, json.RawMessage(u.query.Get("after")))
 	if err != nil {
 		return Contents{}, err
 	}
-	p := newPage(state, after)
-	p.room, p.whole = wholeBytes, true
+	p.Next.all, p.room, p.whole = false, wholeBytes, true
 	if err := s.turn(ctx, &p, state, 0); err != nil {
 		return Contents{}, err
 	}
@@ -146,12 +145,11 @@ func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name st
 // refused makes the error of a prompt or a resource that cannot be had: mcp-go says of all but its own that they are
 // internal, with their text, and does not say which resource is not there.
 func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
-	e, coded := errors.AsType[*messages.Error](err)
 	switch req, reads := message.(*mcp.ReadResourceRequest); {
 	case reads:
 		s.refuseResource(ctx, req.Params.URI, err)
-	case method == mcp.MethodPromptsGet && coded:
-		wire.From(ctx).Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: caller.ErrorData{Code: e.Code}})
+	case method == mcp.MethodPromptsGet:
+		caller.Fail(ctx, err)
 	}
 }
 

@@ -228,14 +228,15 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 	}
 }
 
-// Arguments that the schema lets pass are held to the type that the tool reads them into.
+// What is wrong with arguments is said by their names.
 func TestArgumentsNameWhatIsWrong(t *testing.T) {
 	type arguments struct {
 		Max  int    `json:"max"`
 		Name string `json:"name"`
 	}
 	s, _ := doorTo(t, mcp.Config{}, nil)
-	err := mcp.AddTool(s, mcp.Tool{Name: "echo", ReadOnly: true},
+	err := mcp.AddTool(s, mcp.Tool{Name: "echo", ReadOnly: true,
+		Input: mcp.Object(nil, `"max":{"type":"integer"}`, `"name":{"type":["string","null"]}`)},
 		func(_ context.Context, a arguments) (*mcp.Result, error) { return mcp.Structured(a) })
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +244,7 @@ func TestArgumentsNameWhatIsWrong(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		c := dial(t, s, how)
 		for says, wrong := range map[string]any{
-			`no argument "maximum"`: map[string]any{"maximum": 1}, "max cannot be a JSON string": map[string]any{"max": "1"},
+			"maximum": map[string]any{"maximum": 1}, "max": map[string]any{"max": "much"},
 		} {
 			if said := c.fails("invalid_input", "echo", wrong); !strings.Contains(said, says) {
 				t.Errorf("%v: %s", wrong, said)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -32,11 +33,17 @@ type page struct {
 	room, most int
 	// whole has every event as it is; otherwise they come without the run's id, and deltas only if they are wanted.
 	whole, deltas bool
-	at            messages.Cursor
+	at            messages.Cursor // of what was looked at, which may not be in the page
 }
 
-func newPage(state messages.State, after position) page {
-	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: after, at: after.cursor(), room: pageBytes}
+// newPage returns an empty page after the position. Errors: invalid_input; reset if no reader of the run can be there.
+func newPage(state messages.State, after json.RawMessage) (page, error) {
+	next, err := positionOf(state.RunID, after)
+	if err == nil {
+		err = checkCursor(state, next.Seq)
+	}
+	at, _ := positionOf(state.RunID, after) // they share nothing
+	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: next, at: at.Cursor, room: pageBytes}, err
 }
 
 const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{` +
@@ -56,19 +63,16 @@ func checkCursor(state messages.State, after uint64) error {
 // turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long
 // as wait.
 func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
-	if err := checkCursor(state, p.Next.seq); err != nil {
-		return err
-	}
 	ended := state.Status.IsEnded()
-	if ended || p.Next.seq < state.Seq {
-		if err := s.fill(ctx, p, state.Seq); err != nil {
+	if ended || p.Next.Seq < state.Seq {
+		if err := s.fill(ctx, p, state, state.Seq); err != nil {
 			return err
 		}
 	}
 	if !ended && len(p.Events) == 0 && wait > 0 {
 		within, stop := context.WithTimeout(ctx, wait)
 		defer stop()
-		err := s.fill(within, p, 0)
+		err := s.fill(within, p, state, 0)
 		if err != nil && !(errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil) {
 			return err
 		}
@@ -76,25 +80,25 @@ func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait t
 			return err
 		}
 	}
-	p.Status, p.Done = statusOf(state), state.Status.IsEnded() && p.Next.seq >= state.Seq
+	p.Status, p.Done = statusOf(state), state.Status.IsEnded() && p.Next.Seq >= state.Seq
 	return nil
 }
 
-// fill reads up to the event with the number head; without one, up to what is there once the page has an event.
-func (s *Server) fill(ctx context.Context, p *page, head uint64) error {
-	for e, err := range s.runs.Events(ctx, p.RunID, p.Next.seq) {
+// fill reads up to the event with the number head; without one, up to what is there once the page has an event. The
+// State need not be the newest.
+func (s *Server) fill(ctx context.Context, p *page, state messages.State, head uint64) error {
+	for e, err := range s.runs.Events(ctx, p.RunID, p.Next.Seq) {
+		if err == nil && e.Seq > state.Seq {
+			state, err = s.runs.State(ctx, p.RunID)
+		}
 		if err != nil {
 			return err
 		}
-		if more, err := p.add(e); err != nil || !more {
+		if more, err := p.add(e, state); err != nil || !more {
 			return err
 		}
 		if head == 0 && len(p.Events) > 0 {
-			now, err := s.runs.State(ctx, p.RunID)
-			if err != nil {
-				return err
-			}
-			head = now.Seq
+			head = state.Seq
 		}
 		if head > 0 && e.Seq >= head {
 			return nil
@@ -104,25 +108,24 @@ func (s *Server) fill(ctx context.Context, p *page, head uint64) error {
 }
 
 // add takes the event into the page where it has room, and reports whether there is room for more.
-func (p *page) add(e messages.Event) (more bool, err error) {
+func (p *page) add(e messages.Event, state messages.State) (more bool, err error) {
 	if e.IsDelta() && !p.deltas && !p.whole {
-		p.Next.seq = e.Seq
+		p.Next.Cursor = messages.Cursor{Seq: e.Seq}
 		return true, nil
 	}
-	given, some := p.at.Take(e)
-	if some {
-		if whole, err := p.give(given); !whole || err != nil {
+	if given, some := p.at.Take(e); some {
+		if whole, err := p.give(given, state); !whole || err != nil {
 			return false, err
 		}
-		p.Next.take(given.Body)
 	}
-	p.Next.seq, p.Next.part = e.Seq, 0
+	p.Next.Take(e)
+	p.Next.part = 0
 	return len(p.Events) != p.most || p.most == 0, nil
 }
 
 // give adds the event, or a part of one that is too long for an empty page. A text that the reader has is left out of
 // the event that closes it. whole is false where something is left for the next page.
-func (p *page) give(e messages.Event) (whole bool, err error) {
+func (p *page) give(e messages.Event, state messages.State) (whole bool, err error) {
 	data, err := json.Marshal(e)
 	if err != nil || p.whole {
 		return p.put(data), err
@@ -131,9 +134,9 @@ func (p *page) give(e messages.Event) (whole bool, err error) {
 	if err := json.Unmarshal(data, &short); err != nil {
 		return false, err
 	}
-	text, stream := textOf(e.Body)
+	text, stream := closed(e.Body)
 	switch fits := len(short.Payload) <= p.room || len(p.Events) > 0; {
-	case p.Next.has(stream, text):
+	case p.Next.all && hadDeltas(state, stream):
 		return p.textPart(short, text, len(text))
 	case fits && p.Next.part == 0:
 		return p.putShort(short)
@@ -169,14 +172,11 @@ func (p *page) deltaPart(e messages.Event, short pageEvent) (whole bool, err err
 		return false, err
 	}
 	short.Type = body.Kind()
-	some, err := p.putShort(short)
-	if thought, ok := body.(messages.ThoughtDelta); ok {
-		body = messages.TextDelta(thought)
+	if some, err := p.putShort(short); !some || err != nil {
+		return false, err
 	}
-	if d, ok := body.(messages.TextDelta); ok && some {
-		p.Next.read(readText{d.Stream, d.Task, d.Index, d.Offset + len(d.Text)})
-	}
-	return false, err
+	p.Next.Part(body)
+	return false, nil
 }
 
 // textPart adds what there is room for of the text that the event closes.
@@ -251,8 +251,8 @@ type pageEvent struct {
 	Bytes  int    `json:"bytes,omitempty"`
 }
 
-// textOf returns the text that a body closes, and its name.
-func textOf(body messages.Body) (text, stream string) {
+// closed returns the text that a body closes, and its name.
+func closed(body messages.Body) (text, stream string) {
 	switch b := body.(type) {
 	case messages.TextDone:
 		return b.Text, b.Stream
@@ -260,6 +260,11 @@ func textOf(body messages.Body) (text, stream string) {
 		return b.Text, b.Stream
 	}
 	return "", ""
+}
+
+// hadDeltas reports whether the text came in pieces.
+func hadDeltas(state messages.State, stream string) bool {
+	return slices.ContainsFunc(state.Streams, func(s messages.Stream) bool { return s.Name == stream && s.Index > 0 })
 }
 
 // fitting returns how many bytes of the text, whole characters and at least one, take about so many bytes as JSON.

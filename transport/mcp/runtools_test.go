@@ -476,7 +476,7 @@ func TestCursorsThatCannotBeServed(t *testing.T) {
 	id := c.begin(work{Wait: true})
 	c.fails("reset", "run_events", of(id, "after", 10*messages.Reserve))
 	for _, tool := range []string{"run_events", "run_attach"} {
-		c.fails("reset", tool, of(id, "after", uint64(math.MaxUint64)))
+		c.fails("reset", tool, of(id, "after", math.MaxInt64))
 	}
 	open()
 	end := c.call("run_wait", of(id)).Structured.Seq

@@ -22,11 +22,11 @@ func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	after, err := positionOf(a.After)
+	p, err := newPage(state, a.After)
 	if err != nil {
 		return nil, err
 	}
-	p := newPage(state, after)
+	p.Next.all = p.Next.all && a.Deltas
 	if p.most, p.deltas = a.Max, a.Deltas; a.Max > 0 {
 		p.room = longPageBytes
 	}
@@ -79,14 +79,14 @@ func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	after, err := positionOf(a.After)
+	after, err := positionOf(a.RunID, a.After)
 	if err == nil {
-		err = checkCursor(state, after.seq)
+		err = checkCursor(state, after.Seq)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.attach(ctx, a.RunID, after.cursor())
+	return s.attach(ctx, a.RunID, after.Cursor)
 }
 
 func (s *Server) attach(ctx context.Context, id messages.RunID, at messages.Cursor) (*Result, error) {

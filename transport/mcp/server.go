@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -71,7 +72,8 @@ type Server struct {
 
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
-	config = config.withDefaults()
+	config.Log = cmp.Or(config.Log, zap.NewNop())
+	config.Poll, config.Retention = cmp.Or(config.Poll, time.Second), cmp.Or(config.Retention, 24*time.Hour)
 	to := door.New(door.Config{Runs: config.Runs, Jobs: config.Runs.Jobs(), Open: config.Open, Heartbeat: config.Heartbeat,
 		Redact: config.Redact})
 	s := &Server{config: config, runs: caller.Runs{Door: to}, jobs: map[string]*JobTool{},
@@ -120,25 +122,6 @@ func (s *Server) AddChanges(c Changes) { s.hub.Add(c) }
 
 // Updated notifies the subscribers of a resource that it has changed. Files of Changes are for runs alone to change.
 func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
-
-func (c Config) withDefaults() Config {
-	if c.Log == nil {
-		c.Log = zap.NewNop()
-	}
-	if c.Heartbeat <= 0 {
-		c.Heartbeat = 15 * time.Second
-	}
-	if c.Idle <= 0 {
-		c.Idle = 30 * time.Minute
-	}
-	if c.Poll <= 0 {
-		c.Poll = time.Second
-	}
-	if c.Retention <= 0 {
-		c.Retention = 24 * time.Hour
-	}
-	return c
-}
 
 // options say what the mcp-go server offers. Tasks are not its own: what it has of them loses and leaks.
 func (s *Server) options() []server.ServerOption {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/schema"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
@@ -57,7 +58,10 @@ func readFitting(compiled func() (*schema.Schema, error), arguments json.RawMess
 	if err != nil {
 		return err
 	}
-	return readArguments(arguments, v)
+	if err := json.Unmarshal(arguments, v); err != nil {
+		return messages.InvalidInput("the arguments cannot be read: %v", err)
+	}
+	return nil
 }
 
 // HasTool reports whether there is a tool of the name.

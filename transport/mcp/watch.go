@@ -112,7 +112,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		place = func() string { return string(at.Append(nil)) + ";" + string(id) + ";" + name }
 		x.At(place())
 	}
-	p := newProgress(x.ProgressToken(), x.NotifyAt, s.config.Heartbeat, at.Seq)
+	p := newProgress(x.ProgressToken(), x.NotifyAt, s.runs.Heartbeat, at.Seq)
 	defer p.stop()
 	waiting, err := s.waiting(ctx, id, at.Seq)
 	if err != nil || waiting != nil && waiting.Seq <= at.Seq {

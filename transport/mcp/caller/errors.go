@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -35,17 +36,21 @@ func RPCError(err error) error {
 	if !coded {
 		return err
 	}
-	data := ErrorData{e.Code}
-	switch e.Code {
-	case messages.CauseInvalidInput, messages.CauseLimitExceeded, messages.CodeNotFound,
-		messages.CodeConflict, messages.CodeEventsGone, messages.CodeReset:
-		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: data}
-	case auth.CodeForbidden:
-		return &wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: data}
-	case messages.CodeUnavailable:
-		return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: e.Message, Data: data}
+	code := mcp.INVALID_PARAMS
+	switch status := auth.ProblemOf(err).Status; {
+	case e.Code == auth.CodeForbidden:
+		code = mcp.INVALID_REQUEST
+	case status >= http.StatusInternalServerError:
+		code = mcp.INTERNAL_ERROR
 	}
-	return err
+	return &wire.Error{Code: code, Message: e.Message, Data: ErrorData{e.Code}}
+}
+
+// Fail answers the request of the context with the error, if its client may see it.
+func Fail(ctx context.Context, err error) {
+	if e, ok := errors.AsType[*wire.Error](RPCError(err)); ok {
+		wire.From(ctx).Fail(e)
+	}
 }
 
 // NoMethod answers a method that the request's protocol version lacks.

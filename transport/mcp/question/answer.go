@@ -3,7 +3,6 @@ package question
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -11,7 +10,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
-	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
 // Resumed is the run that a retried call goes on with.
@@ -34,9 +32,7 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (*Resumed, 
 	if err == nil {
 		r.Left, err = a.settle(ctx, c, req.Params.InputResponses)
 	}
-	if fail, ok := errors.AsType[*wire.Error](caller.RPCError(err)); ok {
-		wire.From(ctx).Fail(fail)
-	}
+	caller.Fail(ctx, err)
 	return r, err
 }
 

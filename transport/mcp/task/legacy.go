@@ -75,8 +75,8 @@ func (t *Tasks) Await(ctx context.Context, state messages.State, at messages.Cur
 	if err != nil {
 		return nil, err
 	}
-	if taskStatusOf(state) == taskFailed {
-		return nil, errorOf(state).rpc()
+	if taskStatusOf(state) == mcp.TaskStatusFailed {
+		return nil, errorOf(state)
 	}
 	r := t.config.Result(ctx, state)
 	if r.Meta == nil {
@@ -118,10 +118,10 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 
 // legacyPage is the page of the runs, which are a page and one more where there is another.
 func (t *Tasks) legacyPage(ctx context.Context, runs []messages.Summary) (any, error) {
-	list := legacyList{Tasks: []Legacy{}}
+	tasks, page := []Legacy{}, map[string]any{}
 	if len(runs) > taskPage {
 		runs = runs[:taskPage]
-		list.Next = cursorAt(runs[taskPage-1])
+		page["nextCursor"] = cursorAt(runs[taskPage-1])
 	}
 	for _, r := range runs {
 		state, err := t.runs.State(ctx, r.RunID)
@@ -131,9 +131,10 @@ func (t *Tasks) legacyPage(ctx context.Context, runs []messages.Summary) (any, e
 		if err != nil {
 			return nil, err
 		}
-		list.Tasks = append(list.Tasks, t.Legacy(state))
+		tasks = append(tasks, t.Legacy(state))
 	}
-	return list, nil
+	page["tasks"] = tasks
+	return page, nil
 }
 
 // cursorAt is the place in the list behind the run, which stays one when the run is forgotten.

@@ -73,10 +73,9 @@ func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *
 // Reply answers the exchange with the run as a task, in the form of the client's protocol.
 func (t *Tasks) Reply(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if x.Modern() {
-		shown := t.taskOf(state, x.Elicits())
-		x.Reply(createTask{resultTask, named{t.config.Info}, shown})
+		x.Reply(createTask{resultTask, map[string]any{mcp.MetaKeyServerInfo: t.config.Info}, t.taskOf(state, x.Elicits())})
 	} else {
-		x.Reply(legacyCreated{t.Legacy(state)})
+		x.Reply(map[string]any{"task": t.Legacy(state)})
 	}
 	return mcp.NewToolResultText("task " + string(state.RunID))
 }
@@ -127,11 +126,11 @@ func (t *Tasks) ownedTask(ctx context.Context, id messages.RunID) (messages.Stat
 func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
 	d := Detailed{task: t.taskOf(state, elicits)}
 	switch d.Status {
-	case taskCompleted:
+	case mcp.TaskStatusCompleted:
 		d.Result = t.config.Result(ctx, state)
-	case taskFailed:
+	case mcp.TaskStatusFailed:
 		d.Error = errorOf(state)
-	case taskInput:
+	case mcp.TaskStatusInputRequired:
 		d.Inputs = mcp.InputRequests{}
 		for _, q := range caller.Questions(state) {
 			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(question.Elicitation(q))

@@ -12,29 +12,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// taskStatus is where a task stands, in both of the protocol's forms of tasks.
-type taskStatus string
-
-const (
-	taskWorking   taskStatus = "working"
-	taskInput     taskStatus = "input_required"
-	taskCompleted taskStatus = "completed"
-	taskFailed    taskStatus = "failed"
-	taskCancelled taskStatus = "cancelled"
-)
-
 // resultTask is the type of a result that is a task.
 const resultTask mcp.ResultType = "task"
-
-// named is the _meta object that says which server a result is from.
-type named struct {
-	Server mcp.Implementation `json:"io.modelcontextprotocol/serverInfo"`
-}
 
 // task is a run as the tasks extension shows it.
 type task struct {
 	ID      messages.RunID `json:"taskId"`
-	Status  taskStatus     `json:"status"`
+	Status  mcp.TaskStatus `json:"status"`
 	Message string         `json:"statusMessage,omitempty"`
 	Created time.Time      `json:"createdAt"`
 	Updated time.Time      `json:"lastUpdatedAt"`
@@ -45,7 +29,7 @@ type task struct {
 // createTask is the result of a call that became a task.
 type createTask struct {
 	Type mcp.ResultType `json:"resultType"`
-	Meta named          `json:"_meta"`
+	Meta map[string]any `json:"_meta"` // says which server the result is from
 	task
 }
 
@@ -54,42 +38,19 @@ type Detailed struct {
 	Meta map[string]any `json:"_meta,omitempty"`
 	task
 	Result *mcp.CallToolResult `json:"result,omitempty"`
-	Error  *taskError          `json:"error,omitempty"`
+	Error  *wire.Error         `json:"error,omitempty"`
 	Inputs mcp.InputRequests   `json:"inputRequests,omitempty"`
-}
-
-// taskError is the JSON-RPC error that a call would have ended with.
-type taskError struct {
-	Code    int           `json:"code"`
-	Message string        `json:"message"`
-	Data    taskErrorData `json:"data"`
-}
-
-type taskErrorData struct {
-	RunID messages.RunID `json:"run_id"`
-	Cause messages.Code  `json:"cause"`
 }
 
 // Legacy is a run as the tasks of 2025-11-25 show it.
 type Legacy struct {
 	ID      messages.RunID `json:"taskId"`
-	Status  taskStatus     `json:"status"`
+	Status  mcp.TaskStatus `json:"status"`
 	Message string         `json:"statusMessage,omitempty"`
 	Created time.Time      `json:"createdAt"`
 	Updated time.Time      `json:"lastUpdatedAt"`
 	TTL     int64          `json:"ttl"`
 	Poll    int64          `json:"pollInterval"`
-}
-
-// legacyCreated is the result of a call that became a task.
-type legacyCreated struct {
-	Task Legacy `json:"task"`
-}
-
-// legacyList is a page of tasks.
-type legacyList struct {
-	Tasks []Legacy `json:"tasks"`
-	Next  string   `json:"nextCursor,omitempty"`
 }
 
 // taskParams are those of all methods about one task.
@@ -100,18 +61,18 @@ type taskParams struct {
 
 // taskStatusOf says where the run stands as a task. A run is a failed task only where its end was not its own: an
 // error of its work is a result.
-func taskStatusOf(state messages.State) taskStatus {
+func taskStatusOf(state messages.State) mcp.TaskStatus {
 	switch {
 	case state.Status == messages.Canceled:
-		return taskCancelled
+		return mcp.TaskStatusCancelled
 	case state.Status == messages.Failed && fellOver(state.End.Cause):
-		return taskFailed
+		return mcp.TaskStatusFailed
 	case state.Status.IsEnded():
-		return taskCompleted
+		return mcp.TaskStatusCompleted
 	case len(caller.Questions(state)) > 0:
-		return taskInput
+		return mcp.TaskStatusInputRequired
 	}
-	return taskWorking
+	return mcp.TaskStatusWorking
 }
 
 // fellOver reports whether the cause is one that the supervisor found, and not the work.
@@ -129,8 +90,8 @@ func fellOver(c messages.Code) bool {
 func (t *Tasks) taskOf(state messages.State, elicits bool) task {
 	shown := task{ID: state.RunID, Status: taskStatusOf(state), Message: statusMessage(state), Created: state.QueuedAt,
 		Updated: state.UpdatedAt, TTL: t.config.Retention.Milliseconds(), Poll: max(1, t.config.Poll.Milliseconds())}
-	if shown.Status == taskInput && !elicits {
-		shown.Status = taskWorking
+	if shown.Status == mcp.TaskStatusInputRequired && !elicits {
+		shown.Status = mcp.TaskStatusWorking
 		shown.Message += " (answer with the tool run_answer)"
 	}
 	return shown
@@ -169,16 +130,11 @@ func Why(end *messages.End) string {
 	return string(end.Cause)
 }
 
-// errorOf is the error of a failed task.
-func errorOf(state messages.State) *taskError {
+// errorOf is the JSON-RPC error that the call of a failed task would have ended with.
+func errorOf(state messages.State) *wire.Error {
 	message := "the run failed: " + string(state.End.Cause)
 	if state.End.Error != nil {
 		message = state.End.Error.Message
 	}
-	return &taskError{mcp.INTERNAL_ERROR, message, taskErrorData{state.RunID, state.End.Cause}}
-}
-
-// rpc is the error as the wire sends it.
-func (e *taskError) rpc() *wire.Error {
-	return &wire.Error{Code: e.Code, Message: e.Message, Data: e.Data}
+	return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: message, Data: map[string]any{"run_id": state.RunID, "cause": state.End.Cause}}
 }

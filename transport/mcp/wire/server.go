@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync/atomic"
@@ -55,7 +56,10 @@ type Server struct {
 
 // New returns a Server for the configuration.
 func New(config Config) *Server {
-	config = config.withDefaults()
+	config.Log, config.Door = cmp.Or(config.Log, zap.NewNop()), cmp.Or(config.Door, door.New(door.Config{}))
+	config.Idle = cmp.Or(config.Idle, 30*time.Minute)
+	config.Sessions, config.Requests = cmp.Or(config.Sessions, 10_000), cmp.Or(config.Requests, 1_000)
+	config.Message = cmp.Or(config.Message, 16<<20)
 	s := &Server{config: config, mcp: config.MCP, log: config.Log}
 	s.sessions.limit, s.sessions.idle = config.Sessions, config.Idle
 	if config.Info.Name != "" {
@@ -69,25 +73,4 @@ func New(config Config) *Server {
 func (s *Server) Close() {
 	s.modern.close(ErrDisconnected)
 	s.sessions.close()
-}
-
-func (c Config) withDefaults() Config {
-	if c.Log == nil {
-		c.Log = zap.NewNop()
-	}
-	c.Idle = orDefault(c.Idle, 30*time.Minute)
-	if c.Door == nil {
-		c.Door = door.New(door.Config{})
-	}
-	c.Sessions = orDefault(c.Sessions, 10_000)
-	c.Requests = orDefault(c.Requests, 1_000)
-	c.Message = orDefault(c.Message, 16<<20)
-	return c
-}
-
-func orDefault[T int | int64 | time.Duration](given, otherwise T) T {
-	if given > 0 {
-		return given
-	}
-	return otherwise
 }
