@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
@@ -24,6 +25,8 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/looopy"
 	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/nano"
+	"github.com/seed889630bf/lastword/transport/openai/completions"
 	"github.com/seed889630bf/lastword/transport/openai/responses"
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
@@ -42,24 +45,39 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
+	s := openStage(t)
+	var err error
+	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{door.ContextLabel: "c"}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// openStage is a stage without a run.
+func openStage(t *testing.T) *stage {
+	t.Helper()
 	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), more: make(chan struct{}), end: make(chan struct{})}
 	journal, err := sqlite.Open(t.TempDir()) // it keeps events as JSON
 	if err != nil {
 		t.Fatal(err)
 	}
+	tale := func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }
 	s.system, err = actors.New(t.Context(), actors.Config{Journal: journal, Jobs: []actors.Definition{
-		{Name: "tale", New: func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }}}})
+		{Name: "tale", New: tale}, {Name: "chat", New: tale}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tools := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
 	mux := http.NewServeMux()
-	to := door.New(door.Config{Runs: s.system, Version: "test"})
+	to := door.New(door.Config{Runs: s.system, Version: "test", Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
 	mux.Handle("/v1/", api.New(to))
 	mux.Handle("/v1/responses/", responses.New(to))
 	mux.Handle(looopy.Path, looopy.New(to))
 	mux.Handle(erlmcp.Path, erlmcp.New(to))
 	mux.Handle("/api/chat/", aisdk.New(to))
+	mux.Handle("/agui", agui.New(to))
+	mux.Handle("/nano/mcp", nano.New(to))
+	mux.Handle(completions.Path, completions.New(to))
 	mux.Handle(mcpPath, tools)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Scopes: []auth.Scope{auth.Admin}})))
@@ -74,9 +92,6 @@ func newStage(t *testing.T) *stage {
 			t.Error(err)
 		}
 	})
-	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale", Labels: map[string]string{door.ContextLabel: "c"}}); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 

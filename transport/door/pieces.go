@@ -36,11 +36,7 @@ var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take,
 			transcript.End: func(p *Pieces, op *transcript.Op) {
 				failed := Failure(op.Event.Body)
 				if failed == nil {
-					p.say(p.speech.Rest(op.Run))
-				}
-				// A run without an answer has its result as the text.
-				if b, ok := op.Event.Body.(messages.RunCompleted); ok && len(op.Run.Answers()) == 0 {
-					p.say(ResultText(b.Result), false)
+					p.say(p.speech.Rest(op))
 				}
 				p.stop(failed)
 			}},

@@ -3,24 +3,24 @@ package door
 import (
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Speech is what a run says as one text, for clients that can only append: its answers, or All its texts, in the order
-// in which they began, with a line between two. One that began while another grows waits for the other's end. Its
-// Dialect has the policy Replace, and gives it the operations on texts, those of Rewind too.
+// Speech is what a run says as one text, for clients that can only append: its answers in the order in which they began,
+// with a line between two, or the result of a run without one. An answer that began while another may grow waits for the
+// other's end. Its Dialect has the policy Replace, and gives it the operations on texts, those of Rewind too.
 type Speech struct {
-	All bool
-
 	sent    []byte // what the client has, after text that was taken back
 	begun   int    // of sent, what an earlier part had
 	departs bool   // the text is not what the client has, or no more than its beginning
+	live    *transcript.Item
 }
 
 // Begin begins a part of the run: what was said until now is not said again.
 func (s *Speech) Begin(run *transcript.Transcript) {
-	s.sent = []byte(s.joined(run))
-	s.begun = len(s.sent)
+	text, live := said(run)
+	s.sent, s.begun, s.live = []byte(text), len(text), live
 }
 
 // Take returns what the operation adds. anew says that the client has text that was taken back: what comes is all that is
@@ -28,22 +28,25 @@ func (s *Speech) Begin(run *transcript.Transcript) {
 func (s *Speech) Take(op *transcript.Op) (piece string, anew bool) {
 	switch {
 	case op.Item.Kind != transcript.Text:
-	case op.Do == transcript.Append && op.Offset > 0 && !s.departs:
-		if s.live(op.Run) == op.Item {
-			return s.add(op.Text), false
-		}
-	default:
-		return s.reconcile(s.joined(op.Run))
+		return "", false
+	case op.Do == transcript.Append && op.Offset > 0 && op.Item == s.live && !s.departs:
+		return s.add(op.Text), false
 	}
-	return "", false
+	text, live := said(op.Run)
+	s.live = live
+	return s.reconcile(text)
 }
 
 // Rest is Take at the end of the run.
-func (s *Speech) Rest(run *transcript.Transcript) (piece string, anew bool) {
-	if text := s.joined(run); text != string(s.sent) {
-		return s.restart(text)
+func (s *Speech) Rest(end *transcript.Op) (piece string, anew bool) {
+	text, _ := said(end.Run)
+	if b, ok := end.Event.Body.(messages.RunCompleted); ok && len(end.Run.Answers()) == 0 {
+		text = ResultText(b.Result)
 	}
-	return "", false
+	if text == string(s.sent) {
+		return "", false
+	}
+	return s.reconcile(text)
 }
 
 // Ask returns what the question adds, which ends the part.
@@ -64,14 +67,10 @@ func (s *Speech) reconcile(text string) (piece string, anew bool) {
 	case longer:
 		return s.add(more), false
 	case !strings.HasPrefix(string(s.sent), text):
-		return s.restart(text)
+		s.sent, s.departs, s.begun = []byte(text), false, 0
+		return text, true
 	}
 	return "", false
-}
-
-func (s *Speech) restart(text string) (piece string, anew bool) {
-	s.sent, s.departs, s.begun = []byte(text), false, 0
-	return text, true
 }
 
 // add adds a piece. The first of a part follows on no text of its own.
@@ -84,34 +83,17 @@ func (s *Speech) add(text string) string {
 	return text
 }
 
-func (s *Speech) has(item *transcript.Item) bool {
-	return item.IsAnswer() || s.All && item.Kind == transcript.Text
-}
-
-// live is the text that grows before the client's eyes: the first that is not done.
-func (s *Speech) live(run *transcript.Transcript) *transcript.Item {
+// said are the answers up to the first that may grow, and that one.
+func said(run *transcript.Transcript) (text string, live *transcript.Item) {
+	var texts []string
 	for _, item := range run.Items() {
-		if s.has(item) && !item.Closed {
-			return item
+		if item.IsAnswer() && item.Len() > 0 {
+			texts = append(texts, item.Text())
 		}
-	}
-	return nil
-}
-
-// joined are the texts up to the first that is not done.
-func (s *Speech) joined(run *transcript.Transcript) string {
-	var out strings.Builder
-	for _, item := range run.Items() {
-		if !s.has(item) {
-			continue
-		}
-		if out.Len() > 0 && item.Len() > 0 {
-			out.WriteString("\n\n")
-		}
-		out.WriteString(item.Text())
-		if !item.Closed {
+		if item.IsAnswer() && !item.Over() {
+			live = item
 			break
 		}
 	}
-	return out.String()
+	return strings.Join(texts, "\n\n"), live
 }

@@ -95,10 +95,11 @@ func (w *writer) question(op *transcript.Op) {
 func (w *writer) end(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		if w.say(w.speech.Rest(op.Run)); w.Over {
-			return
-		}
-		if len(op.Run.Answers()) == 0 {
+		if len(op.Run.Answers()) > 0 {
+			if w.say(w.speech.Rest(op)); w.Over {
+				return
+			}
+		} else {
 			list := chunksOf(b.Result)
 			for _, one := range list {
 				w.chunk(one, len(list))

@@ -48,7 +48,11 @@ type Item struct {
 	Closed, Cut bool
 
 	text []byte
+	over bool // its task has ended, or says another text
 }
+
+// Over reports whether nobody expects a text to grow: it is done, its task has ended, or its task says another one.
+func (i *Item) Over() bool { return i.Closed || i.over }
 
 // Text returns what a text or a thought holds so far.
 func (i *Item) Text() string { return string(i.text) }

@@ -110,6 +110,8 @@ func (t *Transcript) run(body messages.Body) {
 		t.rewind(b.Rewind)
 	case messages.TaskStarted:
 		t.attempts[b.Task] = b.Attempt
+	case messages.TaskCompleted:
+		t.over(b.Task, Text)
 	case messages.TaskRestarted:
 		t.attempts[b.Task] = b.Attempt
 		t.restart(b.Task)
@@ -152,9 +154,17 @@ func (t *Transcript) open(kind Kind, name, task string) *Item {
 		}
 		item.ID += "#" + strconv.Itoa(n)
 	}
+	t.over(task, kind)
 	t.items, t.index[key{kind, name}] = append(t.items, item), item
 	t.emit(Open, item)
 	return item
+}
+
+// over says that the items of the task and the kind are not expected to change.
+func (t *Transcript) over(task string, kind Kind) {
+	for _, item := range t.items {
+		item.over = item.over || item.Task == task && item.Kind == kind
+	}
 }
 
 // change updates an item, or begins it.
@@ -231,7 +241,7 @@ func (t *Transcript) retract(item *Item, keep int, gone bool) {
 		delete(t.index, key{item.Kind, item.Name})
 	}
 	t.op.Offset, t.op.Text, t.op.Gone = keep, string(item.text[keep:]), gone
-	item.text, item.Closed, item.Cut, item.Latest = item.text[:keep], false, false, item.Opened
+	item.text, item.Closed, item.over, item.Cut, item.Latest = item.text[:keep], false, false, false, item.Opened
 	t.emit(Retract, item)
 }
 

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// teller is a client that begins the tale through its own door, is cut off at many events, and answers the question.
+type teller func(s *stage) map[string]string
+
+// tellers return what the client holds at the end: texts and thoughts by stream, or what stands before the question and
+// after it.
+var tellers = map[string]teller{"NANO": (*stage).nanoTurns, "AG-UI": (*stage).aguiMessages, "completions": (*stage).completionTurns}
+
+// Clients whose protocol has turns hold the same bytes of the same tale, however often they are cut off.
+func TestTurnsOnEverySurface(t *testing.T) {
+	told := map[string]string{}
+	for _, how := range slices.Sorted(maps.Keys(tellers)) {
+		s := openStage(t)
+		close(s.end)
+		got := tellers[how](s)
+		runs, err := s.system.List(t.Context(), messages.Query{})
+		if err != nil || len(runs) < 3 { // with its sub-runs
+			t.Fatalf("%s: %d runs, %v", how, len(runs), err)
+		}
+		run := slices.MaxFunc(runs, func(a, b messages.Summary) int { return len(b.RunID) - len(a.RunID) })
+		state, err := s.system.State(t.Context(), run.RunID)
+		if err != nil || state.Status != messages.Failed {
+			t.Fatalf("%s: the run is %s, %v", how, state.Status, err)
+		}
+		want := map[string]string{}
+		for _, stream := range state.Streams {
+			want[stream.Name] = stream.Text()
+		}
+		if len(told) == 0 {
+			told = want
+		}
+		if !maps.Equal(told, want) {
+			t.Errorf("the tale that %s began differs: %q, want %q", how, want, told)
+		}
+		if how != "AG-UI" { // one text for each turn
+			want = map[string]string{"1": told["answer.1"] + "\n\n" + told["answer.2"] + "\n\nHow <loud>?",
+				"2": told["answer.3"] + "\n\n" + told["answer.4"]}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("a client of %s holds %q, want %q", how, got, want)
+		}
+	}
+}
+
+// nanoTurns polls, and takes one chunk of each answer.
+func (s *stage) nanoTurns() map[string]string {
+	turns := map[string]string{}
+	for i, prompt := range []string{"tell", "<very>"} {
+		turn := strconv.Itoa(i + 1)
+		var begun struct {
+			Result struct {
+				StreamID string `json:"stream_id"`
+			}
+		}
+		s.nano(fmt.Sprintf(`"stream":true,"context":"c","prompt":%q`, prompt), &begun)
+		for seq, ended := 0, false; !ended && !s.t.Failed(); seq++ {
+			var page struct {
+				Result struct {
+					Chunks []struct {
+						Seq   int
+						Delta string
+						End   bool
+					}
+				}
+			}
+			s.nano(fmt.Sprintf(`"stream_id":%q,"from_seq":%d,"wait_ms":30000`, begun.Result.StreamID, seq), &page)
+			if len(page.Result.Chunks) == 0 || page.Result.Chunks[0].Seq != seq {
+				s.t.Errorf("from chunk %d on there are %+v", seq, page.Result.Chunks)
+				break
+			}
+			turns[turn] += page.Result.Chunks[0].Delta
+			ended = page.Result.Chunks[0].End
+		}
+	}
+	return turns
+}
+
+func (s *stage) nano(params string, into any) {
+	_, body, err := testkit.ReadURL(s.t, http.MethodPost, s.url+"/nano/mcp", `{"jsonrpc":"2.0","id":1,"method":"run","params":{`+params+`}}`)
+	if err := errors.Join(err, json.Unmarshal([]byte(body), into)); err != nil {
+		s.t.Errorf("%v: %s", err, body)
+	}
+}
+
+// aguiMessages repeats its request with what it has, and reads a little more each time.
+func (s *stage) aguiMessages() map[string]string {
+	type message struct {
+		ID      string `json:"id"`
+		Role    string `json:"role"`
+		Content string `json:"content,omitempty"`
+	}
+	all, run := []message{{"u", "user", "tell"}}, ""
+	for id, more := range []string{"", `,"resume":[{"interruptId":"loud","status":"resolved","payload":"<very>"}]`} {
+		for n, over := 1, false; !over && !s.t.Failed(); n += 3 {
+			has, err := json.Marshal(all)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			for _, one := range s.frames(n, http.MethodPost, "/agui", fmt.Sprintf(
+				`{"threadId":"c","runId":"%d","protocolVersion":"1.0","messages":%s%s}`, id, has, more)) {
+				var e struct {
+					Type, MessageID, Role, Delta string
+					Messages                     []message
+					Snapshot                     struct {
+						Lastword struct {
+							Run string `json:"run_id"`
+						}
+					}
+				}
+				if err := json.Unmarshal([]byte(one.data), &e); err != nil {
+					s.t.Errorf("%v: %s", err, one.data)
+				}
+				at := slices.IndexFunc(all, func(m message) bool { return m.ID == e.MessageID })
+				switch e.Type {
+				case "STATE_SNAPSHOT":
+					run = e.Snapshot.Lastword.Run
+				case "MESSAGES_SNAPSHOT":
+					all = e.Messages
+				case "TEXT_MESSAGE_START", "REASONING_MESSAGE_START":
+					if at < 0 {
+						all = append(all, message{ID: e.MessageID, Role: e.Role})
+					}
+				case "TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT":
+					all[at].Content += e.Delta
+				case "RUN_FINISHED", "RUN_ERROR":
+					over = true
+				}
+			}
+		}
+	}
+	texts := map[string]string{}
+	for _, m := range all {
+		if name, own := strings.CutPrefix(m.ID, run+"."); own && (m.Role == "assistant" && m.Content != "" || m.Role == "reasoning") {
+			texts[name] = m.Content
+		}
+	}
+	return texts
+}
+
+// completionTurns reads each answer whole, since a run is cancelled whose client leaves. A client that asks again with the
+// same key, and is cut off, has the beginning of the same text.
+func (s *stage) completionTurns() map[string]string {
+	read := func(n int, content string) (text string) {
+		for _, one := range s.frames(n, http.MethodPost, "/v1/chat/completions", fmt.Sprintf(
+			`{"model":"chat","stream":true,"messages":[{"role":"user","content":%q}]}`, content), "X-Chat-Id", "c", "Idempotency-Key", content) {
+			var chunk struct {
+				Choices []struct{ Delta struct{ Content string } }
+			}
+			_ = json.Unmarshal([]byte(one.data), &chunk) // [DONE] is none
+			for _, c := range chunk.Choices {
+				text += c.Delta.Content
+			}
+		}
+		return text
+	}
+	turns := map[string]string{"1": read(0, "tell")}
+	turns["2"] = read(0, "<very>")
+	for n, text := 1, ""; text != turns["1"] && !s.t.Failed(); n += 7 {
+		if text = read(n, "tell"); !strings.HasPrefix(turns["1"], text) {
+			s.t.Errorf("after %d events the client holds %q, which %q does not begin with", n, text, turns["1"])
+		}
+	}
+	return turns
+}
