@@ -13,7 +13,7 @@ import (
 // Their tags describe them to callers; see package form.
 type Options struct {
 	Full string `json:"full,omitempty" form:"enum=selected|all|none,default=selected,brief=files in llms-full.txt" jsonschema:"llms-full.txt holds the linked files, all text files, or is not written"`
-	Ctx  bool   `json:"ctx,omitempty" form:"brief=llms-ctx.txt (XML) too" jsonschema:"write llms-ctx.txt, the linked files as XML"`
+	Ctx  bool   `json:"ctx,omitempty" form:"brief=llms-ctx.txt too" jsonschema:"write llms-ctx.txt, each linked file in an element of its own, its text as it is"`
 	// Graph asks for the graph of packages, with a page for each package.
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.

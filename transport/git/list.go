@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -25,9 +26,23 @@ type lister struct {
 	limits  Limits
 	files   *tree.Tree
 	extents map[plumbing.Hash]extent
+	held    int // files that are there
+	lacked  int // files that a partial clone has not fetched
 }
 
-func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (*tree.Tree, error) {
+// listed are the files of a commit.
+type listed struct {
+	*tree.Tree
+	lacked int
+}
+
+// Lacked counts the files that a partial clone, from which [Fetch] gave the others, has not fetched.
+func Lacked(files fs.FS) int {
+	l, _ := files.(listed)
+	return l.lacked
+}
+
+func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (fs.FS, error) {
 	l := &lister{from: from, limits: limits, files: new(tree.Tree), extents: map[plumbing.Hash]extent{}}
 	top, err := l.top(commit)
 	if err == nil && dir != "" {
@@ -40,8 +55,10 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 		err = l.folder(ctx, top, "")
 	}
 	switch {
+	case err == nil && l.held == 0 && l.lacked > 0:
+		return nil, invalid("the clone is partial and has none of the commit's files; git checkout brings them")
 	case err == nil:
-		return l.files, nil
+		return listed{l.files, l.lacked}, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case messages.CodeOf(err) != "":
@@ -194,8 +211,12 @@ func (l *lister) entry(ctx context.Context, e *object.TreeEntry, path string) er
 func (l *lister) file(id plumbing.Hash, path string) error {
 	size, err := l.from.size(id)
 	if err != nil {
-		return present(err)
+		if err = present(err); err == nil {
+			l.lacked++
+		}
+		return err
 	}
+	l.held++
 	from := l.from
 	_ = l.files.File(path, size, func() ([]byte, error) { return from.read(plumbing.BlobObject, id) }) // else left out
 	return nil

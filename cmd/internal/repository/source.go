@@ -144,10 +144,14 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 	if err != nil {
 		return nil, err
 	}
-	m := &generate.Material{Name: strings.TrimSuffix(filepath.Base(absolute), ".git"),
-		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
-			return git.Fetch(ctx, remote, head, o, progress)
-		}}
+	m := &generate.Material{Name: strings.TrimSuffix(filepath.Base(absolute), ".git")}
+	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+		files, err := git.Fetch(ctx, remote, head, o, progress)
+		if n := git.Lacked(files); n > 0 {
+			m.Warning = fmt.Sprintf("files that the partial clone has not fetched are left out: %d", n)
+		}
+		return files, err
+	}
 	from, _ := git.Read(path) // without an origin the links are relative
 	m.Origin = scan.ParseOrigin(from.Remote, head.Commit, "")
 	m.Origin.Branch = head.Ref

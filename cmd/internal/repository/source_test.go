@@ -3,8 +3,11 @@ package repository
 import (
 	"archive/tar"
 	"bytes"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +52,66 @@ func TestLimitsOfArchives(t *testing.T) {
 		s := &Source{Limits: scan.Limits{Files: files}}
 		if got := s.entries(200_000); got != want {
 			t.Errorf("--max-files %d lets %d be listed, want %d", files, got, want)
+		}
+	}
+}
+
+// A repository without a work tree is read from its objects, whatever git made it by.
+func TestReposWithoutAWorkTree(t *testing.T) {
+	root := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(root, "orchard", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q", "orchard")
+	write("README.md", "# Orchard\n")
+	write("apples.csv", strings.Repeat("an apple\n", 1000))
+	git("-C", "orchard", "add", ".")
+	git("-C", "orchard", "commit", "-qm", "one")
+	git("-C", "orchard", "config", "uploadpack.allowFilter", "true")
+	from := "file://" + filepath.ToSlash(root) + "/orchard"
+	git("clone", "-q", "--bare", from, "bare.git")
+	git("clone", "-q", "--no-checkout", from, "unchecked")
+	git("clone", "-q", "--bare", "--filter=blob:limit=1k", from, "small.git")
+	git("clone", "-q", "--no-checkout", "--filter=blob:none", from, "nothing")
+
+	const lacks = "files that the partial clone has not fetched are left out: 1"
+	for name, want := range map[string]struct {
+		files   []string
+		warning string
+	}{
+		"bare.git":  {files: []string{"README.md", "apples.csv"}},
+		"unchecked": {files: []string{"README.md", "apples.csv"}},
+		"small.git": {files: []string{"README.md"}, warning: lacks},
+		"nothing":   {},
+	} {
+		m, err := new(Source).Open(t.Context(), address.Address{Kind: address.Folder, Path: filepath.Join(root, name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := m.Read(t.Context(), func(int64, int64) {})
+		if want.files == nil {
+			if messages.CodeOf(err) != messages.CauseInvalidInput || !strings.Contains(err.Error(), "git checkout") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := fs.Glob(files, "*")
+		if err != nil || !slices.Equal(got, want.files) || m.Warning != want.warning {
+			t.Errorf("%s: %v, %v, warned %q", name, got, err, m.Warning)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (d *door) addGenerators() {
 		input:       mcp.Object([]string{"repo_url"}, repositoryArgument, earlierArgument, outputArgument),
 		arguments:   (*door).full})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_ctx", title: "Generate llms-ctx.txt, as lmstxt-mcp",
-		description: "Writes llms-ctx.txt, the files that llms.txt links to as XML, and llms.txt; name the " +
+		description: "Writes llms-ctx.txt, the files that llms.txt links to as they are, and llms.txt; name the " +
 			"repository, or a run",
 		input: mcp.Object(nil, earlierArgument,
 			`"repo_url":{"type":"string","description":"the repository, if not the run's"}`, outputArgument),
