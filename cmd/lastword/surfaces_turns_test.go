@@ -49,7 +49,11 @@ func TestTurnsOnEverySurface(t *testing.T) {
 			t.Errorf("the tale that %s began differs: %q, want %q", how, want, told)
 		}
 		if how != "AG-UI" { // one text for each turn
-			want = map[string]string{"1": told["answer.1"] + "\n\n" + told["answer.2"] + "\n\nHow <loud>?",
+			first := told["answer.1"]
+			if how == "completions" { // it tells all texts
+				first += "\n\n" + told["notes"]
+			}
+			want = map[string]string{"1": first + "\n\n" + told["answer.2"] + "\n\nHow <loud>?",
 				"2": told["answer.3"] + "\n\n" + told["answer.4"]}
 		}
 		if !maps.Equal(got, want) {

@@ -7,10 +7,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Speech is what a run says as one text, for clients that can only append: its answers in the order in which they began,
-// with a line between two, or the result of a run without one. An answer that began while another may grow waits for the
-// other's end. Its Dialect has the policy Replace, and gives it the operations on texts, those of Rewind too.
+// Speech is what a run says as one text, for clients that can only append: its answers, or All its texts, in the order in
+// which they began, with a line between two, or the result of a run without any. One that began while another may grow
+// waits for the other's end. Its Dialect has the policy Replace, and gives it the operations on texts, those of Rewind
+// too.
 type Speech struct {
+	All bool
+
 	sent    []byte // what the client has, after text that was taken back
 	begun   int    // of sent, what an earlier part had
 	departs bool   // the text is not what the client has, or no more than its beginning
@@ -19,7 +22,7 @@ type Speech struct {
 
 // Begin begins a part of the run: what was said until now is not said again.
 func (s *Speech) Begin(run *transcript.Transcript) {
-	text, live := said(run)
+	text, live := s.said(run)
 	s.sent, s.begun, s.live = []byte(text), len(text), live
 }
 
@@ -32,15 +35,15 @@ func (s *Speech) Take(op *transcript.Op) (piece string, anew bool) {
 	case op.Do == transcript.Append && op.Offset > 0 && op.Item == s.live && !s.departs:
 		return s.add(op.Text), false
 	}
-	text, live := said(op.Run)
+	text, live := s.said(op.Run)
 	s.live = live
 	return s.reconcile(text)
 }
 
 // Rest is Take at the end of the run.
 func (s *Speech) Rest(end *transcript.Op) (piece string, anew bool) {
-	text, _ := said(end.Run)
-	if b, ok := end.Event.Body.(messages.RunCompleted); ok && len(end.Run.Answers()) == 0 {
+	text, _ := s.said(end.Run)
+	if b, ok := end.Event.Body.(messages.RunCompleted); ok && text == "" {
 		text = ResultText(b.Result)
 	}
 	if text == string(s.sent) {
@@ -83,14 +86,17 @@ func (s *Speech) add(text string) string {
 	return text
 }
 
-// said are the answers up to the first that may grow, and that one.
-func said(run *transcript.Transcript) (text string, live *transcript.Item) {
+// said are the texts up to the first that may grow, and that one.
+func (s *Speech) said(run *transcript.Transcript) (text string, live *transcript.Item) {
 	var texts []string
 	for _, item := range run.Items() {
-		if item.IsAnswer() && item.Len() > 0 {
+		if !item.IsAnswer() && !(s.All && item.Kind == transcript.Text) {
+			continue
+		}
+		if item.Len() > 0 {
 			texts = append(texts, item.Text())
 		}
-		if item.IsAnswer() && !item.Over() {
+		if !item.Over() {
 			live = item
 			break
 		}

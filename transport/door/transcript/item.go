@@ -48,10 +48,10 @@ type Item struct {
 	Closed, Cut bool
 
 	text []byte
-	over bool // its task has ended, or says another text
+	over bool // its task has ended, or has begun another answer
 }
 
-// Over reports whether nobody expects a text to grow: it is done, its task has ended, or its task says another one.
+// Over reports whether nobody expects a text to grow: it is done, its task has ended, or has begun another answer.
 func (i *Item) Over() bool { return i.Closed || i.over }
 
 // Text returns what a text or a thought holds so far.

@@ -111,7 +111,7 @@ func (t *Transcript) run(body messages.Body) {
 	case messages.TaskStarted:
 		t.attempts[b.Task] = b.Attempt
 	case messages.TaskCompleted:
-		t.over(b.Task, Text)
+		t.over(b.Task, false)
 	case messages.TaskRestarted:
 		t.attempts[b.Task] = b.Attempt
 		t.restart(b.Task)
@@ -154,16 +154,18 @@ func (t *Transcript) open(kind Kind, name, task string) *Item {
 		}
 		item.ID += "#" + strconv.Itoa(n)
 	}
-	t.over(task, kind)
+	if item.IsAnswer() {
+		t.over(task, true)
+	}
 	t.items, t.index[key{kind, name}] = append(t.items, item), item
 	t.emit(Open, item)
 	return item
 }
 
-// over says that the items of the task and the kind are not expected to change.
-func (t *Transcript) over(task string, kind Kind) {
+// over says that the texts of the task, or its answers, are not expected to grow.
+func (t *Transcript) over(task string, answers bool) {
 	for _, item := range t.items {
-		item.over = item.over || item.Task == task && item.Kind == kind
+		item.over = item.over || item.Task == task && item.Kind == Text && (!answers || item.IsAnswer())
 	}
 }
 

@@ -40,7 +40,7 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &completion{model: job.Name, usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), Part: door.Part{Attached: true}}
+	c := &completion{model: job.Name, usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), Part: door.Part{Attached: true}, speech: door.Speech{All: true}}
 	chat := cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
 	if c.Run, c.Seen, err = d.answered(ctx, chat, turn); err == nil && c.Run == "" {
 		labels := map[string]string{door.ContextLabel: cmp.Or(chat, conversation(turn))}
