@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	count "github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 )
 
 // allTools are the flags that offer every tool.
@@ -46,38 +50,58 @@ func listed(t *testing.T, flags ...string) []listedTool {
 	return list.Tools
 }
 
-// tokensOfTools is what a list costs a model: a host gives it names, descriptions and parameters, and a token is
-// about four characters.
-func tokensOfTools(t *testing.T, list []listedTool) int {
-	t.Helper()
-	type function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}
-	var told []function
-	for _, tool := range list {
-		told = append(told, function{tool.Name, tool.Description, tool.InputSchema})
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(told); err != nil {
-		t.Fatal(err)
-	}
-	return len([]rune(b.String())) / 4
+// hosts are the forms in which hosts give a model a list of tools.
+var hosts = []func(listedTool) map[string]any{
+	func(l listedTool) map[string]any {
+		return map[string]any{"type": "function",
+			"function": map[string]any{"name": l.Name, "description": l.Description, "parameters": l.InputSchema}}
+	},
+	func(l listedTool) map[string]any {
+		return map[string]any{"type": "function", "name": "lastword__" + l.Name, "description": l.Description, "strict": false,
+			"parameters": l.InputSchema}
+	},
+	func(l listedTool) map[string]any {
+		return map[string]any{"name": "mcp__lastword__" + l.Name, "description": l.Title + ": " + l.Description, "input_schema": l.InputSchema}
+	},
 }
 
-// A model reads the whole list before it does anything: under 1,900 tokens, with room for one more tool without a model.
-// What only some hosts want is offered where somebody asks for it.
+// tokensOfTools is what a list costs a model, in the form that takes the most.
+func tokensOfTools(t *testing.T, list []listedTool) (most int) {
+	t.Helper()
+	for _, form := range hosts {
+		var told []map[string]any
+		for _, tool := range list {
+			told = append(told, form(tool))
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(told); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, count.Count(b.String()))
+	}
+	return most
+}
+
+// A model reads the whole list before it does anything: under 1,900 tokens in every host, however the server's model is
+// configured, and with room for one more tool without a model. What only some hosts want is offered where somebody asks
+// for it.
 func TestTheListIsShort(t *testing.T) {
 	const most, room = 1900, 150
 	list := listed(t)
+	servers := filepath.Join(t.TempDir(), "servers.json")
+	if err := os.WriteFile(servers, []byte(`{"mcpServers":{"notes":{"command":"cat"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if n := tokensOfTools(t, list); n >= most-room {
 		t.Errorf("the list has %d tokens", n)
 	}
-	if n := tokensOfTools(t, listed(t, "--model", "auto")); n >= most {
-		t.Errorf("the list with a model has %d tokens", n)
+	for _, flags := range [][]string{{"--model", "auto"}, {"--base-url", "http://127.0.0.1:9/v1"},
+		{"--model", "m", "--mcp-config", servers}} {
+		if n := tokensOfTools(t, listed(t, flags...)); n >= most {
+			t.Errorf("the list with %v has %d tokens", flags, n)
+		}
 	}
 	if slices.ContainsFunc(list, func(l listedTool) bool {
 		return l.Name == "prompt" || l.Name == "chat" || strings.HasPrefix(l.Name, "lmstxt_")

@@ -23,8 +23,8 @@ const (
 
 // What arguments of more than one tool are.
 const (
-	runArgument   = `"run_id":{"type":"string","description":"the run's id"}`
-	afterArgument = `"after":{"description":"next of the last page, or seq of the last event you have"}`
+	runArgument   = `"run_id":{"type":"string"}`
+	afterArgument = `"after":{"description":"next of the last page, or a seq"}`
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
@@ -96,8 +96,8 @@ func (s *Server) addReading(run json.RawMessage) error {
 func (s *Server) addWaiting(run json.RawMessage) error {
 	return errors.Join(
 		AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
-			Description: "Gives a run's events after a number, none twice: give next as after in the next call, until " +
-				"done. Use it to follow a run, also after a lost connection.",
+			Description: "Gives a run's events, none twice: give next as after in the next call, until done. Use it to " +
+				"follow a run, also after a lost connection.",
 			Input: Object([]string{"run_id"}, runArgument, afterArgument,
 				`"deltas":{"type":"boolean","description":"also pieces of texts, progress and log lines"}`,
 				`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events; a page is longer with it"}`,
@@ -109,9 +109,8 @@ func (s *Server) addWaiting(run json.RawMessage) error {
 			Input:  Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 			Output: run, ReadOnly: true, Idempotent: true}, s.runWait),
 		AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
-			Description: "Streams a run's events after a number as progress, to a call with a progress token, and gives " +
-				"its result. Cancelling this call does not end the run: run_cancel does.",
-			Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
+			Description: "Streams a run's events as progress, and gives its result. To cancel this call does not end the run.",
+			Input:       Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
 			ReadOnly: true, Idempotent: true}, s.runAttach),
 	)
 }
@@ -133,7 +132,7 @@ func (s *Server) addSteering(run json.RawMessage) error {
 func answerInput(typed string) json.RawMessage {
 	return Object([]string{"run_id", "request", "value"}, runArgument,
 		`"request":{"type":"string","description":"which of the questions"}`,
-		`"value":{`+typed+`"description":"the answer; JSON if the question's schema is not of a string"}`)
+		`"value":{`+typed+`"description":"the answer; JSON unless the question wants a text"}`)
 }
 
 type startArguments struct {
