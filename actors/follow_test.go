@@ -237,3 +237,45 @@ func TestCancelledReadersOfABlockedJournal(t *testing.T) {
 		}
 	})
 }
+
+// lookedAt is a journal whose next read, once it is armed, ends after something has happened.
+type lookedAt struct {
+	actors.Journal
+	during atomic.Pointer[func()]
+}
+
+func (j *lookedAt) Read(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
+	page, err := j.Journal.Read(ctx, id, after)
+	if f := j.during.Swap(nil); f != nil {
+		(*f)()
+	}
+	return page, err
+}
+
+// A reader at a node that does not own the run is woken by what comes while it takes its first look.
+func TestFirstLookLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := journal.NewMemory()
+		speak := make(chan struct{})
+		run := start(t, open(t, actors.Config{Journal: j, Node: "a"}), job(func(_ context.Context, task *actors.TaskContext) error {
+			<-speak
+			return task.Said("answer", "Hello")
+		}), actors.Options{})
+		looked := &lookedAt{Journal: j}
+		s := open(t, actors.Config{Journal: looked, Node: "b"})
+		synctest.Wait()
+		state, err := s.State(t.Context(), run.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		during := func() { close(speak); synctest.Wait() }
+		looked.during.Store(&during)
+		begin := time.Now()
+		if batches := followed(t, s, run.ID(), messages.Follow{After: state.Seq}); len(batches) == 0 {
+			t.Error("the reader got nothing")
+		}
+		if slept := time.Since(begin); slept > time.Second {
+			t.Errorf("the reader slept for %s", slept)
+		}
+	})
+}
