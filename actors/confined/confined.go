@@ -52,11 +52,16 @@ func OpenFile(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File,
 
 // File is [OpenFile] for any name.
 func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
-	dir, base, err := split(root, name)
-	if err != nil {
-		return nil, err
+	dir, base := root, name
+	if strings.Contains(name, "/") || name == "" {
+		var err error
+		if dir, base, err = split(root, name); err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+	} else if _, err := filepath.Localize(name); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
-	defer dir.Close()
 	seen, err := dir.Lstat(base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:

@@ -21,12 +21,15 @@ func (r *ranking) findPackages() {
 	for _, p := range r.golang {
 		most = max(most, p.fanIn)
 	}
-	for _, p := range r.golang {
-		if p.place != scan.Product {
-			continue
+	type doc struct{ file, note string }
+	for i, said := range each(r.survey, len(r.golang), func(v *survey, i int) (said doc) {
+		if p := v.golang[i]; p.place == scan.Product {
+			said.file, said.note = v.packageDoc(p)
 		}
-		file, note := r.packageDoc(p)
-		x := r.at[file]
+		return said
+	}) {
+		p, note := r.golang[i], said.note
+		x := r.at[said.file]
 		if x == nil {
 			continue
 		}

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/bits"
 	"path"
 	"regexp"
@@ -171,6 +172,13 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
+var wordBytes = func() (is [256]bool) {
+	for c := range is {
+		is[c] = isWordByte(byte(c))
+	}
+	return is
+}()
+
 const mostDefined = 400 // names of a file
 
 // namesIn gives the identifiers of a text, each once, and those of them that its lines define.
@@ -185,9 +193,9 @@ func namesIn(text string) (names, defines []string) {
 			if end := strings.IndexAny(text[i:], ")\n"); end > 0 && text[i+end] == ')' {
 				i += end
 			}
-		case isWordByte(c):
+		case wordBytes[c]:
 			start := i
-			for i < len(text) && isWordByte(text[i]) {
+			for i < len(text) && wordBytes[text[i]] {
 				i++
 			}
 			word := text[start:i]
@@ -195,7 +203,7 @@ func namesIn(text string) (names, defines []string) {
 			switch {
 			case defining:
 				if len(word) > 3 && len(defines) < mostDefined {
-					defines = append(defines, strings.Clone(word))
+					defines = append(defines, word)
 				}
 				if i+1 >= len(text) || text[i+1] != '.' && text[i+1] != ':' {
 					defining = false
@@ -212,12 +220,7 @@ func namesIn(text string) (names, defines []string) {
 			begins = false
 		}
 	}
-	names = make([]string, 0, len(seen))
-	for name := range seen {
-		names = append(names, strings.Clone(name))
-	}
-	slices.Sort(names)
-	return names, defines
+	return slices.Sorted(maps.Keys(seen)), defines
 }
 
 // usedBy gives the files that a source uses. What it imports without being read counts, too, as nil or as a folder's

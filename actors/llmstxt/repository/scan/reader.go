@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 
 	"github.com/seed889630bf/lastword/actors/confined"
@@ -111,27 +110,21 @@ func (r *Reader) in(name string) (fs.FS, string) {
 func readFile(
 	ctx context.Context, files fs.FS, name string, limit int64, buf []byte,
 ) (data []byte, whole bool, err error) {
-	info, err := fs.Lstat(files, name)
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, false, irregular(name)
+	if _, ok := files.(rooted); !ok { // which follows no link by itself
+		info, err := fs.Lstat(files, name)
+		if err != nil {
+			return nil, false, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, false, irregular(name)
+		}
 	}
 	f, opened, err := OpenRegular(files, name)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
-	if !same(info, opened) { // the name may have become a link
-		return nil, false, irregular(name)
-	}
-	return readAll(ctx, f, limit, info.Size(), buf)
-}
-
-// same tells whether both are one file. Only a folder of the operating system can have changed in between.
-func same(before, opened fs.FileInfo) bool {
-	return before.Sys() == nil || os.SameFile(before, opened)
+	return readAll(ctx, f, limit, opened.Size(), buf)
 }
 
 func irregular(path string) error {
