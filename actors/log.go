@@ -49,6 +49,7 @@ type runLog struct {
 	bytes    int64
 	// squeezeAt is the size at which a log over its limit is merged again.
 	squeezeAt int64
+	forgets   uint64       // number of the newest event that drops a text, while its deltas may still have it
 	head      journal.Head // of the journal, as far as known
 	sending   bool
 	epoch     uint64      // of this node's ownership; 0 before its owning event
@@ -165,6 +166,9 @@ func (l *runLog) commit(now time.Time) todo {
 		l.recorded++
 		l.bytes += int64(e.Size())
 		due = due || !e.IsDelta()
+		if b, ok := e.Body.(messages.TextClosed); ok && b.Dropped {
+			l.forgets = e.Seq
+		}
 	}
 	clear(fresh)
 	l.ledger.fresh = nil
@@ -247,6 +251,9 @@ func (l *runLog) land(head journal.Head) todo {
 	}
 	l.reveal()
 	l.compact()
+	if l.forgets > 0 && l.forgets <= head.Seq {
+		l.forget(head.Seq)
+	}
 	var ready []waiter
 	l.waiters = slices.DeleteFunc(l.waiters, func(w waiter) bool {
 		if w.seq <= head.Seq {
@@ -419,6 +426,22 @@ func (l *runLog) merge(start, end int) int {
 	l.tidy = min(l.tidy, start)
 	l.replace(out, len(out)+compactAfter, int(l.table.n.Load())-len(old)+len(merged))
 	return len(merged)
+}
+
+// forget takes the texts that were dropped out of the durable events, and merges what is left. Under mu.
+func (l *runLog) forget(durable uint64) {
+	l.forgets = 0
+	events := l.table.events[:l.recorded]
+	n := journal.FirstAfter(events, durable)
+	left := messages.MergeDeltas(messages.Forget(events[:n:n]))
+	l.bytes += size(left) - size(events[:n])
+	l.tidy = min(l.tidy, len(left))
+	visible := int(l.table.n.Load()) - n + len(left)
+	left = slices.Concat(left, events[n:])
+	for i := range left {
+		left[i] = left[i].Unshared() // or each would keep the table that it was recorded into
+	}
+	l.replace(left, len(left)+compactAfter, visible)
 }
 
 // overLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal. Under

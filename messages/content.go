@@ -3,6 +3,8 @@ package messages
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -17,9 +19,15 @@ type TextDelta struct {
 	// Count is how many deltas this event stands for; 0 means 1.
 	Count uint64 `json:"count,omitempty"`
 	// Offset is the length of the text before this piece, in bytes of UTF-8.
-	Offset int    `json:"offset"`
-	Text   string `json:"text"`
+	Offset int `json:"offset"`
+	// Dropped is how many bytes are missing between Offset and Text, because a later text.closed drops the text.
+	Dropped int    `json:"dropped,omitempty"`
+	Text    string `json:"text"`
 }
+
+// end returns the length of the text after this piece, and begin where what is left of the piece begins.
+func (b TextDelta) begin() int { return b.Offset + b.Dropped }
+func (b TextDelta) end() int   { return b.begin() + len(b.Text) }
 
 func (TextDelta) Kind() Kind      { return KindTextDelta }
 func (TextDelta) info() *KindInfo { return textDelta }
@@ -66,6 +74,92 @@ var textDone = row[TextDone]("content", "The whole text, authoritative; closes i
 	apply: to(func(b TextDone, f *Fold) { f.done(b, false) }),
 })
 
+// TextClosed closes a text without repeating it. With Dropped, the text is not kept any longer: the logs of its deltas may
+// be without it, see [Forget]. A text that was closed so may be dropped later.
+type TextClosed struct {
+	Stream string `json:"stream"`
+	Task   string `json:"task,omitempty"`
+	// Bytes is the length of the text, and SHA256 its lower-case hexadecimal digest.
+	Bytes   int    `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Dropped bool   `json:"dropped,omitempty"`
+}
+
+func (TextClosed) Kind() Kind      { return KindTextClosed }
+func (TextClosed) info() *KindInfo { return textClosed }
+
+var textClosed = row[TextClosed]("content", "A text is complete, or is dropped; its length and digest, and not the text.", traits{
+	taskSays: true,
+	stream:   of(func(b TextClosed) string { return b.Stream }), closes: KindTextDelta,
+	legal: with(TextClosed.legal),
+	apply: to(func(b TextClosed, f *Fold) {
+		i := f.stream(b.Stream)
+		t := f.s.Streams[i]
+		first := t.empty()
+		if t.Closed = true; b.Dropped {
+			t.text, t.Dropped = text{}, b.Bytes
+		}
+		f.setStream(i, t, first)
+	}),
+})
+
+func (b TextClosed) legal(f *Fold) *Refusal {
+	t, known := f.Stream(b.Stream)
+	switch {
+	case !known || t.Thought || t.Task != b.Task:
+		return violates(RuleStream, "there is no text %q of task %q", b.Stream, b.Task)
+	case t.Closed && !b.Dropped:
+		return violates(RuleStream, "stream %q is closed", b.Stream)
+	case b.Bytes != t.Len():
+		return violates(RuleStream, "stream %q holds %d bytes, not %d", b.Stream, t.Len(), b.Bytes)
+	case t.Dropped == 0 && digest(t.text.bytes()) != b.SHA256, !isDigest(b.SHA256):
+		return violates(RuleDigest, "stream %q: the text's sha256 is not %q", b.Stream, b.SHA256)
+	}
+	return f.legalSpeaker(b.Task)
+}
+
+// Forget takes the texts out of the deltas whose streams a later event of the log drops: each then says how much is
+// missing. It returns the same events if there is nothing to take. States differ only before the event that drops.
+func Forget(log []Event) []Event {
+	dropped, own := map[string]bool{}, false
+	for i, e := range slices.Backward(log) {
+		if b, ok := e.Body.(TextClosed); ok && b.Dropped {
+			dropped[b.Stream] = true
+		}
+		left, less := forget(e.Body, dropped)
+		if !less {
+			continue
+		}
+		if !own {
+			log, own = slices.Clone(log), true
+		}
+		e.Body = left
+		log[i] = e.Unshared()
+	}
+	return log
+}
+
+func forget(b Body, dropped map[string]bool) (left Body, less bool) {
+	switch b := b.(type) {
+	case TextDelta:
+		if b.Text != "" && dropped[b.Stream] {
+			b.Dropped, b.Text = b.Dropped+len(b.Text), ""
+			return b, true
+		}
+	case Merged:
+		parts := slices.Clone(b.Parts)
+		for i, part := range parts {
+			if one, did := forget(part, dropped); did {
+				parts[i], less = one, true
+			}
+		}
+		if less {
+			return Merged{parts}, true
+		}
+	}
+	return b, false
+}
+
 // ThoughtDone closes a thought and is authoritative for it.
 type ThoughtDone struct {
 	Stream string `json:"stream"`
@@ -93,9 +187,16 @@ var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative;
 
 func (b ThoughtDone) text() TextDone { return TextDone{b.Stream, b.Task, b.Text, b.SHA256} }
 
+func isDigest(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == sha256.Size && strings.ToLower(text) == text
+}
+
 // Digest returns the lower-case hexadecimal SHA-256 of a text.
-func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
+func Digest(text string) string { return digest([]byte(text)) }
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
@@ -139,9 +240,13 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 		return violates(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.numbers)
 	case f.fresh && (overlap > 0 || d.Index != t.Index):
 		return violates(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
-	case len(d.Text) < overlap || d.Index+count < t.Index:
+	case d.Dropped < 0 || thought && d.Dropped > 0:
+		return violates(RuleStream, "stream %q: only a text has dropped bytes, and not %d", d.Stream, d.Dropped)
+	case d.end() < length || d.Index+count < t.Index:
 		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
-	case overlap > 0 && string(t.text.bytes()[d.Offset:]) != d.Text[:overlap]:
+	}
+	// both have what is from the first to the end of the stream
+	if first := max(d.begin(), t.Dropped); first < length && string(t.text.bytes()[first-t.Dropped:]) != d.Text[first-d.begin():length-d.begin()] {
 		return violates(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
 	}
 	return nil
@@ -150,7 +255,11 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 func (f *Fold) appendText(d TextDelta, thought bool) {
 	i, t := f.open(d.Stream, d.Task, thought)
 	first := t.empty()
-	t.text, t.Index = t.text.append(d.Text[t.Len()-d.Offset:]), d.Index+max(d.Count, 1)
+	if t.Index = d.Index + max(d.Count, 1); d.begin() > t.Len() {
+		t.text, t.Dropped = newText(d.Text), d.begin()
+	} else {
+		t.text = t.text.append(d.Text[t.Len()-d.begin():])
+	}
 	f.setStream(i, t, first)
 }
 
@@ -168,6 +277,7 @@ func (f *Fold) done(b TextDone, thought bool) {
 	if string(t.text.bytes()) != b.Text {
 		t.text = newText(b.Text)
 	}
+	t.Dropped = 0
 	t.Closed = true
 	f.setStream(i, t, first)
 }

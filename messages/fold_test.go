@@ -137,6 +137,10 @@ func (w *wide) body() messages.Body {
 		}
 		return messages.TextDelta{Stream: name("text"), Task: task.Name, Index: stream.Index, Offset: stream.Len(), Text: "x"}
 	case 7:
+		if w.IntN(2) == 0 {
+			return messages.TextClosed{Stream: name("text"), Task: stream.Task, Bytes: stream.Len(),
+				SHA256: messages.Digest(stream.Text()), Dropped: w.IntN(2) == 0}
+		}
 		return textDone(name("text"), stream.Task, stream.Text())
 	case 8:
 		return messages.Progress{Task: task.Name, Done: int64(w.IntN(9))}

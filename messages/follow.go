@@ -159,7 +159,7 @@ func (c *Cursor) Take(e Event) (Event, bool) {
 func (c *Cursor) Part(body Body) {
 	switch b := body.(type) {
 	case TextDelta:
-		*c.place(b.Stream) = place{b.Stream, b.Index, b.Offset + len(b.Text)}
+		*c.place(b.Stream) = place{b.Stream, b.Index, b.end()}
 	case ThoughtDelta:
 		c.Part(TextDelta(b))
 	case Merged:
@@ -186,7 +186,7 @@ func (c *Cursor) note(body Body) {
 	switch b := body.(type) {
 	case TextDelta:
 		at := c.place(b.Stream)
-		at.index, at.bytes = max(at.index, b.Index+max(b.Count, 1)), max(at.bytes, b.Offset+len(b.Text))
+		at.index, at.bytes = max(at.index, b.Index+max(b.Count, 1)), max(at.bytes, b.end())
 	case ThoughtDelta:
 		c.note(TextDelta(b))
 	case Log:
@@ -206,16 +206,16 @@ func (c *Cursor) without(body Body) (left Body, cut bool) {
 	case TextDelta:
 		at := *c.place(b.Stream)
 		c.note(b)
-		had := at.bytes - b.Offset
-		if had <= 0 {
+		switch {
+		case at.bytes <= b.Offset:
 			return b, false
-		}
-		if had >= len(b.Text) {
+		case at.bytes >= b.end():
 			return nil, true
 		}
 		index := max(at.index, b.Index) // a part may end before the delta that this one begins with
 		b.Count = b.Index + max(b.Count, 1) - index
-		b.Index, b.Offset, b.Text = index, at.bytes, b.Text[had:]
+		had := max(at.bytes-b.begin(), 0)
+		b.Index, b.Offset, b.Dropped, b.Text = index, at.bytes, max(b.begin()-at.bytes, 0), b.Text[had:]
 		if b.Count == 1 {
 			b.Count = 0
 		}

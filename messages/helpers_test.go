@@ -173,6 +173,7 @@ func samples() []messages.Body {
 			messages.Progress{Task: "analyze", Done: 4}, messages.ToolProgress{Call: "t1", Done: 20}, lines(5, "read", "done")}},
 		messages.TextDelta{Stream: "answer", Task: "analyze", Index: 1, Count: 33, Offset: 3, Text: "lo, merged for a slow reader"},
 		textDone("answer", "analyze", "Hello, wörld"),
+		messages.TextClosed{Stream: "stdout", Task: "test", Bytes: 5, SHA256: messages.Digest("done\n"), Dropped: true},
 		messages.ThoughtDelta{Stream: "mind", Task: "analyze", Index: 0, Offset: 0, Text: "first, "},
 		messages.ThoughtDone{Stream: "mind", Task: "analyze", Text: "first, look", SHA256: messages.Digest("first, look"),
 			ThoughtType: "planning", Confidence: new(0.75), Source: "think-tag"},

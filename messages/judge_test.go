@@ -3,6 +3,7 @@ package messages_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,7 +40,8 @@ type asked struct {
 type said struct {
 	task            string
 	thought, closed bool
-	text            string
+	text            string // what was dropped is in it as zeros
+	gone            int    // bytes that were dropped
 	deltas          uint64
 }
 
@@ -211,6 +213,8 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 		return j.delta(TextDelta(b), true, fresh, numbers)
 	case TextDone:
 		return j.done(b.Stream, b.Task, b.Text, b.SHA256, false)
+	case TextClosed:
+		return j.close(b)
 	case ThoughtDone:
 		return j.done(b.Stream, b.Task, b.Text, b.SHA256, true)
 	case Progress:
@@ -420,14 +424,38 @@ func (j *judge) delta(d TextDelta, thought, fresh bool, numbers uint64) Rule {
 		return rule
 	}
 	count := max(d.Count, 1)
-	begin, end := d.Offset, d.Offset+len(d.Text)
-	if begin < 0 || begin > len(s.text) || end < len(s.text) || d.Index > s.deltas || d.Index+count < s.deltas || count > numbers {
+	begin, end := d.Offset+d.Dropped, d.Offset+d.Dropped+len(d.Text)
+	if d.Offset < 0 || d.Dropped < 0 || thought && d.Dropped > 0 || d.Offset > len(s.text) || end < len(s.text) ||
+		d.Index > s.deltas || d.Index+count < s.deltas || count > numbers || fresh && (d.Offset != len(s.text) || d.Index != s.deltas) {
 		return RuleStream
 	}
-	if s.text[begin:] != d.Text[:len(s.text)-begin] || fresh && (begin != len(s.text) || d.Index != s.deltas) {
-		return RuleStream
+	for i := max(begin, s.gone); i < len(s.text); i++ {
+		if s.text[i] != d.Text[i-begin] {
+			return RuleStream
+		}
+	}
+	if begin > len(s.text) {
+		s.gone, s.text = begin, strings.Repeat("\x00", begin)
 	}
 	s.text, s.deltas = s.text[:begin]+d.Text, d.Index+count
+	return ""
+}
+
+func (j *judge) close(b TextClosed) Rule {
+	s := j.said[b.Stream]
+	if s == nil || s.thought || s.task != b.Task || s.closed && !b.Dropped || b.Bytes != len(s.text) {
+		return RuleStream
+	}
+	sum := sha256.Sum256([]byte(s.text))
+	if s.gone == 0 && b.SHA256 != hex.EncodeToString(sum[:]) || !regexp.MustCompile("^[0-9a-f]{64}$").MatchString(b.SHA256) {
+		return RuleDigest
+	}
+	if rule := j.speaks(b.Task); rule != "" {
+		return rule
+	}
+	if s.closed = true; b.Dropped {
+		s.gone = len(s.text)
+	}
 	return ""
 }
 
@@ -437,7 +465,7 @@ func (j *judge) done(stream, task, text, digest string, thought bool) Rule {
 		return rule
 	}
 	sum := sha256.Sum256([]byte(text))
-	s.text, s.closed = text, true
+	s.text, s.gone, s.closed = text, 0, true
 	return when(digest != hex.EncodeToString(sum[:]), RuleDigest)
 }
 

@@ -24,6 +24,7 @@ const (
 
 	KindTextDelta    Kind = "text.delta"
 	KindTextDone     Kind = "text.done"
+	KindTextClosed   Kind = "text.closed"
 	KindThoughtDelta Kind = "thought.delta"
 	KindThoughtDone  Kind = "thought.done"
 
@@ -95,7 +96,7 @@ var kinds = []*KindInfo{
 	runQueued, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
 	taskStarted, taskCompleted, taskFailed, taskRestarted,
 	progress, logged, merged,
-	textDelta, textDone, thoughtDelta, thoughtDone,
+	textDelta, textDone, textClosed, thoughtDelta, thoughtDone,
 	llmStarted, llmCompleted,
 	toolStarted, toolProgress, toolCompleted,
 	artifactPartial, artifactWritten,

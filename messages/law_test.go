@@ -27,6 +27,50 @@ func TestMergingChangesNothing(t *testing.T) {
 	})
 }
 
+// Texts that are dropped later may be missing: from the event that drops them on, nobody sees a difference.
+func TestForgettingChangesNothingThatIsKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		log := legal(t).log
+		raw := states(t, log)
+		last := 0
+		for i, e := range log {
+			if b, ok := e.Body.(messages.TextClosed); ok && b.Dropped {
+				last = i
+			}
+		}
+		forms := [][]messages.Event{mergeSome(t, log), messages.Forget(mergeSome(t, log)), mergeSome(t, messages.Forget(log))}
+		for _, form := range forms {
+			for i, s := range states(t, form)[1:] {
+				if at := indexOf(log, form[i].Seq); at >= last {
+					same(t, "without what is dropped", s, raw[at+1])
+				}
+			}
+		}
+		var s messages.State
+		for end := raw[len(log)]; s.Seq < end.Seq; {
+			form := rapid.SampledFrom(forms).Draw(t, "form")
+			rest := slices.DeleteFunc(slices.Clone(form), func(e messages.Event) bool { return e.Seq <= s.Seq })
+			s = fold(t, s, rest[:rapid.IntRange(1, len(rest)).Draw(t, "stay")]...)
+		}
+		same(t, "a reader of all forms", s, raw[len(log)])
+	})
+}
+
+func TestForgettingTakesTheText(t *testing.T) {
+	drop := messages.TextClosed{Stream: "out", Bytes: 6, SHA256: messages.Digest("secret"), Dropped: true}
+	log := []messages.Event{next(0, messages.RunQueued{}), next(1, messages.RunStarted{}),
+		next(2, messages.Merged{Parts: []messages.Body{messages.TextDelta{Stream: "out", Text: "sec"}, messages.TextDelta{Stream: "kept", Text: "kept"}}}),
+		next(3, messages.TextDelta{Stream: "out", Index: 1, Offset: 3, Text: "ret"}), next(4, drop)}
+	before := asJSON(t, log)
+	less := asJSON(t, messages.MergeDeltas(messages.Forget(log)))
+	if strings.Contains(less, "sec") || strings.Contains(less, "ret") || !strings.Contains(less, "kept") || !strings.Contains(less, `"dropped":6`) {
+		t.Errorf("what is left is %s", less)
+	}
+	if asJSON(t, log) != before {
+		t.Error("the log was changed")
+	}
+}
+
 func indexOf(log []messages.Event, seq uint64) int {
 	return slices.IndexFunc(log, func(e messages.Event) bool { return e.Seq == seq })
 }
@@ -191,6 +235,10 @@ func TestFiltersKeepTheLastWord(t *testing.T) {
 				if d := (messages.TextDelta{Stream: b.Stream}); !passes && selects(f, d) {
 					t.Fatalf("%+v gives deltas of %s and not its done", f, b.Stream)
 				}
+			case messages.TextClosed:
+				if d := (messages.TextDelta{Stream: b.Stream}); !passes && selects(f, d) {
+					t.Fatalf("%+v gives deltas of %s and not its close", f, b.Stream)
+				}
 			case messages.ThoughtDone:
 				if d := (messages.ThoughtDelta{Stream: b.Stream}); !passes && selects(f, d) {
 					t.Fatalf("%+v gives deltas of %s and not its done", f, b.Stream)
@@ -321,6 +369,10 @@ func (c client) see(b messages.Body) {
 		}
 	case messages.TextDone:
 		c.text[b.Stream], c.task[b.Stream] = b.Text, b.Task
+	case messages.TextClosed:
+		if b.Dropped {
+			c.text[b.Stream] = ""
+		}
 	case messages.ThoughtDone:
 		c.text[b.Stream], c.task[b.Stream] = b.Text, b.Task
 	case messages.TaskRestarted:

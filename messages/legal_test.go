@@ -132,6 +132,9 @@ func (w *teller) act() {
 		if s := j.said[stream]; !s.closed && w.speaks(s.task) {
 			can = append(can, w.done(stream, s))
 		}
+		if s := j.said[stream]; !s.thought && s.gone == 0 && w.speaks(s.task) {
+			can = append(can, w.close(stream, s))
+		}
 	}
 	if !j.canceling {
 		can = append(can, w.task, w.task, w.child, w.stepOf)
@@ -199,6 +202,13 @@ func (w *teller) speak() {
 		} else {
 			w.say(d)
 		}
+	}
+}
+
+func (w *teller) close(stream string, s *said) func() {
+	return func() {
+		dropped := s.closed || rapid.Bool().Draw(w.t, "dropped")
+		w.say(messages.TextClosed{Stream: stream, Task: s.task, Bytes: len(s.text), SHA256: messages.Digest(s.text), Dropped: dropped})
 	}
 }
 

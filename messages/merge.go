@@ -54,6 +54,7 @@ type part struct {
 	newest Body
 	texts  []string // of a text or thought: the pieces; newest is then the first
 	count  uint64
+	end    int // of what was dropped, or 0
 	lines  []LogLine
 }
 
@@ -106,6 +107,9 @@ func (p *part) append(b Body, d TextDelta) {
 	if p.newest == nil {
 		p.newest = b
 	}
+	if d.Dropped > 0 { // and so is all that was before
+		p.texts, p.end = nil, d.begin()
+	}
 	p.texts = append(p.texts, d.Text)
 	p.count += max(d.Count, 1)
 }
@@ -116,6 +120,7 @@ func (p *part) body() Body {
 		return Log{Lines: p.lines}
 	case TextDelta:
 		first.Text, first.Count = strings.Join(p.texts, ""), counted(p.count)
+		first.Dropped = max(p.end-first.Offset, 0)
 		return first
 	case ThoughtDelta:
 		first.Text, first.Count = strings.Join(p.texts, ""), counted(p.count)

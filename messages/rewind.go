@@ -127,7 +127,7 @@ func (f *Fold) rewind(r *Rewind) {
 			f.streams.drop(&f.s.Streams, i)
 			continue
 		}
-		t.text, t.Index = t.text.cut(m.Bytes), m.Index
+		t.text, t.Index = t.text.cut(max(m.Bytes-t.Dropped, 0)), m.Index
 		f.streams.put(&f.s.Streams, i, t)
 	}
 	f.s.Progress, f.progress = slices.Clip(r.Progress), indexed[Progress]{}

@@ -96,14 +96,16 @@ type Stream struct {
 	Closed  bool   `json:"closed,omitempty"`
 	// Index is the ordinal of the stream's next delta.
 	Index uint64 `json:"index"`
-	text  text
+	// Dropped is how many bytes at its beginning are not kept.
+	Dropped int `json:"dropped,omitempty"`
+	text    text
 }
 
-// Text returns what the stream holds so far; after its done event, the authoritative text.
+// Text returns what the stream holds so far, without what was dropped; after its done event, the authoritative text.
 func (s Stream) Text() string { return string(s.text.bytes()) }
 
-// Len returns the length of Text in bytes.
-func (s Stream) Len() int { return s.text.n }
+// Len returns the length of the text in bytes, with what was dropped.
+func (s Stream) Len() int { return s.Dropped + s.text.n }
 
 type plainStream Stream
 

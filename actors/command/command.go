@@ -72,7 +72,7 @@ type Command struct {
 }
 
 // MaxOutput is how much of a program's stdout the log of its run keeps unless its operator says otherwise.
-const MaxOutput = 8 << 20
+const MaxOutput = 2 << 20
 
 // Retry says when a program that failed is started again.
 type Retry struct {

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -114,17 +116,21 @@ type texts struct {
 	stream   *redact.Stream
 	progress func(line string)
 
-	number int   // of the current text, from 1
-	bytes  int   // of it
-	total  int64 // of all
+	number int // of the current text, from 1
+	bytes  int // of it
 	sum    hash.Hash
-	first  strings.Builder // the text, while it is the only one
-	tail   tail            // what the result is made of
+	total  int64                 // bytes of all texts
+	most   int                   // bytes of a text
+	room   int                   // bytes of all that are kept
+	kept   []messages.TextClosed // the texts before, without those that were dropped
+	first  strings.Builder       // the text, while it is the only one
+	tail   tail                  // what the result is made of
 	lines  splitter
 }
 
 func newTexts(t *actors.TaskContext, r *Runner) *texts {
-	s := &texts{task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New()}
+	s := &texts{task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, MaxOutput))}
+	s.most = min(textBytes, max(s.room/4, readBytes))
 	s.tail.most = mostText
 	if r.Result == "json" {
 		s.tail.most = mostLine
@@ -149,10 +155,7 @@ func (s *texts) say(text string) error {
 		s.lines.each(text, s.progress)
 	}
 	for text != "" {
-		room := textBytes - s.bytes
-		if len(text) < room {
-			room = len(text)
-		}
+		room := min(s.most-s.bytes, len(text))
 		for room > 0 && room < len(text) && !utf8.RuneStart(text[room]) {
 			room--
 		}
@@ -174,20 +177,37 @@ func (s *texts) say(text string) error {
 	return nil
 }
 
-// next begins another text.
+// next closes the text and begins another. The oldest are dropped.
 func (s *texts) next() error {
+	done := messages.TextClosed{Stream: s.name(), Bytes: s.bytes, SHA256: hex.EncodeToString(s.sum.Sum(nil))}
+	if err := s.task.Emit(done, ""); err != nil {
+		return err
+	}
+	s.kept = append(s.kept, done)
 	s.number, s.bytes = s.number+1, 0
 	s.first.Reset()
 	s.sum.Reset()
-	return nil
+	for (len(s.kept)+1)*s.most > s.room && len(s.kept) > 0 {
+		oldest := s.kept[0]
+		oldest.Dropped = true
+		if err := s.task.Emit(oldest, fmt.Sprintf("dropped %s of stdout", plural(int64(oldest.Bytes), "byte"))); err != nil {
+			return err
+		}
+		s.kept = s.kept[1:]
+	}
+	return s.task.Commit(context.Background()) // or a fast program would fill the memory with what waits for the journal
 }
 
 // end says the rest. A single text is repeated whole, as texts are.
 func (s *texts) end() error {
-	if err := s.say(s.stream.Push(s.runes.end()) + s.stream.Close()); err != nil || s.total == 0 || s.number > 1 {
+	err := s.say(s.stream.Push(s.runes.end()) + s.stream.Close())
+	switch {
+	case err != nil || s.total == 0:
 		return err
+	case s.number == 1:
+		return s.task.Said(s.name(), s.first.String())
 	}
-	return s.task.Said(s.name(), s.first.String())
+	return s.next()
 }
 
 // tail keeps the end of a text.

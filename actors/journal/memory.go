@@ -71,6 +71,9 @@ func (j *Memory) append(b Block) error {
 		r.events = append(r.events, e.Unshared()) // a shared event would keep its whole table
 		r.bytes += int64(e.Size())
 		r.summary.Add(e)
+		if dropped, ok := e.Body.(messages.TextClosed); ok && dropped.Dropped {
+			r.events = messages.Forget(r.events) // what readers hold does not change
+		}
 	}
 	if r.head.Ended {
 		j.end(b.Run, r)

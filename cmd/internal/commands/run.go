@@ -59,7 +59,7 @@ asks questions and leaves a result, and how jobs.yaml makes it a job of a server
 	settings.Group(flags, "Run", func() {
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the program, such as 90s (default 24h)")
 		flags.DurationVar(&o.idle, "idle", 0, "maximum `time` without output")
-		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 8MiB)")
+		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
 	})
 	return cmd

@@ -321,9 +321,18 @@ export interface Payloads {
     attempt: number;
     task: string;
   };
+  /** A text is complete, or is dropped; its length and digest, and not the text. */
+  "text.closed": {
+    bytes: number;
+    dropped?: boolean;
+    sha256: string;
+    stream: string;
+    task?: string;
+  };
   /** A piece of a text. */
   "text.delta": {
     count?: number;
+    dropped?: number;
     index: number;
     offset: number;
     stream: string;
@@ -340,6 +349,7 @@ export interface Payloads {
   /** A piece of a thought. */
   "thought.delta": {
     count?: number;
+    dropped?: number;
     index: number;
     offset: number;
     stream: string;

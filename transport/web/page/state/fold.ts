@@ -13,9 +13,11 @@ export interface Stream {
   closed?: boolean;
   /** The ordinal of the next delta. */
   index: number;
+  /** What is kept: without the first bytes, if some were dropped. */
   text: string;
-  /** The length of text in UTF-8. */
+  /** The length in UTF-8, with what was dropped. */
   bytes: number;
+  dropped?: number;
 }
 export type Progress = Payloads["progress"];
 export type LogLine = Payloads["log"]["lines"][number];
@@ -89,7 +91,7 @@ export class Fold {
     const s: State = { run_id: "", seq: 0, status: "pending", queued_at: "", updated_at: "", recoveries: 0, milestone: 0,
       tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [], kept: [],
       ...from, log: { next: from.log?.next ?? 0, lines: from.log?.lines ?? [] } };
-    for (const t of s.streams) t.bytes = byteLength(t.text);
+    for (const t of s.streams) t.bytes = (t.dropped ?? 0) + byteLength(t.text);
     this.state = s;
     this.tasks = new Table(s.tasks, (t) => t.task);
     this.streams = new Table(s.streams, (t) => t.stream);
@@ -179,6 +181,11 @@ export class Fold {
       case "text.done":
         this.close(e.payload, false);
         break;
+      case "text.closed": {
+        const dropped = e.payload.dropped ? { text: "", dropped: e.payload.bytes } : {};
+        this.streams.change(e.payload.stream, { closed: true, ...dropped });
+        break;
+      }
       case "thought.done":
         this.close(e.payload, true);
         break;
@@ -240,13 +247,16 @@ export class Fold {
 
   private append(d: Delta, thought: boolean) {
     const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0, text: "", bytes: 0 };
-    const text = afterBytes(d.text, t.bytes - d.offset);
-    this.streams.put({ ...t, text: t.text + text, bytes: t.bytes + byteLength(text), index: d.index + Math.max(d.count ?? 1, 1) });
+    const begin = d.offset + (d.dropped ?? 0);
+    const gone = begin > t.bytes; // what is missing was not read before
+    const text = afterBytes(d.text, gone ? 0 : t.bytes - begin);
+    const so = gone ? { text, bytes: begin + byteLength(text), dropped: begin } : { text: t.text + text, bytes: t.bytes + byteLength(text) };
+    this.streams.put({ ...t, ...so, index: d.index + Math.max(d.count ?? 1, 1) });
   }
 
   private close(d: Payloads["text.done"], thought: boolean) {
     const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0 };
-    this.streams.put({ ...t, text: d.text, bytes: byteLength(d.text), closed: true });
+    this.streams.put({ ...t, text: d.text, bytes: byteLength(d.text), dropped: undefined, closed: true });
   }
 
   private log(lines: LogLine[]) {
@@ -300,7 +310,7 @@ export class Fold {
       const t = s.streams[i]!;
       if (t.closed) continue;
       const m = marks.get(t.stream);
-      if (m) this.streams.put({ ...t, text: firstBytes(t.text, m.bytes), bytes: m.bytes, index: m.index });
+      if (m) this.streams.put({ ...t, text: firstBytes(t.text, m.bytes - (t.dropped ?? 0)), bytes: m.bytes, index: m.index });
       else this.streams.drop(i);
     }
     s.progress = r.progress ?? [];
