@@ -125,10 +125,11 @@ func (h *Heartbeats) Do(write func() (done bool, err error)) error {
 // Within has the next heartbeat come in that time, if nothing is written before.
 func (h *Heartbeats) Within(d time.Duration) { h.timer.Reset(min(d, h.every)) }
 
-// heartbeat writes none while somebody else writes, who then sets the next one, and none once the answer is over:
-// net/http panics where a handler has returned.
+// heartbeat writes none while somebody else writes, and none once the answer is over: net/http panics where a handler
+// has returned.
 func (h *Heartbeats) heartbeat() {
 	if !h.mu.TryLock() {
+		h.timer.Reset(h.every)
 		return
 	}
 	defer h.mu.Unlock()

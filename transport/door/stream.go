@@ -114,6 +114,14 @@ func (s *Stream) Break() { panic(http.ErrAbortHandler) }
 
 func (s *Stream) lock() *sync.Mutex { return &s.mu }
 
+// Unbuffered is where a run is written at once, without a Flush.
+type Unbuffered struct{ mu sync.Mutex }
+
+// Flush does nothing.
+func (*Unbuffered) Flush() error { return nil }
+
+func (u *Unbuffered) lock() *sync.Mutex { return &u.mu }
+
 // Timed returns a writer to a client that loses its connection if it does not read in time: it would hold its handler
 // for ever.
 func (d *Door) Timed(w http.ResponseWriter) http.ResponseWriter {

@@ -5,21 +5,22 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
 )
 
 // Heartbeats lie behind what the client has, and none comes after the end.
 func TestHeartbeatsKnowWhereTheyAre(t *testing.T) {
 	var told []float64
-	p := newProgress([]byte(`"tok"`), func(_, _ string, params any) error {
+	d := door.New(door.Config{Heartbeat: time.Hour})
+	p := newProgress(d, []byte(`"tok"`), func(_, _ string, params any) error {
 		told = append(told, params.(progressParams).Progress)
 		return nil
-	}, time.Hour, 7)
+	}, 7)
 	p.beat()
 	p.event(messages.Event{Seq: 8}, "")
 	p.beat()
 	p.beat()
 	p.stop()
-	p.beat() // that was on its way
 	p.event(messages.Event{Seq: 9}, "")
 	p.stop()
 	if len(told) != 4 || told[0] <= 7 || told[0] >= 8 || told[2] <= 8 || told[3] <= told[2] || told[3] >= 9 {

@@ -112,11 +112,13 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		place = func() string { return string(at.Append(nil)) + ";" + string(id) + ";" + name }
 		x.At(place())
 	}
-	p := newProgress(x.ProgressToken(), x.NotifyAt, s.runs.Heartbeat, at.Seq)
+	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, at.Seq)
 	defer p.stop()
-	waiting, err := s.waiting(ctx, id, at.Seq)
-	if err != nil || waiting != nil && waiting.Seq <= at.Seq {
-		return valueOf(waiting), nil, err
+	asked := at.Seq > 0 // it may wait for an answer
+	if asked {
+		if state, err := s.runs.State(ctx, id); err != nil || waitsAt(state, at.Seq) {
+			return state, nil, err
+		}
 	}
 	for e, err := range s.runs.Events(ctx, id, at.Seq) {
 		switch {
@@ -129,22 +131,23 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		if left, some := at.Take(e); some {
 			p.event(left, place())
 		}
-		if e.Kind() == messages.KindInputRequired {
-			if waiting, err = s.waiting(ctx, id, e.Seq); err != nil {
-				return messages.State{}, nil, err
-			}
-		}
-		if waiting == nil || waiting.Seq > e.Seq {
+		if asked = asked || e.Kind() == messages.KindInputRequired; !asked {
 			continue
 		}
-		// The client has all that led there. Somebody else may have answered meanwhile.
-		if now, err := s.waiting(ctx, id, e.Seq); now != nil || err != nil {
-			return *waiting, nil, err
+		// The client gets all that led there first. Somebody else may have answered meanwhile.
+		state, err := s.runs.State(ctx, id)
+		if err != nil || waitsAt(state, e.Seq) {
+			return state, nil, err
 		}
-		waiting = nil
+		asked = len(caller.Questions(state)) > 0
 	}
 	state, err := s.runs.State(ctx, id)
 	return state, nil, err
+}
+
+// waitsAt reports whether the run waits for an answer, and a reader at the number has all that led there.
+func waitsAt(state messages.State, seq uint64) bool {
+	return state.Seq <= seq && len(caller.Questions(state)) > 0
 }
 
 // resume goes on with an answer whose stream broke, at this server or at one before it.
@@ -170,23 +173,4 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 		return nil, err
 	}
 	return kind.goOn(ctx, state, at[state.RunID])
-}
-
-// waiting returns the State of a run that waits for an answer; nil for one that does not, or that is only begun.
-func (s *Server) waiting(ctx context.Context, id messages.RunID, after uint64) (*messages.State, error) {
-	if after == 0 {
-		return nil, nil
-	}
-	state, err := s.runs.State(ctx, id)
-	if err != nil || len(caller.Questions(state)) == 0 {
-		return nil, err
-	}
-	return &state, nil
-}
-
-func valueOf(state *messages.State) messages.State {
-	if state == nil {
-		return messages.State{}
-	}
-	return *state
 }

@@ -181,32 +181,22 @@ var errLong = errors.New("the line is too long")
 
 // next returns the next line that is not blank, in its own memory. After errLong the next line can be read.
 func (l *lineReader) next() ([]byte, error) {
-	for {
-		line, err := l.line()
-		if len(bytes.TrimSpace(line)) > 0 || err != nil {
-			return line, err
-		}
-	}
-}
-
-func (l *lineReader) line() ([]byte, error) {
 	var line []byte
-	long := false
-	for {
+	for long := false; ; {
 		part, err := l.from.ReadSlice('\n')
-		if long = long || int64(len(line)+len(part)) > l.limit+1; long {
-			line = nil
-		} else {
+		if long = long || int64(len(line)+len(part)) > l.limit+1; !long {
 			line = append(line, part...)
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
+			continue
 		case long && (err == nil || err == io.EOF):
 			return nil, errLong
-		case err == io.EOF && len(line) > 0:
+		case len(bytes.TrimSpace(line)) > 0 && (err == nil || err == io.EOF):
 			return line, nil // the end comes with the next call
-		default:
-			return line, err
+		case err != nil:
+			return nil, err
 		}
+		line = nil
 	}
 }
