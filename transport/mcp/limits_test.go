@@ -186,21 +186,3 @@ func TestAWaitOfNoTime(t *testing.T) {
 		}
 	}
 }
-
-// What one answers or cancels is a run of one's own, and nothing else changes it.
-func TestOthersDoNotChangeARun(t *testing.T) {
-	s, system := taskDoor(t)
-	owner := dialAs(t, s, modernHTTP, as{principal: "owner"})
-	id := owner.call("run_start", map[string]any{"job": "confirm"}).Structured.RunID
-	owner.call("run_wait", of(id))
-	stranger := dialAs(t, s, modernHTTP, as{principal: "stranger", capabilities: both})
-	stranger.fails("not_found", "run_cancel", of(id))
-	stranger.fails("not_found", "run_answer", of(id, "request", "sure", "value", true))
-	for _, method := range []string{"tasks/cancel", "tasks/update"} {
-		stranger.do(method, map[string]any{"taskId": id, "inputResponses": map[string]any{
-			"sure": accepted(map[string]any{"value": true})}}).code(t)
-	}
-	if state := onlyRun(t, system, "owner"); state.Canceling || len(state.Inputs) != 1 || state.Inputs[0].Closed {
-		t.Errorf("the run is %+v", state)
-	}
-}

@@ -214,47 +214,6 @@ func TestListenToNothing(t *testing.T) {
 	}
 }
 
-// What nobody listens to any more is not watched: neither after the stream was left, nor after the run.
-func TestWatchingEndsWithTheListeners(t *testing.T) {
-	inModern(t, func(t *testing.T, how era) {
-		s, system, steps := stepDoor(t)
-		id := stepping(t, system, "")
-		wishes := map[string]any{"resourceSubscriptions": []any{mcp.RunURI(id)}, "toolsListChanged": true}
-		a, b := dialAs(t, s, how, as{}), dialAs(t, s, how, as{})
-		first, _ := listen(t, a, wishes)
-		second, _ := listen(t, b, wishes)
-		idle(t, s, 2, 4)
-		a.cancel(first.x)
-		if how.stdio {
-			a.do("tools/list", nil) // over one pipe: now the door knows
-		}
-		steps <- milestone(1)
-		if uri := uriIn(t, second.next()); uri != mcp.RunURI(id) {
-			t.Errorf("told of %s", uri)
-		}
-		b.cancel(second.x)
-		idle(t, s, 0, 0)
-		third, _ := listen(t, a, wishes)
-		idle(t, s, 1, 2)
-		steps <- nil
-		over(t, system, id)
-		idle(t, s, 0, 2)
-		a.cancel(third.x)
-		idle(t, s, 0, 0)
-	})
-}
-
-// A session that ends takes its subscriptions with it.
-func TestWatchingEndsWithTheSession(t *testing.T) {
-	s, system, _ := stepDoor(t)
-	id := stepping(t, system, "")
-	c := dialAs(t, s, legacyStdio, as{})
-	c.do("resources/subscribe", map[string]any{"uri": mcp.RunURI(id)}).result(t)
-	idle(t, s, 1, 1)
-	c.in.Close()
-	idle(t, s, 0, 0)
-}
-
 // idle returns when the door watches as many runs, for as many topics.
 func idle(t *testing.T, s *mcp.Server, runs, topics int) {
 	t.Helper()

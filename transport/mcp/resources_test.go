@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -246,40 +245,6 @@ func TestListedResources(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A file that a later run of the same caller wrote is the later run's alone: the earlier one's could not be read.
-func TestReplacedArtifactsAreNotListed(t *testing.T) {
-	s, _, _ := working(t, map[string]string{"a.txt": "A", "b.txt": "B", "none.txt": ""})
-	s.AddChanges(mcp.Changes{Artifact: func(string) (messages.RunID, string, bool) { return "", "", false }})
-	s.AddChanges(mcp.Changes{File: func(_ messages.State, a messages.Artifact) string {
-		if a.Name == "none.txt" {
-			return ""
-		}
-		return a.Path
-	}})
-	s.AddChanges(mcp.Changes{Files: func(string) []string { return nil }})
-	for _, how := range []era{legacyHTTP, modernStdio} {
-		ann, bob := dialAs(t, s, how, as{principal: "ann " + how.String()}), dialAs(t, s, how, as{principal: "bob"})
-		var runs []messages.RunID
-		for _, c := range []*client{ann, ann, bob} {
-			runs = append(runs, c.begin(work{}))
-			c.call("run_wait", of(runs[len(runs)-1]))
-		}
-		var list struct{ Resources []struct{ URI string } }
-		if err := json.Unmarshal(ann.do("resources/list", nil).result(t), &list); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, r := range list.Resources {
-			got = append(got, r.URI)
-		}
-		want := []string{mcp.ArtifactURI(runs[1], "a.txt"), mcp.ArtifactURI(runs[1], "b.txt"),
-			mcp.ArtifactURI(runs[1], "none.txt"), mcp.ArtifactURI(runs[0], "none.txt")}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: listed are %q, want %q", how, got, want)
-		}
-	}
 }
 
 // heldFile counts who has it open, and may have become shorter than it was.

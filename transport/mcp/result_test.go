@@ -227,36 +227,3 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 		}
 	}
 }
-
-// What is wrong with arguments is said by their names.
-func TestArgumentsNameWhatIsWrong(t *testing.T) {
-	type arguments struct {
-		Max  int    `json:"max"`
-		Name string `json:"name"`
-	}
-	s, _ := doorTo(t, mcp.Config{}, nil)
-	err := mcp.AddTool(s, mcp.Tool{Name: "echo", ReadOnly: true,
-		Input: mcp.Object(nil, `"max":{"type":"integer"}`, `"name":{"type":["string","null"]}`)},
-		func(_ context.Context, a arguments) (*mcp.Result, error) { return mcp.Structured(a) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	inEachEra(t, func(t *testing.T, how era) {
-		c := dial(t, s, how)
-		for says, wrong := range map[string]any{
-			"maximum": map[string]any{"maximum": 1}, "max": map[string]any{"max": "much"},
-		} {
-			if said := c.fails("invalid_input", "echo", wrong); !strings.Contains(said, says) {
-				t.Errorf("%v: %s", wrong, said)
-			}
-		}
-		for want, given := range map[string]any{
-			`{"max":3,"name":""}`: map[string]any{"max": 3, "name": nil}, `{"max":0,"name":""}`: nil,
-		} {
-			r := c.callTool("echo", given, nil).response().toolResult(t)
-			if r.IsError || len(r.Content) != 1 || r.Content[0].Text != want {
-				t.Errorf("%v: %+v", given, r)
-			}
-		}
-	})
-}

@@ -251,40 +251,6 @@ func TestLegacyTaskStatusIsTold(t *testing.T) {
 	})
 }
 
-// Who subscribed to a file is told when any run of theirs writes it, until they unsubscribe; nobody else is.
-func TestSubscribingToAFile(t *testing.T) {
-	inLegacy(t, func(t *testing.T, how era) {
-		s, open, _ := working(t, map[string]string{"a.txt": "A"})
-		s.AddChanges(fileChanges())
-		ann, bob := dialAs(t, s, how, as{principal: "ann"}), dialAs(t, s, how, as{principal: "bob"})
-		const uri = "file://out/a.txt"
-		begun := ann.begin(work{Wait: true})
-		for _, c := range []*client{ann, bob} {
-			openStream(t, c)
-			c.do("resources/subscribe", map[string]any{"uri": uri}).result(t)
-		}
-		open()
-		ann.call("run_wait", of(begun))
-		for range 2 { // whether it wrote before or after, the next ones write as well
-			ann.call("run_wait", of(ann.begin(work{})))
-			if got := uriIn(t, ann.hears(t, updated)); got != uri {
-				t.Errorf("told of %s", got)
-			}
-		}
-		ann.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)
-		if kept := s.Kept(); kept.Topics != 1 { // bob
-			t.Errorf("%+v is kept", kept)
-		}
-		bob.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)
-		idle(t, s, 0, 0)
-		for len(bob.inbox) > 0 {
-			if m := <-bob.inbox; m.Method == updated {
-				t.Errorf("bob was told %s", m.Params)
-			}
-		}
-	})
-}
-
 // quick is a runtime whose runs have ended before anybody looks.
 type quick struct{ *actors.System }
 

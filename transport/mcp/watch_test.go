@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -56,32 +55,6 @@ func TestAQuestionCutsTheStreamOnce(t *testing.T) {
 		}
 		if r := rest[len(rest)-1].toolResult(t); r.Structured.Status != mcp.Completed || string(r.Structured.Result) != "true" {
 			t.Errorf("the result is %s", rest[len(rest)-1].Result)
-		}
-	})
-}
-
-// Of calls side by side each is told its own run's events alone.
-func TestCallsSideBySide(t *testing.T) {
-	inEachEra(t, func(t *testing.T, how era) {
-		s := serving(t, []actors.Definition{scripted(busy())}, mcp.JobTool{Job: "script"})
-		c := dial(t, s, how)
-		calls := map[string]*exchange{}
-		for i := range 8 {
-			token := fmt.Sprint("tok", i)
-			calls[token] = c.callTool("script", nil, token)
-		}
-		for token, x := range calls {
-			all := x.until()
-			r := all[len(all)-1].toolResult(t)
-			for _, m := range all[:len(all)-1] {
-				if p := m.progress(t); string(p.Token) != fmt.Sprintf("%q", token) {
-					t.Fatalf("the call of %s is told of %s", token, p.Token)
-				}
-			}
-			events := append(eventsIn(t, all[:len(all)-1]), *r.Meta.Event)
-			if err := testkit.Check(events); err != nil || events[0].RunID != r.Structured.RunID {
-				t.Errorf("%s: %v", token, err)
-			}
 		}
 	})
 }

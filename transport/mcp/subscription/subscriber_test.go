@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -51,56 +50,6 @@ func TestASlowSubscriberIsToldOnce(t *testing.T) {
 	})
 }
 
-// A pump ends with what it is for, also while it has nothing to do.
-func TestPumpEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		done, ended := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(ended)
-			New(Config{}).newSubscriber("", func(context.Context, topic) {}).pump(t.Context(), done)
-		}()
-		synctest.Wait()
-		close(done)
-		<-ended
-	})
-}
-
-// "run://{id} and its events change at each milestone, an artifact when it is written, and all with the end"; a task
-// where it may stand otherwise; nothing with a delta, which took does not ask about.
-func TestWhatAnEventChanges(t *testing.T) {
-	run, events := topic{uri: "run://r", run: "r"}, topic{uri: "run://r/events", run: "r"}
-	llms, task := topic{uri: "run://r/artifacts/llms.txt", run: "r", artifact: "llms.txt"}, topic{run: "r"}
-	llmsFile, other := messages.Artifact{Name: "llms.txt"}, messages.Artifact{Name: "other.txt"}
-	for _, c := range []struct {
-		body    messages.Body
-		changed []topic
-	}{
-		{messages.TaskStarted{}, []topic{run, events}},
-		{messages.ToolStarted{}, []topic{run, events}},
-		{messages.ArtifactWritten{Artifact: llmsFile}, []topic{run, events, llms}},
-		{messages.ArtifactPartial{Artifact: llmsFile}, []topic{run, events, llms}},
-		{messages.ArtifactWritten{Artifact: other}, []topic{run, events}},
-		{messages.ArtifactPartial{Artifact: other}, []topic{run, events}},
-		{messages.InputRequired{}, []topic{run, events, task}},
-		{messages.InputReceived{}, []topic{run, events, task}},
-		{messages.RunCanceling{}, []topic{run, events, task}},
-		{messages.RunCompleted{}, []topic{run, events, llms, task}},
-		{messages.RunFailed{}, []topic{run, events, llms, task}},
-		{messages.RunCanceled{}, []topic{run, events, llms, task}},
-	} {
-		want := fmt.Sprint(c.changed)
-		var got []topic
-		for _, t := range []topic{run, events, llms, task} {
-			if t.changes(messages.Event{Body: c.body}) {
-				got = append(got, t)
-			}
-		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("%s changes %v, want %v", c.body.Kind(), got, want)
-		}
-	}
-}
-
 // With the terminal nobody follows the run any more, in the same moment: whoever subscribes then, with a State from
 // before, follows it again, and is told.
 func TestTheTerminalEndsTheFollowing(t *testing.T) {
@@ -129,25 +78,5 @@ func TestNobodySubscribesForASessionThatIsOver(t *testing.T) {
 	}
 	if left := h.Kept(); left != (Kept{}) || len(sub.topics) > 0 {
 		t.Errorf("kept are %+v", left)
-	}
-}
-
-// What one has unsubscribed from is not told any more, also where it had changed before.
-func TestWhatIsUnsubscribedIsNotTold(t *testing.T) {
-	h := New(Config{})
-	sub := h.newSubscriber("", nil)
-	kept, left := topic{uri: "x://kept"}, topic{uri: "x://left"}
-	for _, topic := range []topic{left, kept} {
-		if err := sub.add(topic); err != nil {
-			t.Fatal(err)
-		}
-		h.Updated(topic.uri)
-	}
-	sub.remove(left)
-	if got, ok := sub.next(); !ok || got != kept {
-		t.Errorf("told of %v", got)
-	}
-	if got, ok := sub.next(); ok {
-		t.Errorf("told of %v as well", got)
 	}
 }

@@ -82,31 +82,6 @@ func auditHTTP(t *testing.T, open, tool string, parallel int) {
 	callers.Wait()
 }
 
-func TestBurst(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	url := f.serveHTTP(t)
-	for name, c := range map[string]*client{"session": sessionClient(t, url), "modern": modernClient(t, url)} {
-		for _, tool := range []string{"count"} {
-			t.Run(name+" "+tool, func(t *testing.T) {
-				_, got := c.call("1", tool, `{"n":2000,"tag":"b"}`)
-				whole(t, got, 2000, "1", "b")
-			})
-		}
-	}
-	t.Run("stdio", func(t *testing.T) {
-		c := f.serveStdio(t)
-		c.begin(`{}`)
-		for _, tool := range []string{"count"} {
-			c.send(toolCall("1", tool, `{"n":2000,"tag":"b"}`, `"progressToken":"p"`))
-			var got []message
-			for range 2001 {
-				got = append(got, c.next())
-			}
-			whole(t, got, 2000, "1", "b")
-		}
-	})
-}
-
 // On stdio what is sent for different requests may mix, but each is whole and in order by itself.
 func TestStdioOrder(t *testing.T) {
 	c := newFixture(t, wire.Config{}).serveStdio(t)
