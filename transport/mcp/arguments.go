@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -10,15 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// rawArguments returns the arguments as they came, an empty object where none did.
-func rawArguments(req mcp.CallToolRequest) json.RawMessage {
-	raw := req.Params.RawArguments
-	if len(raw) == 0 && req.Params.Arguments != nil {
-		raw, _ = json.Marshal(req.Params.Arguments)
-	}
-	return objectOf(raw)
-}
-
+// objectOf returns the arguments as they came, an empty object where none did.
 func objectOf(raw json.RawMessage) json.RawMessage {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return json.RawMessage(`{}`)
@@ -26,11 +19,13 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
 // addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that
 // cannot be.
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
-	case !isToolName(tool.Name):
+	case !toolName.MatchString(tool.Name):
 		return messages.InvalidInput("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
 	case s.mcp.GetTool(tool.Name) != nil:
 		return messages.InvalidInput("there is a tool %s already", tool.Name)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -52,10 +53,9 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 		return messages.State{}, err
 	}
 	t := s.jobs[tool]
-	labels, err := labelled(o.Labels, t.Name)
-	if err != nil {
-		return messages.State{}, err
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, o.Labels)
+	labels[toolLabel] = t.Name
 	lasting := context.WithoutCancel(ctx)
 	id, err := s.runs.Start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels,
 		Key: o.Key})
@@ -67,24 +67,6 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 		s.hub.Started(state)
 	}
 	return state, err
-}
-
-// labelBytes is the most that the labels of a run have: they are shown with it in every list.
-const labelBytes = 4 << 10
-
-// labelled are the caller's labels, and which tool started the run.
-func labelled(given map[string]string, tool string) (map[string]string, error) {
-	labels, bytes := map[string]string{}, 0
-	for name, value := range given {
-		labels[name] = value
-		bytes += len(name) + len(value)
-	}
-	if bytes > labelBytes {
-		return nil, messages.Errorf(messages.CauseLimitExceeded,
-			"the labels have %d bytes, and may have %d; shorten them", bytes, labelBytes)
-	}
-	labels[toolLabel] = tool
-	return labels, nil
 }
 
 // handler answers calls of the tool.
@@ -130,7 +112,7 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 		x.Fail(refused)
 		return &mcp.CallToolResult{}, nil
 	}
-	state, err := s.Start(ctx, t.Name, rawArguments(req), StartOptions{Mode: modeOf(x, t, asTask)})
+	state, err := s.Start(ctx, t.Name, objectOf(req.Params.RawArguments), StartOptions{Mode: modeOf(x, t, asTask)})
 	switch {
 	case err != nil:
 		return nil, err

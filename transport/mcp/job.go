@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"cmp"
-	"encoding/json"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -61,12 +59,6 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	if a.Models == nil {
 		input = a.Input.JSON()
 	}
-	if len(input) == 0 {
-		input = json.RawMessage(anyObject)
-	}
-	if err := legible(t.Name, input); err != nil {
-		return mcp.Tool{}, err
-	}
 	var err error
 	if t.input, err = schema.Compile(input); err != nil {
 		return mcp.Tool{}, messages.InvalidInput("the input schema of the tool %s is no good: %v", t.Name, err)
@@ -75,18 +67,6 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	return mcp.Tool{
-		Name: t.Name, Title: a.Title, Description: a.Description,
-		RawInputSchema: compact(input), RawOutputSchema: output,
-		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &a.ReadOnly, DestructiveHint: &a.Destructive,
-			IdempotentHint: &a.Idempotent, OpenWorldHint: &a.OpenWorld},
-	}, nil
-}
-
-func isToolName(name string) bool {
-	const more = "_.-"
-	odd := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r)
-	}
-	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, odd)
+	return Tool{Name: t.Name, Title: a.Title, Description: a.Description, Input: compact(input), Output: output,
+		ReadOnly: a.ReadOnly, Destructive: a.Destructive, Idempotent: a.Idempotent, OpenWorld: a.OpenWorld}.tool()
 }

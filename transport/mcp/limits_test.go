@@ -105,12 +105,12 @@ func TestWhatClientsMakeGrow(t *testing.T) {
 		!strings.Contains(m.Error.Message, "may have 4096") {
 		t.Errorf("a long uri: %+v", m.Error)
 	}
-	labels := map[string]string{"a": strings.Repeat("b", 4<<10)}
-	why := old.fails("limit_exceeded", "run_start", map[string]any{"job": "work", "labels": labels})
-	if !strings.Contains(why, "4096") {
+	labels := map[string]string{"a": strings.Repeat("b", 17<<10)}
+	why := old.fails("invalid_input", "run_start", map[string]any{"job": "work", "labels": labels})
+	if !strings.Contains(why, "16384") {
 		t.Errorf("long labels: %s", why)
 	}
-	labels["a"] = labels["a"][1:]
+	labels["a"] = labels["a"][2<<10:]
 	if r := old.call("run_start", map[string]any{"job": "work", "labels": labels}); r.IsError {
 		t.Errorf("labels that fit: %+v", r.Meta.Error)
 	}

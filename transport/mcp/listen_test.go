@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -210,20 +209,6 @@ func TestListenToNothing(t *testing.T) {
 		m := c.client.do("subscriptions/listen", map[string]any{"notifications": c.wishes})
 		if code := m.code(t); code != c.code {
 			t.Errorf("%d, want %d", code, c.code)
-		}
-	}
-}
-
-// idle returns when the door watches as many runs, for as many topics.
-func idle(t *testing.T, s *mcp.Server, runs, topics int) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); ; runtime.Gosched() {
-		kept := s.Kept()
-		if kept.Runs == runs && kept.Topics == topics {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("kept are %+v, want %d runs and %d topics", kept, runs, topics)
 		}
 	}
 }

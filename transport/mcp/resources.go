@@ -164,8 +164,7 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 		missing.Message += ": " + e.Message
 		x.Fail(missing)
 	case coded:
-		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message,
-			Data: map[string]any{"uri": uri, "code": e.Code}})
+		caller.Fail(ctx, err)
 	case ctx.Err() == nil:
 		s.config.Log.Error("read resource", zap.String("uri", uri), zap.Error(err))
 		x.Fail(&wire.Error{Code: mcp.INTERNAL_ERROR, Message: sayable(err).Message})

@@ -72,11 +72,7 @@ func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 	properties["result"], _ = json.Marshal(part)
 	whole["properties"], _ = json.Marshal(properties)
 	text, _ := json.Marshal(whole)
-	err := legible(tool, text)
-	if err == nil {
-		_, err = schema.Compile(text)
-	}
-	if err != nil {
+	if _, err := schema.Compile(text); err != nil {
 		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
 	}
 	return text, nil

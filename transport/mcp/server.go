@@ -80,7 +80,7 @@ func New(config Config) *Server {
 		readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
-	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, Info: s.implementation(),
+	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
 		Follow: func(ctx context.Context, id messages.RunID, at messages.Cursor) (messages.State, error) {
 			state, _, err := s.follow(ctx, streamTask, id, at)

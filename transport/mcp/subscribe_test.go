@@ -238,7 +238,6 @@ func TestLegacyTaskStatusIsTold(t *testing.T) {
 		for status := ""; status != "cancelled"; {
 			status = next()
 		}
-		idle(t, s, 0, 0) // a session may make any number of tasks
 		other.do("resources/subscribe", map[string]any{"uri": "notes://x"}).result(t)
 		s.Updated("notes://x")
 		select {

@@ -36,7 +36,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 		var arguments A
 		err := caller.Require(ctx, t.scope())
 		if err == nil {
-			err = readFitting(compiled, rawArguments(req), &arguments)
+			err = readFitting(compiled, objectOf(req.Params.RawArguments), &arguments)
 		}
 		if err != nil {
 			return Failure(err).library(), nil

@@ -96,19 +96,3 @@ func (h *Hub) close(sub *subscriber) {
 	defer h.mu.Unlock()
 	delete(h.all, sub)
 }
-
-// Kept is how much a Hub keeps, which is nothing when everybody has left.
-type Kept struct{ Runs, Topics, Sessions, Subscribers int }
-
-// Kept returns how much the Hub keeps.
-func (h *Hub) Kept() Kept {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	k := Kept{Sessions: len(h.sessions), Subscribers: len(h.all)}
-	for sub := range h.all {
-		sub.mu.Lock()
-		k.Runs, k.Topics = k.Runs+len(sub.follows), k.Topics+len(sub.topics)
-		sub.mu.Unlock()
-	}
-	return k
-}

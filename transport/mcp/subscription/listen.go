@@ -16,20 +16,17 @@ import (
 
 // filter says which changes a client asks for, or gets.
 type filter struct {
-	Tools     bool             `json:"toolsListChanged,omitempty"`
-	Prompts   bool             `json:"promptsListChanged,omitempty"`
-	Resources bool             `json:"resourcesListChanged,omitempty"`
-	URIs      []string         `json:"resourceSubscriptions,omitempty"`
-	Tasks     []messages.RunID `json:"taskIds,omitempty"`
+	mcp.SubscriptionFilter
+	Tasks []messages.RunID `json:"taskIds,omitempty"`
 }
 
 // lists are the notifications of the lists that were asked for.
 func (f filter) lists() []string {
 	var methods []string
 	for method, wanted := range map[string]bool{
-		mcp.MethodNotificationToolsListChanged:     f.Tools,
-		mcp.MethodNotificationPromptsListChanged:   f.Prompts,
-		mcp.MethodNotificationResourcesListChanged: f.Resources,
+		mcp.MethodNotificationToolsListChanged:     f.ToolsListChanged,
+		mcp.MethodNotificationPromptsListChanged:   f.PromptsListChanged,
+		mcp.MethodNotificationResourcesListChanged: f.ResourcesListChanged,
 	} {
 		if wanted {
 			methods = append(methods, method)
@@ -37,8 +34,6 @@ func (f filter) lists() []string {
 	}
 	return methods
 }
-
-func (f filter) empty() bool { return len(f.lists())+len(f.URIs)+len(f.Tasks) == 0 }
 
 // listener is one subscriptions/listen.
 type listener struct {
@@ -63,7 +58,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	case err != nil:
 	case len(f.Tasks) > 0 && !x.Extension(caller.TasksExtension):
 		return nil, caller.NeedsTasks()
-	case len(f.URIs)+len(f.Tasks) > maxTopics:
+	case len(f.ResourceSubscriptions)+len(f.Tasks) > maxTopics:
 		err = tooMany()
 	default:
 		err = caller.Require(ctx, auth.ReadRuns)
@@ -85,7 +80,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 func (l *listener) serve(ctx context.Context, f filter) {
 	established := l.establish(ctx, f)
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
-	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.empty() {
+	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.IsEmpty() && len(established.Tasks) == 0 {
 		return
 	}
 	l.sub.pump(ctx, nil)
@@ -94,13 +89,14 @@ func (l *listener) serve(ctx context.Context, f filter) {
 // establish subscribes to what the caller may see, and returns it: what is somebody else's is left out, like what is
 // not there. It notifies once of each task as it stands, so that nothing is missed between its start and now.
 func (l *listener) establish(ctx context.Context, f filter) filter {
-	out := filter{Tools: f.Tools, Prompts: f.Prompts, Resources: f.Resources}
+	out := f
+	out.ResourceSubscriptions, out.Tasks = nil, nil
 	for _, method := range f.lists() {
 		_ = l.sub.add(topic{method: method}) // there are few
 	}
-	for _, uri := range f.URIs {
+	for _, uri := range f.ResourceSubscriptions {
 		if l.hub.subscribeTo(ctx, l.sub, uri) == nil {
-			out.URIs = append(out.URIs, uri)
+			out.ResourceSubscriptions = append(out.ResourceSubscriptions, uri)
 		}
 	}
 	for _, id := range f.Tasks {

@@ -27,7 +27,6 @@ const (
 type Config struct {
 	Runs  caller.Runs
 	Asker *question.Asker
-	Info  mcp.Implementation
 	// Result is what the call of the run would have been answered.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
 	// Follow tells the run's events past the cursor as progress, and asks the user what the run asks, until it ends.
@@ -73,7 +72,7 @@ func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *
 // Reply answers the exchange with the run as a task, in the form of the client's protocol.
 func (t *Tasks) Reply(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if x.Modern() {
-		x.Reply(createTask{resultTask, map[string]any{mcp.MetaKeyServerInfo: t.config.Info}, t.taskOf(state, x.Elicits())})
+		x.Reply(createTask{"task", t.taskOf(state, x.Elicits())})
 	} else {
 		x.Reply(map[string]any{"task": t.Legacy(state)})
 	}

@@ -12,9 +12,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// resultTask is the type of a result that is a task.
-const resultTask mcp.ResultType = "task"
-
 // task is a run as the tasks extension shows it.
 type task struct {
 	ID      messages.RunID `json:"taskId"`
@@ -29,7 +26,6 @@ type task struct {
 // createTask is the result of a call that became a task.
 type createTask struct {
 	Type mcp.ResultType `json:"resultType"`
-	Meta map[string]any `json:"_meta"` // says which server the result is from
 	task
 }
 

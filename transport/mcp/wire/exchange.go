@@ -113,8 +113,12 @@ func (x *Exchange) Session() *Session { return x.session }
 // HTTP client does not accept event streams.
 func (x *Exchange) Notify(method string, params any) error { return x.notify("", method, params) }
 
-// Reply sets the result that the client gets instead of the one that the handler returns.
-func (x *Exchange) Reply(result any) { x.override.Store(&outcome{result: result}) }
+// Reply sets the result that the client gets instead of the one that the handler returns. It is completed like that of a
+// Method.
+func (x *Exchange) Reply(result any) {
+	o := x.outcomeOf(result, nil)
+	x.override.Store(&o)
+}
 
 // Fail sets the JSON-RPC error that the client gets instead of what the handler returns. Later calls do not replace
 // an error with a Scope.

@@ -60,7 +60,11 @@ func (x *Exchange) callMethod(method Method) outcome {
 			return outcome{fail: fail}
 		}
 	}
-	result, err := method(x.ctx, x)
+	return x.outcomeOf(method(x.ctx, x))
+}
+
+// outcomeOf completes a result that is ours.
+func (x *Exchange) outcomeOf(result any, err error) outcome {
 	if fail, ok := errors.AsType[*Error](err); ok {
 		return outcome{fail: fail}
 	}
