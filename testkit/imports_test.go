@@ -133,8 +133,14 @@ var rules = []rule{{
 	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/command",
-	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/confined", "actors/form", "actors/structured/document"},
+	pkgs:   "actors/schedule",
+	ours:   []string{"messages", "actors"},
+	libs:   []string{"github.com/robfig/cron/v3", "go.uber.org/zap"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
+	pkgs: "actors/command",
+	ours: []string{"messages", "messages/*", "supervision", "actors", "actors/confined", "actors/form", "actors/schedule",
+		"actors/structured/document"},
 	libs:   []string{"github.com/creack/pty", "golang.org/x/sys/windows"},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -390,7 +396,7 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "actors/command", "cmd/internal/*"},
+	ours: []string{"messages", "actors/command", "actors/schedule", "transport/http/client", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/lastword",

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -43,9 +44,9 @@ type Command struct {
 	// Env lists the variables of the program: NAME is the one of this process, and NAME=value is as it says.
 	Env []string `json:"env"`
 	// Timeout bounds an attempt, and Idle a time without output. Zero leaves the node's limit, and none.
-	Timeout Duration `json:"timeout"`
-	Idle    Duration `json:"idle"`
-	Retry   Retry    `json:"retry"`
+	Timeout schedule.Duration `json:"timeout"`
+	Idle    schedule.Duration `json:"idle"`
+	Retry   Retry             `json:"retry"`
 	// Once: the program is never started twice, not even after a crash of this process.
 	Once bool `json:"once"`
 	// Confirm is a question for a person, who says whether the program may start.

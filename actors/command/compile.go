@@ -10,23 +10,10 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages/words"
 )
-
-// Duration is a time such as 90s or 10m.
-type Duration time.Duration
-
-// UnmarshalJSON reads what [time.ParseDuration] does.
-func (d *Duration) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	read, err := time.ParseDuration(text)
-	*d = Duration(read)
-	return err
-}
 
 // Size is a number of bytes such as 8MiB.
 type Size int64
@@ -95,9 +82,9 @@ func (c *Command) compile(at document.Places, place string) (all document.Proble
 	}
 	for _, limit := range []struct {
 		field string
-		d     Duration
+		d     schedule.Duration
 	}{{"timeout", c.Timeout}, {"idle", c.Idle}} {
-		if limit.d < 0 || limit.d > Duration(24*time.Hour) {
+		if limit.d < 0 || limit.d > schedule.Duration(24*time.Hour) {
 			wrong(limit.field, "write a time of at most 24h, such as 10m")
 		}
 	}

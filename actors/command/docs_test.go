@@ -30,7 +30,7 @@ func documented(t *testing.T) map[string]string {
 }
 
 func TestDocumentedFileIsRight(t *testing.T) {
-	file, err := command.Read([]byte(documented(t)["jobs.yaml"]), nil, nil)
+	file, err := command.Read([]byte(documented(t)["jobs.yaml"]), nil)
 	if err != nil || file.Jobs["test"] == nil || len(file.Schedules) != 1 {
 		t.Errorf("%v: %+v", err, file)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/actors/structured/document"
 )
 
@@ -22,25 +23,13 @@ var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(S
 
 // File is what an operator's file says: commands, and when jobs start by themselves.
 type File struct {
-	Jobs      map[string]*Command `json:"jobs"`
-	Schedules []Schedule          `json:"schedules"`
-}
-
-// Schedule says when a job starts by itself. Package actors/schedule reads it.
-type Schedule struct {
-	Name    string          `json:"name"`
-	Job     string          `json:"job"`
-	Input   json.RawMessage `json:"input"`
-	Every   Duration        `json:"every"`
-	Cron    string          `json:"cron"`
-	Zone    string          `json:"zone"`
-	Overlap string          `json:"overlap"`
-	Missed  string          `json:"missed"`
+	Jobs      map[string]*Command
+	Schedules []schedule.Schedule
 }
 
 // Read reads an operator's file, which is YAML. Its error is all that is wrong with it, each with line and column. taken
 // are the names of the node's other jobs.
-func Read(text []byte, taken []string, check func(Schedule) error) (*File, error) {
+func Read(text []byte, taken []string) (*File, error) {
 	value, at, err := document.Read(text, fileForm())
 	wrong, _ := errors.AsType[document.Problems](err)
 	if value == nil {
@@ -57,7 +46,7 @@ func Read(text []byte, taken []string, check func(Schedule) error) (*File, error
 	if err != nil {
 		return nil, append(wrong, document.Problem{Problem: err.Error()}).Err()
 	}
-	file := &File{Jobs: map[string]*Command{}, Schedules: make([]Schedule, len(parts.Schedules))}
+	file := &File{Jobs: map[string]*Command{}, Schedules: make([]schedule.Schedule, len(parts.Schedules))}
 	for _, name := range slices.Sorted(maps.Keys(parts.Jobs)) {
 		c, place := &Command{}, document.Below("jobs", name)
 		file.Jobs[name] = c
@@ -74,7 +63,7 @@ func Read(text []byte, taken []string, check func(Schedule) error) (*File, error
 	for i, one := range parts.Schedules {
 		_ = json.Unmarshal(one, &file.Schedules[i]) // the form has said why
 	}
-	wrong = append(wrong, file.checkSchedules(at, taken, check)...)
+	wrong = append(wrong, file.checkSchedules(at, taken)...)
 	return file, wrong.Err()
 }
 
@@ -85,9 +74,10 @@ func within(wrong document.Problems, place string) bool {
 	})
 }
 
-func (f *File) checkSchedules(at document.Places, taken []string, check func(Schedule) error) (wrong document.Problems) {
+func (f *File) checkSchedules(at document.Places, taken []string) (wrong document.Problems) {
 	seen := map[string]bool{}
-	for i, s := range f.Schedules {
+	for i := range f.Schedules {
+		s := &f.Schedules[i]
 		place := fmt.Sprintf("schedules.%d", i)
 		switch c := f.Jobs[s.Job]; {
 		case seen[s.Name]:
@@ -99,10 +89,9 @@ func (f *File) checkSchedules(at document.Places, taken []string, check func(Sch
 				wrong = append(wrong, at.Problem(place+".input", "%v", err))
 			}
 		}
-		if seen[s.Name] = true; check != nil {
-			if err := check(s); err != nil {
-				wrong = append(wrong, at.Problem(place, "%v", err))
-			}
+		seen[s.Name] = true
+		if err := s.Check(); err != nil {
+			wrong = append(wrong, at.Problem(place, "%v", err))
 		}
 	}
 	return wrong

@@ -23,7 +23,7 @@ func (h *Options) readJobs() error {
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the jobs in %s: %v", h.jobsFile, exit.Reason(err))}
 	}
-	if h.file, err = command.Read(text, taken, nil); err == nil {
+	if h.file, err = command.Read(text, taken); err == nil {
 		return nil
 	}
 	var lines []string

@@ -40,6 +40,8 @@ type Server struct {
 	Log      *zap.Logger
 	options  *Options
 	store    *store.Store
+	// stopClock stops the schedules.
+	stopClock func()
 	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
 	WaitForAnswers func(ctx context.Context)
 }
@@ -71,6 +73,10 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	h.box = box
 	config := h.systemConfig()
 	config.Log = log
+	clock := h.newClock(log)
+	if clock != nil {
+		config.Jobs = append(config.Jobs, clock.Define())
+	}
 	kept, err := h.Store.Open(ctx, h.Env(), h.Secrets, log, h.retention)
 	if err != nil {
 		box.Close()
@@ -83,7 +89,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	if kept.Journal != nil {
 		config.Journal, config.HandOver = kept.Journal, true
 	}
-	inside := &Server{Log: log, options: h, store: kept}
+	inside := &Server{Log: log, options: h, store: kept, stopClock: func() {}}
 	if h.HTTP {
 		inside.Metrics = h.newObserver(func() actors.Stats { return inside.system.Stats() },
 			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
@@ -102,6 +108,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	if err := inside.addJobs(); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
+	inside.stopClock = startClock(clock)
 	return inside, nil
 }
 
@@ -150,6 +157,7 @@ func (i *Server) addTools() error {
 // Close takes no more runs. It waits for the others until ctx is done, the time to drain is over, or all that are
 // left wait for answers, which nobody can give any more. Then it ends them, the streams and the connections.
 func (i *Server) Close(ctx context.Context) error {
+	i.stopClock()
 	drained, end := context.WithCancel(ctx)
 	i.endWhenStuck(drained, end, false)
 	err := i.system.Close(drained)

@@ -1,0 +1,116 @@
+package schedule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Duration is a time such as 90s or 10m.
+type Duration time.Duration
+
+// UnmarshalJSON reads what [time.ParseDuration] does.
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	read, err := time.ParseDuration(text)
+	*d = Duration(read)
+	return err
+}
+
+// What happens when the run before has not ended, and with times at which no node ran.
+const (
+	Skip  = "skip"
+	Queue = "queue"
+	Once  = "once"
+	Never = "never"
+)
+
+// Schedule says when a job starts by itself.
+type Schedule struct {
+	Name  string          `json:"name"`
+	Job   string          `json:"job"`
+	Input json.RawMessage `json:"input"`
+	// Principal owns the schedule and its runs.
+	Principal string `json:"principal"`
+	// Every is the time from one start to the next. Cron has five fields, or is a word such as @daily.
+	Every Duration `json:"every"`
+	Cron  string   `json:"cron"`
+	// Zone is the time zone of Cron; UTC if empty.
+	Zone    string `json:"zone"`
+	Overlap string `json:"overlap"` // Skip if empty
+	Missed  string `json:"missed"`  // Never if empty
+
+	times cron.Schedule
+}
+
+// shortest is the least time from one start to the next.
+const shortest = time.Second
+
+// Check reads the times. Its error says what is wrong with them.
+func (s *Schedule) Check() error {
+	switch {
+	case (s.Every != 0) == (s.Cron != ""):
+		return errors.New("give one of every and cron")
+	case s.Every != 0 && time.Duration(s.Every) < shortest:
+		return fmt.Errorf("every must be at least %v", shortest)
+	case s.Every != 0 && s.Zone != "":
+		return errors.New("zone goes with cron")
+	case s.Every != 0:
+		s.times = every(s.Every)
+		return nil
+	case strings.HasPrefix(s.Cron, "@every"), strings.Contains(s.Cron, "TZ="):
+		return errors.New("write every or zone in place of this cron")
+	}
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return fmt.Errorf("there is no time zone %q: write one such as Europe/Berlin", s.Zone)
+	}
+	read, err := cron.ParseStandard(s.Cron)
+	if err != nil {
+		return fmt.Errorf("%q is no time: %w", s.Cron, err)
+	}
+	spec := read.(*cron.SpecSchedule) // all but @every is one
+	spec.Location = zone
+	if spec.Next(time.Now()).IsZero() {
+		return fmt.Errorf("%q never comes", s.Cron)
+	}
+	s.times = spec
+	return nil
+}
+
+// every are the multiples of a time, so that all nodes have the same.
+type every time.Duration
+
+func (e every) Next(t time.Time) time.Time {
+	return t.Truncate(time.Duration(e)).Add(time.Duration(e))
+}
+
+// mostMissed bounds how many times are counted to find the last that was missed.
+const mostMissed = 1_000_000
+
+// missed returns the last of the times after from, up to now; zero if there is none.
+func (s *Schedule) missed(from, now time.Time) (last time.Time) {
+	for range mostMissed {
+		next := s.times.Next(from)
+		if next.IsZero() || next.After(now) {
+			break
+		}
+		last, from = next, next
+	}
+	return last
+}
+
+// when says the times in words.
+func (s *Schedule) when() string {
+	if s.Every != 0 {
+		return "every " + time.Duration(s.Every).String()
+	}
+	return strings.TrimSpace(s.Cron + " " + s.Zone)
+}

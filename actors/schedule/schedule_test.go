@@ -1,0 +1,235 @@
+package schedule_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/schedule"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// store is what all nodes share: marks, and runs by their keys.
+type store struct {
+	mu    sync.Mutex
+	marks []byte
+	keys  []string
+	ended map[messages.RunID]bool
+}
+
+func (s *store) node(t *testing.T, all ...schedule.Schedule) (*schedule.Clock, func()) {
+	t.Helper()
+	for i := range all {
+		if err := all[i].Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &schedule.Clock{Config: schedule.Config{Schedules: all, Log: zap.NewNop(), Submit: s.submit, State: s.state,
+		Load: func(context.Context) (m schedule.Marks, err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.marks != nil {
+				err = json.Unmarshal(s.marks, &m)
+			}
+			return m, err
+		},
+		Save: func(_ context.Context, m schedule.Marks) (err error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.marks, err = json.Marshal(m)
+			return err
+		}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { c.Run(ctx) })
+	return c, func() { cancel(); running.Wait() }
+}
+
+// submit starts a run: one per key.
+func (s *store) submit(_ context.Context, q messages.Request) (messages.RunID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.keys, q.Key) {
+		s.keys = append(s.keys, q.Key)
+	}
+	return messages.RunID(q.Key), nil
+}
+
+func (s *store) state(_ context.Context, id messages.RunID) (messages.State, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil || s.ended[id] {
+		return messages.State{Status: messages.Completed}, nil
+	}
+	return messages.State{Status: messages.Processing}, nil
+}
+
+// times are when runs were started, without what their keys have in common.
+func (s *store) times() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range s.keys {
+		_, at, _ := strings.Cut(key, "it ")
+		all = append(all, strings.TrimPrefix(strings.TrimSuffix(at, ":00Z"), "2000-01-"))
+	}
+	return all
+}
+
+func (s *store) want(t *testing.T, times ...string) {
+	t.Helper()
+	synctest.Wait()
+	if got := s.times(); !slices.Equal(got, times) {
+		t.Errorf("started at %q, not %q", got, times)
+	}
+}
+
+func hourly(change func(*schedule.Schedule)) schedule.Schedule {
+	s := schedule.Schedule{Name: "it", Job: "test", Every: schedule.Duration(time.Hour)}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+// The bubble's time begins at midnight of 2000-01-01, UTC.
+
+func TestEachTimeHasOneRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s store
+		_, stop := s.node(t, hourly(nil))
+		_, stop2 := s.node(t, hourly(nil)) // another node
+		time.Sleep(2*time.Hour + time.Minute)
+		s.want(t, "01T01:00", "01T02:00")
+		stop()
+		stop2()
+		_, stop = s.node(t, hourly(nil)) // at once after that
+		time.Sleep(time.Hour)
+		s.want(t, "01T01:00", "01T02:00", "01T03:00")
+		stop()
+	})
+}
+
+func TestCronHeedsItsZone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s store
+		_, stop := s.node(t, schedule.Schedule{Name: "it", Job: "test", Cron: "30 6 * * 1-5", Zone: "America/New_York"})
+		time.Sleep(4 * 24 * time.Hour) // from a Saturday on
+		s.want(t, "03T11:30", "04T11:30")
+		stop()
+	})
+}
+
+func TestMissedTimesAreStartedAsTold(t *testing.T) {
+	for missed, want := range map[string][]string{
+		schedule.Never: {"01T01:00", "01T06:00"},
+		schedule.Once:  {"01T01:00", "01T05:00", "01T06:00"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var s store
+			it := hourly(func(s *schedule.Schedule) { s.Missed = missed })
+			_, stop := s.node(t, it)
+			time.Sleep(90 * time.Minute)
+			stop()
+			time.Sleep(4 * time.Hour)
+			_, stop = s.node(t, it)
+			time.Sleep(time.Hour)
+			s.want(t, want...)
+			stop()
+		})
+	}
+}
+
+func TestOverlapIsSkippedOrQueued(t *testing.T) {
+	for overlap, want := range map[string][]string{
+		schedule.Skip:  {"01T01:00", "01T05:00"},
+		schedule.Queue: {"01T01:00", "01T04:00"}, // what waited is the last of those that were due
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := store{ended: map[messages.RunID]bool{}}
+			_, stop := s.node(t, hourly(func(s *schedule.Schedule) { s.Overlap = overlap }))
+			time.Sleep(4*time.Hour + 30*time.Minute)
+			s.want(t, "01T01:00")
+			s.mu.Lock()
+			s.ended["schedule it 2000-01-01T01:00:00Z"] = true
+			s.mu.Unlock()
+			time.Sleep(time.Hour)
+			s.want(t, want...)
+			stop()
+		})
+	}
+}
+
+// Callers see to their own schedules, with a job.
+func TestSchedulesArePausedAndRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s store
+		c, stop := s.node(t, hourly(nil), schedule.Schedule{Name: "other", Job: "test", Cron: "@daily", Principal: "ann"})
+		defer stop()
+		system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{c.Define()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer system.Close(context.Background())
+		do := func(input string) (lines []schedule.Line, err error) {
+			id, err := system.Submit(t.Context(), messages.Request{Job: schedule.Name, Input: json.RawMessage(input)})
+			if err != nil {
+				return nil, err
+			}
+			for _, err := range system.Events(t.Context(), id, 0) {
+				if err != nil {
+					return nil, err
+				}
+			}
+			state, err := system.State(t.Context(), id)
+			if state.End.Error != nil {
+				return nil, state.End.Error
+			}
+			return lines, errors.Join(err, json.Unmarshal(state.End.Result, &lines))
+		}
+		if lines, err := do(`{"action":"pause","name":"it"}`); err != nil || len(lines) != 1 || !lines[0].Paused {
+			t.Fatalf("%v: %+v", err, lines)
+		}
+		time.Sleep(2*time.Hour + time.Minute)
+		s.want(t)
+		if lines, err := do(`{"action":"run","name":"it"}`); err != nil || lines[0].Run == "" || len(s.times()) != 1 {
+			t.Errorf("%v: %+v", err, lines)
+		}
+		if lines, err := do(`{"action":"resume","name":"it"}`); err != nil || lines[0].Paused || !lines[0].Next.Equal(time.Now().Truncate(time.Hour).Add(time.Hour)) {
+			t.Errorf("%v: %+v", err, lines)
+		}
+		if lines, err := do(`{"action":"ls"}`); err != nil || len(lines) != 1 || lines[0].When != "every 1h0m0s" {
+			t.Errorf("%v: %+v", err, lines)
+		}
+		if _, err := do(`{"action":"pause","name":"other"}`); messages.CodeOf(err) != messages.CauseInvalidInput {
+			t.Errorf("another's schedule was paused: %v", err)
+		}
+		time.Sleep(time.Hour)
+		if got := s.times(); len(got) != 2 {
+			t.Errorf("started at %q", got)
+		}
+	})
+}
+
+func TestWrongTimesAreRefused(t *testing.T) {
+	for want, s := range map[string]schedule.Schedule{
+		"one of every and cron": {},
+		"at least 1s":           {Every: 1},
+		"no time zone":          {Cron: "@daily", Zone: "Mars/Olympus"},
+		"is no time":            {Cron: "6 o'clock"},
+		"never comes":           {Cron: "0 0 30 2 *"},
+		"in place of this cron": {Cron: "@every 5m"},
+	} {
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
