@@ -29,8 +29,9 @@ type Hub struct {
 	config Config
 	runs   caller.Runs
 
+	changes []Changes
+
 	mu       sync.Mutex
-	changes  []Changes
 	all      map[*subscriber]struct{}
 	sessions map[*wire.Session]*subscriber
 }
@@ -67,10 +68,7 @@ func (h *Hub) mark(t topic) {
 func (h *Hub) Started(run messages.State) {
 	for _, sub := range h.subscribers() {
 		if run.Queued != nil && sub.owner == run.Queued.Principal {
-			for _, a := range run.Artifacts {
-				sub.wrote(run, a)
-			}
-			sub.follow(run)
+			sub.followFiles(run)
 		}
 	}
 }
@@ -81,10 +79,11 @@ func (h *Hub) subscribers() []*subscriber {
 	return slices.Collect(maps.Keys(h.all))
 }
 
-// newSubscriber returns a subscriber of the owner's, who is told by tell. Under mu.
-func (h *Hub) newSubscriber(owner string, tell func(context.Context, topic)) *subscriber {
-	sub := &subscriber{hub: h, owner: owner, tell: tell, topics: map[topic]struct{}{},
-		follows: map[messages.RunID]context.CancelFunc{}, bell: make(chan struct{}, 1)}
+// newSubscriber returns a subscriber of the owner's, who is told by tell until ctx is done. Under mu.
+func (h *Hub) newSubscriber(ctx context.Context, owner string, tell func(context.Context, topic)) *subscriber {
+	sub := &subscriber{hub: h, owner: owner, tell: tell, topics: map[topic]context.CancelFunc{},
+		files: map[messages.RunID]bool{}, bell: make(chan struct{}, 1)}
+	sub.ctx, sub.end = context.WithCancel(ctx)
 	h.all[sub] = struct{}{}
 	return sub
 }

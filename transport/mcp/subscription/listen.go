@@ -69,7 +69,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	l := &listener{hub: h, x: x, meta: map[string]any{mcp.MetaKeySubscriptionID: x.ID()}, elicits: x.Elicits(),
 		shown: map[messages.RunID]string{}}
 	h.mu.Lock()
-	l.sub = h.newSubscriber(auth.From(ctx).Name, l.tell)
+	l.sub = h.newSubscriber(ctx, auth.From(ctx).Name, l.tell)
 	h.mu.Unlock()
 	defer h.close(l.sub)
 	l.serve(ctx, p.Notifications)
@@ -83,7 +83,7 @@ func (l *listener) serve(ctx context.Context, f filter) {
 	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.IsEmpty() && len(established.Tasks) == 0 {
 		return
 	}
-	l.sub.pump(ctx, nil)
+	l.sub.pump(nil)
 }
 
 // establish subscribes to what the caller may see, and returns it: what is somebody else's is left out, like what is
@@ -92,7 +92,7 @@ func (l *listener) establish(ctx context.Context, f filter) filter {
 	out := f
 	out.ResourceSubscriptions, out.Tasks = nil, nil
 	for _, method := range f.lists() {
-		_ = l.sub.add(topic{method: method}) // there are few
+		_ = l.sub.add(topic{method: method}, nil) // there are few
 	}
 	for _, uri := range f.ResourceSubscriptions {
 		if l.hub.subscribeTo(ctx, l.sub, uri) == nil {

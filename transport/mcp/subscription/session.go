@@ -81,7 +81,7 @@ func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) erro
 		return messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
 	}
 	if t.run == "" {
-		return sub.add(t)
+		return sub.add(t, nil)
 	}
 	return h.subscribeToRun(ctx, sub, t)
 }
@@ -89,10 +89,7 @@ func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) erro
 func (h *Hub) subscribeToRun(ctx context.Context, sub *subscriber, t topic) error {
 	state, err := h.runs.Own(ctx, t.run)
 	if err == nil {
-		err = sub.add(t)
-	}
-	if err == nil {
-		sub.follow(state)
+		err = sub.add(t, &state)
 	}
 	return err
 }
@@ -101,7 +98,7 @@ func (h *Hub) subscribeToRun(ctx context.Context, sub *subscriber, t topic) erro
 // what is not listed here is not begun.
 func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []topic) (err error) {
 	for _, t := range topics {
-		err = errors.Join(err, sub.add(t))
+		err = errors.Join(err, sub.add(t, nil))
 	}
 	var active []messages.Summary
 	if err == nil {
@@ -127,11 +124,11 @@ func (h *Hub) session(ctx context.Context, session *wire.Session) *subscriber {
 	if sub := h.sessions[session]; sub != nil {
 		return sub
 	}
-	sub := h.newSubscriber(auth.From(ctx).Name, nil)
+	sub := h.newSubscriber(context.Background(), auth.From(ctx).Name, nil)
 	sub.tell = func(ctx context.Context, t topic) { h.tellSession(ctx, session, sub, t) }
 	h.sessions[session] = sub
 	go func() {
-		sub.pump(context.Background(), session.Done())
+		sub.pump(session.Done())
 		h.endSession(session, sub)
 	}()
 	return sub
@@ -167,7 +164,5 @@ func (h *Hub) ReportTask(ctx context.Context, session *wire.Session, run message
 	if session == nil {
 		return
 	}
-	if sub := h.session(ctx, session); sub.add(topic{run: run.RunID}) == nil {
-		sub.follow(run)
-	}
+	_ = h.session(ctx, session).add(topic{run: run.RunID}, &run)
 }

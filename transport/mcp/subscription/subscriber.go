@@ -23,27 +23,37 @@ func tooMany() error {
 // and keeps what changed, not how often: a client that reads slowly gets fewer, and delays nobody.
 type subscriber struct {
 	hub   *Hub
-	owner string // the principal whose files it may subscribe to
+	owner string          // the principal whose files it may subscribe to
+	ctx   context.Context // ends with its session or stream
+	end   context.CancelFunc
 	// tell blocks while the client reads slowly. It is called by pump alone.
 	tell func(ctx context.Context, t topic)
 	bell chan struct{}
 
 	mu      sync.Mutex
-	closed  bool // its session or stream has ended
-	topics  map[topic]struct{}
-	follows map[messages.RunID]context.CancelFunc
+	topics  map[topic]context.CancelFunc // which ends the following of the topic's run
+	files   map[messages.RunID]bool      // runs that are followed because they may write a file of a topic
 	pending []topic
 }
 
-// add subscribes to the topic.
-func (s *subscriber) add(t topic) error {
+// add subscribes to the topic. It follows the run that makes the topic change, from the State on; nil is none.
+func (s *subscriber) add(t topic, run *messages.State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, there := s.topics[t]; !there && t.method == "" && len(s.topics) >= maxTopics {
+	switch {
+	case s.ctx.Err() != nil || s.topics[t] != nil:
+		return nil
+	case t.method == "" && len(s.topics) >= maxTopics:
 		return tooMany()
 	}
-	if !s.closed {
-		s.topics[t] = struct{}{}
+	ctx, stop := context.WithCancel(s.ctx)
+	s.topics[t] = stop
+	if run != nil {
+		go s.follow(ctx, *run, func(e messages.Event) {
+			if t.changes(e) {
+				s.mark(func(own topic) bool { return own == t })
+			}
+		})
 	}
 	return nil
 }
@@ -53,67 +63,33 @@ func (s *subscriber) remove(topics ...topic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range topics {
-		delete(s.topics, t)
+		if stop := s.topics[t]; stop != nil {
+			stop()
+			delete(s.topics, t)
+		}
 	}
 	s.pending = slices.DeleteFunc(s.pending, func(t topic) bool { return slices.Contains(topics, t) })
-	for id := range s.follows {
-		if !s.needs(id) {
-			s.unfollow(id)
-		}
-	}
-}
-
-// unfollow stops to follow the run. Under mu.
-func (s *subscriber) unfollow(id messages.RunID) {
-	if stop := s.follows[id]; stop != nil {
-		stop()
-		delete(s.follows, id)
-	}
-}
-
-// needs reports whether a topic changes with the run. Under mu.
-func (s *subscriber) needs(id messages.RunID) bool {
-	for t := range s.topics {
-		if t.run == id || t.path != "" {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *subscriber) close() {
+	s.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
 	clear(s.topics)
-	for id := range s.follows {
-		s.unfollow(id)
-	}
 }
 
-// follow marks what changes with the run, from its State on, until it ends or no topic needs it.
-func (s *subscriber) follow(run messages.State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if run.Status.IsEnded() || s.closed || s.follows[run.RunID] != nil || !s.needs(run.RunID) {
-		return
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	s.follows[run.RunID] = stop
-	go s.read(ctx, run)
-}
-
-// read tells what the run's events change. What cannot be read now, as with too many readers, is tried again.
-func (s *subscriber) read(ctx context.Context, run messages.State) {
-	after := run.Seq
-	for ctx.Err() == nil {
+// follow gives the milestones of the run, from its State on, until it ends or ctx is done. What cannot be read now, as
+// with too many readers, is tried again.
+func (s *subscriber) follow(ctx context.Context, run messages.State, took func(messages.Event)) {
+	for after := run.Seq; ctx.Err() == nil && !run.Status.IsEnded(); {
 		var failed error
 		for e, err := range s.hub.runs.Events(ctx, run.RunID, after) {
 			if failed = err; err != nil {
 				break
 			}
-			after = e.Seq
-			s.took(run, e)
+			if after = e.Seq; !e.IsDelta() {
+				took(e)
+			}
 			if e.IsTerminal() {
 				return
 			}
@@ -130,21 +106,31 @@ func (s *subscriber) read(ctx context.Context, run messages.State) {
 	}
 }
 
-// took marks what the event changes. With the terminal nobody follows the run any more: whoever subscribes later, with
-// a State from before, follows it again.
-func (s *subscriber) took(run messages.State, e messages.Event) {
-	if e.IsDelta() {
+// followFiles follows a run of the owner's that may write files of its topics.
+func (s *subscriber) followFiles(run messages.State) {
+	for _, a := range run.Artifacts {
+		s.wrote(run, a)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wanted := false
+	for t := range s.topics {
+		wanted = wanted || t.path != ""
+	}
+	if !wanted || s.files[run.RunID] {
 		return
 	}
-	if e.IsTerminal() {
+	s.files[run.RunID] = true
+	go func() {
+		s.follow(s.ctx, run, func(e messages.Event) {
+			if written, ok := e.Body.(messages.ArtifactWritten); ok {
+				s.wrote(run, written.Artifact)
+			}
+		})
 		s.mu.Lock()
-		s.unfollow(e.RunID)
-		s.mu.Unlock()
-	}
-	s.mark(func(t topic) bool { return t.run == e.RunID && t.changes(e) })
-	if written, ok := e.Body.(messages.ArtifactWritten); ok {
-		s.wrote(run, written.Artifact)
-	}
+		defer s.mu.Unlock()
+		delete(s.files, run.RunID)
+	}()
 }
 
 // wrote marks the files that the run has written as the artifact.
@@ -179,18 +165,18 @@ func (s *subscriber) next() (topic, bool) {
 	return t, true
 }
 
-// pump tells what is marked until ctx is done, or done is closed.
-func (s *subscriber) pump(ctx context.Context, done <-chan struct{}) {
-	for ctx.Err() == nil {
+// pump tells what is marked until the subscriber ends, or done is closed.
+func (s *subscriber) pump(done <-chan struct{}) {
+	for s.ctx.Err() == nil {
 		if t, ok := s.next(); ok {
-			s.tell(ctx, t)
+			s.tell(s.ctx, t)
 			continue
 		}
 		select {
 		case <-s.bell:
 		case <-done:
 			return
-		case <-ctx.Done():
+		case <-s.ctx.Done():
 		}
 	}
 }

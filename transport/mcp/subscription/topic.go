@@ -45,17 +45,11 @@ type Changes struct {
 	File func(run messages.State, artifact messages.Artifact) string
 }
 
-// Add notifies subscribers of the resources when runs change them.
-func (h *Hub) Add(c Changes) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.changes = append(h.changes, c)
-}
+// Add notifies subscribers of the resources when runs change them. It is called before there are any.
+func (h *Hub) Add(c Changes) { h.changes = append(h.changes, c) }
 
 // topicOf returns the topic of a resource; false for a URI that names nothing of a run.
 func (h *Hub) topicOf(uri string) (topic, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for _, c := range h.changes {
 		if c.Artifact == nil {
 			continue
@@ -69,8 +63,6 @@ func (h *Hub) topicOf(uri string) (topic, bool) {
 
 // filesOf are the topics of a resource that is a file below the caller's folder.
 func (h *Hub) filesOf(uri string) []topic {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var topics []topic
 	for _, c := range h.changes {
 		if c.Files == nil {
@@ -85,8 +77,6 @@ func (h *Hub) filesOf(uri string) []topic {
 
 // pathsOf are the files that the run wrote as the artifact.
 func (h *Hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var paths []string
 	for _, c := range h.changes {
 		if c.File == nil {
