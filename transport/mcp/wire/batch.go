@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"sync"
 	"unicode/utf8"
 
@@ -51,14 +50,6 @@ func (s *Session) read(text []byte) (m message, fail *Error) {
 	return m, nil
 }
 
-// key returns the request's key in the table. A batch's key is not JSON, so that it equals no id.
-func (s *Server) key(m message) string {
-	if m.batch != nil {
-		return "batch-" + strconv.FormatUint(s.requests.Add(1), 10)
-	}
-	return string(m.id)
-}
-
 // runBatch runs all requests of the batch at the same time and returns their answers in the order of the requests.
 func (x *Exchange) runBatch() outcome {
 	answers := make([][]byte, len(x.msg.batch))
@@ -66,7 +57,7 @@ func (x *Exchange) runBatch() outcome {
 	for i, request := range x.msg.batch {
 		each := x.server.newExchange(x.ctx, request.message, x.session, x.table)
 		out := &batchStream{x: x, each: each, answered: &answers[i]}
-		each.key, each.name, each.out = string(request.id), x.name, out
+		each.out = out
 		if request.fail == nil {
 			request.fail = x.table.add(each, x.server.config.Requests)
 		}

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
@@ -10,7 +11,18 @@ import (
 
 // newExchange returns an exchange whose context has the values of ctx, but ends only by stop.
 func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
-	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil}
+	number := strconv.FormatUint(s.requests.Add(1), 10)
+	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil,
+		key: string(m.id), name: "request-" + number}
+	switch {
+	case table == &s.modern:
+		x.key = x.name // different clients may use the same ids
+	case m.batch != nil:
+		x.key = "batch-" + number // which is not JSON, so that it equals no id
+	}
+	if session != nil {
+		x.name = session.id
+	}
 	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	x.ctx = s.mcp.WithContext(ctx, view{x})

@@ -73,7 +73,6 @@ func (s *Session) take(ctx context.Context, m message) {
 func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	defer s.touch()
 	x := s.server.newExchange(r.Context(), m, s, &s.requestTable)
-	x.key, x.name = s.server.key(m), s.id
 	p := x.respond(w, r)
 	switch err := x.table.add(x, s.server.config.Requests); err {
 	case nil:

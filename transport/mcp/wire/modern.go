@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -29,8 +28,6 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 
 func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message) {
 	x := s.newExchange(r.Context(), m, nil, &s.modern)
-	x.name = "request-" + strconv.FormatUint(s.requests.Add(1), 10)
-	x.key = x.name // different clients may use the same ids
 	p := x.respond(w, r)
 	if err := x.table.add(x, 0); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))

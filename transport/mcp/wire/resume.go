@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -76,16 +75,14 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 		refuse(w, http.StatusBadRequest, nil, errorf(mcp.INVALID_PARAMS, "Last-Event-ID is not one that this server gave"))
 		return
 	}
-	session, table, key := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())), &s.modern, "resumed-"
-	if session == nil {
-		key += strconv.FormatUint(s.requests.Add(1), 10)
-	} else {
+	session, table := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())), &s.modern
+	if session != nil {
 		session.touch()
 		defer session.touch()
-		table, key = &session.requestTable, string(m.id)
+		table = &session.requestTable
 	}
 	x := s.newExchange(r.Context(), m, session, table)
-	x.key, x.name, x.modern = key, key, false
+	x.modern = false
 	p := x.respond(w, r)
 	if err := table.take(x, s.config.Requests); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, err)

@@ -145,12 +145,12 @@ func (c *conn) refuse(id []byte, e *Error) {
 }
 
 func (c *conn) request(m message) {
-	session, name := c.session, c.session.id
+	session := c.session
 	if m.modern() {
-		session, name = nil, "request-"+strconv.FormatUint(c.server.requests.Add(1), 10)
+		session = nil
 	}
 	x := c.server.newExchange(c.ctx, m, session, &c.session.requestTable)
-	x.key, x.name, x.out = c.server.key(m), name, &stdioStream{x: x, lines: c.lines}
+	x.out = &stdioStream{x: x, lines: c.lines}
 	if err := c.enter(x); err != nil {
 		c.refuse(m.id, err)
 		return
