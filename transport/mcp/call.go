@@ -77,7 +77,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 			return result, nil
 		}
 		if task.AskedLegacy(wire.From(ctx), req) {
-			said := sayable(err)
+			said := visibleError(err)
 			caller.Fail(ctx, messages.Errorf(said.Code, "%s", said.Message))
 		}
 		return s.failed(ctx, t.Name, err).library(), nil

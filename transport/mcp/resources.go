@@ -110,7 +110,7 @@ func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (C
 		return Contents{}, err
 	}
 	p.Next.all, p.room, p.whole = false, wholeBytes, true
-	if err := s.turn(ctx, &p, state, 0); err != nil {
+	if err := s.readPage(ctx, &p, state, 0); err != nil {
 		return Contents{}, err
 	}
 	return Contents{MIMEType: "application/x-ndjson", Text: p.lines(),
@@ -167,7 +167,7 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 		caller.Fail(ctx, err)
 	case ctx.Err() == nil:
 		s.config.Log.Error("read resource", zap.String("uri", uri), zap.Error(err))
-		x.Fail(&wire.Error{Code: mcp.INTERNAL_ERROR, Message: sayable(err).Message})
+		x.Fail(&wire.Error{Code: mcp.INTERNAL_ERROR, Message: visibleError(err).Message})
 	}
 }
 

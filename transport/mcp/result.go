@@ -56,7 +56,7 @@ func Text(v any) (string, error) {
 // programs, a RunError, under _meta. It has no structured content: that is what the tool's output schema says, or
 // clients refuse the whole answer. What is not a messages.Error is not for the caller to know.
 func Failure(err error) *Result {
-	said := sayable(err)
+	said := visibleError(err)
 	return &Result{Text: said.Message, IsError: true, Failed: said}
 }
 
@@ -73,8 +73,8 @@ func (s *Server) failed(ctx context.Context, tool string, err error) *Result {
 	return Failure(err)
 }
 
-// sayable is the part of an error that a caller may see.
-func sayable(err error) *RunError {
+// visibleError is the part of an error that a caller may see.
+func visibleError(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
 		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
 	}

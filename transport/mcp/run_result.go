@@ -79,7 +79,7 @@ type RunQuestion struct {
 func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	run := runResult(state)
 	run.Message = nextStep(state)
-	r := &Result{Text: s.say(state), Structured: run,
+	r := &Result{Text: s.textOf(state), Structured: run,
 		IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
 	for _, a := range run.Artifacts[:min(len(run.Artifacts), mostLinks)] {
 		r.Links = append(r.Links, Link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})

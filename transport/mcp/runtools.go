@@ -163,7 +163,7 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error
 	if state.Queued.Mode == messages.Attached { // a run that has the key already may be another
 		go s.endWith(sessionContext{context.WithoutCancel(ctx), session.Done()}, state)
 	}
-	return s.stands(ctx, state), nil
+	return s.runState(ctx, state), nil
 }
 
 type runArguments struct {
@@ -171,19 +171,19 @@ type runArguments struct {
 }
 
 func (s *Server) runGet(ctx context.Context, a runArguments) (*Result, error) {
-	return s.tell(ctx, a.RunID)
+	return s.runStateOf(ctx, a.RunID)
 }
 
-func (s *Server) tell(ctx context.Context, id messages.RunID) (*Result, error) {
+func (s *Server) runStateOf(ctx context.Context, id messages.RunID) (*Result, error) {
 	state, err := s.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return s.stands(ctx, state), nil
+	return s.runState(ctx, state), nil
 }
 
-// stands says where the run stands. That it failed, however quickly, is not a failure to say so.
-func (s *Server) stands(ctx context.Context, state messages.State) *Result {
+// runState says where the run stands. That it failed, however quickly, is not a failure to say so.
+func (s *Server) runState(ctx context.Context, state messages.State) *Result {
 	result := s.Result(ctx, state)
 	result.IsError = false
 	return result
@@ -198,7 +198,7 @@ func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*Result, err
 	if err := s.runs.Cancel(ctx, a.RunID, a.Reason); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, a.RunID)
+	return s.runStateOf(ctx, a.RunID)
 }
 
 type answerArguments struct {
@@ -217,7 +217,7 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, a.RunID)
+	return s.runStateOf(ctx, a.RunID)
 }
 
 func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -30,7 +30,7 @@ func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, err
 	if p.most, p.deltas = a.Max, a.Deltas; a.Max > 0 {
 		p.room = longPageBytes
 	}
-	if err := s.turn(ctx, &p, state, milliseconds(a.Wait)); err != nil {
+	if err := s.readPage(ctx, &p, state, milliseconds(a.Wait)); err != nil {
 		return nil, err
 	}
 	return Structured(p)
@@ -79,7 +79,7 @@ func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	after, err := positionOf(a.RunID, a.After)
+	after, err := parsePageCursor(a.RunID, a.After)
 	if err == nil {
 		err = checkCursor(state, after.Seq)
 	}

@@ -41,7 +41,7 @@ func (s *Session) read(text []byte) (m message, fail *Error) {
 		if fail == nil && (one.method == methodInitialize || one.modern()) {
 			fail = errorf(mcp.INVALID_REQUEST, "%s cannot be part of a batch: send it alone", one.method)
 		}
-		if fail == nil && !one.asks() {
+		if fail == nil && !one.wantsAnswer() {
 			m.others = append(m.others, one)
 			continue
 		}

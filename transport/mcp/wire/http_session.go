@@ -48,10 +48,10 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 // post handles a message of the session.
 func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
 	s.touch()
-	for _, aside := range m.asides() {
-		s.take(r.Context(), aside)
+	for _, one := range m.unanswered() {
+		s.take(r.Context(), one)
 	}
-	if !m.asks() {
+	if !m.wantsAnswer() {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

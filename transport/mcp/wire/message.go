@@ -37,12 +37,12 @@ func (m *message) goesOn() bool { return m.text == nil && m.batch == nil }
 func (m *message) answer() bool       { return m.method == "" }
 func (m *message) notification() bool { return m.method != "" && m.id == nil }
 
-// asks reports whether the message gets an answer.
-func (m *message) asks() bool { return m.batch != nil || m.method != "" && m.id != nil }
+// wantsAnswer reports whether the message gets an answer.
+func (m *message) wantsAnswer() bool { return m.batch != nil || m.method != "" && m.id != nil }
 
-// asides are the notifications and answers in the message.
-func (m *message) asides() []message {
-	if m.asks() || m.others != nil {
+// unanswered are the notifications and answers in the message.
+func (m *message) unanswered() []message {
+	if m.wantsAnswer() || m.others != nil {
 		return m.others
 	}
 	return []message{*m}

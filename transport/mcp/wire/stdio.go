@@ -116,10 +116,10 @@ func (c *conn) take(line []byte) {
 		c.refuse(m.id, fail)
 		return
 	}
-	for _, aside := range m.asides() {
-		c.takeOther(aside)
+	for _, one := range m.unanswered() {
+		c.takeOther(one)
 	}
-	if m.asks() {
+	if m.wantsAnswer() {
 		c.request(m)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// position is where a reader of pages is in a run's log. As text it is a number where that is enough, else a cursor,
+// pageCursor is where a reader of pages is in a run's log. As text it is a number where that is enough, else a cursor,
 // "!" for all, and "@" with the part.
-type position struct {
+type pageCursor struct {
 	messages.Cursor
 	// all says that the reader has every delta of the run up to here: what closes a text does not repeat it.
 	all bool
@@ -18,8 +18,8 @@ type position struct {
 	part int
 }
 
-// positionOf reads a position, as a number or a text in JSON. Errors: invalid_input.
-func positionOf(run messages.RunID, raw json.RawMessage) (p position, err error) {
+// parsePageCursor reads a cursor that came as a number or a text in JSON. Errors: invalid_input.
+func parsePageCursor(run messages.RunID, raw json.RawMessage) (p pageCursor, err error) {
 	text := string(raw)
 	if len(raw) > 0 && raw[0] == '"' {
 		_ = json.Unmarshal(raw, &text) // it came as JSON
@@ -38,7 +38,7 @@ func positionOf(run messages.RunID, raw json.RawMessage) (p position, err error)
 }
 
 // MarshalJSON writes a number where that is enough.
-func (p position) MarshalJSON() ([]byte, error) {
+func (p pageCursor) MarshalJSON() ([]byte, error) {
 	text := p.Append(nil)
 	if p.all && p.Seq > 0 {
 		text = append(text, '!')

@@ -24,8 +24,8 @@ type page struct {
 	RunID  messages.RunID    `json:"run_id"`
 	Events []json.RawMessage `json:"events"`
 	// Next is the cursor to go on from.
-	Next   position  `json:"next"`
-	Status RunStatus `json:"status"`
+	Next   pageCursor `json:"next"`
+	Status RunStatus  `json:"status"`
 	// Done says that there will be no more events.
 	Done bool `json:"done"`
 
@@ -36,13 +36,13 @@ type page struct {
 	at            messages.Cursor // of what was looked at, which may not be in the page
 }
 
-// newPage returns an empty page after the position. Errors: invalid_input; reset if no reader of the run can be there.
+// newPage returns an empty page after the cursor. Errors: invalid_input; reset if no reader of the run can be there.
 func newPage(state messages.State, after json.RawMessage) (page, error) {
-	next, err := positionOf(state.RunID, after)
+	next, err := parsePageCursor(state.RunID, after)
 	if err == nil {
 		err = checkCursor(state, next.Seq)
 	}
-	at, _ := positionOf(state.RunID, after) // they share nothing
+	at, _ := parsePageCursor(state.RunID, after) // they share nothing
 	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: next, at: at.Cursor, room: pageBytes}, err
 }
 
@@ -60,9 +60,9 @@ func checkCursor(state messages.State, after uint64) error {
 	return nil
 }
 
-// turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long
+// readPage fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long
 // as wait.
-func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
+func (s *Server) readPage(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
 	ended := state.Status.IsEnded()
 	if ended || p.Next.Seq < state.Seq {
 		if err := s.fill(ctx, p, state, state.Seq); err != nil {

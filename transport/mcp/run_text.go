@@ -12,15 +12,15 @@ import (
 // toolLabel is the label of a run that says which tool started it.
 const toolLabel = "mcp.tool"
 
-// say says for people and models how the run stands, and what to do next.
-func (s *Server) say(state messages.State) string {
+// textOf tells people and models how the run stands, and what to do next.
+func (s *Server) textOf(state messages.State) string {
 	if t := s.toolOf(state); t != nil && t.about.Say != nil && state.Status.IsEnded() {
 		return t.about.Say(state)
 	}
 	if state.Status != messages.Completed {
 		return sentence(state)
 	}
-	if text := spoken(state); text != "" {
+	if text := lastText(state); text != "" {
 		return text
 	}
 	text := sentence(state)
@@ -120,8 +120,8 @@ func asking(state messages.State) string {
 	return strings.Join(all, "\n")
 }
 
-// spoken is the run's answer where it said one: of its texts the last that was closed, else the longest.
-func spoken(state messages.State) string {
+// lastText is the run's answer where it said one: of its texts the last that was closed, else the longest.
+func lastText(state messages.State) string {
 	var answer messages.Stream
 	for _, stream := range state.Streams {
 		if stream.Thought || answer.Closed && !stream.Closed {

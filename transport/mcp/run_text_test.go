@@ -24,7 +24,7 @@ func TestWhatARunHasSaid(t *testing.T) {
 		if err := json.Unmarshal([]byte(streams), &state.Streams); err != nil {
 			t.Fatal(err)
 		}
-		if got := spoken(state); got != want {
+		if got := lastText(state); got != want {
 			t.Errorf("%s: %q, want %q", streams, got, want)
 		}
 	}
