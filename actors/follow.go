@@ -76,13 +76,8 @@ const passedOver = 256
 
 func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 	defer context.AfterFunc(ctx, func() { notify(f.wake) })()
-	if f.want.Snapshot != nil {
-		state, err := f.system.State(ctx, id)
-		if err != nil {
-			return err
-		}
-		f.want.Snapshot(state)
-		f.want.After = state.Seq
+	if err := f.snapshot(ctx, id); err != nil {
+		return err
 	}
 	f.add(id, f.want.After)
 	reading, cancelled := ctx, ctx.Err() != nil
@@ -110,6 +105,22 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 			return err
 		}
 	}
+}
+
+// snapshot gives the State that the events go on from, if the reader wants it. It is not inlined: the stack of a reader
+// that waits keeps no room for the State.
+//
+//go:noinline
+func (f *follower) snapshot(ctx context.Context, id messages.RunID) error {
+	if f.want.Snapshot == nil {
+		return nil
+	}
+	state, err := f.system.State(ctx, id)
+	if err == nil {
+		f.want.Snapshot(state)
+		f.want.After = state.Seq
+	}
+	return err
 }
 
 func (f *follower) add(id messages.RunID, after uint64) *cursor {

@@ -17,6 +17,8 @@ type Out interface {
 	Flush() error
 	// lock is held while a Reader writes.
 	lock() *sync.Mutex
+	// drains reports whether the reading ends with ErrDraining when the server stops.
+	drains() bool
 }
 
 // Reader writes the events of a run. Its methods are called one at a time, and what they write is flushed.
@@ -38,6 +40,9 @@ func (d *Door) Follow(ctx context.Context, out Out, id messages.RunID, follow me
 	defer d.Enter()()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if out.drains() {
+		defer d.onDrain(ctx, func() { cancel(ErrDraining) })()
+	}
 	h := d.Heartbeats(out, r.Beat, cancel)
 	defer h.Stop()
 	if snapshot := follow.Snapshot; snapshot != nil {
@@ -150,14 +155,6 @@ func (h *Heartbeats) Stop() {
 	defer h.mu.Unlock()
 	h.over = true
 	h.timer.Stop()
-}
-
-// UntilDrain returns a context that ends with ErrDraining when the server of the request stops. The caller must call
-// stop at the end.
-func (d *Door) UntilDrain(ctx context.Context) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	forget := d.onDrain(ctx, func() { cancel(ErrDraining) })
-	return ctx, func() { forget(); cancel(nil) }
 }
 
 // onDrain calls f when the server of the request stops, unless the returned function is called before. One goroutine

@@ -88,7 +88,7 @@ func Accepts(field string, types ...string) (string, error) {
 
 // Read returns the body of a request. Errors: too_large, bad_request.
 func Read(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
+	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
 	body, err := readAll(r)

@@ -8,6 +8,9 @@ import (
 
 // Stream writes an HTTP answer that has no length: frames as they come. [Heartbeats] keep it open.
 type Stream struct {
+	// UntilDrain says that what is followed ends when the server stops: its client can come back.
+	UntilDrain bool
+
 	door        *Door
 	w           http.ResponseWriter
 	contentType string
@@ -113,6 +116,7 @@ func (s *Stream) Flush() error {
 func (s *Stream) Break() { panic(http.ErrAbortHandler) }
 
 func (s *Stream) lock() *sync.Mutex { return &s.mu }
+func (s *Stream) drains() bool      { return s.UntilDrain }
 
 // Unbuffered is where a run is written at once, without a Flush.
 type Unbuffered struct{ mu sync.Mutex }

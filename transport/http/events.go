@@ -44,7 +44,9 @@ func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
 		}
 	}
 	at, err := messages.ParseCursors(id, cursor)
-	f.After, f.Cursors = at[id].Seq, at
+	if f.After = at[id].Seq; len(at) > 1 || !at.Plain() {
+		f.Cursors = at
+	}
 	return f, err
 }
 

@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 
@@ -57,12 +58,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		auth.Refuse(w, err)
 		return
 	}
+	var stream func()
+	r = r.WithContext(context.WithValue(r.Context(), streamKey{}, &stream)) // the server's own request must keep its body
 	if r.Body != nil {
-		r = r.WithContext(r.Context()) // the server's own request must keep its body
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	s.mux.ServeHTTP(w, r)
+	if s.mux.ServeHTTP(w, r); stream != nil {
+		stream()
+	}
 }
+
+// streamKey is where an operation leaves the stream that answers, which holds no stack of the API's framework then.
+type streamKey struct{}
 
 // acceptable refuses a request that accepts nothing of what its path answers. A file is of any type.
 func acceptable(pattern string, r *http.Request) error {

@@ -14,19 +14,19 @@ import (
 // retry is how long a browser waits before it comes back, in milliseconds.
 const retry = "1000"
 
-// stream writes a run's events as they come, until the terminal. What it began to write it ends with the terminal, with a
-// problem or draining event, or by breaking the connection.
+// stream answers with a run's events as they come, until the terminal. What it began to write it ends with the terminal,
+// with a problem or draining event, or by breaking the connection.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow) {
-	ctx, stop := s.UntilDrain(r.Context())
-	defer stop()
 	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, at: follow.At(id)}
+	out.UntilDrain = true
 	if form == formSSE {
 		_, _ = out.WriteString("retry: " + retry + "\n\n") // Flush fails
 	}
 	if follow.Snapshot != nil {
 		follow.Snapshot = out.snapshot
 	}
-	_ = s.Follow(ctx, out.Stream, id, follow, out) // out has said why
+	ctx := r.Context()                                                                            // without the request, and so without its copies
+	*ctx.Value(streamKey{}).(*func()) = func() { _ = s.Follow(ctx, out.Stream, id, follow, out) } // out has said why
 }
 
 // writer writes the frames of one stream.
