@@ -125,6 +125,7 @@ type Unbuffered struct{ mu sync.Mutex }
 func (*Unbuffered) Flush() error { return nil }
 
 func (u *Unbuffered) lock() *sync.Mutex { return &u.mu }
+func (*Unbuffered) drains() bool        { return false }
 
 // Timed returns a writer to a client that loses its connection if it does not read in time: it would hold its handler
 // for ever.
