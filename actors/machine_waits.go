@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -161,7 +162,7 @@ func (m *machine) wantChild(w *childWanted) {
 	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Peek().Children)+1), name: w.name, task: task,
 		job: w.job, queued: w.queued, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
-	if err := m.record(started, w.job.Name+" started as a child"); err != nil {
+	if err := m.record(started, w.job.Name+" started as "+childName(c.id, c.name)); err != nil {
 		m.childStart(w.reply, childStart{err: err})
 		return
 	}
@@ -228,18 +229,24 @@ func (m *machine) hasUnclaimed(a *attempt) bool {
 	return false
 }
 
-// childEnded says of a child, by the last part of its id, how it ended.
-func childEnded(id messages.RunID, status messages.Status) string {
-	return "child " + string(id[strings.LastIndexByte(string(id), '.')+1:]) + " " + string(status)
+// childEnded says which child ended, and how.
+func childEnded(job string, id messages.RunID, name string, status messages.Status) string {
+	return job + " " + childName(id, name) + " " + string(status)
+}
+
+// childName is what people call the child: its name, or the last part of its id.
+func childName(id messages.RunID, name string) string {
+	return cmp.Or(name, string(id[strings.LastIndexByte(string(id), '.')+1:]))
 }
 
 // childOver records the end of a child, which the child's own log has already.
 func (m *machine) childOver(o *childOver) {
-	if m.children[o.id] == nil {
+	c := m.children[o.id]
+	if c == nil {
 		return
 	}
 	delete(m.children, o.id)
-	_ = m.record(o.event(), childEnded(o.id, o.status))
+	_ = m.record(o.event(), childEnded(c.job.Name, c.id, c.name, o.status))
 	switch p := m.phase.(type) {
 	case settling:
 		m.completed(p.done)

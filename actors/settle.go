@@ -46,7 +46,7 @@ func (s *System) settled(r *activeRun, why error) bool {
 		if !known {
 			return false
 		}
-		_ = r.log.record(time.Now().UTC(), overOf(c.Child, end).event(), childEnded(c.Child, end.Status))
+		_ = r.log.record(time.Now().UTC(), overOf(c.Child, end).event(), childEnded(c.Job, c.Child, c.Name, end.Status))
 	}
 	if !r.log.hasTerminal() && r.log.dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
