@@ -1,6 +1,7 @@
 import { setQuery } from "../router";
 import type { Feed } from "../state/feed";
-import type { Crash, RunTrace } from "../state/trace";
+import type { Child } from "../state/fold";
+import { stepOf, type Crash, type RunTrace } from "../state/trace";
 import { lookOf, Sign, type Look } from "./sign";
 import { clean, cut, plural } from "./text";
 
@@ -18,7 +19,9 @@ const most = 200;
 function RunActor({ feed, run }: { feed: Feed; run: RunTrace }) {
   const s = run.fold.state;
   const left = (task?: string) => s.children.filter((c) => (c.task ?? "") === (task ?? "") || (!task && !s.tasks.some((t) => t.task === c.task)));
-  const children = (task?: string) => left(task).slice(0, most).map((c) => {
+  const begun = new Map(s.steps.map((step, i) => [step.step, i])); // what steps did at once has their order
+  const place = (c: Child) => begun.get(stepOf(c.name).step ?? "") ?? 0;
+  const children = (task?: string) => left(task).sort((a, b) => place(a) - place(b)).slice(0, most).map((c) => {
     const child = feed.tree.runs.get(c.child);
     return child && <RunActor key={c.child} feed={feed} run={child} />;
   });
@@ -26,8 +29,7 @@ function RunActor({ feed, run }: { feed: Feed; run: RunTrace }) {
   return (
     <li>
       <p class="actor">
-        <Sign look={lookOf(s).look} /> <strong>{clean(run.root.name)}</strong> <span class="muted">run</span>
-        {run.id !== feed.id && <span class="mono muted">{run.id.slice(feed.id.length)}</span>}
+        <Sign look={lookOf(s).look} /> <strong>{clean(run.root.name)}</strong> <span class="muted">{run.root.within ? "run of " + clean(s.queued?.job ?? "") : "run"}</span>
         {s.recoveries > 0 && <span class="count warn">recovered {s.recoveries === 1 ? "once" : `${s.recoveries} times`}</span>}
         {s.node && <span class="muted">on {clean(s.node)}</span>}
       </p>

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Feed } from "../state/feed";
 import type { CallDetail, Item, RunTrace } from "../state/trace";
 import { Blocks, Markdown, MarkdownBlock } from "./markdown";
+import { stepsOf } from "./plan";
 import { Sign } from "./sign";
 import { clean, cut, duration, plural, pretty, size } from "./text";
 import { useNow } from "./now";
@@ -19,10 +20,25 @@ export function Answer({ feed }: { feed: Feed }) {
   const { top, runs } = feed.tree;
   const end = top.fold.state.end;
   const speaking = [...runs.values()].filter((r) => r.items.length > 0);
+  const steps = stepsOf(top).map((s) => s.name);
+  if (steps.length) { // what steps did at once came in any order
+    const place = (r: RunTrace) => steps.indexOf(r.root.name.replace(/(\[\d+\])?(, round \d+)?$/, ""));
+    speaking.sort((a, b) => place(a) - place(b) || inOrder.compare(a.root.name, b.root.name));
+  }
+  const said = speaking.map((run) => <Said key={run.id} feed={feed} run={run} />);
+  if (steps.length && end?.result !== undefined) {
+    return (
+      <div class="answer">
+        <Result value={end.result} />
+        {said.length > 0 && <details><summary>What the steps said</summary><div class="answer">{said}</div></details>}
+        <Spoken feed={feed} />
+      </div>
+    );
+  }
   return (
     <div class="answer" aria-busy={!end}>
       <Follower feed={feed} />
-      {speaking.map((run) => <Said key={run.id} feed={feed} run={run} />)}
+      {said}
       {!speaking.some((r) => r.items.some((i) => i.kind === "text")) && end?.result !== undefined && <Result value={end.result} />}
       {!speaking.length && end?.result === undefined && (
         <p class="empty muted">{end ? "The run said nothing." : feed.reading.value ? "Reading the events…" : "The run has said nothing yet. What it does is in the timeline."}</p>
@@ -31,6 +47,8 @@ export function Answer({ feed }: { feed: Feed }) {
     </div>
   );
 }
+
+const inOrder = new Intl.Collator("en", { numeric: true });
 
 /** Keeps the end of a growing answer in view, unless the reader has scrolled up. */
 function Follower({ feed }: { feed: Feed }) {
@@ -63,7 +81,7 @@ function Said({ feed, run }: { feed: Feed; run: RunTrace }) {
   const hidden = all.value ? 0 : Math.max(0, run.items.length - shown);
   return (
     <section>
-      {run.id !== feed.id && <h3 class="muted">{clean(run.root.name)} <span class="mono">{run.id.slice(feed.id.length)}</span></h3>}
+      {run.id !== feed.id && <h3 class="muted">{clean(run.root.name)}</h3>}
       {hidden > 0 && <button class="quiet" onClick={() => (all.value = true)}>Show {hidden} earlier</button>}
       {run.items.slice(hidden).map((item) => <AnswerItem key={item.kind + item.name} feed={feed} run={run} item={item} several={run.items.filter((i) => i.kind === "text").length > 1} />)}
     </section>

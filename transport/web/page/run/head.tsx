@@ -5,6 +5,8 @@ import { go, runHref } from "../router";
 import { useKeys } from "../shell/keys";
 import type { State } from "../state/fold";
 import type { Feed } from "../state/feed";
+import { costOf } from "../state/trace";
+import { costInWords } from "./cost";
 import { lookOf, Pill } from "./sign";
 import { advice, clean, clock, cut, duration } from "./text";
 import { useNow } from "./now";
@@ -49,12 +51,14 @@ function Facts({ feed }: { feed: Feed }) {
   const queued = Date.parse(s.queued_at);
   const end = s.end ? Date.parse(s.end.at) : now;
   const restarts = s.tasks.reduce((n, t) => n + t.attempt - 1, 0) + s.recoveries;
+  const used = costInWords(costOf(feed.tree.top.root, now));
   const labels = Object.entries(s.queued?.labels ?? {}).filter(([name]) => name !== "traceparent");
   return (
     <p class="facts muted num">
       <span class="mono">{s.run_id}</span>
       {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{new Date(queued).toLocaleDateString()} {clock(queued).slice(0, 8)}</time></span>}
       {s.queued_at && !feed.reading.value && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
+      {used && <span>{used}</span>}
       {restarts > 0 && <span>restarted {restarts === 1 ? "once" : `${restarts} times`}</span>}
       {s.queued?.mode === "attached" && <span>attached to its caller</span>}
       {s.queued?.parent && <a href={runHref(s.queued.parent)}>part of another run</a>}
@@ -93,16 +97,20 @@ function Actions({ feed }: { feed: Feed }) {
     asks.value = true;
     requestAnimationFrame(() => sure.current?.focus());
   };
-  useKeys(() => [{ key: "c", says: "Cancel the run", do: askToCancel }]);
+  const again = () => act(async () => {
+    if (!feed.tree.top.fold.state.end) return;
+    go(runHref((await post<State>("/v1/runs", requestOf(feed))).run_id));
+  });
+  useKeys(() => [
+    { key: "c", says: "Cancel the run", do: askToCancel },
+    { key: "r", says: "Run it again, once it has ended", do: again },
+    { key: "y", says: "Copy the link", do: () => void navigator.clipboard?.writeText(location.origin + runHref(feed.id)) },
+    { key: "d", says: "Download the events", do: () => save(feed) },
+  ]);
   const cancel = () => {
     asks.value = false;
     act(() => post(runPath(feed.id, "/cancel"), { reason: "asked for on the page" }));
   };
-  const again = () => act(async () => {
-    const { job, input, labels, limits } = s.queued!;
-    const { traceparent, ...own } = labels ?? {};
-    go(runHref((await post<State>("/v1/runs", { job, input, labels: own, limits })).run_id));
-  });
   return (
     <div class="actions">
       {problem.value && <span class="bad" role="alert">{problem.value}</span>}
@@ -122,18 +130,26 @@ function Actions({ feed }: { feed: Feed }) {
   );
 }
 
+/** What starts the same run again. */
+function requestOf(feed: Feed) {
+  const { job, input, labels, limits } = feed.tree.top.fold.state.queued!;
+  const { traceparent, ...own } = labels ?? {};
+  return { job, input, labels: own, limits };
+}
+
 function Copy({ feed }: { feed: Feed }) {
   const done = useSignal("");
   const menu = useRef<HTMLDetailsElement>(null);
   const url = location.origin + runPath(feed.id);
   const server = location.origin === "http://127.0.0.1:7878" ? "" : ` --server ${location.origin}`;
-  const things = {
+  const things = () => ({
+    "link": location.origin + runHref(feed.id),
     "id": feed.id,
-    "address": location.origin + runHref(feed.id),
-    "curl": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
-    "Go": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
+    "curl that watches": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
+    "curl that runs it again": `curl '${location.origin}/v1/runs' -H 'Content-Type: application/json' -d '${JSON.stringify(requestOf(feed)).replaceAll("'", "'\\''")}'`,
+    "Go that watches": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
     "command line": `lastword runs watch ${feed.id}${server}`,
-  };
+  });
   async function copy(name: string, text: string) {
     await navigator.clipboard.writeText(text).then(() => (done.value = `copied the ${name}`), () => (done.value = "the browser does not let this page copy"));
     menu.current!.open = false;
@@ -142,7 +158,7 @@ function Copy({ feed }: { feed: Feed }) {
     <details class="menu" ref={menu} onKeyDown={(e) => e.key === "Escape" && (menu.current!.open = false)}>
       <summary class="button">Copy</summary>
       <div class="pop">
-        {Object.entries(things).map(([name, text]) => <button key={name} class="quiet" title={text} onClick={() => copy(name, text)}>Copy the {name}</button>)}
+        {(Object.keys(things()) as (keyof ReturnType<typeof things>)[]).map((name) => <button key={name} class="quiet" onClick={() => copy(name, things()[name])}>Copy the {name}</button>)}
       </div>
       <span class="visually-hidden" role="status">{done.value}</span>
     </details>

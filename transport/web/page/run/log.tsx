@@ -6,13 +6,17 @@ import { useKeys } from "../shell/keys";
 import { Virtual } from "../shell/virtual";
 import type { Saying } from "../state/events";
 import type { Feed } from "../state/feed";
+import type { Tree } from "../state/trace";
 import { isDelta } from "../state/fold";
 import { clean, clock, cut, plural, pretty } from "./text";
 
-/** What an event says, on one line. */
-function line(e: WireEvent): string {
-  if (e.message) return clean(cut(e.message, 300));
+/** What an event says, on one line. Sub-runs have the names of their steps. */
+function line(e: WireEvent, tree: Tree): string {
   const p = (e as WireEvent & Saying).payload as Record<string, any> | undefined;
+  const child = tree.runs.get(p?.child)?.root.name;
+  if (child && e.type === "child.started") return clean(`${cut(child, 80)} is a run of ${p!.job}`);
+  if (child && e.type === "child.ended") return clean(`${cut(child, 80)} ${p!.status}`);
+  if (e.message) return clean(cut(e.message, 300));
   switch (e.type) {
     case "tool.started":
     case "llm.started":
@@ -28,7 +32,7 @@ function line(e: WireEvent): string {
       return clean(`${p?.stream}: ${JSON.stringify(cut(String(p?.text), 200))}`);
     case "progress":
     case "tool.progress":
-      return clean(`${p?.task ?? p?.call ?? ""} ${p?.done}${p?.total ? " of " + p.total : ""} ${p?.unit ?? ""}`);
+      return clean(`${p?.task === p?.unit ? "" : (p?.task ?? p?.call ?? "") + " "}${p?.done}${p?.total ? " of " + p.total : ""} ${p?.unit ?? ""}`);
     case "log":
       return clean(cut(p?.lines?.map((l: { text: string }) => l.text).join(" · ") ?? "", 300));
     case "merged":
@@ -86,6 +90,7 @@ export function Log({ feed, seq }: { feed: Feed; seq?: number }) {
   useKeys(() => [
     { key: "j", says: "Next event", do: () => step.current(1) },
     { key: "k", says: "Event before", do: () => step.current(-1) },
+    { key: "m", says: "Show milestones alone, or all events", do: () => (milestones.value = !milestones.value) },
     { key: "f", says: "Follow the newest event, or pause", do: () => (follow.value = !follow.value) },
     { key: "/", says: "Filter the events", do: () => field.current?.focus() },
   ]);
@@ -108,7 +113,7 @@ export function Log({ feed, seq }: { feed: Feed; seq?: number }) {
       {matches.length === 0 && <p class="empty muted">{tree.events.length ? "No event passes the filter." : "No event has come yet."}</p>}
       <Virtual count={matches.length} rowHeight={24} show={place >= 0 ? place : undefined} follow={follow.value}
         onFollow={(end) => { if (!end && follow.peek() && !tree.top.fold.state.end) follow.value = false; }}
-        row={(i) => <LogRow key={i} event={tree.events[matches[i]!]!} top={feed.id} picked={i === place} choose={() => choose(matches[i]!)} />}
+        row={(i) => <LogRow key={i} event={tree.events[matches[i]!]!} top={feed.id} tree={tree} picked={i === place} choose={() => choose(matches[i]!)} />}
         class="event-list" aria-label="Events" role="group" tabIndex={0} />
       {picked >= 0 && <Detail event={tree.events[picked]!} />}
     </section>
@@ -142,14 +147,14 @@ function search(list: number[], value: number): number {
   return list[low] === value ? low : -1;
 }
 
-function LogRow({ event: e, top, picked, choose }: { event: WireEvent; top: string; picked: boolean; choose(): void }) {
+function LogRow({ event: e, top, tree, picked, choose }: { event: WireEvent; top: string; tree: Tree; picked: boolean; choose(): void }) {
   const bad = /failed$/.test(e.type);
   return (
     <button class={`event ${isDelta(e.type) ? "delta" : ""} ${bad ? "bad" : ""}`} aria-pressed={picked} onClick={choose} tabIndex={picked ? 0 : -1}>
-      <span class="seq num">{e.run_id !== top && <span class="child">{e.run_id.slice(top.length)} </span>}{e.seq}</span>
+      <span class="seq num">{e.seq}</span>
       <span class="time num">{clock(e.ts)}</span>
       <span class="type">{clean(e.type)}</span>
-      <span class="says cut">{line(e)}</span>
+      <span class="says cut">{e.run_id !== top && <span class="child">{clean(cut(tree.runs.get(e.run_id)!.root.name, 40))}: </span>}{line(e, tree)}</span>
     </button>
   );
 }

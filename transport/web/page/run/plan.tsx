@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { setQuery } from "../router";
 import type { Feed } from "../state/feed";
-import type { RunTrace } from "../state/trace";
+import { stepOf, wholeOf, type RunTrace } from "../state/trace";
 import { Sign, type Look } from "./sign";
 import { clean, cut } from "./text";
 
@@ -31,6 +31,14 @@ export function PlanGraph({ feed }: { feed: Feed }) {
   const width = Math.max(...[...places.values()].map((p) => p.x)) + wide + 8;
   const height = Math.max(...[...places.values()].map((p) => p.y)) + high + 8;
   const outcome = (name: string) => run.fold.step(name);
+  const asking = new Set(run.fold.state.inputs.filter((i) => !i.closed).map((i) => stepOf(i.request).step));
+  const items = new Map<string, { all: number; over: number }>();
+  for (const s of run.fold.state.steps) {
+    const whole = wholeOf(s.step);
+    if (!whole) continue;
+    const { all, over } = items.get(whole) ?? { all: 0, over: 0 };
+    items.set(whole, { all: all + 1, over: over + (s.running ? 0 : 1) });
+  }
   const edges = steps.flatMap((s) => [
     ...list(s.needs).map((from) => ({ from, to: s.name, fails: false })),
     ...list(s.on_failure).filter((to) => to !== "continue").map((to) => ({ from: s.name, to, fails: true })),
@@ -41,7 +49,8 @@ export function PlanGraph({ feed }: { feed: Feed }) {
     return !!to && to.outcome !== "skipped" && (e.fails ? from === "failed" : from !== undefined && from !== "skipped");
   };
   const graph = useRef<HTMLDivElement>(null);
-  const now = places.get(steps.find((s) => outcome(s.name)?.running)?.name ?? "");
+  const runs = steps.filter((s) => outcome(s.name)?.running && !run.fold.state.end);
+  const now = places.get((runs.find((s) => asking.has(s.name)) ?? runs[0])?.name ?? "");
   useEffect(() => { // the step that runs, or waits for an answer, is seen
     if (now) graph.current!.scrollTo({ left: now.x - (graph.current!.clientWidth - wide) / 2, top: now.y - (graph.current!.clientHeight - high) / 2 });
   }, [now?.x, now?.y]);
@@ -55,12 +64,13 @@ export function PlanGraph({ feed }: { feed: Feed }) {
           {steps.map((s) => {
             const { x, y } = places.get(s.name)!;
             const state = outcome(s.name);
-            const look = (state?.running ? (run.fold.state.end ? "canceled" : "running") : state?.outcome) as Look | undefined;
+            const look = (state?.running ? (run.fold.state.end ? "canceled" : asking.has(s.name) ? "waiting" : "running") : state?.outcome) as Look | undefined;
             const move = run.moves.findLast((m) => m.step === s.name);
             return (
               <button key={s.name} class={`step ${look ?? "never"}`} style={{ left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` }} disabled={!move}
                 title={clean(cut(move?.why ?? s.if ?? "", 400))} onClick={() => move && setQuery({ seq: String(move.seq), run: undefined })}>
-                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong class="cut">{clean(s.name)}</strong>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}</span>
+                <span class="step-name">{look ? <Sign look={look} /> : <span class="visually-hidden">not reached</span>} <strong class="cut">{clean(s.name)}</strong>{(state?.rounds ?? 0) > 1 && <span class="count num">×{state!.rounds}</span>}
+                  {items.has(s.name) && <span class="count num">{items.get(s.name)!.over} of {items.get(s.name)!.all}</span>}</span>
                 <span class="muted cut">{clean(does(s))}</span>
               </button>
             );

@@ -60,7 +60,7 @@ function AnswerForm({ input, label, busy, onAnswer }: { input: Input; label: str
   }
   return (
     <form onSubmit={submit}>
-      <Fields schema={form} />
+      <Fields schema={form} all />
       <div class="bar"><button class="primary" disabled={busy}>Answer</button></div>
     </form>
   );

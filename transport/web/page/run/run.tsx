@@ -1,9 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { go, place } from "../router";
+import { useKeys } from "../shell/keys";
 import { useFeed, type Feed } from "../state/feed";
 import { Actors } from "./actors";
 import { Answer } from "./answer";
+import { Compare } from "./compare";
+import { Costs } from "./cost";
 import { Files, filesOf } from "./files";
 import { Head } from "./head";
 import { Log } from "./log";
@@ -20,6 +24,10 @@ export function RunPage({ id, seq }: { id: string; seq?: number }) {
 }
 
 function RunView({ feed, seq }: { feed: Feed; seq?: number }) {
+  useKeys(() => [
+    { key: "u", says: "All runs", do: () => go("/") },
+    { key: "a", says: "Answer the question", do: () => document.querySelector<HTMLElement>(".questions input, .questions textarea, .questions select, .questions button")?.focus() },
+  ]);
   const problem = feed.problem.value;
   const wide = useWide();
   if (problem && !feed.tree.events.length) {
@@ -60,16 +68,18 @@ function Tabs({ feed, more = [], open }: { feed: Feed; more?: Tab[]; open?: stri
   const tabs: Tab[] = [{ name: "Answer", view: () => <Answer feed={feed} /> }, ...more];
   if (stepsOf(feed.tree.top).length) tabs.push({ name: "Plan", view: () => <PlanGraph feed={feed} /> });
   tabs.push({ name: files ? `Files ${files}` : "Files", view: () => <Files feed={feed} /> });
+  tabs.push({ name: "Cost", view: () => <Costs feed={feed} /> }, { name: "Compare", view: () => <Compare feed={feed} /> });
   tabs.push({ name: "Actors", view: () => <Actors feed={feed} /> }, { name: "Input", view: () => <pre class="input" tabIndex={0}>{pretty(feed.tree.top.fold.state.queued ?? {})}</pre> });
-  const picked = useSignal(open ?? "");
+  const picked = useSignal(open ?? (place.peek().query.has("with") ? "Compare" : ""));
   useEffect(() => {
     if (open) picked.value = open;
   }, [open]);
   const word = (name: string) => name.split(" ")[0]!;
   const at = Math.max(0, tabs.findIndex((t) => word(t.name) === picked.value));
-  const silent = !picked.value && feed.tree.top.fold.state.end && isSilent(feed);
-  const first = silent ? Math.max(0, tabs.findIndex((t) => t.name === "Plan" || t.name.startsWith("Files "))) : at;
-  const shown = picked.value ? at : first;
+  const shown = picked.value ? at : Math.max(0, tabs.findIndex((t) => word(t.name) === opensAt(feed)));
+  const pick = useRef((_: number) => {});
+  pick.current = (i) => (picked.value = word((tabs[i] ?? tabs[shown]!).name));
+  useKeys(() => Array.from({ length: 9 }, (_, i) => ({ key: String(i + 1), says: i ? "" : "Show a view, by its place", shown: "1–9", do: () => pick.current(i) })));
   function keyDown(e: KeyboardEvent) {
     const to = { ArrowRight: shown + 1, ArrowLeft: shown - 1, Home: 0, End: tabs.length - 1 }[e.key];
     if (to === undefined) return;
@@ -94,10 +104,13 @@ function Tabs({ feed, more = [], open }: { feed: Feed; more?: Tab[]; open?: stri
   );
 }
 
-/** Reports whether the answer has less to tell than the files: the run has said nothing, or wrote an llms.txt. */
-function isSilent(feed: Feed): boolean {
+/** The view that has the most to tell: of a plan its graph and then its result, of a run that only wrote files the files. */
+function opensAt(feed: Feed): string {
   const { items, fold } = feed.tree.top;
-  return !items.some((i) => i.kind === "text" && fold.stream(i.name)?.text) || fold.state.artifacts.some((a) => /(^|\/)llms\.txt$/.test(a.name));
+  const { end, artifacts } = fold.state;
+  if (stepsOf(feed.tree.top).length) return end?.result === undefined ? "Plan" : "Answer";
+  const silent = !items.some((i) => i.kind === "text" && fold.stream(i.name)?.text) || artifacts.some((a) => /(^|\/)llms\.txt$/.test(a.name));
+  return end && silent && artifacts.length ? "Files" : "Answer";
 }
 
 /** Reports whether two panes stand side by side. */

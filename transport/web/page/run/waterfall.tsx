@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { setQuery } from "../router";
+import { useKeys } from "../shell/keys";
 import { Virtual } from "../shell/virtual";
 import type { Feed } from "../state/feed";
 import type { Row, Segment, Tree } from "../state/trace";
@@ -9,13 +10,13 @@ import { scaleOf, type Scale } from "./scale";
 import { Sign } from "./sign";
 import { clean, cut, duration } from "./text";
 
-interface Line { row: Row; depth: number; key: string }
+interface Line { row: Row; name: string; depth: number; key: string }
 
 /** The rows as lines, without what closed rows hold. */
-function lines(row: Row, closed: Set<string>, depth = 0, path = "", out: Line[] = []): Line[] {
+function lines(row: Row, closed: Set<string>, depth = 0, path = "", out: Line[] = [], above?: Row): Line[] {
   const key = `${path}/${row.run} ${row.kind} ${row.name}`;
-  out.push({ row, depth, key });
-  if (!closed.has(key)) row.rows.forEach((child, i) => lines(child, closed, depth + 1, path + i, out));
+  out.push({ row, name: (above?.kind === "step" && row.within) || row.name, depth, key });
+  if (!closed.has(key)) row.rows.forEach((child, i) => lines(child, closed, depth + 1, path + i, out, row));
   return out;
 }
 
@@ -68,10 +69,31 @@ export function Waterfall({ feed }: { feed: Feed }) {
     }
     e.preventDefault();
   }
+  const view = useRef({ by: (_: number) => {}, pan: (_: number) => {} });
+  const [a, b] = zoom.value;
+  view.current = {
+    by: (factor) => {
+      const half = Math.min(0.5, ((b - a) / 2) * factor);
+      const left = Math.min(1 - 2 * half, Math.max(0, (a + b) / 2 - half));
+      zoom.value = [left, left + 2 * half];
+    },
+    pan: (part) => {
+      const left = Math.min(1 - (b - a), Math.max(0, a + (b - a) * part));
+      zoom.value = [left, left + b - a];
+    },
+  };
+  useKeys(() => [
+    { key: "+", says: "Zoom in on the timeline", do: () => view.current.by(0.5) },
+    { key: "-", says: "Zoom out", do: () => view.current.by(2) },
+    { key: "[", says: "Earlier", do: () => view.current.pan(-0.5) },
+    { key: "]", says: "Later", do: () => view.current.pan(0.5) },
+    { key: "0", says: "See the whole time", do: () => (zoom.value = [0, 1]) },
+    { key: "i", says: "Cut idle time short, or show it", do: () => (collapse.value = !collapse.value) },
+  ]);
   const shown = list.findIndex((l) => l.key === active.value);
   return (
     <section class="waterfall" aria-label="Timeline" style={{ "--rows": list.length }}>
-      <Brush scale={scale} tree={tree} now={now} zoom={zoom.value} onZoom={(z) => (zoom.value = z)} collapse={collapse.value}
+      <Brush scale={scale} tree={tree} now={now} zoom={zoom.value} onZoom={(z) => (zoom.value = z)} by={view.current.by} pan={view.current.pan} collapse={collapse.value}
         onCollapse={(on) => (collapse.value = on)} />
       <Virtual count={list.length} rowHeight={26} role="group" aria-label="What ran, and when" onKeyDown={keyDown} show={shown >= 0 ? shown : undefined}
         row={(i) => (
@@ -82,7 +104,7 @@ export function Waterfall({ feed }: { feed: Feed }) {
   );
 }
 
-function WaterfallRow({ line: { row, depth, key }, scale, zoom: [a, b], now, closed, active, toggle, choose, top }: {
+function WaterfallRow({ line: { row, name, depth, key }, scale, zoom: [a, b], now, closed, active, toggle, choose, top }: {
   line: Line; scale: Scale; zoom: [number, number]; now: number; closed: boolean; active: boolean; top: string;
   toggle(key: string): void; choose(): void;
 }) {
@@ -103,7 +125,7 @@ function WaterfallRow({ line: { row, depth, key }, scale, zoom: [a, b], now, clo
       <span class="wf-name" style={{ paddingLeft: `${6 + Math.min(depth, 8) * 14}px` }}>
         <span class="twist" aria-hidden="true" onClick={(e) => { if (row.rows.length) e.stopPropagation(), toggle(key); }}>{row.rows.length ? (closed ? "▸" : "▾") : ""}</span>
         {last && <Sign look={last.state} />}
-        <span class={`cut kind-${row.kind}`}>{clean(cut(row.name, 80))}</span>
+        <span class={`cut kind-${row.kind}`}>{clean(cut(name, 80))}</span>
         {row.segments.filter((s) => s.state === "failed" || s.state === "lost").length > 0 && row.kind === "task" && last!.attempt > 1 && <span class="count num">×{last!.attempt}</span>}
       </span>
       <span class="track" aria-hidden="true">
@@ -132,8 +154,9 @@ function spoken(row: Row, now: number): string {
 }
 
 /** The whole time in small. A pointer draws over it what the rows show; buttons do the same. */
-function Brush({ scale, tree, now, zoom: [a, b], onZoom, collapse, onCollapse }: {
-  scale: Scale; tree: Tree; now: number; zoom: [number, number]; onZoom(z: [number, number]): void; collapse: boolean; onCollapse(on: boolean): void;
+function Brush({ scale, tree, now, zoom: [a, b], onZoom, by, pan, collapse, onCollapse }: {
+  scale: Scale; tree: Tree; now: number; zoom: [number, number]; onZoom(z: [number, number]): void;
+  by(factor: number): void; pan(part: number): void; collapse: boolean; onCollapse(on: boolean): void;
 }) {
   const from = useRef<number | undefined>(undefined);
   const at = (e: PointerEvent) => {
@@ -149,19 +172,13 @@ function Brush({ scale, tree, now, zoom: [a, b], onZoom, collapse, onCollapse }:
     const to = at(e);
     if (Math.abs(to - from.current) > 0.005) onZoom([Math.min(from.current, to), Math.max(from.current, to)]);
   };
-  const by = (factor: number) => {
-    const middle = (a + b) / 2;
-    const half = Math.min(0.5, ((b - a) / 2) * factor);
-    const left = Math.min(1 - 2 * half, Math.max(0, middle - half));
-    onZoom([left, left + 2 * half]);
-  };
-  const pan = (part: number) => {
-    const left = Math.min(1 - (b - a), Math.max(0, a + (b - a) * part));
-    onZoom([left, left + b - a]);
-  };
   const all = a === 0 && b === 1;
   const start = scale.time(0);
-  const breaks = scale.breaks.map((x) => (x.at - a) / (b - a));
+  const marks: { at: number; ms: number }[] = []; // those that have room for their words
+  for (const x of scale.breaks) {
+    const at = (x.at - a) / (b - a);
+    if (at >= 0 && at <= 1 && at - (marks.at(-1)?.at ?? -1) > 0.3) marks.push({ at, ms: x.ms });
+  }
   return (
     <div class="brush-row">
       <div class="bar zoom">
@@ -170,16 +187,16 @@ function Brush({ scale, tree, now, zoom: [a, b], onZoom, collapse, onCollapse }:
         <button class="quiet" onClick={() => pan(-0.5)} aria-label="Earlier" disabled={a === 0}>‹</button>
         <button class="quiet" onClick={() => pan(0.5)} aria-label="Later" disabled={b >= 1}>›</button>
         <button class="quiet" onClick={() => onZoom([0, 1])} disabled={all}>All</button>
-        {(scale.breaks.length > 0 || !collapse) && <button class="quiet" aria-pressed={collapse} onClick={() => onCollapse(!collapse)} title="Cut stretches in which nothing happened short">Cut idle</button>}
       </div>
       <div class="brush" aria-hidden="true" onPointerDown={down} onPointerMove={move} onPointerUp={() => (from.current = undefined)} onDblClick={() => onZoom([0, 1])}>
         {tree.top.root.segments.map((s) => <Bar key={s.from + s.state} segment={s} scale={scale} a={0} b={1} now={now} />)}
         {tree.top.root.rows.slice(0, 200).flatMap((r) => r.segments.map((s) => <Bar key={r.name + s.from} segment={s} scale={scale} a={0} b={1} now={now} />))}
         {!all && <span class="window" style={{ left: `${a * 100}%`, width: `${(b - a) * 100}%` }} />}
       </div>
+      {(scale.breaks.length > 0 || !collapse) && <button class="quiet idle" aria-pressed={collapse} onClick={() => onCollapse(!collapse)} title="Cut stretches in which nothing happened short">Cut idle</button>}
       <div class="axis num muted" aria-hidden="true">
-        {[0, 0.25, 0.5, 0.75, 1].filter((p) => breaks.every((x) => Math.abs(x - p) > 0.14)).map((p) => <span key={p} style={{ left: `${p * 100}%`, transform: `translateX(-${p * 100}%)` }}>{duration(scale.time(a + p * (b - a)) - start)}</span>)}
-        {scale.breaks.map((x, i) => breaks[i]! >= 0 && breaks[i]! <= 1 && <span key={"b" + x.at} class="cut-time" style={{ left: `${breaks[i]! * 100}%`, transform: `translateX(-${breaks[i]! * 100}%)` }}>idle {duration(x.ms)}</span>)}
+        {[0, 0.25, 0.5, 0.75, 1].filter((p) => marks.every((x) => Math.abs(x.at - p) > 0.24)).map((p) => <span key={p} style={{ left: `${p * 100}%`, transform: `translateX(-${p * 100}%)` }}>{duration(scale.time(a + p * (b - a)) - start)}</span>)}
+        {marks.map((x) => <span key={"b" + x.at} class="cut-time" style={{ left: `${x.at * 100}%`, transform: `translateX(-${x.at * 100}%)` }}>idle {duration(x.ms)}</span>)}
       </div>
     </div>
   );

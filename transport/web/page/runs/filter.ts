@@ -3,15 +3,40 @@ import type { Summary } from "../api/types";
 /** What the list shows. The address keeps it. */
 export interface Filter {
   words: string[];
+  /** Runs that began in this time, in milliseconds since 1970. */
+  since?: number;
+  until?: number;
   statuses: string[];
   job: string;
   /** Runs that other runs have started, too. */
   children: boolean;
 }
 
-export function filterOf(query: URLSearchParams): Filter {
+/** What the search may say besides words, for people. */
+export const searchHelp = [
+  ["since:2h", "began in the last 2 hours; also 30min, 7d, 2026-11-27 or 2026-11-27T14:30"],
+  ["until:1h", "began before that"],
+  ["team:docs", "has the label"],
+  ["-word", "without the word, or without the label"],
+] as const;
+
+const units: Record<string, number> = { s: 1000, min: 60_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** A time: so long ago, or a date of the reader's clock. */
+function timeOf(text: string, now: number): number | undefined {
+  const [, n, unit] = /^(\d+(?:\.\d+)?)(s|min|m|h|d|w)$/.exec(text) ?? [];
+  const at = n ? now - Number(n) * units[unit!]! : Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? text + "T00:00" : text.toUpperCase());
+  return Number.isNaN(at) ? undefined : at;
+}
+
+export function filterOf(query: URLSearchParams, now = Date.now()): Filter {
+  const all = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const isTime = (w: string) => /^(since|until):/.test(w);
+  const time = (name: string) => all.filter((w) => w.startsWith(name + ":")).map((w) => timeOf(w.slice(6), now)).findLast((t) => t !== undefined);
   return {
-    words: (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean),
+    words: all.filter((w) => !isTime(w)),
+    since: time("since"),
+    until: time("until"),
     statuses: (query.get("status") ?? "").split(",").filter(Boolean),
     job: query.get("job") ?? "",
     children: query.has("children"),
@@ -34,6 +59,9 @@ export function passes(f: Filter, r: Summary): boolean {
   if (!f.children && r.run_id.includes(".")) return false;
   if (f.job && r.job !== f.job) return false;
   if (f.statuses.length && !f.statuses.includes(r.status) && !f.statuses.includes(lookOf(r))) return false;
+  const queued = Date.parse(r.queued_at);
+  if (f.since !== undefined && queued < f.since) return false;
+  if (f.until !== undefined && queued >= f.until) return false;
   if (!f.words.length) return true;
   const labels = Object.entries(r.labels ?? {}).map(([name, value]) => name + ":" + value);
   const hay = [r.run_id, r.job, r.input, wordOf(lookOf(r)), r.cause, ...labels].join(" ").toLowerCase();

@@ -6,13 +6,18 @@ import { go, place, setQuery } from "../router";
 import { useKeys } from "../shell/keys";
 import { rowHeight } from "../shell/rows";
 import { bring, Virtual } from "../shell/virtual";
-import { filterOf, passes, wordOf } from "./filter";
+import { filterOf, passes, searchHelp, wordOf } from "./filter";
 import { Row } from "./row";
 import { StartDialog } from "./start";
 import { jobs, read, reading, runs, watch } from "./store";
 import { useNow } from "../run/now";
 
 const statuses = ["pending", "processing", "waiting", "completed", "failed", "canceled"];
+
+function toggleStatus(status: string) {
+  const { statuses: wanted } = filterOf(place.peek().query);
+  setQuery({ status: (wanted.includes(status) ? wanted.filter((s) => s !== status) : [...wanted, status]).join(",") });
+}
 
 /** The id of the run that the reader was at, also when they come back to the list. */
 const at = signal("");
@@ -42,6 +47,9 @@ export function RunsPage() {
     { key: "k", says: "Previous run", do: () => move(-1) },
     { key: "/", says: "Search", do: () => document.getElementById("search")?.focus() },
     { key: "n", says: "Start a run", do: start },
+    { key: "s", says: "Show sub-runs, or hide them", do: () => setQuery({ children: place.peek().query.has("children") ? "" : "1" }) },
+    { key: "x", says: "Show all: no search, no filters", do: () => go("/") },
+    ...statuses.map((status, i) => ({ key: String(i + 1), shown: "1–6", says: i ? "" : "Filter by a status, by its place", do: () => toggleStatus(status) })),
   ]);
   const arrows = (e: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[e.key];
@@ -87,14 +95,13 @@ export function RunsPage() {
 function Filters({ jobs }: { jobs: readonly Job[] }) {
   const { query } = place.value;
   const { statuses: wanted, job, children } = filterOf(query);
-  const toggle = (status: string) => setQuery({ status: (wanted.includes(status) ? wanted.filter((s) => s !== status) : [...wanted, status]).join(",") });
   const names = [...new Set([...jobs.map((j) => j.name), ...(job ? [job] : [])])];
   return (
     <div class="filters" role="search">
-      <input id="search" type="search" placeholder="Search" aria-label="Search runs" title="Words of the input, an id, a cause, a label; -word leaves out" value={query.get("q") ?? ""}
+      <input id="search" type="search" placeholder="Search: words, label:value, since:2h" aria-label="Search runs" title={searchHelp.map(([what, says]) => `${what}  ${says}`).join("\n")} value={query.get("q") ?? ""}
         onInput={(e) => setQuery({ q: e.currentTarget.value })} onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()} />
       <div class="chips" role="group" aria-label="Status">
-        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggle(s)} title={wordOf(s)}>{wordOf(s).split(" ")[0]}</button>)}
+        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggleStatus(s)} title={wordOf(s)}>{wordOf(s).split(" ")[0]}</button>)}
       </div>
       <select aria-label="Job" value={job} onChange={(e) => setQuery({ job: e.currentTarget.value })}>
         <option value="">All jobs</option>

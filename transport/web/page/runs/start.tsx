@@ -49,7 +49,7 @@ function StartForm({ job, jobs, onCancel }: { job: Job; jobs: readonly Job[]; on
       <select id="start-job" value={job.name} onChange={(e) => setQuery({ start: e.currentTarget.value })}>
         {jobs.map((j) => <option key={j.name}>{j.name}</option>)}
       </select>
-      <p class="muted">{job.description}</p>
+      <p class="muted">{/^.*?[.](?=\s|$)/s.exec(job.description)?.[0] ?? job.description}</p>
       <Fields schema={job.schema} />
       <p class="bad" role="alert">{problem.value}</p>
       <div class="actions">

@@ -3,14 +3,14 @@ import { useId } from "preact/hooks";
 import { clean } from "../run/text";
 
 /** The fields of an object's JSON Schema: the required ones, and the others below a line that opens. */
-export function Fields({ schema }: { schema: Schema }) {
+export function Fields({ schema, all: open }: { schema: Schema; all?: boolean }) {
   const required = new Set(schema.required);
   const all = Object.entries(schema.properties ?? {});
   const more = all.filter(([name]) => !required.has(name));
   return (
     <>
       {all.filter(([name]) => required.has(name)).map(([name, s]) => <Field key={name} name={name} schema={s} required />)}
-      {more.length > 0 && (
+      {open ? more.map(([name, s]) => <Field key={name} name={name} schema={s} />) : more.length > 0 && (
         <details open={required.size === 0}>
           <summary>More options</summary>
           {more.map(([name, s]) => <Field key={name} name={name} schema={s} />)}
@@ -50,7 +50,7 @@ export function Field({ name, schema: s, required }: { name: string; schema: Sch
   const common = { id, name, required, "aria-describedby": hint ? id + "-hint" : undefined };
   return (
     <div class={`field ${kind}`}>
-      <label for={id}>{clean(s.title ?? name.replaceAll("_", " "))}{required && <span aria-hidden="true"> *</span>}</label>
+      <label for={id}>{clean(labelOf(name, s))}{required && kind !== "yes" && <span aria-hidden="true"> *</span>}</label>
       {control()}
       {hint && <p id={id + "-hint"} class="muted">{hint}</p>}
     </div>
@@ -70,6 +70,13 @@ export function Field({ name, schema: s, required }: { name: string; schema: Sch
     }
     return <textarea {...common} class="mono" rows={kind === "json" ? 6 : 3} spellcheck={false} onInput={(e) => e.currentTarget.setCustomValidity("")} />;
   }
+}
+
+/** A field's title. One that is the word for a value, such as folder, is written in small letters, and no title. */
+function labelOf(name: string, { title }: Schema): string {
+  if (title && title[0] !== title[0]!.toLowerCase()) return title;
+  const words = name.replaceAll("_", " ");
+  return words[0]!.toUpperCase() + words.slice(1);
 }
 
 /** Texts that people write, other than names and numbers. */

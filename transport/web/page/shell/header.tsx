@@ -1,9 +1,11 @@
 import { call, signedOut } from "../api/client";
 import { connection } from "../api/stream";
 import { Help } from "./help";
+import { useKeys } from "./keys";
 import { setTheme, theme, type Theme } from "./theme";
 
 export function Header() {
+  useKeys(() => [{ key: "t", says: "Change the theme", do: () => setTheme(theme.peek() === "dark" ? "light" : theme.peek() === "light" ? "auto" : "dark") }]);
   return (
     <header class="top">
       <a class="skip" href="#main">Skip to the content</a>

@@ -5,8 +5,10 @@ import { useLayoutEffect } from "preact/hooks";
 export interface Key {
   /** As KeyboardEvent.key has it. */
   key: string;
-  /** What it does, for the list of keys. */
+  /** What it does, for the list of keys, which leaves out a key that says nothing. */
   says: string;
+  /** What the list shows for it, and for those that follow it. */
+  shown?: string;
   do(): void;
 }
 

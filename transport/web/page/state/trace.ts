@@ -23,8 +23,43 @@ export interface Row {
   kind: "run" | "task" | "model" | "tool" | "step" | "question";
   run: string;
   name: string;
+  /** What a sub-run is called below its step, which has the name already. */
+  within?: string;
   segments: Segment[];
   rows: Row[];
+  /** The tokens of a model call that has ended. */
+  usage?: Payloads["llm.completed"]["usage"];
+}
+
+/** The step that a thing of a plan belongs to, and its round; the names of a plan's sub-runs and questions end in it. */
+export function stepOf(name = ""): { step?: string; round: number } {
+  const [, step, round] = /^(.+)#(\d+)$/s.exec(name) ?? [];
+  return { step, round: Number(round ?? 1) };
+}
+
+/** The step whose item the step is, as draft is of draft[1]. */
+export const wholeOf = (step: string) => /^(.+)\[\d+\]$/s.exec(step)?.[1];
+
+/** What the models below the row have used, and for how long it ran, in milliseconds. */
+export interface Cost { calls: number; input: number; output: number; ms: number }
+
+export function costOf(row: Row, now: number): Cost {
+  const sum: Cost = { calls: 0, input: 0, output: 0, ms: 0 };
+  const add = (r: Row) => {
+    if (r.kind === "model") sum.calls += r.segments.length;
+    sum.input += r.usage?.prompt_tokens ?? 0;
+    sum.output += r.usage?.completion_tokens ?? 0;
+    r.rows.forEach(add);
+  };
+  add(row);
+  for (const s of row.segments) if (s.state !== "queued" && s.state !== "waiting" && s.state !== "skipped") sum.ms += (s.to ?? now) - s.from;
+  return sum;
+}
+
+/** The rows by which a run is summed up: its tasks, or the steps of a plan. */
+export function partsOf(root: Row): Row[] {
+  const steps = root.rows.flatMap((r) => r.rows).filter((r) => r.kind === "step" && r.segments.some((s) => s.state !== "skipped"));
+  return root.rows.length === 1 && steps.length ? steps : root.rows.filter((r) => r.kind !== "question");
 }
 
 /** A model call or a tool call. */
@@ -132,15 +167,22 @@ export class RunTrace {
         return this.call(e.payload.call, { name: e.payload.tool, model: false, arguments: e.payload.arguments, from: at });
       case "llm.completed":
         Object.assign(this.calls.get(e.payload.call) ?? {}, { end: e.payload, error: e.payload.error, to: at });
+        this.row("model", e.payload.model, e.payload.task, e.payload.call).usage = e.payload.usage;
         return void close(this.row("model", e.payload.model, e.payload.task, e.payload.call), at, e.payload.verdict as SegmentState, e.message);
       case "tool.completed":
         Object.assign(this.calls.get(e.payload.call) ?? {}, { result: e.payload.result, error: e.payload.error, to: at });
         return void close(this.row("tool", "", e.payload.task, e.payload.call), at, e.payload.error ? "failed" : "completed", e.message);
-      case "input.required":
-        return void open(this.row("question", e.payload.request, e.payload.task, undefined, e.payload.request), "waiting");
+      case "input.required": {
+        const { step } = stepOf(e.payload.request);
+        const asks = step && this.rows.get("step " + step);
+        if (asks) open(asks, "waiting");
+        return void open(this.row("question", step ? "question" : e.payload.request, e.payload.task, e.payload.request, step), "waiting");
+      }
       case "input.received": {
-        const row = this.row("question", e.payload.request);
+        const row = this.row("question", e.payload.request, undefined, e.payload.request);
         open(row, "completed");
+        const asked = this.rows.get("step " + stepOf(e.payload.request).step);
+        if (asked?.segments.at(-1)?.state === "waiting") open(asked, "running");
         return void close(row, at);
       }
       case "step.kept": {
@@ -151,8 +193,11 @@ export class RunTrace {
         return;
       }
       case "child.started": {
-        const row: Row = { kind: "run", run: e.payload.child, name: (e.payload.name ?? "").replace(/#\d+$/, "") || e.payload.job, segments: [], rows: [] };
-        this.parent(e.payload.task, e.payload.name).rows.push(row);
+        const { job, task, name, child } = e.payload;
+        const { step, round } = stepOf(name);
+        const nth = round > 1 ? `, round ${round}` : "";
+        const row: Row = { kind: "run", run: child, name: (step ?? job) + nth, within: job + nth, segments: [], rows: [] };
+        this.parent(task, step).rows.push(row);
         this.rows.set("child " + e.payload.child, row);
         open(row, "queued");
         return row;
@@ -162,14 +207,14 @@ export class RunTrace {
         return void (row && close(row, at, e.payload.status));
       }
       case "step.started":
-        open(this.row("step", e.payload.step, e.payload.task), "running", this.fold.step(e.payload.step)?.rounds);
-        return void this.moves.push({ step: e.payload.step, seq: e.seq, why: e.message ?? "" });
+        open(this.row("step", e.payload.step, e.payload.task, undefined, wholeOf(e.payload.step)), "running", this.fold.step(e.payload.step)?.rounds);
+        return void this.moves.push({ step: e.payload.step, seq: e.seq, why: without(e.payload.step, e.message) });
       case "step.ended": {
         const { step, outcome, next, reason } = e.payload;
-        const row = this.row("step", step, e.payload.task);
+        const row = this.row("step", step, e.payload.task, undefined, wholeOf(step));
         if (outcome === "skipped") open(row, "skipped", 0);
         close(row, at, outcome as SegmentState, e.message);
-        return void this.moves.push({ step, seq: e.seq, outcome, next, why: reason || e.message || "" });
+        return void this.moves.push({ step, seq: e.seq, outcome, next, why: reason || without(step, e.message) });
       }
     }
   }
@@ -180,21 +225,19 @@ export class RunTrace {
   }
 
   /** The row of a thing, made when it is first named. */
-  private row(kind: Row["kind"], name: string, task?: string, call?: string, request?: string): Row {
+  private row(kind: Row["kind"], name: string, task?: string, call?: string, step?: string): Row {
     const key = kind + " " + (call ?? name);
     let row = this.rows.get(key);
     if (!row) {
       row = { kind, run: this.id, name, segments: [], rows: [] };
       this.rows.set(key, row);
-      this.parent(task, request).rows.push(row);
+      this.parent(task, step).rows.push(row);
     }
     return row;
   }
 
-  /** Sub-runs and questions of a step are named after it. */
-  private parent(task?: string, name?: string): Row {
-    const step = name && this.rows.get("step " + name.replace(/#.*/s, ""));
-    return step || (task && this.rows.get("task " + task)) || this.root;
+  private parent(task?: string, step?: string): Row {
+    return (step && this.rows.get("step " + step)) || (task && this.rows.get("task " + task)) || this.root;
   }
 
   private recovered(e: WireEvent, at: number, last: number) {
@@ -213,6 +256,9 @@ export class RunTrace {
     for (const row of this.rows.values()) close(row, at, state === "completed" ? "completed" : "canceled");
   }
 }
+
+/** The sentence without the name that it begins with. */
+const without = (name: string, says = "") => (says.startsWith(name + " ") ? says.slice(name.length + 1) : says);
 
 /** Ends the row's last segment, if it goes on. Without a state it keeps its own. */
 function close(row: Row, at: number, state?: SegmentState, says?: string) {
