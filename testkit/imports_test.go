@@ -330,7 +330,7 @@ var rules = []rule{{
 	pkgs: "cmd/internal/terminaltest",
 }, {
 	pkgs: "cmd/internal/terminal",
-	ours: []string{"messages", "messages/words", "actors", "actors/call", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
+	ours: []string{"messages", "messages/words", "actors", "actors/call", "actors/generate", "actors/prompt", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width"},
 }, {
 	pkgs: "cmd/internal/exit",

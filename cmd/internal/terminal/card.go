@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -29,7 +31,7 @@ func (d *Display) card(s messages.State) {
 	if d.Brief || d.Quiet {
 		return
 	}
-	if r := outcome(s); r.Title != "" {
+	if r := generated(s); r.Title != "" {
 		d.outcome(r)
 	}
 	if d.Folder != "" {
@@ -95,7 +97,9 @@ func Hint(s messages.State) string {
 
 // whyDegraded is the reason from the result, or the last warning of the run.
 func whyDegraded(s messages.State) string {
-	switch r := outcome(s); {
+	var r prompt.Result
+	_ = json.Unmarshal(s.End.Result, &r) // of another job: neither
+	switch {
 	case r.Truncated:
 		return "the answer was cut at its length limit; --max-tokens raises it"
 	case r.Filtered:
@@ -116,49 +120,37 @@ func during(task string) string {
 	return " in " + Printable(task)
 }
 
-// result holds the fields of a job's result that the card prints.
-type result struct {
-	Title, Summary, Folder, Commit string
-	Files, Links, Dropped          int64
-	Secrets, Tokens                int64
-	TokenBudget                    int64 `json:"token_budget"`
-	Cached                         bool
-	Model                          string
-	Cause                          messages.Code `json:"degraded_cause"`
-	Truncated, Filtered            bool
-}
-
-// outcome reads the run's result. It is empty if the result is no such object.
-func outcome(s messages.State) result {
-	var r result
+// generated reads the run's result. It is empty unless the run wrote an llms.txt.
+func generated(s messages.State) generate.Result {
+	var r generate.Result
 	if json.Unmarshal(s.End.Result, &r) != nil {
-		return result{}
+		return generate.Result{}
 	}
 	return r
 }
 
-func (d *Display) outcome(r result) {
+func (d *Display) outcome(r generate.Result) {
 	about := []span{{"  ", ""}, {r.Title, bold}}
 	if r.Summary != "" {
 		about = append(about, span{": " + r.Summary, ""})
 	}
 	line, _ := d.Style.line(about, Columns(d.Stderr))
 	fmt.Fprintln(d.Stderr, line)
-	words := Count(r.Links, "link") + " from " + Count(r.Files, "file")
+	words := Count(int64(r.Links), "link") + " from " + Count(int64(r.Files), "file")
 	if r.Commit != "" {
 		words += " at " + ShortCommit(r.Commit)
 	}
 	if r.Dropped > 0 {
-		words += ", " + Thousands(r.Dropped) + " dropped"
+		words += ", " + Thousands(int64(r.Dropped)) + " dropped"
 		if r.TokenBudget > 0 {
 			words += " to keep " + Thousands(r.TokenBudget) + " tokens"
 		}
 	}
 	if r.Tokens > 0 {
-		words += ", " + Thousands(r.Tokens) + " tokens in llms-full.txt"
+		words += ", " + Thousands(int64(r.Tokens)) + " tokens in llms-full.txt"
 	}
 	if r.Secrets > 0 {
-		words += ", " + Count(r.Secrets, "secret") + " redacted"
+		words += ", " + Count(int64(r.Secrets), "secret") + " redacted"
 	}
 	switch {
 	case r.Model != "" && r.Cause != "":

@@ -214,7 +214,7 @@ func (d *Display) summarize(s messages.State) runSummary {
 		artifacts[i].Path = d.path(a.Path)
 	}
 	result := s.End.Result
-	if r := outcome(s); r.Folder != "" {
+	if r := generated(s); r.Folder != "" {
 		result = bytes.Replace(result, folderField(r.Folder), folderField(d.path(r.Folder)), 1)
 	}
 	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: result,

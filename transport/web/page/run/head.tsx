@@ -144,10 +144,10 @@ function Copy({ feed }: { feed: Feed }) {
   const server = location.origin === "http://127.0.0.1:7878" ? "" : ` --server ${location.origin}`;
   const things = () => ({
     "link": location.origin + runHref(feed.id),
-    "id": feed.id,
-    "curl that watches": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
-    "curl that runs it again": `curl '${location.origin}/v1/runs' -H 'Content-Type: application/json' -d '${JSON.stringify(requestOf(feed)).replaceAll("'", "'\\''")}'`,
-    "Go that watches": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
+    "run id": feed.id,
+    "curl to watch it": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
+    "curl to run it again": `curl '${location.origin}/v1/runs' -H 'Content-Type: application/json' -d '${JSON.stringify(requestOf(feed)).replaceAll("'", "'\\''")}'`,
+    "Go to watch it": `c, err := client.New("${location.origin}", "")\nif err != nil {\n\treturn err\n}\nfor e, err := range c.Follow(ctx, "${feed.id}", messages.Follow{}) {\n\tif err != nil {\n\t\treturn err\n\t}\n\tfmt.Println(e.Seq, e.Message)\n}`,
     "command line": `lastword runs watch ${feed.id}${server}`,
   });
   async function copy(name: string, text: string) {
@@ -156,9 +156,9 @@ function Copy({ feed }: { feed: Feed }) {
   }
   return (
     <details class="menu" ref={menu} onKeyDown={(e) => e.key === "Escape" && (menu.current!.open = false)}>
-      <summary class="button">Copy</summary>
+      <summary class="button">Copy as</summary>
       <div class="pop">
-        {(Object.keys(things()) as (keyof ReturnType<typeof things>)[]).map((name) => <button key={name} class="quiet" onClick={() => copy(name, things()[name])}>Copy the {name}</button>)}
+        {(Object.keys(things()) as (keyof ReturnType<typeof things>)[]).map((name) => <button key={name} class="quiet" onClick={() => copy(name, things()[name])}>{name[0]!.toUpperCase() + name.slice(1)}</button>)}
       </div>
       <span class="visually-hidden" role="status">{done.value}</span>
     </details>

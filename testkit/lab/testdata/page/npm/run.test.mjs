@@ -158,6 +158,124 @@ test("run: a plan is a graph with the path taken", async (t) => {
   await page.locator(".detail pre", { hasText: '"skipped"' }).waitFor();
 });
 
+/** Pairs of controls and facts that stand over each other, beside what lists and closed menus hold. */
+const overlaps = (page) => page.evaluate(() => {
+  const all = [...document.querySelectorAll("button, a, input, select, h1, .facts > span, .pill, .axis span, .took, .path li")]
+    .filter((e) => e.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !e.closest(".virtual .virtual, .visually-hidden, .skip"));
+  const seen = (e) => { // what the boxes that scroll leave of it
+    let { left, right, top, bottom } = e.getBoundingClientRect();
+    for (let up = e.parentElement; up; up = up.parentElement) {
+      if (getComputedStyle(up).overflow === "visible") continue;
+      const box = up.getBoundingClientRect();
+      [left, right, top, bottom] = [Math.max(left, box.left), Math.min(right, box.right), Math.max(top, box.top), Math.min(bottom, box.bottom)];
+    }
+    return { left, right, top, bottom };
+  };
+  const boxes = all.map((e) => [e, seen(e)]).filter(([, b]) => b.right - b.left > 1 && b.bottom - b.top > 1);
+  const found = [];
+  for (const [i, [a, x]] of boxes.entries()) {
+    for (const [b, y] of boxes.slice(i + 1)) {
+      if (a.contains(b) || b.contains(a)) continue;
+      if (Math.min(x.right, y.right) - Math.max(x.left, y.left) > 1.5 && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 1.5) found.push(`${a.textContent || a.className} over ${b.textContent || b.className}`);
+    }
+  }
+  return found.concat(document.documentElement.scrollWidth > innerWidth ? ["the page is wider than the screen"] : []);
+});
+
+/** A plan with items, rounds and a question, whose models have used tokens. */
+function newsletter(result) {
+  const began = (step) => emit("step.started", { step });
+  const over = (step) => emit("step.ended", { step, outcome: "completed" });
+  const child = (title, words) => ({ do: "child", child: { title, tasks: [{ name: "respond", steps: [
+    emit("llm.started", { call: "m", model: "qwen3-8b" }), { do: "say", name: "answer", text: words },
+    emit("llm.completed", { call: "m", model: "qwen3-8b", verdict: "completed", evidence: "done-marker", usage: { prompt_tokens: 400, completion_tokens: 50 } }),
+  ] }] } });
+  return { title: "Newsletter", plan: { name: "newsletter", steps: [
+    { name: "draft", job: "prompt" }, { name: "refine", job: "prompt", needs: ["draft"] }, { name: "keep", write: { name: "draft.md" }, needs: ["refine"] },
+    { name: "publish", ask: {}, needs: ["keep"] }, { name: "send", write: { name: "sent.md" }, needs: ["publish"] }, { name: "archive", write: { name: "all.md" }, needs: ["send"] },
+  ] }, tasks: [{ name: "steps", steps: [
+    began("draft"), began("draft[0]"), began("draft[1]"), child("draft[1]#1", "Of rivers."), over("draft[1]"), child("draft[0]#1", "Of bees."), over("draft[0]"), over("draft"),
+    began("refine"), child("refine#1", "Better."), child("refine#2", "Best."), over("refine"), began("publish"),
+    { do: "ask", payload: { request: "publish#1", prompt: "Publish it?", schema: { type: "object", required: ["now"], properties: { now: { type: "boolean", title: "Publish it now" }, channel: { type: "string", enum: ["mail", "web"] } } } } },
+    over("publish"), { do: "result", payload: result },
+  ] }] };
+}
+
+test("run: a plan has the names of its steps everywhere, and its result is its answer", async (t) => {
+  const server = await Server.start(t);
+  const id = await server.submit(newsletter("# All is sent"), "plan");
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await page.locator(".step.waiting", { hasText: "publish" }).waitFor(); // what a plan shows first is its graph
+  await page.locator(".step", { hasText: "draft" }).getByText("2 of 2").waitFor();
+  assert.deepEqual((await page.locator(".wf-name").allTextContents()).map((name) => name.replace(/^.*?(completed|running|waiting)/, "").trim()),
+    ["plan", "steps", "draft", "draft[0]", "play", "respond", "qwen3-8b", "draft[1]", "play", "respond", "qwen3-8b", "refine", "play", "respond", "qwen3-8b", "play, round 2", "respond", "qwen3-8b", "publish", "question"].slice(0, await page.locator(".wf-name").count()));
+  await event(page, "draft[1] completed").first().waitFor();
+  await event(page, "refine, round 2: ").first().waitFor();
+  await page.getByText("4 model calls, 1,600 → 200 tokens").waitFor();
+  for (const name of ["Answer", "Actors"]) {
+    await tab(page, name).click();
+    const words = await page.locator(".view").innerText();
+    assert.ok(words.indexOf("draft[0]") < words.indexOf("draft[1]") && words.indexOf("draft[1]") < words.indexOf("refine, round 2"), `${name} is in order: ${words}`);
+  }
+  assert.doesNotMatch(await page.locator("body").innerText(), /\.c\d/);
+
+  for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
+    await page.setViewportSize(viewport);
+    for (const name of await page.getByRole("tab").allTextContents()) {
+      await page.getByRole("tab", { name }).click();
+      assert.deepEqual(await overlaps(page), [], `${name} at ${viewport.width} × ${viewport.height}`);
+    }
+    await page.keyboard.press("?");
+    assert.deepEqual(await page.locator("dialog[open]").evaluate((d) => [d.scrollWidth - d.clientWidth]), [0]);
+    await page.keyboard.press("Escape");
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+
+  await page.keyboard.press("a");
+  assert.equal(await page.evaluate(() => document.activeElement.type), "checkbox");
+  await page.getByLabel("Publish it now").check();
+  await page.getByLabel("Channel").selectOption("web");
+  await page.getByRole("button", { name: "Answer", exact: true }).click();
+  await pill(page, "completed").waitFor();
+  await tab(page, "Answer").click();
+  await page.locator(".answer h3.depth-1, .answer .depth-1", { hasText: "All is sent" }).waitFor();
+  await page.getByText("What the steps said").click();
+  await page.getByText("Of rivers.").waitFor();
+});
+
+test("run: what it cost, and beside another run", async (t) => {
+  const server = await Server.start(t);
+  const [id, other] = [await server.submit(newsletter("one\ntwo"), "plan"), await server.submit(newsletter("one\nthree"), "plan")];
+  for (const run of [id, other]) {
+    await server.until(run, (s) => s.inputs?.some((i) => !i.closed));
+    await server.call("POST", `/v1/runs/${run}/input/publish%231`, { value: { now: true } });
+    await server.until(run, ended);
+  }
+  const page = await open(t, `${server.url}/runs/${id}`);
+  await tab(page, "Cost").click();
+  const cells = (name) => page.locator(".costs tr", { hasText: name }).locator("td").allTextContents();
+  await page.locator(".costs").waitFor();
+  assert.deepEqual((await cells("draft")).slice(2), ["2", "800", "100"]);
+  assert.deepEqual((await cells("The run")).slice(2), ["4", "1,600", "200"]);
+  await accessible(page, "costs");
+
+  await tab(page, "Compare").click();
+  await page.getByLabel("Compare with").selectOption(other);
+  await page.locator(".compare tr", { hasText: "Tokens in" }).waitFor();
+  assert.deepEqual(await page.locator(".beside mark").allTextContents(), ["two\n", "three\n"].map((line) => line));
+  assert.equal(new URL(page.url()).searchParams.get("with"), other);
+  await accessible(page, "two runs");
+  await page.reload();
+  await page.locator(".compare tr", { hasText: "publish" }).waitFor();
+
+  await page.keyboard.press("1"); // keys of views and of the run
+  assert.equal(await tab(page, "Answer").getAttribute("aria-selected"), "true");
+  await page.keyboard.press("r");
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  await page.keyboard.press("u");
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+});
+
 test("run: a link leads to an event", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit({ title: "Count", tasks: [{ name: "count", steps: [emit("artifact.partial", { name: "n", bytes: 1, sha256: "a".repeat(64), partial: true }, { times: 900, text: "once more" })] }] });
@@ -193,7 +311,6 @@ test("run: a question is answered in place", async (t) => {
   await accessible(page, "a question");
   await page.getByRole("button", { name: "Yes" }).click();
   await page.getByLabel("name").fill("Ann");
-  await page.getByText("More options").click();
   await page.getByLabel("age").fill("7");
   await accessible(page, "a form");
   await page.getByRole("button", { name: "Answer", exact: true }).click();

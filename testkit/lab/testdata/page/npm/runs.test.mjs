@@ -71,6 +71,32 @@ test("runs: the address keeps the search and the filters", async (t) => {
   assert.equal(new URL(page.url()).search, "");
 });
 
+test("runs: one box finds by time, label and text", async (t) => {
+  const server = await Server.start(t);
+  await server.submit({ title: "garden" }, "prompt", { labels: { team: "docs" } });
+  await server.submit({ title: "pond" }, "prompt", { labels: { team: "code" } });
+  const page = await open(t, server.url);
+  await row(page, "pond").waitFor();
+  const finds = async (search, ...titles) => {
+    await page.getByLabel("Search runs").fill(search);
+    await page.waitForFunction((n) => document.querySelectorAll(".rows .row").length === n, titles.length);
+    assert.deepEqual(await inputs(page), titles, search);
+  };
+  await finds("since:1h", "pond", "garden");
+  await finds("since:1h team:docs", "garden");
+  await finds("-team:docs until:2999-01-01", "pond");
+  await finds("until:1h");
+  await finds("since:2999-01-01 pond");
+  await page.getByLabel("Search runs").press("Escape");
+  await page.keyboard.press("x");
+  await row(page, "garden").waitFor();
+  await page.keyboard.press("6");
+  await page.waitForURL(/status=canceled/);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("since:2h").waitFor();
+  await accessible(page, "the keys");
+});
+
 test("runs: a form made from the job's schema starts a run", async (t) => {
   const server = await Server.start(t);
   const page = await open(t, server.url);
