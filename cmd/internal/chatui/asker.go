@@ -38,8 +38,12 @@ func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputReq
 	switch {
 	case !terminal.IsTerminal(a.In):
 		f := newForm(q)
-		for _, row := range paint(f.lines(a.Redact, 118), false) {
-			show(row)
+		for f.at = 0; f.at < len(f.fields); f.at++ {
+			rows := f.lines(a.Redact, 118)
+			for _, row := range rows[min(f.at, 1):] { // the prompt is said once
+				show(row.text())
+			}
+			f.above = true
 		}
 		show(fmt.Sprintf("  lastword runs answer %s %s%s", run, f.example(), a.Command))
 		return nil, errElsewhere

@@ -205,14 +205,36 @@ func (f *form) press(key string, reply *editor) (done bool) {
 // example is an answer for the command line.
 func (f *form) example() string {
 	switch s := f.fields[0].schema; {
-	case !f.single || s.Type == "array" || s.Type == "object":
-		return "'JSON'"
+	case !f.single:
+		pairs := make([]string, len(f.fields))
+		for i, one := range f.fields {
+			pairs[i] = fmt.Sprintf("%q: %s", one.name, one.schema.example())
+		}
+		return "'{" + strings.Join(pairs, ", ") + "}'"
 	case s.Type == "boolean":
 		return "y"
-	case len(s.Enum) > 0 || s.Type == "integer" || s.Type == "number":
+	case len(s.Enum) > 0, s.Type == "integer", s.Type == "number":
 		return "1"
+	default:
+		return "'" + strings.Trim(s.example(), `"`) + "'"
 	}
-	return "'TEXT'"
+}
+
+// example is a value of the kind that is wanted.
+func (s valueSchema) example() string {
+	switch {
+	case len(s.Enum) > 0:
+		return string(s.Enum[0])
+	case s.Type == "boolean":
+		return "true"
+	case s.Type == "integer", s.Type == "number":
+		return "1"
+	case s.Type == "array":
+		return "[]"
+	case s.Type == "object":
+		return "{}"
+	}
+	return `"TEXT"`
 }
 
 // AnswerTo is the answer that a text on the command line means. Errors: invalid_input, which says what would be one.

@@ -115,3 +115,21 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 	u.Update(refused)
 	asks(true)
 }
+
+// Without a terminal a question is text, with a command that answers it as it stands.
+func TestAskElsewhere(t *testing.T) {
+	var out strings.Builder
+	a := Asker{In: strings.NewReader(""), Out: &out, Redact: same, Command: " --server http://x"}
+	_, err := a.Ask(t.Context(), "r_1", messages.InputRequired{Request: "q", Prompt: "Publish it?", Schema: json.RawMessage(
+		`{"type":"object","required":["now"],"properties":{"channel":{"enum":["mail","web"]},"now":{"type":"boolean"}}}`)})
+	want := `? Publish it?
+channel
+  1. mail
+  2. web
+now (y or n)
+  lastword runs answer r_1 '{"channel": "mail", "now": true}' --server http://x
+`
+	if !errors.Is(err, errElsewhere) || out.String() != want {
+		t.Errorf("%v: %q, want %q", err, out.String(), want)
+	}
+}

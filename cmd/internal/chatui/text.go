@@ -68,6 +68,14 @@ func (l line) paint(colored bool) string {
 	return b.String()
 }
 
+// text is the line without looks, for where there is no terminal.
+func (l line) text() (text string) {
+	for _, p := range l {
+		text += p.text
+	}
+	return text
+}
+
 func (l line) width() (n int) {
 	for _, p := range l {
 		n += terminal.Width(p.text)
