@@ -68,7 +68,9 @@ var (
 )
 
 // masked leaves out what differs from commit to commit, and from machine to machine.
-func masked(text string) string { return spaces.ReplaceAllString(numbers.ReplaceAllString(text, ""), " ") }
+func masked(text string) string {
+	return spaces.ReplaceAllString(numbers.ReplaceAllString(text, ""), " ")
+}
 
 func mustAbs(t *testing.T, path string) string {
 	t.Helper()
