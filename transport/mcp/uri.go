@@ -40,23 +40,14 @@ type uri struct {
 }
 
 func parseURI(text string) (uri, bool) {
-	rest, ok := strings.CutPrefix(text, runScheme)
-	if !ok {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Scheme+"://" != runScheme {
 		return uri{}, false
 	}
-	rest, query, _ := strings.Cut(rest, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return uri{}, false
-	}
-	path, err := url.PathUnescape(rest)
-	if err != nil {
-		return uri{}, false
-	}
-	id, path, _ := strings.Cut(path, "/")
-	part, name, _ := strings.Cut(path, "/")
-	u := uri{run: messages.RunID(id), part: part, name: name, query: values}
-	return u, id != "" && u.whole()
+	query, err := url.ParseQuery(parsed.RawQuery)
+	part, name, _ := strings.Cut(strings.TrimPrefix(parsed.Path, "/"), "/")
+	u := uri{run: messages.RunID(parsed.Host), part: part, name: name, query: query}
+	return u, err == nil && u.run != "" && u.whole()
 }
 
 func (u uri) whole() bool {
