@@ -8,14 +8,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// outgoing is a message to a client.
+// outgoing is a message to a client: a request or a notification with its params, or an answer.
 type outgoing struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  any             `json:"params,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
-	Result  any             `json:"result,omitempty"`
+	id, method string
+	member     string // params, result or error
+	value      any
 }
 
 // encode returns the message as JSON on one line. A marshaler that panics is an error: nobody may recover further up.
@@ -25,8 +22,21 @@ func encode(m outgoing) (message []byte, err error) {
 			err = fmt.Errorf("it cannot be encoded as JSON: panic: %v", p)
 		}
 	}()
-	m.Version = "2.0"
-	return json.Marshal(m)
+	value, err := json.Marshal(m.value)
+	if err != nil {
+		return nil, err
+	}
+	b := append(make([]byte, 0, len(m.id)+len(m.method)+len(value)+64), `{"jsonrpc":"2.0"`...)
+	if m.id != "" {
+		b = append(append(b, `,"id":`...), m.id...)
+	}
+	if m.method != "" {
+		b = append(append(append(b, `,"method":"`...), m.method...), '"')
+	}
+	if m.value != nil || m.member == "result" {
+		b = append(append(append(append(b, `,"`...), m.member...), `":`...), value...)
+	}
+	return append(b, '}'), nil
 }
 
 // encodeAnswer returns the answer to the request with the id: its error, else its result.
@@ -38,9 +48,9 @@ func encodeAnswer(id json.RawMessage, o outcome) ([]byte, error) {
 		id = json.RawMessage("null")
 	}
 	if o.fail != nil {
-		return encode(outgoing{ID: id, Error: o.fail})
+		return encode(outgoing{id: string(id), member: "error", value: o.fail})
 	}
-	return encode(outgoing{ID: id, Result: o.result})
+	return encode(outgoing{id: string(id), member: "result", value: o.result})
 }
 
 // withModernFields adds what every result has from 2026-07-28 on: resultType, and the server's name in _meta.

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -54,77 +53,62 @@ func (m *message) modern() bool { return mcp.IsModernProtocol(m.meta.version) }
 // parse reads a message. Even a bad message has its id if the id can be read.
 func parse(text []byte) (message, *Error) {
 	m := message{text: bytes.TrimSpace(text)}
-	var e struct {
-		Version                   string `json:"jsonrpc"`
-		Method                    *string
-		ID, Params, Result, Error json.RawMessage
-	}
-	err := json.Unmarshal(m.text, &e)
-	wrong, isWrong := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case err != nil && !isWrong || !utf8.Valid(m.text):
+	case !json.Valid(m.text) || !utf8.Valid(m.text):
 		return m, errorf(mcp.PARSE_ERROR, "the message is not JSON in UTF-8")
 	case m.text[0] == '[':
 		return m, errorf(mcp.INVALID_REQUEST, "batches of messages are not supported: send one message at a time")
 	case m.text[0] != '{':
 		return m, errorf(mcp.INVALID_REQUEST, "the message is not a JSON object")
 	}
-	m.id, m.params, m.result, m.fault = e.ID, e.Params, e.Result, e.Error
+	var version, method, meta, declared json.RawMessage
+	exact := members(m.text, []string{"jsonrpc", "id", "method", "params", "result", "error"},
+		&version, &m.id, &method, &m.params, &m.result, &m.fault)
 	answered := m.result != nil || m.fault != nil
 	switch {
-	case ambiguous(m.text, "jsonrpc", "id", "method", "params", "result", "error") || ambiguous(m.params, "_meta"):
+	case !exact || !members(m.params, []string{"_meta"}, &meta):
 		return m, errorf(mcp.INVALID_REQUEST, "a member of the message is repeated, or not spelled as the protocol has it")
-	case isWrong:
-		return m, errorf(mcp.INVALID_REQUEST, "the member %q must not be a JSON %s", wrong.Field, wrong.Value)
-	case e.Version != "2.0":
+	case string(version) != `"2.0"`:
 		return m, errorf(mcp.INVALID_REQUEST, `the member "jsonrpc" is not "2.0"`)
-	case answered && e.Method == nil:
+	case answered && method == nil:
 		return m, nil // answering an error with an error would never end
 	case m.id != nil && !validID(m.id):
 		m.id = nil
 		return m, errorf(mcp.INVALID_REQUEST, "the id is neither a string nor a number")
-	case e.Method == nil || *e.Method == "":
-		return m, errorf(mcp.INVALID_REQUEST, "the message has no method")
+	case jsonwalk.Text(method) == "":
+		return m, errorf(mcp.INVALID_REQUEST, "the message has no method, or one that is not a string")
 	case answered:
 		return m, errorf(mcp.INVALID_REQUEST, "the message is both a request and an answer")
 	}
-	m.method = *e.Method
-	m.readMeta()
+	m.method = jsonwalk.Text(method)
+	members(meta, []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, "progressToken"},
+		&declared, &m.meta.capabilities, &m.meta.token)
+	m.meta.version = jsonwalk.Text(declared)
+	if m.meta.token != nil && !validID(m.meta.token) {
+		m.meta.token = nil
+	}
 	return m, nil
 }
 
-// ambiguous reports whether a member of the names is repeated or spelled otherwise: whoever stands before this server may
-// have read another one.
-func ambiguous(object []byte, names ...string) (found bool) {
-	seen := make([]bool, len(names))
-	jsonwalk.Object(object, func(key, _ []byte) {
+// members sets the members of the names. It returns false if one of them is repeated or spelled otherwise: mcp-go, or
+// whoever stands before this server, may have read another one.
+func members(object []byte, names []string, to ...*json.RawMessage) (exact bool) {
+	exact = true
+	jsonwalk.Object(object, func(key, value []byte) {
 		for i, name := range names {
-			if bytes.EqualFold(key, []byte(name)) {
-				found = found || seen[i] || string(key) != name
-				seen[i] = true
+			if !bytes.EqualFold(key, []byte(name)) {
+				continue
+			}
+			exact = exact && string(key) == name && *to[i] == nil
+			if string(key) == name {
+				*to[i] = value
 			}
 		}
 	})
-	return found
+	return exact
 }
 
 // validID checks progress tokens, too.
 func validID(id json.RawMessage) bool {
 	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
-}
-
-func (m *message) readMeta() {
-	var p struct {
-		Meta struct {
-			Version      json.RawMessage `json:"io.modelcontextprotocol/protocolVersion"`
-			Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-			Token        json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	}
-	_ = json.Unmarshal(m.params, &p) // what cannot be read is not declared
-	_ = json.Unmarshal(p.Meta.Version, &m.meta.version)
-	m.meta.capabilities = p.Meta.Capabilities
-	if len(p.Meta.Token) > 0 && validID(p.Meta.Token) {
-		m.meta.token = p.Meta.Token
-	}
 }
