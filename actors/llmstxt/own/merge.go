@@ -66,7 +66,7 @@ func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room 
 		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
 			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
 		})
-		s.Links = s.Links[:max(0, min(len(s.Links), room))]
+		s.Links = s.Links[:max(0, min(len(s.Links), max(room, last(s)*rank.LastingOptional)))]
 		room -= len(s.Links)
 		at := slices.IndexFunc(out.Sections, func(o rank.Section) bool { return strings.EqualFold(o.Name, s.Name) })
 		switch {

@@ -1,6 +1,7 @@
 package own
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -37,5 +38,24 @@ func TestLinksLeadToFiles(t *testing.T) {
 		if p, inside := r.path(test.url); p != test.path || inside != test.inside {
 			t.Errorf("%s leads to %q, inside %v", test.url, p, inside)
 		}
+	}
+}
+
+// TestOptionalOutlivesALongFile keeps the instructions for agents beside a file that takes all of the room.
+func TestOptionalOutlivesALongFile(t *testing.T) {
+	index := &rank.Index{Sections: []rank.Section{
+		{Name: "Docs", Links: []rank.Link{{URL: "docs/more.md", Path: "docs/more.md"}}},
+		{Name: rank.Optional, Links: []rank.Link{{URL: "AGENTS.md", Path: "AGENTS.md"}, {URL: "LICENSE", Path: "LICENSE"}}},
+	}}
+	const text = "# X\n\n## Guide\n\n- [A](a.md)\n- [B](b.md)\n"
+	made := Into(index, File{Path: "llms.txt", Text: text}, []string{"a.md", "b.md", "docs/more.md", "AGENTS.md", "LICENSE"}, 2)
+	var got []string
+	for _, s := range made.Sections {
+		for _, l := range s.Links {
+			got = append(got, l.URL)
+		}
+	}
+	if want := []string{"a.md", "b.md", "AGENTS.md", "LICENSE"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

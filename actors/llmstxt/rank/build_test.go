@@ -210,9 +210,12 @@ func TestCaps(t *testing.T) {
 		fmt.Fprintf(&archive, "-- examples/%d/main.py --\nx = %d\n", i, i)
 	}
 	archive.WriteString("-- AGENTS.md --\n# For agents\n-- CONTRIBUTING.md --\n# How\n-- LICENSE --\nMIT\n")
+	const optional = "Optional: AGENTS.md CONTRIBUTING.md LICENSE\n"
+	if got, want := outline(build(t, archive.String(), scan.Origin{}, rank.Options{Links: 4})), "Docs: docs/0.md\n"+optional; got != want {
+		t.Errorf("with room for four: got\n%swant\n%s", got, want)
+	}
 	index := build(t, archive.String(), scan.Origin{}, rank.Options{Links: 8})
-	const want = "Docs: docs/0.md docs/1.md docs/2.md docs/3.md\nExamples: examples/0/main.py\n" +
-		"Optional: AGENTS.md CONTRIBUTING.md LICENSE\n"
+	const want = "Docs: docs/0.md docs/1.md docs/2.md docs/3.md\nExamples: examples/0/main.py\n" + optional
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

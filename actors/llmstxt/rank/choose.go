@@ -145,6 +145,9 @@ func (v *survey) publishes() bool {
 const (
 	leastPoints  = 0.12
 	mostOptional = 6
+	// LastingOptional is how many links of Optional every cap leaves: the instructions for agents, how to contribute,
+	// and the licence.
+	LastingOptional = 3
 )
 
 // room is how many links a repository gets: a large one all that there may be.
@@ -192,8 +195,8 @@ func (r *ranking) choose() (chosen []*item) {
 		}
 		return n
 	}
-	room := min(r.room(), most-take(classOptional, min(mostOptional, most*3/5), -9))
-	examples := take(classExample, min(12, (room+5)/6), leastPoints)
+	room := min(r.room(), most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
+	examples := take(classExample, min(12, (room+5)/6, room-1), leastPoints)
 	settings := take(classSetting, max(3, room/10), 0.3)
 	room = max(0, room-settings-examples)
 	pages, sources := len(byClass[classPage]), len(byClass[classSource])
