@@ -176,7 +176,7 @@ func pathIn(tree, link string) string {
 	}
 	for p := path.Clean(strings.Trim(u.Path, "/")); ; {
 		info, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p)))
-		if err == nil && info.Mode().IsRegular() {
+		if err == nil && (info.Mode().IsRegular() || info.IsDir() && strings.HasSuffix(u.Path, "/")) {
 			return p
 		}
 		_, rest, more := strings.Cut(p, "/")

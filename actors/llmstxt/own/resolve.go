@@ -13,18 +13,22 @@ import (
 
 // resolver finds the files that the links of an llms.txt lead to.
 type resolver struct {
-	dir    string // of the llms.txt
-	home   string // the repository's page; "" where it is unknown
-	files  map[string]bool
-	stems  map[string][]string  // files by the last part of their paths, without extension
-	ranked map[string]rank.Link // by URL and by path
+	dir     string // of the llms.txt
+	home    string // the repository's page; "" where it is unknown
+	files   map[string]bool
+	folders map[string]bool
+	stems   map[string][]string  // files by the last part of their paths, without extension
+	ranked  map[string]rank.Link // by URL and by path
 }
 
 func newResolver(index *rank.Index, name string, files []string) resolver {
-	r := resolver{dir: path.Dir(name), home: index.Origin.Remote, files: make(map[string]bool),
+	r := resolver{dir: path.Dir(name), home: index.Origin.Remote, files: make(map[string]bool), folders: make(map[string]bool),
 		stems: make(map[string][]string), ranked: make(map[string]rank.Link)}
 	for _, f := range files {
 		r.files[f] = true
+		for dir := path.Dir(f); dir != "." && !r.folders[dir]; dir = path.Dir(dir) {
+			r.folders[dir] = true
+		}
 		if ext := path.Ext(f); ext == ".md" || ext == ".mdx" || ext == ".rst" {
 			r.stems[path.Base(stem(f))] = append(r.stems[path.Base(stem(f))], f)
 		}
@@ -81,6 +85,9 @@ func (r resolver) path(address string) (p string, inside bool) {
 	}
 	if u.Scheme == "" {
 		for _, p := range []string{path.Join(r.dir, u.Path), strings.TrimPrefix(path.Clean("/"+u.Path), "/")} {
+			if strings.HasSuffix(u.Path, "/") && r.folders[p] {
+				return p + "/", true
+			}
 			for _, end := range []string{"", ".md", ".mdx"} {
 				if r.files[p+end] {
 					return p + end, true
@@ -93,6 +100,9 @@ func (r resolver) path(address string) (p string, inside bool) {
 		if r.files[parts[1]] {
 			return parts[1], true
 		}
+		if r.folders[parts[1]] {
+			return parts[1] + "/", true
+		}
 		return "", r.home != "" && strings.HasPrefix(address, r.home+"/")
 	}
 	return r.published(u.Path), false
@@ -100,7 +110,7 @@ func (r resolver) path(address string) (p string, inside bool) {
 
 // hosted is the path in the page of a host that shows a file, or in the file itself.
 var hosted = regexp.MustCompile(`^(?:raw\.githubusercontent\.com/[^/]+/[^/]+/(?:refs/heads/)?|` +
-	`.*?/(?:blob|raw)/|[^/]+/[^/]+/[^/]+/src/(?:branch/)?)[^/]+/(.*)$`)
+	`.*?/(?:blob|tree|raw)/|[^/]+/[^/]+/[^/]+/src/(?:branch/)?)[^/]+/(.*)$`)
 
 // published is the only page whose path ends as that of a site's page does.
 func (r resolver) published(p string) string {

@@ -85,7 +85,7 @@ func (r *ranking) weighPaths() {
 		case classSetting:
 			r.weighSetting(x)
 		case classOptional:
-			x.add(1-float64(slices.IndexFunc(lasting, func(name *regexp.Regexp) bool { return name.MatchString(path.Base(x.Path)) })), "")
+			x.add(1-float64(slices.IndexFunc(lasting, func(is func(base string) bool) bool { return is(path.Base(x.Path)) })), "")
 		}
 		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.dir != "." && (u.about.Private && r.publishes()) {
 			x.add(-0.3, "")
@@ -115,8 +115,8 @@ func (r *ranking) weighPaths() {
 }
 
 // lasting are the files of Optional that survive every cap, in their order, and then the others.
-var lasting = []*regexp.Regexp{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`), regexp.MustCompile(`(?i)^contributing`),
-	licenceName, regexp.MustCompile(`.`)}
+var lasting = []func(base string) bool{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString,
+	regexp.MustCompile(`(?i)^contributing`).MatchString, page.IsLicence, func(string) bool { return true }}
 
 var onePlatform = regexp.MustCompile(`_(windows|linux|darwin|unix|\w*bsd|solaris|plan9|wasm|others?|amd64|arm64)\.\w+$|/src/\w*(native|mingw|linux|apple|js|wasm|windows)\w*Main/`)
 
@@ -174,10 +174,10 @@ func (r *ranking) choose() (chosen []*item) {
 	byClass[classPage] = spread(byClass[classPage], 0.9, stemOf)
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
-		if licenceName.MatchString(path.Base(x.Path)) {
+		if page.IsLicence(path.Base(x.Path)) {
 			licences++
 		}
-		return licences > 1 && licenceName.MatchString(path.Base(x.Path))
+		return licences > 1 && page.IsLicence(path.Base(x.Path))
 	})
 	most := cmp.Or(max(r.options.Links, 0), mostLinks)
 	take := func(c class, most int, least float64) int {

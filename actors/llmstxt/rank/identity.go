@@ -106,6 +106,10 @@ func (v *survey) facts() []Fact {
 	} else {
 		m = manifest.Manifest{Requires: m.Requires, License: m.License, Scripts: m.Scripts}
 	}
+	commit := v.links.commit()
+	if v.options.Ref == RefRelative {
+		commit = "" // what lies beside the links may be newer
+	}
 	facts := []Fact{
 		{label, packageFact(m)},
 		{"Version", version},
@@ -114,10 +118,10 @@ func (v *survey) facts() []Fact {
 		{"Commands", listed(v.commandNames(m), mostCommands)},
 		{"Scripts", scripts(m)},
 		{"Languages", v.mix.String()},
-		{"Licence", cmp.Or(v.licence(), m.License)},
+		{"Licence", v.licence(m.License)},
 		{"Repository", v.links.home},
 		{"Folder", v.links.prefix},
-		{"Commit", v.links.commit()},
+		{"Commit", commit},
 		{"Links", v.linksFact(version)},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Value == "" })
@@ -169,15 +173,19 @@ func scripts(m manifest.Manifest) string {
 	return strings.Join(parts[:min(len(parts), 6)], ", ")
 }
 
-// licence gives the SPDX names of the licence files at the root whose words are known.
-func (v *survey) licence() string {
+// licence gives the SPDX names of the licence files at the root whose words are known; what the manifest says of the same
+// licences says how they go together.
+func (v *survey) licence(said string) string {
 	var known []string
 	for _, f := range v.repo.Files {
-		if f.Kind == scan.Document && page.IsLicence(f.Path) {
+		if f.Kind != scan.Source && depth(f.Path) == 0 && page.IsLicence(f.Path) {
 			if l := page.LicenceOf(v.head(f.Path, pageBytes)); l != "" && !slices.Contains(known, l) {
 				known = append(known, l)
 			}
 		}
+	}
+	if !slices.ContainsFunc(known, func(l string) bool { return !strings.Contains(said, l) }) {
+		return said
 	}
 	return strings.Join(known, ", ")
 }

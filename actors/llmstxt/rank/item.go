@@ -195,9 +195,8 @@ var (
 	optionalName = regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot-instructions|contributing|` +
 		`(un)?licen[cs]e|copying|change(log|s)|history|news|release[-_]notes|upgrad(e|ing)|migrat(ion|ing)|security)` +
 		`([-_]([A-Z0-9.+]+|guide|policy|[vV]?\d.*))?(\.(md|mdx|rst|txt|adoc|asc|org|markdown|rdoc))?$`)
-	changeName  = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes)\.\w+$`)
-	licenceName = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying)([-_.].*)?$`)
-	peopleName  = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
+	changeName = regexp.MustCompile(`(?i)^(change(log|s)|history|release[-_]notes)\.\w+$`)
+	peopleName = regexp.MustCompile(`(?i)^(authors|contributors|maintainers|credits|thanks|sponsors?(hip)?|backers|` +
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
 	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^cran-comments|^cmakelists\.txt$`)
@@ -234,7 +233,7 @@ func (r *ranking) against(f *scan.File) string {
 		return "a test"
 	case f.Place == scan.Generated:
 		return "written by a program"
-	case licenceName.MatchString(base) && !isOptional(f.Path):
+	case page.IsLicence(base) && !isOptional(f.Path):
 		return "a licence of a part"
 	case depth(f.Path) > 0 && f.Kind == scan.Document && changeName.MatchString(base):
 		return "what changed in a part"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,15 +19,29 @@ type languageMix struct {
 	sum   int64
 }
 
+// mixOf leaves out what the product writes for others, its templates, unless they are nearly all that there is.
 func mixOf(files []scan.File) languageMix {
-	m := languageMix{bytes: make(map[string]int64)}
+	all, own := languageMix{bytes: make(map[string]int64)}, languageMix{bytes: make(map[string]int64)}
 	for _, f := range files {
-		if f.Kind == scan.Source && f.Place == scan.Product {
-			m.bytes[f.Language] += f.Size
-			m.sum += f.Size
+		if f.Kind != scan.Source || f.Place != scan.Product {
+			continue
+		}
+		all.add(f)
+		if !template.MatchString(f.Path) {
+			own.add(f)
 		}
 	}
-	return m
+	if 10*own.sum < all.sum {
+		return all
+	}
+	return own
+}
+
+var template = regexp.MustCompile(`(?i)(^|/)_?(templates?|skeletons?|boilerplates?|scaffold(s|ing)?|starters?)/|\{\{`)
+
+func (m *languageMix) add(f scan.File) {
+	m.bytes[f.Language] += f.Size
+	m.sum += f.Size
 }
 
 // isMinor holds for a language with less than a tenth of the code.

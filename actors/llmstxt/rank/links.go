@@ -98,12 +98,15 @@ func (l linker) url(p string) string {
 		}
 		return escapePath(p)
 	}
+	isFolder := strings.HasSuffix(p, "/")
 	p = escapePath(path.Join(l.prefix, p))
 	s, ref := siteOf(l.origin.Host), escapePath(l.ref)
 	if s == gitea {
 		ref = [...]string{refCommit: "commit/", refTag: "tag/", refBranch: "branch/", refHead: ""}[l.kind] + ref
 	}
 	switch {
+	case isFolder:
+		return l.origin.Remote + "/" + fmt.Sprintf(strings.Replace(s.page, "blob/", "tree/", 1), ref) + p + "/"
 	case l.raw && l.origin.Host == "github.com":
 		return "https://raw.githubusercontent.com/" + l.origin.Owner + "/" + l.origin.Repo + "/" + ref + "/" + p
 	case l.raw:

@@ -194,8 +194,8 @@ func (r *ranking) linkedBy(from, text string) (list []*item) {
 		if x == nil {
 			if to := r.index.find(path.Dir(from), target, false); to != "" {
 				x = r.at[to]
-			} else if x = r.faceOf(p); x != nil && x.class == classSetting {
-				x = nil
+			} else if r.folders[p] {
+				x = r.linkOf(p)
 			}
 		}
 		if x != nil && !seen[x] && x.Path != r.readme.Path {
@@ -206,7 +206,39 @@ func (r *ranking) linkedBy(from, text string) (list []*item) {
 	return list
 }
 
-// faceOf is the file by which one meets a folder: its README, the one with the comment of its package, else an entry.
+// linkOf is what a link to a folder means: the file by which one meets it, else the folder itself.
+func (r *ranking) linkOf(dir string) *item {
+	if x := r.faceOf(dir); x != nil && (x.members != "" || faceRank(x, dir) < arbitrary) {
+		if x.class == classSetting {
+			return nil
+		}
+		return x
+	}
+	name := dir + "/"
+	if r.at[name] == nil {
+		x := &item{Link: Link{Path: name}, file: &scan.File{Path: name, Kind: scan.Other}, class: classSource}
+		pages, all := 0, 0
+		for _, y := range r.items {
+			if strings.HasPrefix(y.Path, name) {
+				all++
+				pages += b2i(y.class == classPage)
+			}
+		}
+		switch {
+		case all == 0:
+			return nil // nothing in it is for readers
+		case exampleFolder.MatchString(path.Base(dir)):
+			x.class = classExample
+		case 2*pages > all:
+			x.class = classPage
+		}
+		r.items, r.at[name], r.named.Targets[name] = append(r.items, x), x, true
+	}
+	return r.at[name]
+}
+
+// faceOf is the file by which one meets a folder: its README, the one with the comment of its package, an entry, else
+// any.
 func (r *ranking) faceOf(dir string) (best *item) {
 	if !r.folders[dir] {
 		return nil
@@ -214,24 +246,28 @@ func (r *ranking) faceOf(dir string) (best *item) {
 	if x := r.faces[dir]; x != nil {
 		return x
 	}
-	rank := func(x *item) int {
-		switch stem := stemOf(x.Path); {
-		case page.IsReadme(x.Path):
-			return 0
-		case stem == "index" || stem == "doc" || stem == "main" || stem == "mod" || stem == "lib" || stem == "__init__" || stem == "init":
-			return 1
-		case stem == strings.ToLower(path.Base(dir)):
-			return 2
-		}
-		return 3
-	}
 	for _, x := range r.items {
-		if path.Dir(x.Path) == dir && (best == nil || rank(x) < rank(best)) {
+		if path.Dir(x.Path) == dir && (best == nil || faceRank(x, dir) < faceRank(best, dir)) {
 			best = x
 		}
 	}
 	r.faces[dir] = best
 	return best
+}
+
+// arbitrary is the rank of a file that does not stand for its folder.
+const arbitrary = 3
+
+func faceRank(x *item, dir string) int {
+	switch stem := stemOf(x.Path); {
+	case page.IsReadme(x.Path):
+		return 0
+	case stem == "index" || stem == "doc" || stem == "main" || stem == "mod" || stem == "lib" || stem == "__init__" || stem == "init":
+		return 1
+	case stem == strings.ToLower(path.Base(dir)):
+		return 2
+	}
+	return arbitrary
 }
 
 // isTelling holds for stems that are hardly a word of some sentence.

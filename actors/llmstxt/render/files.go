@@ -65,7 +65,7 @@ type entry struct {
 func (v view) entries(rest []string) (list []entry) {
 	seen := map[string]bool{"": true}
 	add := func(section int, l Link) {
-		if !seen[l.file] {
+		if !seen[l.file] && !strings.HasSuffix(l.file, "/") { // a folder has no text
 			list = append(list, entry{section, l})
 			seen[l.file] = true
 		}

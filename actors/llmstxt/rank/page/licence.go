@@ -1,17 +1,17 @@
 package page
 
 import (
-	"path"
+	"regexp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/words"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-func IsLicence(name string) bool {
-	stem := strings.ToUpper(strings.TrimSuffix(name, path.Ext(name)))
-	return stem == "LICENSE" || stem == "LICENCE" || stem == "COPYING"
-}
+var licenceName = regexp.MustCompile(`(?i)^(?:(?:un)?licen[cs]es?|copying)(?:[-_][\w.+-]+)?(?:\.(?:md|markdown|txt|rst|adoc|html?|lesser|lib|mit|bsd|apache[\w.-]*|a?gpl[\w.-]*))?$`)
+
+// IsLicence tells the files that hold the text of a licence by their names, without their folders.
+func IsLicence(base string) bool { return licenceName.MatchString(base) }
 
 var licences = words.Of("licences")
 
