@@ -243,12 +243,7 @@ func (r *reader) markAt(s string) string {
 }
 
 func (r *reader) isText(mark string) bool {
-	for _, known := range r.Texts {
-		if known == mark {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Texts, mark)
 }
 
 // closing is where the mark comes again without a backslash; -1 for nowhere.
