@@ -131,6 +131,29 @@ func TestAgents(t *testing.T) {
 	compare(t, "sub-agent-fails", strings.ReplaceAll(transcript(t, events, m.requests), string(state.RunID), "RUN"))
 }
 
+// A job is a tool with the job's input; the model hears what the run came to. One that may change things asks first.
+func TestJobsAreTools(t *testing.T) {
+	job := actors.Func("test", func(_ context.Context, _ *actors.TaskContext, in struct {
+		Package string `json:"package"`
+	}) (string, error) {
+		if in.Package == "b" {
+			return "", errors.New("b does not compile")
+		}
+		return "passed " + in.Package, nil
+	})
+	job.ReadOnly = true
+	job.Say = func(s messages.State) string { return string(s.Status) + " " + string(s.End.Result) }
+	m := script{answers: []said{{calls: calls(`test {"package":"a"}`, `test {"package":"b"}`)}, {text: "One failed."}}}
+	events, state := talk(t, chat.Input{Message: "Test!"}, chat.Config{Stream: m.stream, Tools: set(t, tool.Job(job))}, nil, nil)
+	said := transcript(t, events, m.requests)
+	if len(state.Children) != 2 || !strings.Contains(said, `completed \"passed a\"`) || !strings.Contains(said, "failed ") {
+		t.Errorf("%d sub-runs:\n%s", len(state.Children), said)
+	}
+	if tool.Job(actors.Definition{}).Access != tool.All {
+		t.Error("a job that is not read-only may be called without being asked for")
+	}
+}
+
 // Agents that start one another come to an end, and the reason comes back through all of them.
 func TestAgentsStartAgents(t *testing.T) {
 	config := chat.Config{Stream: func(_ context.Context, r model.Request) iter.Seq2[model.Part, error] {

@@ -134,7 +134,9 @@ func (c *channel) ask(l line) error {
 			return nil
 		}
 	}
+	answered := c.x.limits.ask()
 	c.x.task.Go(func(ctx context.Context) error {
+		defer answered()
 		value, err := c.x.task.Ask(ctx, messages.InputRequired{Request: l.Name, Prompt: l.Prompt, Schema: l.Schema, InputKind: l.Kind})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -131,6 +131,7 @@ func (c *Command) about() messages.About {
 	if c.Result != "json" {
 		about.Output = resultSchema
 	}
+	about.Limits.Bytes = LogBytes(c.MaxOutput)
 	about.Limits.StallMS = cmp.Or(time.Duration(c.Idle), 24*time.Hour).Milliseconds()
 	if c.Timeout > 0 { // the attempts, and what is before and after them
 		about.Limits.WallClockMS = min((time.Duration(c.Timeout)+time.Minute)*time.Duration(c.Retry.Times+1), 24*time.Hour).Milliseconds()
@@ -208,11 +209,11 @@ func (r *Runner) confirm(ctx context.Context, t *actors.TaskContext) error {
 	return nil
 }
 
-// Job is a program of the user's own: the arguments are as they are, and it has the whole environment.
-func Job(arguments []string, maxOutput Size, config Config) (actors.Job, error) {
-	c := Command{Name: "run", Result: "none", MaxOutput: maxOutput}
-	for _, a := range arguments {
-		c.Command = append(c.Command, strings.ReplaceAll(a, "{", "{{"))
+// Job is a program of the user's own: the arguments are as they are.
+func Job(c Command, config Config) (actors.Job, error) {
+	c.Name, c.Result, c.Command = "run", "none", slices.Clone(c.Command)
+	for i, a := range c.Command {
+		c.Command[i] = strings.ReplaceAll(a, "{", "{{")
 	}
 	if wrong := c.compile(nil, ""); wrong != nil {
 		return actors.Job{}, wrong.Err()

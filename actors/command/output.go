@@ -40,7 +40,7 @@ type reader struct {
 	file *os.File
 	sink sink
 	raw  io.Writer // gets the bytes as they are; may be nil
-	fail func(error)
+	of   *execution
 }
 
 // copy passes on what comes. When the run takes no more, or raw does not, it still reads, so that the program can end.
@@ -59,8 +59,9 @@ func (r *reader) copy(ctx context.Context) {
 		}
 		if n > 0 {
 			if err := r.pass(ctx, buffer[:n]); err != nil {
-				r.fail(err)
+				r.of.fail(err)
 			}
+			r.of.limits.heard()
 		}
 		if err != nil {
 			return // EOF, or a terminal's EIO

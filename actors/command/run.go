@@ -52,6 +52,7 @@ type execution struct {
 	stdin   io.WriteCloser // takes answers; nil if the program has another
 	file    string         // LASTWORD_RESULT
 	killed  sync.Once
+	limits  limits
 	failed  atomic.Pointer[error] // why the run takes no more of what the program says
 }
 
@@ -68,6 +69,8 @@ func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
 	}
 	stop := context.AfterFunc(ctx, x.terminate)
 	defer stop()
+	x.limits.start(r.arguments[0], r.Timeout, r.Idle, x.fail)
+	defer x.limits.end()
 	var reading sync.WaitGroup
 	for _, reader := range readers {
 		reading.Add(1)
@@ -84,7 +87,7 @@ func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
 		return context.Cause(ctx)
 	}
 	if failed := x.failed.Load(); failed != nil {
-		return *failed
+		return supervision.Permanent(*failed)
 	}
 	if err := x.said(); err != nil {
 		return err
@@ -114,7 +117,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 		ours, end, err := os.Pipe()
 		if err == nil {
 			theirs, x.close = append(theirs, end), append(x.close, ours)
-			readers = append(readers, &reader{ours, sink, raw, x.fail})
+			readers = append(readers, &reader{ours, sink, raw, x})
 		}
 		return end, err
 	}
@@ -124,7 +127,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 			return nil, err
 		}
 		theirs, x.close = append(theirs, end), append(x.close, ours)
-		readers = append(readers, &reader{ours, x.stdout, x.Config.Stdout, x.fail})
+		readers = append(readers, &reader{ours, x.stdout, x.Config.Stdout, x})
 		x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr, x.stdin = end, end, end, ours
 	} else {
 		if x.cmd.Stdout, err = pipe(x.stdout, x.Config.Stdout); err != nil {

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -45,4 +47,31 @@ func TestEndOfAProgramHasACode(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The operator's limits hold whatever the caller asks for.
+func TestLimitsAreTheOperators(t *testing.T) {
+	for name, c := range map[string]struct {
+		command command.Command
+		cause   messages.Code
+	}{
+		"too long": {command.Command{Command: shell("while :; do echo x; sleep 0.01; done"), Timeout: limit(300)}, messages.CauseDeadline},
+		"silent":   {command.Command{Command: shell("echo x; sleep 1000"), Idle: limit(300)}, messages.CauseStalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := start(t, c.command, command.Config{})
+			id, err := n.system.Submit(t.Context(), messages.Request{Job: "it", Limits: messages.Limits{WallClockMS: 3_600_000, StallMS: 3_600_000}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := n.follow(id, nil); s.End.Cause != c.cause {
+				t.Errorf("%s, cause %s: %v", s.Status, s.End.Cause, s.End.Error)
+			}
+		})
+	}
+}
+
+func limit(ms int) schedule.Duration {
+	return schedule.Duration(ms) * schedule.Duration(time.Millisecond)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -160,7 +162,7 @@ func runsWatchCommand(at *host.Remote) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch <run>",
 		Short: "Watch a run until it ends",
-		Long: `Watch shows what generate, prompt or chat show of their own runs. It reconnects when the connection is cut, and exits
+		Long: `Watch shows what generate, prompt or chat show of their own runs, and on stdout what a command writes there. It reconnects when the connection is cut, and exits
 with the run's own code. It asks you what the run asks: on a terminal in place, elsewhere with the command that answers.
 Ctrl-C stops watching; the run goes on.`,
 		Example: "  lastword runs watch last",
@@ -168,12 +170,17 @@ Ctrl-C stops watching; the run goes on.`,
 		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
 			p := at.Program
 			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			show.Open(&p.Display)
 			state, err := c.State(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
-			if state.Queued != nil && (state.Queued.Job == prompt.Name || state.Queued.Job == chat.Name) {
+			job := ""
+			if state.Queued != nil {
+				job = state.Queued.Job
+			}
+			show.Output = !show.JSONL && job != generate.Name && job != plan.Name
+			show.Open(&p.Display)
+			if job == prompt.Name || job == chat.Name {
 				showAnswers(&show, &p.Display)
 			}
 			if !show.Quiet {

@@ -156,7 +156,7 @@ func TestTutorial(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "WaitDelay") {
 		t.Errorf("%v:\n%s", err, out)
 	}
-	for _, want := range []string{"# Garden", "- [Guide](guide.md)", "waiting", "published", "It grows things."} {
+	for _, want := range []string{"# Garden", "- [Guide](guide.md)", "waiting", "published", "It grows things.", "step 3 of 3", "4 garden/guide.md"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the tutorial does not show %q but\n%s", want, out)
 		}

@@ -32,17 +32,49 @@ func Agent(t Tool, job func(prompt string) (actors.Job, error)) Tool {
 		if err != nil {
 			return "", err
 		}
-		run, err := c.Task.Start(ctx, work, actors.Options{Key: c.ID})
+		state, err := c.subRun(ctx, work, messages.Limits{})
 		if err != nil {
-			return "", err
-		}
-		state, err := run.Wait(ctx)
-		if err != nil {
-			_ = run.Cancel(context.WithoutCancel(ctx), context.Cause(ctx).Error()) // else the turn waits for it
 			return "", err
 		}
 		return said(state)
 	})
+}
+
+// Job is a tool that runs the job in a sub-run, as [Agent] does. The model gets what the run came to, in words.
+func Job(d actors.Definition) Tool {
+	t := Tool{Name: d.Name, Description: d.Description, Parameters: d.Input.JSON(), Access: All, Network: d.OpenWorld,
+		Idempotent: true, Outside: true, Timeout: cmp.Or(time.Duration(d.Limits.WallClockMS)*time.Millisecond, 10*time.Minute)}
+	if d.ReadOnly {
+		t.Access = Read
+	}
+	t.Run = func(ctx context.Context, c *Call) (string, error) {
+		work, err := d.New(c.Arguments)
+		if err != nil {
+			return "", err
+		}
+		state, err := c.subRun(ctx, work, d.Limits)
+		switch {
+		case err != nil:
+			return "", err
+		case d.Say != nil:
+			return d.Say(state), nil
+		}
+		return said(state)
+	}
+	return t
+}
+
+// subRun runs the work to its end, or cancels it.
+func (c *Call) subRun(ctx context.Context, work actors.Job, limits messages.Limits) (messages.State, error) {
+	run, err := c.Task.Start(ctx, work, actors.Options{Key: c.ID, Limits: limits})
+	if err != nil {
+		return messages.State{}, err
+	}
+	state, err := run.Wait(ctx)
+	if err != nil {
+		_ = run.Cancel(context.WithoutCancel(ctx), context.Cause(ctx).Error()) // else the turn waits for it
+	}
+	return state, err
 }
 
 func said(state messages.State) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -71,11 +72,12 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	}
 	code := -1
 	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true,
-		Stdout: shown(cmd.OutOrStdout()), Stderr: shown(cmd.ErrOrStderr()), Exited: func(c int) { code = c }}
+		Stdout: terminal.Shown(cmd.OutOrStdout()), Stderr: terminal.Shown(cmd.ErrOrStderr()), Exited: func(c int) { code = c }}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && !terminal.IsTerminal(in) {
 		config.Stdin = in
 	}
-	job, err := command.Job(args, command.Size(o.maxOutput), config)
+	job, err := command.Job(command.Command{Command: args, Timeout: schedule.Duration(o.timeout), Idle: schedule.Duration(o.idle),
+		MaxOutput: command.Size(o.maxOutput)}, config)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		asker := o.program.Asker(cmd, "")
 		o.show.Ask = asker.Ask
 	}
-	err = o.program.Watch(cmd.Context(), job, o.limits(), &store.Flags{}, &o.show)
+	const day = 24 * time.Hour
+	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds(), Bytes: command.LogBytes(command.Size(o.maxOutput))}
+	err = o.program.Watch(cmd.Context(), job, limits, &store.Flags{}, &o.show)
 	if ended.End == nil || ended.Status == messages.Canceled {
 		return err
 	}
@@ -99,26 +103,4 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return &exit.Error{Code: code}
 	}
 	return err
-}
-
-// limits are those of a program that nobody else bounds.
-func (o *options) limits() messages.Limits {
-	const day = 24 * time.Hour
-	l := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()}
-	if o.timeout > 0 {
-		l.WallClockMS = host.Milliseconds(o.timeout)
-	}
-	if o.idle > 0 {
-		l.StallMS = host.Milliseconds(o.idle)
-	}
-	l.Bytes = command.LogBytes(command.Size(o.maxOutput))
-	return l
-}
-
-// shown is the stream for the program's output: a terminal gets no escapes but colours.
-func shown(w io.Writer) io.Writer {
-	if terminal.IsTerminal(w) {
-		return &terminal.Colors{To: w}
-	}
-	return w
 }

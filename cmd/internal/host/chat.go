@@ -71,12 +71,15 @@ func (h *Options) keepsConversations() bool {
 // listing bounds how long a run waits for the lists of MCP servers, which all start with the server.
 const listing = 2 * time.Second
 
-// chatTools are what a chat may call: the tools of the MCP servers and, for callers who say that they answer questions,
-// ask_user.
+// chatTools are what a chat may call: the tools of the MCP servers, the operator's commands and, for callers who say that
+// they answer questions, ask_user.
 func (h *Options) chatTools(in chat.Input) (*tool.Set, error) {
 	var more []tool.Tool
 	if in.Asks || len(in.Tools) > 0 {
 		more = append(more, tool.AskUser())
+	}
+	for _, job := range h.commands() {
+		more = append(more, tool.Job(job))
 	}
 	ctx, stop := context.WithTimeout(context.Background(), listing)
 	defer stop()

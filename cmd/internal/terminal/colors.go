@@ -5,6 +5,14 @@ import (
 	"io"
 )
 
+// Shown is the stream for what a program says: a terminal gets no escapes but colours.
+func Shown(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return &Colors{To: w}
+	}
+	return w
+}
+
 // Colors passes text on to a terminal, and of its escapes only those that change how text looks. It takes the text in
 // pieces.
 type Colors struct {

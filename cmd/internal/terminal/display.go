@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/term"
@@ -32,6 +34,7 @@ type Display struct {
 	JSONL, JSON    bool                                      // on stdout: every event, or what the run came to
 	Print          func(w io.Writer, s messages.State) error // on stdout, at the end
 	Answer         *Answer                                   // prints a model's answer on stdout; may be nil
+	Output         bool                                      // what a command writes goes to stdout
 	// Ask puts a question of the run or of a sub-run to the user, until ctx ends. Without it others have to.
 	Ask   func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
 	Quiet bool // prints failures only
@@ -40,6 +43,12 @@ type Display struct {
 	Style style
 	View  view
 	Lost  error // the error that ended writing to stdout
+
+	shown   io.Writer // Stdout, for what a program says
+	printed struct {  // of that
+		stream string
+		bytes  int
+	}
 
 	mu   sync.Mutex
 	held []func() // what is to be shown after a question; nil if none is asked
@@ -86,11 +95,12 @@ type view interface {
 // Open chooses the view. All flags must have their values.
 func (d *Display) Open(o *Options) {
 	tty := IsTerminal(d.Stderr)
+	d.shown = Shown(d.Stdout)
 	d.Style = style{color: o.Colored(tty), ascii: o.ASCIIOnly()}
 	switch {
 	case d.Quiet || o.Progress == "none":
 		d.View = Silent{}
-	case tty && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
+	case tty && !d.Output && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
 		d.View = suspendable(newLive(d.Stderr, d.Style, func() (int, int) { return sizeOf(d.Stderr) }))
 	default:
 		d.View = &lines{out: d.Stderr, style: d.Style}
@@ -172,8 +182,32 @@ func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
 		return lines.Encode(e)
 	case d.Answer != nil:
 		return d.Answer.Print(e)
+	case d.Output:
+		return d.output(e.Body)
 	}
 	return nil
+}
+
+// output prints what the event adds to the stdout of a command.
+func (d *Display) output(body messages.Body) (err error) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		if b.Stream != d.printed.stream {
+			d.printed.stream, d.printed.bytes = b.Stream, 0
+		}
+		if end := b.Offset + b.Dropped + len(b.Text); strings.HasPrefix(b.Stream, "stdout") && end > d.printed.bytes {
+			fresh := b.Text[max(len(b.Text)-(end-d.printed.bytes), 0):]
+			d.printed.bytes = end
+			_, err = io.WriteString(d.shown, fresh)
+		}
+	case messages.Merged:
+		for _, part := range b.Parts {
+			err = errors.Join(err, d.output(part))
+		}
+	case messages.TaskRestarted:
+		d.printed.stream = ""
+	}
+	return err
 }
 
 // unread is the reason for canceling a run whose events cannot be written any more.
