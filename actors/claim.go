@@ -340,7 +340,7 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 // journal fails or crashes starts again after a pause.
 type journalActor struct {
 	system *System
-	tasks  []*supervision.Task
+	tasks  []*supervision.Routine
 }
 
 type (
@@ -386,9 +386,9 @@ func (a *journalActor) start(c actor.Context) {
 func (a *journalActor) loop(c actor.Context, name string) {
 	f := map[string]func(context.Context) error{
 		"claims": a.system.claimAll, "beats": a.system.beatAll, "notes": a.system.watch, "retention": a.system.expireAll}[name]
-	a.tasks = slices.DeleteFunc(a.tasks, func(t *supervision.Task) bool { return !t.Running() })
+	a.tasks = slices.DeleteFunc(a.tasks, func(t *supervision.Routine) bool { return !t.Running() })
 	a.tasks = append(a.tasks, a.system.node.Go(a.system.ctx, name, c.Self(), c.Self(), 1,
-		func(ctx context.Context, _ *supervision.Task) error { return f(ctx) }))
+		func(ctx context.Context, _ *supervision.Routine) error { return f(ctx) }))
 }
 
 // watch handles the journal's notes.

@@ -20,7 +20,7 @@ type runActor struct {
 	run     *activeRun
 	machine machine
 
-	held   []*supervision.Task // whose credits are withheld while the journal is behind
+	held   []*supervision.Routine // whose credits are withheld while the journal is behind
 	timers []*time.Timer
 	left   bool
 }

@@ -59,7 +59,7 @@ func script() testkit.Script {
 const wave = 250
 
 // play runs the plans, a wave at a time, and judges how each ends.
-func (st *stage) play(plans ...testkit.Plan) {
+func (st *stage) play(plans ...testkit.FaultPlan) {
 	st.t.Helper()
 	for some := range slices.Chunk(plans, wave) {
 		first := len(st.trials)
@@ -73,7 +73,7 @@ func (st *stage) play(plans ...testkit.Plan) {
 	}
 }
 
-func (st *stage) run(plan testkit.Plan) (*testkit.Trial, messages.State) {
+func (st *stage) run(plan testkit.FaultPlan) (*testkit.Trial, messages.State) {
 	script := script()
 	script.Policy.RetryCrash = plan.Again
 	var working atomic.Int64
@@ -120,7 +120,7 @@ func (st *stage) lastWord(trial *testkit.Trial, ended messages.State, working in
 	}
 }
 
-func (st *stage) errorf(plan testkit.Plan, format string, args ...any) {
+func (st *stage) errorf(plan testkit.FaultPlan, format string, args ...any) {
 	st.t.Helper()
 	st.t.Errorf("%s\n"+format, append([]any{plan}, args...)...)
 	if st.hint != "" {
@@ -192,9 +192,9 @@ func (st *stage) atRest(trial *testkit.Trial, ended messages.State) {
 func TestScenarios(t *testing.T) {
 	onStage(t, func(st *stage) {
 		cells := testkit.Cells()
-		var plans []testkit.Plan
+		var plans []testkit.FaultPlan
 		for i, cell := range slices.Concat(cells, cells, cells) {
-			plans = append(plans, testkit.Plan{Seed: uint64(i), Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel,
+			plans = append(plans, testkit.FaultPlan{Seed: uint64(i), Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel,
 				Journal: testkit.Weathers()[i/len(cells)], Again: i/len(cells) == 1})
 		}
 		st.play(plans...)
@@ -220,7 +220,7 @@ func TestScenarioPairs(t *testing.T) {
 		places[f.Failure] = append(places[f.Failure], f)
 	}
 	failures := slices.Concat(testkit.WorkFailures(), testkit.TurnFailures(), testkit.PIDFailures())
-	var plans []testkit.Plan
+	var plans []testkit.FaultPlan
 	for _, a := range failures {
 		for _, b := range failures {
 			for _, cancel := range testkit.Cancels() {
@@ -229,7 +229,7 @@ func TestScenarioPairs(t *testing.T) {
 				if i%2 == 0 { // both at the same actor and phase, where that is possible
 					pair[1] = beside(pair[0], places[b])
 				}
-				plans = append(plans, testkit.Plan{Seed: uint64(i), Faults: pair, Cancel: cancel, Journal: testkit.Calm})
+				plans = append(plans, testkit.FaultPlan{Seed: uint64(i), Faults: pair, Cancel: cancel, Journal: testkit.Calm})
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func TestScenarioResponsive(t *testing.T) {
 		onStage(t, func(st *stage) {
 			t := st.t
 			deaf := testkit.Fault{Failure: testkit.Failure(testkit.Deaf), Actor: task, Phase: testkit.Phase(task)}
-			trial, err := st.faults.Start(t.Context(), st.s, script(), testkit.Plan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
+			trial, err := st.faults.Start(t.Context(), st.s, script(), testkit.FaultPlan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -67,20 +67,20 @@ func TestSim(t *testing.T) {
 	fmt.Fprintf(t.Output(), "%d runs in %s, %.0f a second\n", runs, took.Round(time.Millisecond), float64(runs)/took.Seconds())
 }
 
-func seeds(from, to int) []testkit.Plan {
-	var plans []testkit.Plan
+func seeds(from, to int) []testkit.FaultPlan {
+	var plans []testkit.FaultPlan
 	for s := from; s < to; s++ {
-		plans = append(plans, testkit.NewPlan(uint64(s)))
+		plans = append(plans, testkit.NewFaultPlan(uint64(s)))
 	}
 	return plans
 }
 
 // repeat plays one seed many times, for the races in it.
 func repeat(t *testing.T, seed uint64) {
-	fmt.Fprintln(t.Output(), testkit.NewPlan(seed))
+	fmt.Fprintln(t.Output(), testkit.NewFaultPlan(seed))
 	onStage(t, func(st *stage) {
 		for range 200 {
-			st.play(testkit.NewPlan(seed))
+			st.play(testkit.NewFaultPlan(seed))
 		}
 	})
 }

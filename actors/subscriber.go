@@ -100,7 +100,7 @@ func (a *subscribersActor) Receive(c actor.Context) {
 type subscriber struct {
 	system *System
 	order  *subscribe
-	pull   *supervision.Task
+	pull   *supervision.Routine
 	said   bool
 }
 
@@ -133,7 +133,7 @@ func (a *subscriber) end(c actor.Context, err error) {
 	}
 }
 
-func (a *subscriber) run(ctx context.Context, t *supervision.Task) error {
+func (a *subscriber) run(ctx context.Context, t *supervision.Routine) error {
 	for e, err := range a.system.Events(ctx, a.order.run, a.order.after) {
 		if err != nil {
 			return err

@@ -25,10 +25,10 @@ type attempt struct {
 	run     *activeRun // set before the work starts
 	task    *Task
 	number  int
-	overdue error                            // of the machine: why it fails whatever it returns
-	due     bool                             // of the machine: its backoff has passed
-	lost    bool                             // the run was lost before, and started again
-	work    atomic.Pointer[supervision.Task] // nil until the task's actor has started it
+	overdue error                               // of the machine: why it fails whatever it returns
+	due     bool                                // of the machine: its backoff has passed
+	lost    bool                                // the run was lost before, and started again
+	work    atomic.Pointer[supervision.Routine] // nil until the task's actor has started it
 
 	mu       sync.Mutex
 	summary  string // goes with task.completed
@@ -83,7 +83,7 @@ type emission struct {
 // run is behind, and return the context's cause once the attempt is cancelled.
 type TaskContext struct {
 	attempt *attempt
-	work    *supervision.Task
+	work    *supervision.Routine
 }
 
 // RunID returns the run's id.
@@ -379,7 +379,7 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 		ctx = messages.WithTraceparent(ctx, now.run.trace)
 	}
 	work := a.system.node.Go(ctx, now.task.Name, c.Self(), c.Parent(), credits,
-		func(ctx context.Context, w *supervision.Task) error {
+		func(ctx context.Context, w *supervision.Routine) error {
 			now.work.CompareAndSwap(nil, w)
 			t := &TaskContext{attempt: now, work: w}
 			if a.system.config.Inject != nil {

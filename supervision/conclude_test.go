@@ -15,7 +15,7 @@ func TestTaskConcludesAfterItsCancel(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
 		var errs []error
-		task := f.run(2, func(ctx context.Context, task *supervision.Task) error {
+		task := f.run(2, func(ctx context.Context, task *supervision.Routine) error {
 			errs = append(errs, task.Conclude("before"))
 			<-ctx.Done()
 			errs = append(errs, task.Send("never"))
@@ -47,7 +47,7 @@ func TestAbandonedTaskConcludesNothing(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
 		hold, release := block(t)
-		task := f.run(1, func(_ context.Context, task *supervision.Task) error {
+		task := f.run(1, func(_ context.Context, task *supervision.Routine) error {
 			hold(nil)
 			return task.Conclude("late")
 		})

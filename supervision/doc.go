@@ -7,7 +7,7 @@
 //   - The node's dispatcher keeps goroutines with grown stacks, and resumes a mailbox after a Goexit.
 //   - [Children] keeps one actor's children. Each has exactly one [Exit], after everything that it sent. A child that
 //     does not stop in time is abandoned and counted: Go cannot kill a goroutine.
-//   - [Task] is blocking work in goroutines of its own, with credits that bound the mailbox it writes to. A panic in any
+//   - [Routine] is blocking work in goroutines of its own, with credits that bound the mailbox it writes to. A panic in any
 //     of its goroutines is the task's error, not the end of the process.
 //   - [NewSupervisor] supervises the few static children of a node: a limit for restarts, ordered start and stop, and
 //     escalation. A restart is always a stop and a new actor with an empty mailbox.

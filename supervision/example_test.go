@@ -26,7 +26,7 @@ func (a *analysis) Receive(ctx actor.Context) {
 	}
 }
 
-func analyze(_ context.Context, t *supervision.Task) error {
+func analyze(_ context.Context, t *supervision.Routine) error {
 	if err := t.Send("half of it"); err != nil {
 		return err
 	}

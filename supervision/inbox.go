@@ -51,7 +51,7 @@ func (b *inbox) UserMessageCount() int {
 	return b.user.len()
 }
 
-// post reports whether the inbox was idle: its turn is to be scheduled, off post's stack (see [Task.Send]).
+// post reports whether the inbox was idle: its turn is to be scheduled, off post's stack (see [Routine.Send]).
 func (b *inbox) post(q *queue, message any) (idle bool) {
 	b.mu.Lock()
 	q.push(message)

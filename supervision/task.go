@@ -9,9 +9,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Task is blocking work in goroutines of its own, for one incarnation of its owner: a later actor with the same PID
+// Routine is blocking work in goroutines of its own, for one incarnation of its owner: a later actor with the same PID
 // hears nothing of it. Its methods are safe for concurrent use.
-type Task struct {
+type Routine struct {
 	node        *Node
 	name        string
 	owner, sink mailbox
@@ -28,11 +28,11 @@ type Task struct {
 	onEnd []func()
 }
 
-// TaskMessage carries a message of a task to its sink, which calls [Task.Ack] when it has handled it. Task is nil if
+// TaskMessage carries a message of a task to its sink, which calls [Routine.Ack] when it has handled it. Task is nil if
 // the message took no credit.
 type TaskMessage struct {
 	NoDeadLetterLog
-	Task    *Task
+	Task    *Routine
 	Message any
 }
 
@@ -40,16 +40,16 @@ type TaskMessage struct {
 // a panic or a Goexit. For work that returns its context's error it is the context's cause.
 type TaskEnded struct {
 	NoDeadLetterLog
-	Task *Task
+	Task *Routine
 	Err  error
 }
 
 // Go runs fn in a new goroutine. What fn sends goes to sink as *[TaskMessage], with at most credits of them, at least
 // one, unacknowledged. Its end goes to owner as *[TaskEnded].
 func (n *Node) Go(
-	ctx context.Context, name string, owner, sink *actor.PID, credits int, fn func(ctx context.Context, t *Task) error,
-) *Task {
-	t := &Task{node: n, name: name, owner: n.mailbox(owner), sink: n.mailbox(sink), live: 1}
+	ctx context.Context, name string, owner, sink *actor.PID, credits int, fn func(ctx context.Context, t *Routine) error,
+) *Routine {
+	t := &Routine{node: n, name: name, owner: n.mailbox(owner), sink: n.mailbox(sink), live: 1}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	t.credits = make(chan struct{}, max(credits, 1))
 	t.start(fn)
@@ -61,7 +61,7 @@ func launch(f func()) { go f() }
 
 // Send sends msg to the sink when there is a credit. If the task was canceled or abandoned, it sends nothing and
 // returns the cause.
-func (t *Task) Send(msg any) error {
+func (t *Routine) Send(msg any) error {
 	if err := t.credit(); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (t *Task) Send(msg any) error {
 }
 
 // credit is apart from Send, so that a goroutine that sends needs no more than its first 2 kB of stack.
-func (t *Task) credit() error {
+func (t *Routine) credit() error {
 	if t.ctx.Err() != nil {
 		return context.Cause(t.ctx)
 	}
@@ -83,7 +83,7 @@ func (t *Task) credit() error {
 }
 
 // await waits for a credit.
-func (t *Task) await() error {
+func (t *Routine) await() error {
 	select {
 	case t.credits <- struct{}{}:
 	case <-t.ctx.Done():
@@ -92,7 +92,7 @@ func (t *Task) await() error {
 }
 
 // Ack returns one credit.
-func (t *Task) Ack() {
+func (t *Routine) Ack() {
 	if t == nil { // the message took no credit
 		return
 	}
@@ -104,33 +104,33 @@ func (t *Task) Ack() {
 
 // Go runs fn in another goroutine of the task, which ends when all have ended. Its error, panic or Goexit is the
 // task's, and cancels the others. Only the task's own goroutines may call it; on an ended task nothing runs.
-func (t *Task) Go(fn func(ctx context.Context) error) {
+func (t *Routine) Go(fn func(ctx context.Context) error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.live > 0 {
 		t.live++
-		t.start(func(ctx context.Context, _ *Task) error { return fn(ctx) })
+		t.start(func(ctx context.Context, _ *Routine) error { return fn(ctx) })
 	}
 }
 
 // Name returns the task's name.
-func (t *Task) Name() string { return t.name }
+func (t *Routine) Name() string { return t.name }
 
 // Context returns the context of the task's goroutines. It is done when the task has ended.
-func (t *Task) Context() context.Context { return t.ctx }
+func (t *Routine) Context() context.Context { return t.ctx }
 
 // Cancel cancels the task's context; nil is [context.Canceled]. Only the first cause counts.
-func (t *Task) Cancel(cause error) { t.cancel(cause) }
+func (t *Routine) Cancel(cause error) { t.cancel(cause) }
 
 // Running reports whether the task has not ended.
-func (t *Task) Running() bool {
+func (t *Routine) Running() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.ended
 }
 
 // OnEnd calls f once, when all goroutines have ended and the owner was told, which may be now.
-func (t *Task) OnEnd(f func()) {
+func (t *Routine) OnEnd(f func()) {
 	t.mu.Lock()
 	if !t.ended {
 		t.onEnd = append(t.onEnd, f)
@@ -143,14 +143,14 @@ func (t *Task) OnEnd(f func()) {
 
 // Abandon gives up a running task: it is canceled and counted, and its later messages are dropped. Its end is still
 // told.
-func (t *Task) Abandon() {
+func (t *Routine) Abandon() {
 	if t.Running() && t.abandoned.CompareAndSwap(false, true) {
 		t.node.abandonedTasks.Add(1)
 		t.cancel(ErrAbandoned)
 	}
 }
 
-func (t *Task) start(fn func(context.Context, *Task) error) {
+func (t *Routine) start(fn func(context.Context, *Routine) error) {
 	t.node.tasks.Add(1)
 	launch(func() {
 		var err error
@@ -167,7 +167,7 @@ func (t *Task) start(fn func(context.Context, *Task) error) {
 }
 
 // done ends one goroutine, and the task with the last one.
-func (t *Task) done(err error) {
+func (t *Routine) done(err error) {
 	err = t.causeOf(err)
 	t.mu.Lock()
 	// The first error counts, since others follow from its cancel; a crash follows from nothing
@@ -186,7 +186,7 @@ func (t *Task) done(err error) {
 	}
 }
 
-func (t *Task) end() {
+func (t *Routine) end() {
 	t.cancel(nil)
 	t.owner.send(&TaskEnded{Task: t, Err: t.err})
 	t.mu.Lock()
@@ -200,7 +200,7 @@ func (t *Task) end() {
 }
 
 // causeOf replaces the context's error by its cause.
-func (t *Task) causeOf(err error) error {
+func (t *Routine) causeOf(err error) error {
 	if t.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return context.Cause(t.ctx)
 	}
@@ -223,7 +223,7 @@ func (m mailbox) send(msg any) { m.process.SendUserMessage(m.pid, msg) }
 // Conclude is Send for what must arrive even after a cancel: the end of something that the task had begun. A canceled
 // task may send as many such messages as it has credits, without taking one, so that Conclude never blocks. An
 // abandoned task sends nothing.
-func (t *Task) Conclude(msg any) error {
+func (t *Routine) Conclude(msg any) error {
 	err := t.Send(msg)
 	if err == nil {
 		return nil

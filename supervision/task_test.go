@@ -46,7 +46,7 @@ func (f *family) end() error {
 }
 
 // run starts a task whose owner and sink are the family.
-func (f *family) run(credits int, fn func(context.Context, *supervision.Task) error) *supervision.Task {
+func (f *family) run(credits int, fn func(context.Context, *supervision.Routine) error) *supervision.Routine {
 	t := f.n.Go(f.t.Context(), "analyze", f.pid, f.pid, credits, fn)
 	synctest.Wait()
 	return t
@@ -56,7 +56,7 @@ func TestTaskCreditsBoundTheMailbox(t *testing.T) {
 	for credits, bound := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3} {
 		inNode(t, func(t *testing.T, n *supervision.Node) {
 			f := newFamily(t, n)
-			task := f.run(credits, func(_ context.Context, task *supervision.Task) error {
+			task := f.run(credits, func(_ context.Context, task *supervision.Routine) error {
 				for i := range 10 {
 					if err := task.Send(i); err != nil {
 						return err
@@ -84,10 +84,10 @@ func TestTaskCreditsBoundTheMailbox(t *testing.T) {
 }
 
 func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
-	type fn = func(context.Context, *supervision.Task) error
+	type fn = func(context.Context, *supervision.Routine) error
 	wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	in := func(child func(context.Context) error) fn { // a child of a task that waits
-		return func(ctx context.Context, task *supervision.Task) error {
+		return func(ctx context.Context, task *supervision.Routine) error {
 			task.Go(child)
 			return wait(ctx)
 		}
@@ -97,27 +97,27 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 		want  error
 		crash bool
 	}{
-		"nil":          {func(context.Context, *supervision.Task) error { return nil }, nil, false},
-		"error":        {func(context.Context, *supervision.Task) error { return errBroken }, errBroken, false},
-		"panic":        {func(context.Context, *supervision.Task) error { throwError(nil); return nil }, errBroken, true},
-		"goexit":       {func(context.Context, *supervision.Task) error { throwGoexit(nil); return nil }, supervision.ErrGoexit, true},
-		"nil map":      {func(context.Context, *supervision.Task) error { throwNilMap(nil); return nil }, nil, true},
-		"panic(nil)":   {func(context.Context, *supervision.Task) error { throwNil(nil); return nil }, nil, true},
+		"nil":          {func(context.Context, *supervision.Routine) error { return nil }, nil, false},
+		"error":        {func(context.Context, *supervision.Routine) error { return errBroken }, errBroken, false},
+		"panic":        {func(context.Context, *supervision.Routine) error { throwError(nil); return nil }, errBroken, true},
+		"goexit":       {func(context.Context, *supervision.Routine) error { throwGoexit(nil); return nil }, supervision.ErrGoexit, true},
+		"nil map":      {func(context.Context, *supervision.Routine) error { throwNilMap(nil); return nil }, nil, true},
+		"panic(nil)":   {func(context.Context, *supervision.Routine) error { throwNil(nil); return nil }, nil, true},
 		"child error":  {in(func(context.Context) error { return errBroken }), errBroken, false},
 		"child panic":  {in(func(context.Context) error { throwError(nil); return nil }), errBroken, true},
 		"child goexit": {in(func(context.Context) error { throwGoexit(nil); return nil }), supervision.ErrGoexit, true},
-		"grandchild panic": {func(ctx context.Context, task *supervision.Task) error {
+		"grandchild panic": {func(ctx context.Context, task *supervision.Routine) error {
 			task.Go(func(ctx context.Context) error {
 				task.Go(func(context.Context) error { throwError(nil); return nil })
 				return wait(ctx)
 			})
 			return nil
 		}, errBroken, true},
-		"crash after the first error": {func(ctx context.Context, task *supervision.Task) error {
+		"crash after the first error": {func(ctx context.Context, task *supervision.Routine) error {
 			task.Go(func(ctx context.Context) error { _ = wait(ctx); panic(errBroken) })
 			return errors.New("first")
 		}, errBroken, true},
-		"error after the crash": {func(ctx context.Context, task *supervision.Task) error {
+		"error after the crash": {func(ctx context.Context, task *supervision.Routine) error {
 			task.Go(func(ctx context.Context) error { _ = wait(ctx); return errors.New("second") })
 			panic(errBroken)
 		}, errBroken, true},
@@ -149,7 +149,7 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 func TestTaskEndsWithItsLastGoroutine(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		task := f.run(1, func(_ context.Context, task *supervision.Task) error {
+		task := f.run(1, func(_ context.Context, task *supervision.Routine) error {
 			task.Go(func(context.Context) error { time.Sleep(time.Hour); return task.Send("last") })
 			return nil
 		})
@@ -171,7 +171,7 @@ func TestTaskEndsWithItsLastGoroutine(t *testing.T) {
 func TestTaskCrashFollowsItsMessages(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		f.run(100, func(_ context.Context, task *supervision.Task) error {
+		f.run(100, func(_ context.Context, task *supervision.Routine) error {
 			for i := range 20 {
 				_ = task.Send(i)
 			}
@@ -185,13 +185,15 @@ func TestTaskCrashFollowsItsMessages(t *testing.T) {
 
 func TestTaskCancelIsPrompt(t *testing.T) {
 	errUser := errors.New("the user")
-	for name, wait := range map[string]func(context.Context, *supervision.Task) error{
-		"in Send": func(_ context.Context, task *supervision.Task) error { return errors.Join(task.Send(1), task.Send(2)) },
-		"on the context": func(ctx context.Context, _ *supervision.Task) error {
+	for name, wait := range map[string]func(context.Context, *supervision.Routine) error{
+		"in Send": func(_ context.Context, task *supervision.Routine) error {
+			return errors.Join(task.Send(1), task.Send(2))
+		},
+		"on the context": func(ctx context.Context, _ *supervision.Routine) error {
 			<-ctx.Done()
 			return fmt.Errorf("GET /: %w", ctx.Err())
 		},
-		"before Send": func(ctx context.Context, task *supervision.Task) error { <-ctx.Done(); return task.Send(1) },
+		"before Send": func(ctx context.Context, task *supervision.Routine) error { <-ctx.Done(); return task.Send(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inNode(t, func(t *testing.T, n *supervision.Node) {
@@ -214,7 +216,7 @@ func TestTaskHearsOfItsContextsEnd(t *testing.T) {
 		f := newFamily(t, n)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		n.Go(ctx, "slow", f.pid, f.pid, 1, func(ctx context.Context, _ *supervision.Task) error {
+		n.Go(ctx, "slow", f.pid, f.pid, 1, func(ctx context.Context, _ *supervision.Routine) error {
 			<-ctx.Done()
 			return ctx.Err()
 		})
@@ -226,7 +228,7 @@ func TestTaskHearsOfItsContextsEnd(t *testing.T) {
 func TestTaskThatWasNotCanceledKeepsItsError(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		f.run(1, func(context.Context, *supervision.Task) error { return fmt.Errorf("other: %w", context.Canceled) })
+		f.run(1, func(context.Context, *supervision.Routine) error { return fmt.Errorf("other: %w", context.Canceled) })
 		if err := f.end(); err.Error() != "other: context canceled" {
 			t.Error(err)
 		}
@@ -238,7 +240,7 @@ func TestTaskAbandonedIsCountedOnce(t *testing.T) {
 		f := newFamily(t, n)
 		hold, release := block(t)
 		ended := 0
-		task := f.run(1, func(ctx context.Context, task *supervision.Task) error {
+		task := f.run(1, func(ctx context.Context, task *supervision.Routine) error {
 			hold(nil)
 			return task.Send("late")
 		})
@@ -263,7 +265,7 @@ func TestTaskAbandonedIsCountedOnce(t *testing.T) {
 func TestTaskThatEndedIsNotAbandoned(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		f.run(1, func(context.Context, *supervision.Task) error { return nil }).Abandon()
+		f.run(1, func(context.Context, *supervision.Routine) error { return nil }).Abandon()
 		wantCounters(t, n, supervision.Counters{})
 	})
 }
@@ -274,12 +276,12 @@ func TestTaskIsTiedToAnIncarnation(t *testing.T) {
 		f := newFamily(t, n)
 		hold, release := block(t)
 		owner := f.startFunc("owner", nil)
-		n.Go(t.Context(), "old", owner, owner, 1, func(_ context.Context, task *supervision.Task) error {
+		n.Go(t.Context(), "old", owner, owner, 1, func(_ context.Context, task *supervision.Routine) error {
 			hold(nil)
 			return task.Send("late")
 		})
 		gone := n.Go(t.Context(), "nobody's", n.System().NewLocalPID("x"), n.System().NewLocalPID("x"), 1,
-			func(_ context.Context, task *supervision.Task) error { return task.Send("lost") })
+			func(_ context.Context, task *supervision.Routine) error { return task.Send("lost") })
 		f.ask("owner")
 		heard := 0
 		f.startFunc("owner", func(ctx actor.Context) {

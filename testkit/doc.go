@@ -9,7 +9,7 @@
 // judge any sequence of events.
 //
 // Faults: [System] gives a test virtual time and a System, and injects a [Fault] into each of its runs. Every fault
-// is a fault.injected event, and a run that dies of one has the cause injected. A [Plan], made from a seed and
+// is a fault.injected event, and a run that dies of one has the cause injected. A [FaultPlan], made from a seed and
 // printable, is one or two rows of the table failure × actor × phase × cancel. [Faults] injects plans into the runs
 // of a System and says how the runs may end. [ModelFaults] lists how servers of models fail, and how each call must
 // end.

@@ -51,7 +51,7 @@ func (f *Faults) Config(c actors.Config) actors.Config {
 const planLabel = "plan"
 
 // Arm prepares the plan for the run that is started with the trial's Labels, of any job.
-func (f *Faults) Arm(plan Plan) *Trial {
+func (f *Faults) Arm(plan FaultPlan) *Trial {
 	plan.Faults = slices.Clone(plan.Faults)
 	for i := range plan.Faults {
 		fault := &plan.Faults[i]
@@ -67,7 +67,7 @@ func (f *Faults) Arm(plan Plan) *Trial {
 }
 
 // Start starts a run of the script with the plan's faults in it.
-func (f *Faults) Start(ctx context.Context, s *actors.System, script Script, plan Plan) (*Trial, error) {
+func (f *Faults) Start(ctx context.Context, s *actors.System, script Script, plan FaultPlan) (*Trial, error) {
 	t := f.Arm(plan)
 	run, err := s.Start(ctx, script.Job(), actors.Options{Labels: t.Labels})
 	t.Run = run
@@ -167,7 +167,7 @@ func (t *Trial) disturb() Disturbance {
 
 // Trial is a plan and its run.
 type Trial struct {
-	Plan Plan
+	Plan FaultPlan
 	// Labels assign a run to the trial, whoever starts it.
 	Labels map[string]string
 	// Run is the run that [Faults.Start] has started.

@@ -250,8 +250,8 @@ func TestJournalDisturbs(t *testing.T) {
 func TestPlansAreReproducible(t *testing.T) {
 	cells := map[testkit.Cell]bool{}
 	for seed := range uint64(len(testkit.Cells())) {
-		p := testkit.NewPlan(seed)
-		if again := testkit.NewPlan(seed); again.String() != p.String() {
+		p := testkit.NewFaultPlan(seed)
+		if again := testkit.NewFaultPlan(seed); again.String() != p.String() {
 			t.Errorf("seed %d makes %s and %s", seed, p, again)
 		}
 		cells[testkit.Cell{Fault: p.Faults[0], Cancel: p.Cancel}] = true
@@ -259,7 +259,7 @@ func TestPlansAreReproducible(t *testing.T) {
 	if len(cells) != len(testkit.Cells()) {
 		t.Errorf("a stretch of seeds has %d of %d cells", len(cells), len(testkit.Cells()))
 	}
-	if pair := testkit.NewPlan(uint64(len(cells))); len(pair.Faults) != 2 {
+	if pair := testkit.NewFaultPlan(uint64(len(cells))); len(pair.Faults) != 2 {
 		t.Errorf("the second stretch begins with %s, want a pair", pair)
 	}
 }

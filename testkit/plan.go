@@ -174,8 +174,8 @@ const (
 // Weathers returns all weathers.
 func Weathers() []Weather { return []Weather{Calm, Slow, Refusing, Uncertain, Final} }
 
-// Plan says what goes wrong in one run. The same seed always makes the same plan.
-type Plan struct {
+// FaultPlan says what goes wrong in one run. The same seed always makes the same plan.
+type FaultPlan struct {
 	Seed    uint64
 	Faults  []Fault // the cancel goes with the first
 	Cancel  Cancel
@@ -184,14 +184,14 @@ type Plan struct {
 	Again bool
 }
 
-// NewPlan makes the plan of the seed. Any len(Cells()) seeds in a row have each cell once as their first fault; every
+// NewFaultPlan makes the plan of the seed. Any len(Cells()) seeds in a row have each cell once as their first fault; every
 // other such stretch adds a second fault.
-func NewPlan(seed uint64) Plan {
+func NewFaultPlan(seed uint64) FaultPlan {
 	cells := allCells()
 	n := uint64(len(cells))
 	cell := cells[seed%n]
 	dice := rand.New(rand.NewPCG(seed, 0))
-	p := Plan{Seed: seed, Faults: []Fault{cell.Fault}, Cancel: cell.Cancel}
+	p := FaultPlan{Seed: seed, Faults: []Fault{cell.Fault}, Cancel: cell.Cancel}
 	if seed/n%2 == 1 {
 		all := allFaults()
 		p.Faults = append(p.Faults, all[dice.IntN(len(all))])
@@ -202,7 +202,7 @@ func NewPlan(seed uint64) Plan {
 }
 
 // String returns the plan in one line.
-func (p Plan) String() string {
+func (p FaultPlan) String() string {
 	var faults []string
 	for _, f := range p.Faults {
 		faults = append(faults, f.String())
@@ -270,7 +270,7 @@ func (f Fault) crashes() bool {
 }
 
 // Outcomes returns the ends that the plan allows.
-func (p Plan) Outcomes() []Outcome {
+func (p FaultPlan) Outcomes() []Outcome {
 	var ends []Outcome
 	fatal, renews, lethal := false, false, false
 	for _, f := range p.Faults {
@@ -305,7 +305,7 @@ func (p Plan) Outcomes() []Outcome {
 
 // blocked returns the ends that come of an actor that blocks, and does so where it would do no harm, because of the
 // other fault: it cannot do its work, or, not yet gone, has no successor.
-func (p Plan) blocked() []Outcome {
+func (p FaultPlan) blocked() []Outcome {
 	var ends []Outcome
 	for i, f := range p.Faults {
 		if f.Failure != TurnBlock {
@@ -323,7 +323,7 @@ func (p Plan) blocked() []Outcome {
 }
 
 // Judge returns an error unless the plan allows the end.
-func (p Plan) Judge(end messages.State) error {
+func (p FaultPlan) Judge(end messages.State) error {
 	if end.End == nil {
 		return fmt.Errorf("%s: the run has not ended", p)
 	}

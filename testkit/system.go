@@ -45,7 +45,7 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 // Run starts a run of the job with the faults in it.
 func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	s.t.Helper()
-	trial := s.Faults.Arm(Plan{Faults: faults})
+	trial := s.Faults.Arm(FaultPlan{Faults: faults})
 	run, err := s.Start(s.t.Context(), job, actors.Options{Labels: trial.Labels})
 	if err != nil {
 		s.t.Fatal(err)
