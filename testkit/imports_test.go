@@ -552,7 +552,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
+		"actors/chat/*", "actors/command", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
 		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},
