@@ -3,11 +3,14 @@ package door
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,6 +159,26 @@ func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, 
 	}
 	q.Principal, q.Everyone = auth.From(ctx).Name, false
 	return d.Runs.List(ctx, q)
+}
+
+// Page returns a page of the caller's runs, the last queued first, and the cursor of the next page; "" is that of the
+// first one, and of none. Errors: forbidden; invalid_input; and those of the runtime.
+func (d *Door) Page(ctx context.Context, q messages.Query, cursor string) (runs []messages.Summary, next string, err error) {
+	q.ByQueued = true
+	if cursor != "" {
+		text, err := base64.RawURLEncoding.DecodeString(cursor)
+		at, id, found := strings.Cut(string(text), " ")
+		queued, timeErr := time.Parse(time.RFC3339Nano, at)
+		if err != nil || timeErr != nil || !found {
+			return nil, "", messages.InvalidInput("the cursor is not one that a page gave; begin without one")
+		}
+		q.After = &messages.Summary{RunID: messages.RunID(id), QueuedAt: queued}
+	}
+	if runs, err = d.List(ctx, q); err == nil && len(runs) == q.Most() {
+		last := runs[len(runs)-1]
+		next = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s", last.QueuedAt.Format(time.RFC3339Nano), last.RunID))
+	}
+	return runs, next, err
 }
 
 // Head returns the number of the last event of a run of the caller, and whether that is its terminal. It asks the list

@@ -3,7 +3,6 @@ package http
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -199,7 +198,7 @@ type runList struct {
 type listOutput struct{ Body runList }
 
 func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, error) {
-	q := messages.Query{Job: in.Job, Status: in.Status, Limit: in.Limit, ByQueued: true}
+	q := messages.Query{Job: in.Job, Status: in.Status, Limit: in.Limit}
 	for _, label := range in.Label {
 		name, value, found := strings.Cut(label, ":")
 		if !found {
@@ -210,38 +209,11 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, erro
 		}
 		q.Labels[name] = value
 	}
-	after, err := openPage(in.Cursor)
+	runs, next, err := s.Page(ctx, q, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	q.After = after
-	runs, err := s.List(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	out := &listOutput{Body: runList{Runs: append([]messages.Summary{}, runs...)}}
-	if len(runs) == q.Most() {
-		out.Body.Next = pageAfter(runs[len(runs)-1])
-	}
-	return out, nil
-}
-
-// pageAfter is the cursor of the page after the run.
-func pageAfter(last messages.Summary) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s", last.QueuedAt.Format(time.RFC3339Nano), last.RunID))
-}
-
-func openPage(cursor string) (*messages.Summary, error) {
-	if cursor == "" {
-		return nil, nil
-	}
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	at, id, found := strings.Cut(string(text), " ")
-	queued, timeErr := time.Parse(time.RFC3339Nano, at)
-	if err != nil || timeErr != nil || !found {
-		return nil, messages.InvalidInput("the cursor is not one that a page gave; begin without one")
-	}
-	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: queued}, nil
+	return &listOutput{Body: runList{Runs: append([]messages.Summary{}, runs...), Next: next}}, nil
 }
 
 type noContent struct{}

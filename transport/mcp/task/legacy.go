@@ -2,14 +2,10 @@ package task
 
 import (
 	"context"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -105,24 +101,11 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 	if err != nil {
 		return nil, err
 	}
-	q := messages.Query{ByQueued: true, Limit: taskPage + 1}
-	if q.After, err = placeOf(p.Cursor); err != nil {
-		return nil, err
-	}
-	runs, err := t.runs.List(ctx, q)
+	runs, next, err := t.runs.Page(ctx, messages.Query{Limit: taskPage}, p.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return t.legacyPage(ctx, runs)
-}
-
-// legacyPage is the page of the runs, which are a page and one more where there is another.
-func (t *Tasks) legacyPage(ctx context.Context, runs []messages.Summary) (any, error) {
-	tasks, page := []Legacy{}, map[string]any{}
-	if len(runs) > taskPage {
-		runs = runs[:taskPage]
-		page["nextCursor"] = cursorAt(runs[taskPage-1])
-	}
+	tasks := []Legacy{}
 	for _, r := range runs {
 		state, err := t.runs.State(ctx, r.RunID)
 		if messages.CodeOf(err) == messages.CodeNotFound { // the retention was quicker
@@ -133,23 +116,9 @@ func (t *Tasks) legacyPage(ctx context.Context, runs []messages.Summary) (any, e
 		}
 		tasks = append(tasks, t.Legacy(state))
 	}
-	page["tasks"] = tasks
+	page := map[string]any{"tasks": tasks}
+	if next != "" {
+		page["nextCursor"] = next
+	}
 	return page, nil
-}
-
-// cursorAt is the place in the list behind the run, which stays one when the run is forgotten.
-func cursorAt(run messages.Summary) string {
-	return strconv.FormatInt(run.QueuedAt.UnixNano(), 10) + "." + string(run.RunID)
-}
-
-func placeOf(cursor string) (*messages.Summary, error) {
-	if cursor == "" {
-		return nil, nil
-	}
-	at, id, ok := strings.Cut(cursor, ".")
-	nanoseconds, err := strconv.ParseInt(at, 10, 64)
-	if !ok || err != nil {
-		return nil, messages.InvalidInput("the cursor %q is not one that this server gave; begin without one", words.Clip(cursor, 120))
-	}
-	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: time.Unix(0, nanoseconds)}, nil
 }
