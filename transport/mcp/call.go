@@ -26,6 +26,8 @@ type StartOptions struct {
 	// Key makes the start idempotent for the caller.
 	Key  string
 	Mode messages.Mode // if empty, the tool's, else detached
+	// session ends an attached run with it; nil leaves that to whoever watches the run.
+	session *wire.Session
 }
 
 // Start starts the job of the tool for whoever calls in the context, and returns its State once it is in the journal.
@@ -57,6 +59,9 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 	maps.Copy(labels, o.Labels)
 	labels[toolLabel] = t.Name
 	lasting := context.WithoutCancel(ctx)
+	if o.session != nil {
+		lasting = sessionContext{lasting, o.session.Done()}
+	}
 	id, err := s.runs.Start(lasting, messages.Request{Job: t.Job, Input: input, Mode: cmp.Or(o.Mode, t.about.Mode), Labels: labels,
 		Key: o.Key})
 	if err != nil {

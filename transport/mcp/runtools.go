@@ -156,12 +156,9 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error
 		return nil, messages.InvalidInput("there is no session that the run could end with; start it detached, and end it with " +
 			"run_cancel")
 	}
-	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode})
+	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode, session: session})
 	if err != nil {
 		return nil, err
-	}
-	if state.Queued.Mode == messages.Attached { // a run that has the key already may be another
-		go s.endWith(sessionContext{context.WithoutCancel(ctx), session.Done()}, state)
 	}
 	return s.runState(ctx, state), nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"go.uber.org/zap"
-
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -111,20 +109,5 @@ func (c sessionContext) Err() error {
 		return context.Canceled
 	default:
 		return nil
-	}
-}
-
-// endWith cancels the run when the session ends before it.
-func (s *Server) endWith(session sessionContext, state messages.State) {
-	for _, err := range s.runs.Events(session, state.RunID, state.Seq) {
-		if err == nil {
-			continue
-		}
-		<-session.done // it may be that the run cannot be read, and goes on
-		lasting := session.Context
-		err = s.runs.Cancel(lasting, state.RunID, "the session has ended")
-		if err != nil {
-			s.config.Log.Warn("end with the session", zap.String("run", string(state.RunID)), zap.Error(err))
-		}
 	}
 }
