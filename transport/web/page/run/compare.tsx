@@ -52,7 +52,7 @@ function Two({ feed, other }: { feed: Feed; other: string }) {
   return (
     <>
       <table>
-        <thead><tr><th scope="col" aria-label="What" /><th scope="col" class="num">This run</th><th scope="col" class="num">The other</th><th scope="col" class="num">Difference</th></tr></thead>
+        <thead><tr><td /><th scope="col" class="num">This run</th><th scope="col" class="num">The other</th><th scope="col" class="num">Difference</th></tr></thead>
         <tbody>
           <tr><th scope="row">Status</th>{both.map((r) => <td key={r.id} class="num"><Sign look={lookOf(r.fold.state).look} word /></td>)}<td /></tr>
           <Numbers name="Time" values={costs.map((c) => c.ms)} say={duration} />

@@ -20,7 +20,7 @@ export function Costs({ feed }: { feed: Feed }) {
   return (
     <div class="costs">
       <table>
-        <thead><tr><th scope="col">Part</th><th scope="col" class="num">Time</th><th scope="col" aria-label="Share of the longest" /><th scope="col" class="num">Calls</th><th scope="col" class="num">Tokens in</th><th scope="col" class="num">Tokens out</th></tr></thead>
+        <thead><tr><th scope="col">Part</th><th scope="col" class="num">Time</th><td /><th scope="col" class="num">Calls</th><th scope="col" class="num">Tokens in</th><th scope="col" class="num">Tokens out</th></tr></thead>
         <tbody>
           {parts.slice(0, 300).map((p, i) => (
             <tr key={i + p.name}>

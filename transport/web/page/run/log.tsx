@@ -42,7 +42,7 @@ function line(e: WireEvent, tree: Tree): string {
 }
 
 /** What a filter's words are looked for in. */
-const hay = (e: WireEvent) => `${e.type} ${e.message ?? ""} ${cut(JSON.stringify(e.payload) ?? "", 2000)}`.toLowerCase();
+const hay = (e: WireEvent, tree: Tree) => `${tree.runs.get(e.run_id)?.root.name} ${e.type} ${e.message ?? ""} ${cut(JSON.stringify(e.payload) ?? "", 2000)}`.toLowerCase();
 
 /** The indexes of the events that pass a filter. They grow with the log. */
 class Matches {
@@ -50,7 +50,7 @@ class Matches {
   private seen = 0;
   private words: string[];
 
-  constructor(text: string, private milestones: boolean) {
+  constructor(private tree: Tree, text: string, private milestones: boolean) {
     this.words = text.toLowerCase().split(/\s+/).filter(Boolean);
   }
 
@@ -62,7 +62,7 @@ class Matches {
   private passes(e: WireEvent): boolean {
     if (this.milestones && isDelta(e.type)) return false;
     if (!this.words.length) return true;
-    const text = hay(e);
+    const text = hay(e, this.tree);
     return this.words.every((w) => (w.length > 1 && w[0] === "-" ? !text.includes(w.slice(1)) : text.includes(w)));
   }
 }
@@ -75,7 +75,7 @@ export function Log({ feed, seq }: { feed: Feed; seq?: number }) {
   const follow = useSignal(seq === undefined);
   const field = useRef<HTMLInputElement>(null);
   const { tree } = feed;
-  const matches = useMemo(() => new Matches(text.value, milestones.value), [tree, text.value, milestones.value]).read(tree.events).at;
+  const matches = useMemo(() => new Matches(tree, text.value, milestones.value), [tree, text.value, milestones.value]).read(tree.events).at;
   const picked = pick(tree.events, feed.id, seq);
   const place = picked < 0 ? -1 : search(matches, picked);
 

@@ -208,9 +208,11 @@ test("run: a plan has the names of its steps everywhere, and its result is its a
   await page.locator(".step.waiting", { hasText: "publish" }).waitFor(); // what a plan shows first is its graph
   await page.locator(".step", { hasText: "draft" }).getByText("2 of 2").waitFor();
   assert.deepEqual((await page.locator(".wf-name").allTextContents()).map((name) => name.replace(/^.*?(completed|running|waiting)/, "").trim()),
-    ["plan", "steps", "draft", "draft[0]", "play", "respond", "qwen3-8b", "draft[1]", "play", "respond", "qwen3-8b", "refine", "play", "respond", "qwen3-8b", "play, round 2", "respond", "qwen3-8b", "publish", "question"].slice(0, await page.locator(".wf-name").count()));
-  await event(page, "draft[1] completed").first().waitFor();
-  await event(page, "refine, round 2: ").first().waitFor();
+    ["plan", "steps", "draft", "draft[0]", "plan", "respond", "qwen3-8b", "draft[1]", "plan", "respond", "qwen3-8b", "refine", "plan", "respond", "qwen3-8b", "plan, round 2", "respond", "qwen3-8b", "publish", "question"].slice(0, await page.locator(".wf-name").count()));
+  for (const [search, says] of [["child.ended", "draft[1] completed"], ["round run.completed", "refine, round 2: plan completed"]]) {
+    await page.getByLabel("Filter the events").fill(search);
+    await event(page, says).waitFor();
+  }
   await page.getByText("4 model calls, 1,600 → 200 tokens").waitFor();
   for (const name of ["Answer", "Actors"]) {
     await tab(page, name).click();
@@ -262,7 +264,7 @@ test("run: what it cost, and beside another run", async (t) => {
   await tab(page, "Compare").click();
   await page.getByLabel("Compare with").selectOption(other);
   await page.locator(".compare tr", { hasText: "Tokens in" }).waitFor();
-  assert.deepEqual(await page.locator(".beside mark").allTextContents(), ["two\n", "three\n"].map((line) => line));
+  assert.deepEqual((await page.locator(".beside mark").allTextContents()).slice(-2), ["two\n", "three\n"]);
   assert.equal(new URL(page.url()).searchParams.get("with"), other);
   await accessible(page, "two runs");
   await page.reload();
