@@ -14,7 +14,7 @@ import { clean, clock, cut, plural, pretty } from "./text";
 function line(e: WireEvent, tree: Tree): string {
   const p = (e as WireEvent & Saying).payload as Record<string, any> | undefined;
   const child = tree.runs.get(p?.child)?.root.name;
-  if (child && e.type === "child.started") return clean(`${cut(child, 80)} is a run of ${p!.job}`);
+  if (child && e.type === "child.started") return clean(child === p!.job ? `${child} starts as a sub-run` : `${cut(child, 80)} is a run of ${p!.job}`);
   if (child && e.type === "child.ended") return clean(`${cut(child, 80)} ${p!.status}`);
   if (e.message) return clean(cut(e.message, 300));
   switch (e.type) {

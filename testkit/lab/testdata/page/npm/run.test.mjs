@@ -201,7 +201,7 @@ function newsletter(result) {
   ] }] };
 }
 
-test("run: a plan has the names of its steps everywhere, and its result is its answer", async (t) => {
+test("run: a plan has the names of its steps everywhere, its result is its answer, and pictures of it", async (t) => {
   const server = await Server.start(t);
   const id = await server.submit(newsletter("# All is sent"), "plan");
   const page = await open(t, `${server.url}/runs/${id}`);
@@ -232,6 +232,7 @@ test("run: a plan has the names of its steps everywhere, and its result is its a
     await page.keyboard.press("Escape");
   }
   await page.setViewportSize({ width: 1280, height: 800 });
+  await pictures(t, "plan", `${server.url}/runs/${id}`, (page) => page.locator(".step.waiting").waitFor());
 
   await page.keyboard.press("a");
   assert.equal(await page.evaluate(() => document.activeElement.type), "checkbox");
