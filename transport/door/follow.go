@@ -17,8 +17,6 @@ type Out interface {
 	Flush() error
 	// lock is held while a Reader writes.
 	lock() *sync.Mutex
-	// drains reports whether the reading ends with ErrDraining when the server stops.
-	drains() bool
 }
 
 // Reader writes the events of a run. Its methods are called one at a time, and what they write is flushed.
@@ -40,7 +38,7 @@ func (d *Door) Follow(ctx context.Context, out Out, id messages.RunID, follow me
 	defer d.Enter()()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if out.drains() {
+	if s, ok := out.(*Stream); ok && s.UntilDrain {
 		defer d.onDrain(ctx, func() { cancel(ErrDraining) })()
 	}
 	h := d.Heartbeats(out, r.Beat, cancel)

@@ -175,4 +175,3 @@ func (f *Frames) Flush() error {
 }
 
 func (f *Frames) lock() *sync.Mutex { return &f.mu }
-func (f *Frames) drains() bool      { return false }

@@ -116,7 +116,6 @@ func (s *Stream) Flush() error {
 func (s *Stream) Break() { panic(http.ErrAbortHandler) }
 
 func (s *Stream) lock() *sync.Mutex { return &s.mu }
-func (s *Stream) drains() bool      { return s.UntilDrain }
 
 // Unbuffered is where a run is written at once, without a Flush.
 type Unbuffered struct{ mu sync.Mutex }
@@ -125,7 +124,6 @@ type Unbuffered struct{ mu sync.Mutex }
 func (*Unbuffered) Flush() error { return nil }
 
 func (u *Unbuffered) lock() *sync.Mutex { return &u.mu }
-func (*Unbuffered) drains() bool        { return false }
 
 // Timed returns a writer to a client that loses its connection if it does not read in time: it would hold its handler
 // for ever.
