@@ -210,7 +210,7 @@ func TestModesAndErrors(t *testing.T) {
 		{"ada", "stream/subscribe", `{}`, `"code":-32602`},
 		{"ada", "stream/cancel", `{"streamId":7}`, "the streamId of stream/cancel must not be a JSON number"},
 		{"ada", "walk", `{}`, `"code":-32601`},
-		{"ada", "tools/list", `{}`, `{"name":"prompt","description":"Asks","inputSchema":{"type":"object"}}`},
+		{"ada", "tools/list", `{}`, `{"description":"Asks","inputSchema":{"type":"object"},"name":"prompt"}`},
 		{"ada", "initialize", `{"protocolVersion":"2024-11-05"}`, `"protocolVersion":"2024-11-05"`},
 		{"ada", "tools/call", `{"name":"chat","arguments":{"story":"question"},"task":{}}`, `"taskId":"r_story4"`},
 		{"ada", "stream/cancel", `{"streamId":"r_story4"}`, `"status":"cancelled"`},

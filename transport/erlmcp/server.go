@@ -48,12 +48,8 @@ type params struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 	Stream    json.RawMessage `json:"stream"`
-	Task      *struct {
-		Timeout int64 `json:"timeout"`
-	} `json:"task"`
-	Meta struct {
-		ProgressToken any `json:"progressToken"`
-	} `json:"_meta"`
+	Task      *struct{ Timeout int64 }
+	Meta      struct{ ProgressToken any } `json:"_meta"`
 
 	StreamID messages.RunID  `json:"streamId"`
 	TaskID   messages.RunID  `json:"taskId"`
@@ -96,18 +92,13 @@ func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begu
 }
 
 func (s server) tools() any {
-	type tool struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-	}
-	all := []tool{}
+	all := []map[string]any{}
 	for _, job := range s.Jobs {
 		schema := job.Input.JSON()
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object"}`)
 		}
-		all = append(all, tool{job.Name, job.Description, schema})
+		all = append(all, map[string]any{"name": job.Name, "description": job.Description, "inputSchema": schema})
 	}
 	return map[string]any{"tools": all}
 }
@@ -151,9 +142,7 @@ func (s server) callTool(ctx context.Context, p params) (any, begun, error) {
 
 // streamOf reads the option stream: true, false, or {chunkDelayMs}.
 func streamOf(option json.RawMessage) (on bool, delay time.Duration, err error) {
-	var with struct {
-		ChunkDelayMS int64 `json:"chunkDelayMs"`
-	}
+	var with struct{ ChunkDelayMS int64 }
 	switch {
 	case slices.Contains([]string{"", "null", "false", "true"}, string(option)):
 		return string(option) == "true", 0, nil
@@ -213,13 +202,10 @@ func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
 	if _, err := s.Run(ctx, id); err != nil {
 		return nil, err
 	}
-	limit, cancel := context.WithTimeout(ctx, longestResult)
+	limit, cancel := context.WithTimeoutCause(ctx, longestResult,
+		&door.RPCError{Code: taskRunning, Message: "the task has not ended; ask again"})
 	defer cancel()
-	result, err := s.whole(limit, id)
-	if err != nil && limit.Err() != nil && ctx.Err() == nil {
-		return nil, &door.RPCError{Code: taskRunning, Message: "the task has not ended; ask again"}
-	}
-	return result, err
+	return s.whole(limit, id)
 }
 
 // whole waits for the end of the run, or for a question that stream/answer answers, and returns what a call without a
