@@ -246,7 +246,7 @@ func (f *follower) childrenFirst(c *cursor, events []messages.Event) (now []mess
 	for i, e := range events {
 		switch b := e.Body.(type) {
 		case messages.ChildStarted:
-			c.open = append(c.open, f.add(b.Child, f.want.Cursors[b.Child].Seq))
+			c.open = append(c.open, f.add(b.Child, f.want.Children[b.Child]))
 		case messages.ChildEnded:
 			for _, k := range c.open {
 				if k.id == b.Child && !k.over {

@@ -25,9 +25,9 @@ type TextDelta struct {
 	Text    string `json:"text"`
 }
 
-// end returns the length of the text after this piece, and begin where what is left of the piece begins.
-func (b TextDelta) begin() int { return b.Offset + b.Dropped }
-func (b TextDelta) end() int   { return b.begin() + len(b.Text) }
+// Begin returns where what is left of the piece begins, and End the length of the text after it.
+func (b TextDelta) Begin() int { return b.Offset + b.Dropped }
+func (b TextDelta) End() int   { return b.Begin() + len(b.Text) }
 
 func (TextDelta) Kind() Kind      { return KindTextDelta }
 func (TextDelta) info() *KindInfo { return textDelta }
@@ -242,11 +242,11 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 		return violates(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
 	case d.Dropped < 0 || thought && d.Dropped > 0:
 		return violates(RuleStream, "stream %q: only a text has dropped bytes, and not %d", d.Stream, d.Dropped)
-	case d.end() < length || d.Index+count < t.Index:
+	case d.End() < length || d.Index+count < t.Index:
 		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
 	}
 	// both have what is from the first to the end of the stream
-	if first := max(d.begin(), t.Dropped); first < length && string(t.text.bytes()[first-t.Dropped:]) != d.Text[first-d.begin():length-d.begin()] {
+	if first := max(d.Begin(), t.Dropped); first < length && string(t.text.bytes()[first-t.Dropped:]) != d.Text[first-d.Begin():length-d.Begin()] {
 		return violates(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
 	}
 	return nil
@@ -255,10 +255,10 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 func (f *Fold) appendText(d TextDelta, thought bool) {
 	i, t := f.open(d.Stream, d.Task, thought)
 	first := t.empty()
-	if t.Index = d.Index + max(d.Count, 1); d.begin() > t.Len() {
-		t.text, t.Dropped = newText(d.Text), d.begin()
+	if t.Index = d.Index + max(d.Count, 1); d.Begin() > t.Len() {
+		t.text, t.Dropped = newText(d.Text), d.Begin()
 	} else {
-		t.text = t.text.append(d.Text[t.Len()-d.begin():])
+		t.text = t.text.append(d.Text[t.Len()-d.Begin():])
 	}
 	f.setStream(i, t, first)
 }

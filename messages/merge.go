@@ -108,7 +108,7 @@ func (p *part) append(b Body, d TextDelta) {
 		p.newest = b
 	}
 	if d.Dropped > 0 { // and so is all that was before
-		p.texts, p.end = nil, d.begin()
+		p.texts, p.end = nil, d.Begin()
 	}
 	p.texts = append(p.texts, d.Text)
 	p.count += max(d.Count, 1)

@@ -223,6 +223,9 @@ var rules = []rule{{
 	ours: []string{"messages"},
 	libs: []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/..."},
 }, {
+	pkgs: "transport/door/cursor",
+	ours: []string{"messages"},
+}, {
 	pkgs: "transport/door/transcript",
 	ours: []string{"messages"},
 }, {
@@ -320,7 +323,7 @@ var rules = []rule{{
 	tests: []string{module + "/actors", module + "/supervision"},
 }, {
 	pkgs:  "transport/http/client",
-	ours:  []string{"messages"},
+	ours:  []string{"messages", "transport/door/cursor"},
 	tests: []string{module + "/actors", module + "/transport/http", module + "/transport/door"},
 }, {
 	pkgs: "cmd/internal/build",

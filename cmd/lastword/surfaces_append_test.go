@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	remoteapi "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -26,7 +27,7 @@ import (
 type appender struct {
 	*stage
 	cursor string
-	at     messages.Cursors // the Go client's
+	at     cursor.Cursors // the Go client's
 	texts  map[string]string
 	tasks  map[string]string
 	ended  bool
@@ -142,11 +143,10 @@ var appenders = map[string]func(a *appender){
 		ctx, cancel := context.WithCancel(a.t.Context())
 		defer cancel()
 		if a.at == nil {
-			a.at = messages.Cursors{a.run: {}}
+			a.at = cursor.Cursors{a.run: {}}
 		}
-		for e, err := range c.Follow(ctx, a.run, messages.Follow{After: a.at[a.run].Seq, Cursors: a.at}) {
+		for e, err := range c.Resume(ctx, a.run, a.at, messages.Follow{}) {
 			a.giveEvent(e, err, func(line string) { a.event([]byte(line)) })
-			a.at.Take(e)
 			return
 		}
 	},
@@ -197,7 +197,7 @@ func (a *appender) copied() *appender {
 	c := *a
 	c.texts, c.tasks = maps.Clone(a.texts), maps.Clone(a.tasks)
 	if a.at != nil {
-		c.at = messages.Follow{Cursors: a.at}.At(a.run)
+		c.at, _ = cursor.Parse(a.run, a.at.Text(a.run)) // which is a copy
 	}
 	return &c
 }

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 type eventsInput struct {
@@ -28,26 +30,19 @@ type eventsInput struct {
 	Accept   string          `header:"Accept" doc:"text/event-stream, application/x-ndjson, or application/json for a long poll"`
 }
 
-// follow returns what the request asks of the run's log.
-func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
-	cursor := in.After
-	for _, given := range []string{in.LastID, in.Last} {
-		if given != "" {
-			cursor = given
-		}
-	}
-	f := messages.Follow{Rate: in.Rate, Tree: in.Tree,
+// follow returns what the request asks of the run's log, and where its reader is.
+func (in *eventsInput) follow(id messages.RunID) (f messages.Follow, at cursor.Cursors, err error) {
+	f = messages.Follow{Rate: in.Rate, Tree: in.Tree,
 		Filter: messages.Filter{MilestonesOnly: in.Level == "milestone", Kinds: in.Kinds, Streams: in.Streams}}
 	for _, kind := range in.Kinds {
 		if !kind.Known() {
-			return f, messages.InvalidInput("there is no kind %.100q; docs/wire.md lists them", kind)
+			return f, nil, messages.InvalidInput("there is no kind %.100q; docs/wire.md lists them", kind)
 		}
 	}
-	at, err := messages.ParseCursors(id, cursor)
-	if f.After = at[id].Seq; len(at) > 1 || !at.Plain() {
-		f.Cursors = at
+	if at, err = cursor.Parse(id, cmp.Or(in.Last, in.LastID, in.After)); err == nil {
+		at.Resume(&f, id)
 	}
-	return f, err
+	return f, at, err
 }
 
 // form is the media type in which events are written.
@@ -73,7 +68,7 @@ func formOf(accept string) (form, error) {
 }
 
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) error {
-	follow, err := in.follow(in.ID)
+	follow, at, err := in.follow(in.ID)
 	if err != nil {
 		return err
 	}
@@ -97,12 +92,12 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	case ended && form != formJSON && follow.After == head:
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 	case form == formJSON:
-		return s.poll(w, r, in.ID, follow, in.Wait.Duration, ended && follow.After == head)
+		return s.poll(w, r, in.ID, follow, at, in.Wait.Duration, ended && follow.After == head)
 	default:
 		if in.Snapshot {
 			follow.Snapshot = func(messages.State) {}
 		}
-		s.stream(w, r, in.ID, form, follow)
+		s.stream(w, r, in.ID, form, follow, at)
 	}
 	return nil
 }
@@ -138,11 +133,11 @@ const (
 
 // poll answers with the events that there are. Where there are none, it waits for the first. ended says that the caller
 // has the terminal.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.Follow, wait time.Duration,
-	ended bool) error {
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.Follow, at cursor.Cursors,
+	wait time.Duration, ended bool) error {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	at, p := follow.At(id), page{Events: []eventJSON{}, Ended: ended}
+	p := page{Events: []eventJSON{}, Ended: ended}
 	size := 0
 	for batch, err := range s.Runs.Follow(ctx, id, follow) {
 		if err != nil && ctx.Err() == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 // read is one way to read a run: it gives the events after the cursor, one JSON each, until give wants no more or the run
@@ -42,7 +43,7 @@ func readSSE(w *world, id messages.RunID, after uint64, give func(string) bool) 
 		if len(fields) == 3 {
 			data := strings.TrimPrefix(fields[2], "data: ")
 			var e messages.Event
-			at, err := messages.ParseCursors(id, strings.TrimPrefix(fields[0], "id: "))
+			at, err := cursor.Parse(id, strings.TrimPrefix(fields[0], "id: "))
 			if err := errors.Join(err, json.Unmarshal([]byte(data), &e)); err != nil || at[id].Seq != e.Seq ||
 				fields[1] != "event: "+string(e.Kind()) {
 				w.t.Errorf("a frame is %q", fields)
@@ -361,7 +362,7 @@ func TestTree(t *testing.T) {
 		t.Fatalf("%d runs, %d ids", len(last), len(ids))
 	}
 	for _, at := range ids[:len(ids)-1] {
-		cursors, err := messages.ParseCursors(id, at)
+		cursors, err := cursor.Parse(id, at)
 		if err != nil {
 			t.Fatal(err)
 		}

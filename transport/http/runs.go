@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 // pathID is the run that a path names.
@@ -65,7 +66,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
 	if form != formJSON {
-		s.stream(w, r, id, form, messages.Follow{})
+		s.stream(w, r, id, form, messages.Follow{}, cursor.Cursors{id: {}})
 		return nil
 	}
 	return s.answerStart(w, r, id, wait)

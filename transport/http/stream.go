@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 // retry is how long a browser waits before it comes back, in milliseconds.
@@ -16,8 +17,9 @@ const retry = "1000"
 
 // stream answers with a run's events as they come, until the terminal. What it began to write it ends with the terminal,
 // with a problem or draining event, or by breaking the connection.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow) {
-	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, at: follow.At(id)}
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow,
+	at cursor.Cursors) {
+	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, at: at}
 	out.UntilDrain = true
 	if form == formSSE {
 		_, _ = out.WriteString("retry: " + retry + "\n\n") // Flush fails
@@ -34,7 +36,7 @@ type writer struct {
 	*door.Stream
 	form form
 	id   messages.RunID
-	at   messages.Cursors
+	at   cursor.Cursors
 }
 
 // Beat writes a sign of life.
@@ -99,7 +101,7 @@ func (o *writer) other(name string, v any) {
 
 // snapshot writes the State that the events go on from.
 func (o *writer) snapshot(state messages.State) {
-	o.at[o.id] = messages.CursorAt(state)
+	o.at[o.id] = cursor.At(state)
 	if o.form == formSSE {
 		o.Append(o.appendID)
 		o.other("snapshot", map[string]any{"snapshot": state})

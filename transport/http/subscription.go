@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 // subscription is one run, one tree of runs, or the list of the caller's runs, on a connection. It sends no more events
@@ -19,7 +20,7 @@ type subscription struct {
 	head       []byte // of each message of events, up to the first event
 	run        messages.RunID
 	follow     messages.Follow
-	at         messages.Cursors
+	at         cursor.Cursors
 	opened     time.Time
 	cancel     context.CancelFunc
 
@@ -62,7 +63,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	}
 	asked := eventsInput{After: strings.Trim(string(in.After), `"`), Kinds: in.Kinds, Streams: in.Streams, Level: in.Level,
 		Rate: in.Rate, Tree: in.Tree}
-	follow, err := asked.follow(in.Run)
+	follow, at, err := asked.follow(in.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 		return nil, err
 	}
 	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run,
-		head: append(head[:len(head)-1], `,"events":[`...), follow: follow, at: follow.At(in.Run),
+		head: append(head[:len(head)-1], `,"events":[`...), follow: follow, at: at,
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot
@@ -159,8 +160,7 @@ func (s *subscription) end(last reply) {
 
 // send sends events for as long as there is credit, and reports whether the run has ended.
 func (s *subscription) send(ctx context.Context) (ended bool, err error) {
-	s.follow.After = s.at[s.run].Seq
-	s.follow.Cursors = s.at
+	s.at.Resume(&s.follow, s.run)
 	for batch, err := range s.connection.Runs.Follow(ctx, s.run, s.follow) {
 		if err != nil {
 			return false, err
@@ -237,6 +237,6 @@ func (s *subscription) events(batch []messages.Event) (err error) {
 // snapshot sends the State that the events go on from, once.
 func (s *subscription) snapshot(state messages.State) {
 	s.follow.Snapshot = nil
-	s.at[s.run] = messages.CursorAt(state)
+	s.at[s.run] = cursor.At(state)
 	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), State: &state})
 }

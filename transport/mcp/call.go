@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
@@ -104,7 +105,7 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 		if err != nil {
 			return nil, err
 		}
-		return s.conclude(ctx, req, *again, messages.Cursor{Seq: again.After}, state.Queued.Mode)
+		return s.conclude(ctx, req, *again, cursor.Cursor{Seq: again.After}, state.Queued.Mode)
 	}
 	return s.run(ctx, wire.From(ctx), t, req)
 }
@@ -124,7 +125,7 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	case asTask:
 		return s.replyTask(ctx, x, state), nil
 	}
-	return s.conclude(ctx, req, question.Resumed{Run: state.RunID}, messages.Cursor{}, state.Queued.Mode)
+	return s.conclude(ctx, req, question.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
 }
 
 // modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and said nothing
@@ -140,7 +141,7 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 }
 
 // conclude streams the run past the cursor, and answers with what it came to, or with its open questions.
-func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r question.Resumed, at messages.Cursor,
+func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r question.Resumed, at cursor.Cursor,
 	mode messages.Mode) (*mcp.CallToolResult, error) {
 	state, terminal, err := s.follow(ctx, streamCall, r.Run, at)
 	if ctx.Err() != nil {

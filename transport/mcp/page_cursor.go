@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 // pageCursor is where a reader of pages is in a run's log. As text it is a number where that is enough, else a cursor,
 // "!" for all, and "@" with the part.
 type pageCursor struct {
-	messages.Cursor
+	cursor.Cursor
 	// all says that the reader has every delta of the run up to here: what closes a text does not repeat it.
 	all bool
 	// part is how many bytes of the next milestone's text, or payload, the reader has.
@@ -31,7 +32,7 @@ func parsePageCursor(run messages.RunID, raw json.RawMessage) (p pageCursor, err
 		}
 	}
 	text, p.all = strings.CutSuffix(text, "!")
-	at, err := messages.ParseCursors(run, text)
+	at, err := cursor.Parse(run, text)
 	p.Cursor = at[run]
 	p.all = p.all || p.Seq == 0
 	return p, err

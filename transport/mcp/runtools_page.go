@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 const (
@@ -33,7 +34,7 @@ type page struct {
 	room, most int
 	// whole has every event as it is; otherwise they come without the run's id, and deltas only if they are wanted.
 	whole, deltas bool
-	at            messages.Cursor // of what was looked at, which may not be in the page
+	at            cursor.Cursor // of what was looked at, which may not be in the page
 }
 
 // newPage returns an empty page after the cursor. Errors: invalid_input; reset if no reader of the run can be there.
@@ -110,7 +111,7 @@ func (s *Server) fill(ctx context.Context, p *page, state messages.State, head u
 // add takes the event into the page where it has room, and reports whether there is room for more.
 func (p *page) add(e messages.Event, state messages.State) (more bool, err error) {
 	if e.IsDelta() && !p.deltas && !p.whole {
-		p.Next.Cursor = messages.Cursor{Seq: e.Seq}
+		p.Next.Cursor = cursor.Cursor{Seq: e.Seq}
 		return true, nil
 	}
 	if given, some := p.at.Take(e); some {

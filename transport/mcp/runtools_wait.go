@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 type eventsArguments struct {
@@ -50,11 +51,11 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) 
 	if a.Wait != nil {
 		wait = *a.Wait
 	}
-	return s.waitFor(ctx, a.RunID, messages.CursorAt(state), wait)
+	return s.waitFor(ctx, a.RunID, cursor.At(state), wait)
 }
 
 // waitFor streams the run past the cursor, and says where it stands at its end or when the milliseconds are over.
-func (s *Server) waitFor(ctx context.Context, id messages.RunID, at messages.Cursor, wait int) (*Result, error) {
+func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Cursor, wait int) (*Result, error) {
 	within, stop := context.WithTimeout(ctx, milliseconds(wait))
 	defer stop()
 	state, terminal, err := s.follow(within, streamWait, id, at)
@@ -87,7 +88,7 @@ func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, err
 	return s.attach(ctx, a.RunID, after.Cursor)
 }
 
-func (s *Server) attach(ctx context.Context, id messages.RunID, at messages.Cursor) (*Result, error) {
+func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {
 	state, terminal, err := s.follow(ctx, streamAttach, id, at)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/subscription"
@@ -82,7 +83,7 @@ func New(config Config) *Server {
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker,
 		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
-		Follow: func(ctx context.Context, id messages.RunID, at messages.Cursor) (messages.State, error) {
+		Follow: func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error) {
 			state, _, err := s.follow(ctx, streamTask, id, at)
 			return state, err
 		}, Poll: config.Poll, Retention: config.Retention})

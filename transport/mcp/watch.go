@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
@@ -20,7 +21,7 @@ type stream struct {
 	// asks says that the client's user is asked what the run asks; stays, that the answer waits on where nobody answers.
 	asks, stays bool
 	// goOn answers with the rest of the run past the cursor.
-	goOn func(ctx context.Context, state messages.State, at messages.Cursor) (any, error)
+	goOn func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error)
 }
 
 // The streams of this package.
@@ -33,13 +34,13 @@ const (
 
 func (s *Server) addStreams() {
 	s.streams = map[string]stream{
-		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return s.conclude(ctx, mcp.CallToolRequest{}, question.Resumed{Run: state.RunID}, at, state.Queued.Mode)
 		}},
-		streamWait: {goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+		streamWait: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return answered(s.waitFor(ctx, state.RunID, at, defaultWait))
 		}},
-		streamAttach: {goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+		streamAttach: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return answered(s.attach(ctx, state.RunID, at))
 		}},
 		streamTask: {asks: true, stays: true, goOn: s.tasks.Await},
@@ -57,7 +58,7 @@ func answered(r *Result, err error) (any, error) {
 // end, or where it waits for an answer. A client of 2025-11-25 whose stream broke goes on with it by the name. The run
 // is not ended when ctx is. Errors: not_found, for the runs of others too.
 func (s *Server) AddStream(name string, answer func(messages.State) (*Result, error)) func(context.Context, messages.RunID) (*Result, error) {
-	from := func(ctx context.Context, id messages.RunID, at messages.Cursor) (*Result, error) {
+	from := func(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {
 		if _, err := s.Run(ctx, id); err != nil {
 			return nil, err
 		}
@@ -67,16 +68,16 @@ func (s *Server) AddStream(name string, answer func(messages.State) (*Result, er
 		}
 		return answer(state)
 	}
-	s.streams[name] = stream{goOn: func(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+	s.streams[name] = stream{goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 		return answered(from(ctx, state.RunID, at))
 	}}
-	return func(ctx context.Context, id messages.RunID) (*Result, error) { return from(ctx, id, messages.Cursor{}) }
+	return func(ctx context.Context, id messages.RunID) (*Result, error) { return from(ctx, id, cursor.Cursor{}) }
 }
 
 // follow tells the exchange of the context the run's events past the cursor as progress, where it has a progress token,
 // until the run has ended or waits for an answer that nobody gives here, and returns the State there and the terminal,
 // which is for the result.
-func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at messages.Cursor) (
+func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at cursor.Cursor) (
 	messages.State, *messages.Event, error,
 ) {
 	x, kind := wire.From(ctx), s.streams[name]
@@ -103,7 +104,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 }
 
 // watch tells the events, and moves the cursor, until the run has ended or waits for an answer.
-func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *messages.Cursor) (
+func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (
 	messages.State, *messages.Event, error,
 ) {
 	x := wire.From(ctx)
@@ -155,13 +156,13 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
 	}
-	cursor, rest, _ := strings.Cut(x.Place(), ";")
+	read, rest, _ := strings.Cut(x.Place(), ";")
 	id, name, _ := strings.Cut(rest, ";")
 	state, err := s.Run(ctx, messages.RunID(id))
 	if err != nil {
 		return nil, err
 	}
-	at, err := messages.ParseCursors(state.RunID, cursor)
+	at, err := cursor.Parse(state.RunID, read)
 	if err == nil {
 		err = checkCursor(state, at[state.RunID].Seq)
 	}

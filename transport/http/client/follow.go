@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 const (
@@ -26,11 +27,20 @@ const (
 	longestLine = 6*messages.MaxEventBytes + 1<<20
 )
 
-// Follow yields the run's events until its terminal. It reconnects for as long as ctx lasts. Errors: what the server
-// refuses, such as not_found and events_gone; and a break of the reader's law, which is the server's fault.
+// Follow is Resume for a reader whose cursors are numbers.
 func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
+	at := cursor.Cursors{id: {Seq: want.After}}
+	for child, seq := range want.Children {
+		at[child] = cursor.Cursor{Seq: seq}
+	}
+	return c.Resume(ctx, id, at, want)
+}
+
+// Resume yields the run's events past the cursors, and moves those, until the run's terminal. It reconnects for as long as ctx lasts. Errors: what the server
+// refuses, such as not_found and events_gone; and a break of the reader's law, which is the server's fault.
+func (c *Client) Resume(ctx context.Context, id messages.RunID, at cursor.Cursors, want messages.Follow) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		r := &reader{client: c, id: id, want: want, at: want.At(id), yield: yield}
+		r := &reader{client: c, id: id, want: want, at: at, yield: yield}
 		for pause := firstPause; ; pause = min(2*pause, longestPause) {
 			before := r.events
 			err := r.connect(ctx)
@@ -65,7 +75,7 @@ type reader struct {
 	client *Client
 	id     messages.RunID
 	want   messages.Follow
-	at     messages.Cursors
+	at     cursor.Cursors
 	yield  func(messages.Event, error) bool
 	events int
 	done   bool // the terminal came, or nobody wants more

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -61,12 +62,12 @@ func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messag
 }
 
 func (t *Tasks) legacyResult(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	return t.Await(ctx, state, messages.CursorAt(state))
+	return t.Await(ctx, state, cursor.At(state))
 }
 
 // Await waits for the end of the task, asking the user what the run asks, and answers what the call would have. It tells
 // the events past the cursor.
-func (t *Tasks) Await(ctx context.Context, state messages.State, at messages.Cursor) (any, error) {
+func (t *Tasks) Await(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 	state, err := t.config.Follow(ctx, state.RunID, at)
 	if err != nil {
 		return nil, err

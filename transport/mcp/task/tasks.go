@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -30,7 +31,7 @@ type Config struct {
 	// Result is what the call of the run would have been answered.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
 	// Follow tells the run's events past the cursor as progress, and asks the user what the run asks, until it ends.
-	Follow func(ctx context.Context, id messages.RunID, at messages.Cursor) (messages.State, error)
+	Follow func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error)
 	// Poll is the interval at which clients are to ask, Retention how long they can.
 	Poll, Retention time.Duration
 }

@@ -1,4 +1,4 @@
-package messages_test
+package cursor_test
 
 import (
 	"fmt"
@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
 func TestCursorsAsText(t *testing.T) {
-	at := func(n uint64) messages.Cursor { return messages.Cursor{Seq: n} }
-	for text, want := range map[string]messages.Cursors{
+	at := func(n uint64) cursor.Cursor { return cursor.Cursor{Seq: n} }
+	for text, want := range map[string]cursor.Cursors{
 		"":                       {"r_a": at(0)},
 		"7":                      {"r_a": at(7)},
 		"7,b:3":                  {"r_a": at(7), "r_a.b": at(3)},
@@ -32,7 +33,7 @@ func TestCursorsAsText(t *testing.T) {
 		"7~a~1~-1":               nil,
 		"7~.?~1~1":               nil,
 	} {
-		got, err := messages.ParseCursors("r_a", text)
+		got, err := cursor.Parse("r_a", text)
 		if (err == nil) != (want != nil) || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
 		}
@@ -42,7 +43,7 @@ func TestCursorsAsText(t *testing.T) {
 			}
 			continue
 		}
-		if again, err := messages.ParseCursors("r_a", got.Text("r_a")); err != nil || !reflect.DeepEqual(again, want) {
+		if again, err := cursor.Parse("r_a", got.Text("r_a")); err != nil || !reflect.DeepEqual(again, want) {
 			t.Errorf("%q became %q, which is %v, %v", text, got.Text("r_a"), again, err)
 		}
 	}
@@ -53,7 +54,7 @@ func TestAppendingReader(t *testing.T) {
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		log, want := chatterOf(random)
-		got, lines, at := map[string]string{}, 0, messages.Cursors{"r": {}}
+		got, lines, at := map[string]string{}, 0, cursor.Cursors{"r": {}}
 		for !at.Plain() || at["r"].Seq < log[len(log)-1].Seq {
 			for _, e := range pageAfter(random, log, at["r"].Seq) {
 				before := at["r"].Seq
@@ -77,7 +78,7 @@ func TestAppendingReader(t *testing.T) {
 			if strings.ContainsFunc(text, func(r rune) bool { return strings.ContainsRune(" %&?#+/\"", r) || r > 126 }) {
 				t.Fatalf("seed %d: the cursor %q needs escapes", seed, text)
 			}
-			again, err := messages.ParseCursors("r", text) // whoever reads on has the cursor alone
+			again, err := cursor.Parse("r", text) // whoever reads on has the cursor alone
 			if err != nil || !reflect.DeepEqual(again, at) {
 				t.Fatalf("seed %d: %q is %v, %v, want %v", seed, text, again, err, at)
 			}
@@ -95,7 +96,7 @@ func TestTakeOfASharedEvent(t *testing.T) {
 	if _, err := e.JSON(); err != nil {
 		t.Fatal(err)
 	}
-	var at messages.Cursor
+	var at cursor.Cursor
 	at.Part(messages.TextDelta{Stream: "a", Text: "abc"})
 	left, _ := at.Take(e)
 	if text, err := left.JSON(); err != nil || !strings.Contains(string(text), `"text":"def"`) {
@@ -104,8 +105,9 @@ func TestTakeOfASharedEvent(t *testing.T) {
 }
 
 // partOf is, now and then, the beginning of what is new of the event to the reader, up to a byte of its first text.
-func partOf(random *rand.Rand, at messages.Cursor, e messages.Event) (messages.Body, bool) {
-	at = messages.Follow{Cursors: messages.Cursors{"r": at}}.At("r")["r"] // which is a copy
+func partOf(random *rand.Rand, at cursor.Cursor, e messages.Event) (messages.Body, bool) {
+	copied, _ := cursor.Parse("r", string(at.Append(nil)))
+	at = copied["r"]
 	e, some := at.Take(e)
 	if !some || random.IntN(3) > 0 {
 		return nil, false
@@ -138,9 +140,9 @@ func TestFoldingReader(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for at := (messages.Cursor{}); at.Seq < want.Peek().Seq; {
+		for at := (cursor.Cursor{}); at.Seq < want.Peek().Seq; {
 			if random.IntN(2) == 0 {
-				at = messages.Cursor{Seq: at.Seq}
+				at = cursor.Cursor{Seq: at.Seq}
 			}
 			for _, e := range pageAfter(random, log, at.Seq) {
 				if e, some := at.Take(e); some {
@@ -237,7 +239,7 @@ func TestPartsShareNoWireForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := messages.ParseCursors("r_a", "5~a~4~3")
+	at, err := cursor.Parse("r_a", "5~a~4~3")
 	if err != nil {
 		t.Fatal(err)
 	}

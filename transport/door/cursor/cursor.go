@@ -1,0 +1,296 @@
+package cursor
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Cursor is where a reader is in a run's log.
+type Cursor struct {
+	// Seq is the number of the last event that the reader has.
+	Seq uint64
+	// read is how far it has read what later events may repeat: deltas since the last milestone are merged with those
+	// that follow them.
+	read []place
+}
+
+// place is how far a text or thought was read or, with the empty name, the log.
+type place struct {
+	stream string
+	index  uint64 // of the delta that comes next
+	bytes  int    // of the text; of the log, the number of its last line
+}
+
+// At is where a reader is who has the State.
+func At(s messages.State) Cursor {
+	c := Cursor{Seq: s.Seq}
+	for _, t := range s.Streams {
+		if !t.Closed && t.Len() > 0 {
+			c.read = append(c.read, place{t.Name, t.Index, t.Len()})
+		}
+	}
+	if s.Log.Next > 1 {
+		c.read = append(c.read, place{bytes: int(s.Log.Next - 1)})
+	}
+	return c
+}
+
+// Take moves the cursor past the event, and returns what is new of it to a reader who has not read further: so one who
+// appends texts holds them exactly. It reports whether anything is new. The texts of a delta that the reader has in part
+// begin where those end, and its numbers stay: a Fold whose cursor is a number alone gets the texts whole, and knows them.
+func (c *Cursor) Take(e messages.Event) (messages.Event, bool) {
+	after := c.Seq
+	if e.Seq <= after {
+		return e, false
+	}
+	c.Seq = e.Seq
+	if e.Body == nil {
+		return e, true
+	}
+	if !e.IsDelta() {
+		c.read = nil
+		return e, true
+	}
+	if e.From > after && len(c.read) == 0 {
+		c.note(e.Body)
+		return e, true
+	}
+	left, cut := c.without(e.Body)
+	if left == nil {
+		return e, false
+	}
+	if cut {
+		e.Body = left
+		e = e.Unshared()
+	}
+	return e, true
+}
+
+// Part notes that the reader has the body, the beginning of the deltas that come next: a text in it may be cut
+// anywhere. The cursor stays before the event.
+func (c *Cursor) Part(body messages.Body) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		*c.place(b.Stream) = place{b.Stream, b.Index, b.End()}
+	case messages.ThoughtDelta:
+		c.Part(messages.TextDelta(b))
+	case messages.Merged:
+		for _, part := range b.Parts {
+			c.Part(part)
+		}
+	default:
+		c.note(body)
+	}
+}
+
+// place returns how far the stream was read.
+func (c *Cursor) place(stream string) *place {
+	i := slices.IndexFunc(c.read, func(p place) bool { return p.stream == stream })
+	if i < 0 {
+		c.read = append(c.read, place{stream: stream})
+		i = len(c.read) - 1
+	}
+	return &c.read[i]
+}
+
+// note moves the places past the body.
+func (c *Cursor) note(body messages.Body) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		at := c.place(b.Stream)
+		at.index, at.bytes = max(at.index, b.Index+max(b.Count, 1)), max(at.bytes, b.End())
+	case messages.ThoughtDelta:
+		c.note(messages.TextDelta(b))
+	case messages.Log:
+		if n := len(b.Lines); n > 0 {
+			c.place("").bytes = int(b.Lines[n-1].Number)
+		}
+	case messages.Merged:
+		for _, part := range b.Parts {
+			c.note(part)
+		}
+	}
+}
+
+// without returns the body without what was read of it, or nil, and whether anything was. It moves the places past it.
+func (c *Cursor) without(body messages.Body) (left messages.Body, cut bool) {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		at := *c.place(b.Stream)
+		c.note(b)
+		switch {
+		case at.bytes <= b.Offset:
+			return b, false
+		case at.bytes >= b.End():
+			return nil, true
+		}
+		index := max(at.index, b.Index) // a part may end before the delta that this one begins with
+		b.Count = b.Index + max(b.Count, 1) - index
+		had := max(at.bytes-b.Begin(), 0)
+		b.Index, b.Offset, b.Dropped, b.Text = index, at.bytes, max(b.Begin()-at.bytes, 0), b.Text[had:]
+		if b.Count == 1 {
+			b.Count = 0
+		}
+		return b, true
+	case messages.ThoughtDelta:
+		text, cut := c.without(messages.TextDelta(b))
+		if text == nil {
+			return nil, cut
+		}
+		return messages.ThoughtDelta(text.(messages.TextDelta)), cut
+	case messages.Log:
+		had := uint64(c.place("").bytes)
+		c.note(b)
+		i := slices.IndexFunc(b.Lines, func(l messages.LogLine) bool { return l.Number > had })
+		if i < 0 {
+			return nil, true
+		}
+		return messages.Log{Lines: b.Lines[i:]}, i > 0
+	case messages.Merged:
+		return c.withoutParts(b)
+	}
+	return body, false
+}
+
+func (c *Cursor) withoutParts(b messages.Merged) (left messages.Body, cut bool) {
+	var parts []messages.Body
+	for _, part := range b.Parts {
+		one, less := c.without(part)
+		if cut = cut || less; one != nil {
+			parts = append(parts, one)
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return nil, true
+	case 1:
+		return parts[0], true
+	}
+	return messages.Merged{Parts: parts}, cut
+}
+
+// Append appends the cursor as a text that needs no escapes in a URL: a number and, where that is not enough, how far
+// each text was read.
+func (c Cursor) Append(b []byte) []byte {
+	b = strconv.AppendUint(b, c.Seq, 10)
+	for _, p := range c.read {
+		b = append(b, '~')
+		if plainName(p.stream) {
+			b = append(b, p.stream...)
+		} else {
+			b = base64.RawURLEncoding.AppendEncode(append(b, '.'), []byte(p.stream))
+		}
+		b = strconv.AppendUint(append(b, '~'), p.index, 10)
+		b = strconv.AppendInt(append(b, '~'), int64(p.bytes), 10)
+	}
+	return b
+}
+
+func plainName(stream string) bool {
+	return !strings.HasPrefix(stream, ".") && !strings.ContainsFunc(stream, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
+	})
+}
+
+func parseCursor(text string) (c Cursor, ok bool) {
+	parts := strings.Split(text, "~")
+	var err error
+	if c.Seq, err = strconv.ParseUint(parts[0], 10, 63); err != nil || len(parts)%3 != 1 {
+		return c, false
+	}
+	for p := range slices.Chunk(parts[1:], 3) {
+		name := []byte(p[0])
+		if coded, ok := strings.CutPrefix(p[0], "."); ok {
+			if name, err = base64.RawURLEncoding.DecodeString(coded); err != nil {
+				return c, false
+			}
+		}
+		index, wrong := strconv.ParseUint(p[1], 10, 63)
+		bytes, err := strconv.Atoi(p[2])
+		if wrong != nil || err != nil || bytes < 0 {
+			return c, false
+		}
+		c.read = append(c.read, place{string(name), index, bytes})
+	}
+	return c, true
+}
+
+// Cursors are where a reader is in a run and its sub-runs.
+type Cursors map[messages.RunID]Cursor
+
+// Plain reports whether their text is a number.
+func (c Cursors) Plain() bool {
+	for _, one := range c {
+		if len(one.read) > 0 {
+			return false
+		}
+	}
+	return len(c) == 1
+}
+
+// Take is [Cursor.Take] for the event's run.
+func (c Cursors) Take(e messages.Event) (messages.Event, bool) {
+	at := c[e.RunID]
+	e, some := at.Take(e)
+	c[e.RunID] = at
+	return e, some
+}
+
+// Resume has the reading of the run go on from the cursors.
+func (c Cursors) Resume(f *messages.Follow, run messages.RunID) {
+	if f.After = c[run].Seq; len(c) > 1 { // an idle reader of one run needs no map
+		f.Children = make(map[messages.RunID]uint64, len(c))
+		for id, at := range c {
+			f.Children[id] = at.Seq
+		}
+	}
+}
+
+// Parse reads what [Cursors.Append] wrote for the run, or a plain number; "" is the beginning. Errors:
+// invalid_input.
+func Parse(run messages.RunID, text string) (Cursors, error) {
+	at := Cursors{run: {}}
+	if text == "" {
+		return at, nil
+	}
+	for i, one := range strings.Split(text, ",") {
+		child, place, found := strings.Cut(one, ":")
+		if !found {
+			child, place = "", one
+		}
+		c, ok := parseCursor(place)
+		if !ok || found == (i == 0) {
+			return nil, messages.InvalidInput("the cursor %.100q is not one that an event had; begin at 0", text)
+		}
+		id := run
+		if found {
+			id += messages.RunID("." + child)
+		}
+		at[id] = c
+	}
+	return at, nil
+}
+
+// Append appends the cursors as one text: the run's, then those of sub-runs by what their ids add to the run's.
+func (c Cursors) Append(b []byte, run messages.RunID) []byte {
+	b = c[run].Append(b)
+	if len(c) == 1 {
+		return b
+	}
+	prefix := string(run) + "."
+	for _, id := range slices.Sorted(maps.Keys(c)) {
+		if id != run {
+			b = append(append(b, ','), strings.TrimPrefix(string(id), prefix)...)
+			b = c[id].Append(append(b, ':'))
+		}
+	}
+	return b
+}
+
+// Text is the cursors as [Cursors.Append] writes them.
+func (c Cursors) Text(run messages.RunID) string { return string(c.Append(nil, run)) }
