@@ -245,6 +245,17 @@ func (d *Door) change(ctx context.Context, id messages.RunID) (messages.State, e
 	return d.Own(ctx, id)
 }
 
+// Artifact opens the artifact of the name of a run that the caller may read. Errors: not_found.
+func (d *Door) Artifact(ctx context.Context, run messages.State, name string) (io.ReadSeekCloser, messages.Artifact, error) {
+	i := slices.IndexFunc(run.Artifacts, func(a messages.Artifact) bool { return a.Name == name })
+	if i < 0 {
+		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; its State lists them",
+			run.RunID, name)
+	}
+	file, err := d.OpenFile(ctx, run, run.Artifacts[i])
+	return file, run.Artifacts[i], err
+}
+
 // OpenFile opens a file of a run that the caller may read. Errors: not_found.
 func (d *Door) OpenFile(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 	if d.Open == nil {

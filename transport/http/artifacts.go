@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -35,13 +34,7 @@ func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifac
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == in.Name })
-	if i < 0 {
-		return messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
-			in.ID, in.Name, in.ID)
-	}
-	a := state.Artifacts[i]
-	file, err := s.OpenFile(r.Context(), state, a)
+	file, a, err := s.Artifact(r.Context(), state, in.Name)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -134,12 +133,7 @@ func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) 
 func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name string) (
 	io.ReadSeekCloser, messages.Artifact, error,
 ) {
-	i := slices.IndexFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name })
-	if i < 0 {
-		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %s", state.RunID, name)
-	}
-	file, err := s.runs.OpenFile(ctx, state, state.Artifacts[i])
-	return file, state.Artifacts[i], err
+	return s.runs.Artifact(ctx, state, name)
 }
 
 // refused makes the error of a prompt or a resource that cannot be had: mcp-go says of all but its own that they are

@@ -66,29 +66,23 @@ func (s *Server) checkHeaders(h http.Header, m *message) error {
 	}
 	switch m.method {
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		return checkTaskName(h.Get(mcp.HeaderName), m)
+		return checkTaskName(h, m)
 	case string(mcp.MethodToolsCall):
 		return s.checkToolHeaders(h, m.params)
 	}
 	return nil
 }
 
-// checkTaskName checks the header with the task's id, as mcp-go does for the names of tools.
-func checkTaskName(header string, m *message) error {
+// checkTaskName checks the header with the task's id as mcp-go checks that with the name of a tool.
+func checkTaskName(h http.Header, m *message) error {
 	var params struct {
 		TaskID string `json:"taskId"`
 	}
 	_ = json.Unmarshal(m.params, &params)
-	name, ok := mcp.DecodeHeaderValue(header)
-	switch {
-	case header == "":
-		return mcp.HeaderMismatchError{Header: mcp.HeaderName, Reason: "missing required header"}
-	case !ok:
-		return mcp.HeaderMismatchError{Header: mcp.HeaderName, Reason: "invalid Base64 encoding"}
-	case name != params.TaskID:
-		return mcp.HeaderMismatchError{Header: mcp.HeaderName, Reason: "the header does not match the body's taskId"}
-	}
-	return nil
+	name, _ := json.Marshal(map[string]string{"name": params.TaskID})
+	h = h.Clone()
+	h.Set(mcp.HeaderMethod, string(mcp.MethodToolsCall))
+	return mcp.ValidateStandardHeaders(h.Get, m.meta.version, mcp.MethodToolsCall, name)
 }
 
 // checkToolHeaders checks the headers that repeat arguments, for tools whose schema asks for them.
