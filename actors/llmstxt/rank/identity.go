@@ -184,7 +184,8 @@ func (v *survey) licence(said string) string {
 			}
 		}
 	}
-	if !slices.ContainsFunc(known, func(l string) bool { return !strings.Contains(said, l) }) {
+	joined := prose.ContainsAny(said, " OR ", " AND ", "/")
+	if len(known) == 0 || joined && !slices.ContainsFunc(known, func(l string) bool { return !strings.Contains(said, l) }) {
 		return said
 	}
 	return strings.Join(known, ", ")
