@@ -90,7 +90,7 @@ func (r *ranking) weighPaths() {
 		if u := r.unitOf(x.Path); u != r.main() && len(r.units) > 6 && u.dir != "." && (u.about.Private && r.publishes()) {
 			x.add(-0.3, "")
 		}
-		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional {
+		if r.named.Targets[x.Path] || x.entry != "" || x.class == classOptional || depth(x.Path) > 0 && r.named.Path(x.Path) {
 			continue
 		}
 		if x.class == classSource && r.isForeign(x.file) {

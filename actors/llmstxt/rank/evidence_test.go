@@ -144,6 +144,28 @@ What the first version was like for those who had it.
 }
 
 // TestALongGroupSaysHowLongItIs: of pages that are alike, or too many, the first of a group tells of the others.
+// TestChaptersAreNotLeftOut keeps the page under which others stand where a book has more than can be linked.
+func TestChaptersAreNotLeftOut(t *testing.T) {
+	var archive, summary strings.Builder
+	var want []string
+	for c := range 20 {
+		head := fmt.Sprintf("src/c%02d.md", c)
+		want = append(want, head)
+		fmt.Fprintf(&archive, "-- %s --\n# Chapter %d\n\nIt is short.\n\nIts parts say more.\n", head, c)
+		fmt.Fprintf(&summary, "- [Chapter %d](c%02d.md)\n", c, c)
+		for s := range 4 {
+			fmt.Fprintf(&archive, "-- src/c%02d-%d.md --\n# Part %d.%d\n%s", c, s, c, s, strings.Repeat("\nIt has much to say of its part.\n", 20))
+			fmt.Fprintf(&summary, "  - [Part %d.%d](c%02d-%d.md)\n", c, s, c, s)
+		}
+	}
+	got := outline(build(t, archive.String()+"-- src/SUMMARY.md --\n# Summary\n\n"+summary.String(), scan.Origin{}, rank.Options{Links: 40}))
+	for _, head := range want {
+		if !strings.Contains(got, head) {
+			t.Errorf("%s is not linked:\n%s", head, got)
+		}
+	}
+}
+
 func TestALongGroupSaysHowLongItIs(t *testing.T) {
 	archive, nav := "", "-- mkdocs.yml --\nnav:\n"
 	for g := range 3 {

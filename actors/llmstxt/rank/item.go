@@ -38,6 +38,7 @@ type item struct {
 	listed  int    // its place in the maintainers' navigation, from 1; 0 for none
 	group   string // of the navigation
 	pages   int    // that the group has
+	begins  bool   // others stand under it, in a long table
 	members string // the package that the file stands for: its name, or its folder
 	command bool   // that package is a program
 	entry   string // the manifest that names it

@@ -21,6 +21,7 @@ const (
 // listing is a page in a table of contents: what the table calls it, and what stands above it.
 type listing struct {
 	path, title, group string
+	level              int // how far it is indented
 }
 
 // pageIndex finds pages by what tables of contents and links call them.
@@ -121,6 +122,7 @@ func (r *ranking) navigate() {
 			x.listed, x.group = place, l.group
 			x.Title = cmp.Or(x.Title, l.title)
 			x.add(weight*(1-0.5*float64(i)/float64(len(list))), "listed in the navigation")
+			x.begins = len(list) > shortTable && begins(list, i)
 		}
 	}
 	groups := make(map[string]int)
@@ -132,6 +134,14 @@ func (r *ranking) navigate() {
 	for _, x := range r.items {
 		x.pages = groups[x.group]
 	}
+}
+
+// shortTable is as many pages as can be linked without leaving chapters out.
+const shortTable = 50
+
+// begins holds for the page under which others stand.
+func begins(list []listing, i int) bool {
+	return i+1 < len(list) && list[i+1].level > list[i].level && (i == 0 || list[i-1].level >= list[i].level)
 }
 
 // tables gives the tables of contents, the one with the most pages near the root first.
@@ -255,7 +265,7 @@ func (r *ranking) byNumbers() (list []listing) {
 			group = humanized(path.Base(dir))
 		}
 		for _, p := range pages {
-			list = append(list, listing{p.path, "", group})
+			list = append(list, listing{p.path, "", group, 0})
 		}
 	}
 	return list

@@ -71,6 +71,9 @@ func (r *ranking) readPages() {
 		if read.ProseLines < 3 && read.Fences == 0 && x.listed == 0 {
 			x.add(-0.2, "")
 		}
+		if x.begins && read.ProseLines > 1 {
+			x.add(0.9, "begins a chapter")
+		}
 		x.opening(read.Heading)
 	}
 	for _, x := range r.items {

@@ -25,7 +25,7 @@ func (x pageIndex) table(p, text string) []listing {
 		var list []listing
 		for _, t := range page.Toctrees(text) {
 			if to := x.find(dir, t.Target, true); to != "" {
-				list = append(list, listing{to, toctreeMark, t.Caption})
+				list = append(list, listing{to, toctreeMark, t.Caption, 0})
 			}
 		}
 		return list
@@ -59,16 +59,16 @@ func (x pageIndex) linked(p, dir, text string) (list []listing) {
 		m := listItem.FindStringSubmatch(line)
 		switch {
 		case m != nil && m[3] != "" || strings.HasPrefix(line, "[") && strings.HasSuffix(line, ")"):
-			title, target := "", ""
+			title, target, level := "", "", 0
 			if m != nil {
-				title, target = m[2], m[3]
+				title, target, level = m[2], m[3], len(m[1])
 			} else {
 				title, target, _ = strings.Cut(strings.Trim(line, "[)"), "](")
 			}
 			links++
 			if to := x.find(dir, target, false); to != "" && to != p && !seen[to] {
 				seen[to] = true
-				list = append(list, listing{to, plainTitle(title), heading})
+				list = append(list, listing{to, plainTitle(title), heading, level})
 			}
 		case strings.TrimSpace(line) != "":
 			other++
@@ -133,7 +133,7 @@ func (x pageIndex) bracketed(dir, text string) (list []listing) {
 				key, pending = s, s
 				if to := x.find(dir, s, true); to != "" && !seen[to] && s != "README" && !strings.HasPrefix(strings.TrimLeft(rest[1:], " \n"), "[") {
 					seen[to] = true
-					list = append(list, listing{to, "", groupOf(stack)})
+					list = append(list, listing{to, "", groupOf(stack), len(stack)})
 				}
 				continue
 			}
@@ -141,7 +141,7 @@ func (x pageIndex) bracketed(dir, text string) (list []listing) {
 			if to := x.find(dir, s, true); to != "" {
 				if !seen[to] {
 					seen[to] = true
-					list = append(list, listing{to, top.label, groupOf(stack[:max(1, len(stack)-1)])})
+					list = append(list, listing{to, top.label, groupOf(stack[:max(1, len(stack)-1)]), len(stack)})
 				}
 			} else if labelKey.MatchString(key) && !strings.ContainsAny(s, "/\\<{") {
 				top.label = s
@@ -210,7 +210,7 @@ func (x pageIndex) indented(dir, text string) (list []listing) {
 				if key == "" || formatWord.MatchString(key) || labelKey.MatchString(key) {
 					title = ""
 				}
-				list = append(list, listing{to, title, groupOf(stack)})
+				list = append(list, listing{to, title, groupOf(stack), indent})
 			}
 		case labelKey.MatchString(key):
 			texts++
@@ -249,7 +249,7 @@ func unfold(tables map[string][]listing) (all []listing) {
 			}
 			seen[l.path] = true
 			group := cmp.Or(group, l.group)
-			all = append(all, listing{l.path, "", group})
+			all = append(all, listing{l.path, "", group, level})
 			if level < 6 {
 				walk(l.path, group, level+1)
 			}
