@@ -4,9 +4,17 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
+
+// ServeURL serves the handler until the test ends, and returns its URL.
+func ServeURL(t testing.TB, handler http.Handler) string {
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
 
 // OpenURL sends a request with header fields, as name and value in turns. The caller closes the answer's body.
 func OpenURL(ctx context.Context, t testing.TB, method, url, body string, header ...string) *http.Response {

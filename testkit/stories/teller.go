@@ -255,3 +255,19 @@ func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.Fo
 		}
 	}
 }
+
+// Cuts yields each story's name with a runtime whose events break off, after each of the story's events up to a question.
+func Cuts(err error) iter.Seq2[string, *CutTeller] {
+	return func(yield func(string, *CutTeller) bool) {
+		for _, story := range All() {
+			for n, e := range story.Events {
+				if !yield(story.Name, &CutTeller{After: n, Err: err}) {
+					return
+				}
+				if e.Kind() == messages.KindInputRequired {
+					break
+				}
+			}
+		}
+	}
+}

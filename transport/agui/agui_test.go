@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -18,11 +17,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+var errGone = errors.New("the journal is gone")
+
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
-	server := httptest.NewServer(agui.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}}})))
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	return server.URL + "/agui"
+	jobs := []messages.JobInfo{{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}}
+	return testkit.ServeURL(t, agui.New(door.New(door.Config{Runs: runs, Jobs: jobs}))) + "/agui"
 }
 
 func post(t *testing.T, url, body string) (int, string, error) {
@@ -55,15 +55,10 @@ func TestStories(t *testing.T) {
 
 // Wherever the log breaks off, the client is told of an error.
 func TestNoCutIsASuccess(t *testing.T) {
-	for _, story := range stories.All() {
-		for n := range len(story.Events) {
-			if story.Name == "question" && n > 5 {
-				break
-			}
-			_, body, err := post(t, serve(t, &stories.CutTeller{After: n, Err: errors.New("the journal is gone")}), say(story.Name, current))
-			if err == nil || !strings.HasSuffix(body, `data: {"code":"internal","message":"the journal is gone","type":"RUN_ERROR"}`+"\n\n") {
-				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
-			}
+	for story, teller := range stories.Cuts(errGone) {
+		_, body, err := post(t, serve(t, teller), say(story, current))
+		if err == nil || !strings.HasSuffix(body, `data: {"code":"internal","message":"the journal is gone","type":"RUN_ERROR"}`+"\n\n") {
+			t.Errorf("%s after %d events: %v, %s", story, teller.After, err, body)
 		}
 	}
 }

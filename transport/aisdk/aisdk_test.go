@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -19,11 +18,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+var errGone = errors.New("the journal is gone")
+
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
-	server := httptest.NewServer(aisdk.New(door.New(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}}})))
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	return server.URL
+	jobs := []messages.JobInfo{{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}}
+	return testkit.ServeURL(t, aisdk.New(door.New(door.Config{Runs: runs, Jobs: jobs})))
 }
 
 // ask sends a request of a client of the version, and returns the status, the body, and why it was cut.
@@ -55,15 +55,10 @@ func TestStories(t *testing.T) {
 
 // Wherever the log breaks off, the client is told of an error.
 func TestNoCutIsASuccess(t *testing.T) {
-	for _, story := range stories.All() {
-		for n := range len(story.Events) {
-			if story.Name == "question" && n > 5 {
-				break
-			}
-			_, body, err := ask(t, http.MethodPost, serve(t, &stories.CutTeller{After: n, Err: errors.New("the journal is gone")})+"/api/chat", "7", say(story.Name))
-			if err == nil || !strings.HasSuffix(body, `data: {"errorText":"the journal is gone","type":"error"}`+"\n\n") {
-				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
-			}
+	for story, teller := range stories.Cuts(errGone) {
+		_, body, err := ask(t, http.MethodPost, serve(t, teller)+"/api/chat", "7", say(story))
+		if err == nil || !strings.HasSuffix(body, `data: {"errorText":"the journal is gone","type":"error"}`+"\n\n") {
+			t.Errorf("%s after %d events: %v, %s", story, teller.After, err, body)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -34,9 +33,7 @@ func serveWith(t *testing.T, c door.Config) string {
 	for _, path := range responses.Paths() {
 		mux.Handle(path, responses.New(to))
 	}
-	server := httptest.NewServer(mux)
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	return server.URL
+	return testkit.ServeURL(t, mux)
 }
 
 // post returns the status, the body, and why it could not be read to its end.

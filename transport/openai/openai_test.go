@@ -99,26 +99,21 @@ func read(t *testing.T, c *client.Client, ask client.ChatCompletionRequest) (tex
 
 // Wherever the log breaks off, no client takes what it has for the whole.
 func TestNoCutIsASuccess(t *testing.T) {
-	for _, story := range stories.All() {
-		for n := range len(story.Events) {
-			if story.Name == "question" && n > 5 {
-				break
-			}
-			url := serve(t, &stories.CutTeller{After: n, Err: errGone})
-			_, body, err := post(t, url+"/v1/responses", `{"model":"chat","stream":true,"input":"`+story.Name+`"}`)
-			all := events(t, body)
-			if last := all[len(all)-1]; last.Type != "error" || last.Code != "internal" || err == nil {
-				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, last.raw)
-			}
-			config := client.DefaultConfig("k")
-			config.BaseURL = url + "/v1"
-			ask := client.ChatCompletionRequest{Model: "chat", Messages: []client.ChatCompletionMessage{{Role: "user", Content: story.Name}}}
-			if _, err := read(t, client.NewClientWithConfig(config), ask); err == nil || !strings.Contains(err.Error(), errGone.Error()) {
-				t.Errorf("%s after %d events: go-openai says %v", story.Name, n, err)
-			}
-			if status, _, _ := post(t, url+"/v1/responses", `{"model":"chat","input":"`+story.Name+`"}`); status != 500 {
-				t.Errorf("%s after %d events: status %d", story.Name, n, status)
-			}
+	for story, teller := range stories.Cuts(errGone) {
+		url := serve(t, teller)
+		_, body, err := post(t, url+"/v1/responses", `{"model":"chat","stream":true,"input":"`+story+`"}`)
+		all := events(t, body)
+		if last := all[len(all)-1]; last.Type != "error" || last.Code != "internal" || err == nil {
+			t.Errorf("%s after %d events: %v, %s", story, teller.After, err, last.raw)
+		}
+		config := client.DefaultConfig("k")
+		config.BaseURL = url + "/v1"
+		ask := client.ChatCompletionRequest{Model: "chat", Messages: []client.ChatCompletionMessage{{Role: "user", Content: story}}}
+		if _, err := read(t, client.NewClientWithConfig(config), ask); err == nil || !strings.Contains(err.Error(), errGone.Error()) {
+			t.Errorf("%s after %d events: go-openai says %v", story, teller.After, err)
+		}
+		if status, _, _ := post(t, url+"/v1/responses", `{"model":"chat","input":"`+story+`"}`); status != 500 {
+			t.Errorf("%s after %d events: status %d", story, teller.After, status)
 		}
 	}
 }
