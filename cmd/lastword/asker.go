@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -23,6 +25,7 @@ import (
 type asker struct {
 	program *host.Program
 	at      settings.Endpoint
+	remote  host.Remote // the server to run at, if one is named
 	timeout time.Duration
 	state   store.Flags
 	show    terminal.Display
@@ -34,6 +37,28 @@ func (a *asker) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard s
 	flags.BoolVarP(&a.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&a.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
 	a.state.AddState(cmd, flags)
+}
+
+// runAt runs the job at the server of --server, with the server's model, and prints its answer.
+func (a *asker) runAt(cmd *cobra.Command, job string, input any) error {
+	err := settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
+		return f.Name != "state" && settings.GroupOf(f) != "Model server" && settings.GroupOf(f) != "Tools"
+	})
+	if err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	said, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	run, err := a.remote.Submit(cmd.Context(), messages.Request{Job: job, Input: said,
+		Limits: messages.Limits{WallClockMS: host.Milliseconds(a.timeout)}})
+	if err != nil {
+		return err
+	}
+	a.openDisplay(cmd)
+	a.show.Ask = a.program.Asker(cmd, a.remote.Place()).Ask
+	return host.WatchOwn(cmd.Context(), run, &a.show, func(messages.State) error { return nil })
 }
 
 // check returns what is wrong with the flags.

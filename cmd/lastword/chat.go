@@ -32,7 +32,7 @@ type chatOptions struct {
 }
 
 func chatCommand(program *host.Program) *cobra.Command {
-	c := chatOptions{asker: asker{program: program, at: program.Endpoint()}}
+	c := chatOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
 		Use:     "chat",
 		GroupID: settings.Working,
@@ -50,7 +50,8 @@ A tool that may change something is called when you allow it, or when --tool nam
 MCP servers, in the form that other hosts read: {"mcpServers": {"NAME": {"command": "...", "args": [...]}}}.
 
 With --message, or where stdin is a pipe, chat is one turn: it prints the answer and ends. "-" reads the message from
-stdin. The turn remembers nothing, unless --context or --resume names a conversation.
+stdin. The turn remembers nothing, unless --context or --resume names a conversation. With --server the turn happens at
+a server that lastword serve started, with the server's model, tools and conversations.
 
 If stdout is a terminal, it shows what the model says as it comes, and stderr shows its thoughts and the tools. If it
 is not, stdout gets the last answer only. Without tools, or with --stages, that is printed as it comes; otherwise at
@@ -74,6 +75,7 @@ once.` + runExits(),
 	settings.Group(flags, "Tools", func() { c.box.AddFlags(cmd, flags) })
 	c.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { c.addRunFlags(cmd, flags, "10m") })
+	settings.Group(flags, "Server", func() { c.remote.AddOwnFlags(cmd, flags) })
 	settings.FlagOnly(flags, "message", "context", "resume")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
 	return cmd
@@ -113,10 +115,16 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return exit.BadUsage(cmd, err, "")
 	}
 	talks := c.talks(cmd)
+	if c.remote.URL != "" && (talks || c.resume != "") {
+		return exit.BadUsage(cmd, errors.New("at a server, chat is one turn: give --message, and --context ID for the turns of one conversation"), "")
+	}
 	if !talks {
 		if err := c.readMessage(cmd); err != nil {
 			return err
 		}
+	}
+	if c.remote.URL != "" {
+		return c.runAt(cmd, chat.Name, c.in)
 	}
 	client, err := c.at.Client(c.timeout)
 	if err != nil {

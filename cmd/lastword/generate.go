@@ -130,10 +130,7 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 		g.read.AddLimitFlags(flags)
 	})
 	settings.Group(flags, "Run", func() { g.addRunFlags(cmd, flags) })
-	settings.Group(flags, "Server", func() {
-		g.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
-		settings.FlagOnly(flags, "server") // a variable does not move a run to another machine
-	})
+	settings.Group(flags, "Server", func() { g.at.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.MarkFlagFilename("output"))

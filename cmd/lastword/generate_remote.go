@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,11 +31,7 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	if err != nil {
 		return err
 	}
-	c, err := g.at.Client()
-	if err != nil {
-		return err
-	}
-	id, err := c.Submit(cmd.Context(), q)
+	run, err := g.at.Submit(cmd.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -45,8 +40,8 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 		g.show.Print = explained(g.out)
 	}
 	g.show.Open(&g.program.Display)
-	return host.WatchOwn(cmd.Context(), host.OwnRemote{RemoteRun: host.RemoteRun{Client: c, Run: id}}, &g.show, func(s messages.State) error {
-		return download(cmd.Context(), c, s, g.out)
+	return host.WatchOwn(cmd.Context(), run, &g.show, func(s messages.State) error {
+		return download(cmd.Context(), run.Client, s, g.out)
 	})
 }
 
@@ -64,14 +59,14 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 	return errors.Join(err, g.validate())
 }
 
-// request is what the server is asked for. A lost answer may be asked for again: the key makes it the same run.
+// request is what the server is asked for.
 func (g *generateOptions) request(repository string) (messages.Request, error) {
 	at, err := generate.Located(repository, false) // a folder that the server can read is the one that is meant here
 	if err != nil {
 		return messages.Request{}, err
 	}
 	g.input.Say("repository", at.String())
-	return messages.Request{Job: generate.Name, Input: g.input.JSON(), Key: rand.Text(),
+	return messages.Request{Job: generate.Name, Input: g.input.JSON(),
 		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, nil
 }
 

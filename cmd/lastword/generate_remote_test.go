@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 )
 
 // What generate writes at a server comes to the same place as what it writes here, byte for byte.
@@ -201,4 +202,28 @@ func (s *started) Write(p []byte) (int, error) {
 		s.then()
 	}
 	return len(p), nil
+}
+
+// prompt and a turn of chat run at the server that the flag names, with its model; a variable does not send them there.
+func TestAskAtAServer(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("Hello"), testkit.Finish("stop"), testkit.Done())
+	s := serveHTTP(t, t.TempDir(), "--base-url", m.URL())
+	for _, args := range [][]string{{"prompt", "Hi there"}, {"chat", "-m", "Hi there"}} {
+		got := run(t, nil, append(args, "--server", s.base())...)
+		if got.code != exit.Completed || got.stdout != "Hello\n" {
+			t.Errorf("%v: %+v", args, got)
+		}
+		got = run(t, []string{"LASTWORD_SERVER=" + s.base(), "LASTWORD_BASE_URL=" + nobody}, args...)
+		if got.code != exit.Provider {
+			t.Errorf("%v goes to the server of the variable: %+v", args, got)
+		}
+		got = run(t, nil, append(args, "--server", s.base(), "--base-url", m.URL())...)
+		if got.code != exit.Usage || !strings.Contains(got.stderr, "--base-url has no effect at a server") {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := run(t, nil, "chat", "--server", s.base(), "--resume"); got.code != exit.Usage {
+		t.Errorf("%+v", got)
+	}
 }

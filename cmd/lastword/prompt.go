@@ -22,7 +22,7 @@ type promptOptions struct {
 }
 
 func promptCommand(program *host.Program) *cobra.Command {
-	p := promptOptions{asker: asker{program: program, at: program.Endpoint()}}
+	p := promptOptions{asker: asker{program: program, at: program.Endpoint(), remote: host.Remote{Program: program}}}
 	cmd := &cobra.Command{
 		Use:     "prompt <text>",
 		GroupID: settings.Working,
@@ -39,7 +39,8 @@ If the server cuts an answer at its length or content limit, the run completes a
 can tell that an answer is complete, the run fails, and stdout keeps what came (with --json in partial_text).
 
 If stdout is a terminal, stderr shows the model's thoughts. If it is not, stderr stays empty unless something goes
-wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
+wrong; --progress plain shows the run. With --server the run happens at a server that lastword serve started, with the
+server's model. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
 		Example: `  lastword prompt "Why is the sky blue?"
   git diff | lastword prompt --system "Write a commit message for this change."
   lastword prompt --base-url http://127.0.0.1:8080/v1 --jsonl Hi | jq -c .type
@@ -59,6 +60,7 @@ wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C l
 	})
 	p.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { p.addRunFlags(cmd, flags, "30m") })
+	settings.Group(flags, "Server", func() { p.remote.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd
 }
@@ -76,6 +78,9 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	if strings.TrimSpace(in.Text) == "" {
 		return exit.BadUsage(cmd, errNoText, promptExample)
+	}
+	if p.remote.URL != "" {
+		return p.runAt(cmd, prompt.Name, in)
 	}
 	client, err := p.at.Client(p.timeout)
 	if err != nil {

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +51,24 @@ func (r *Remote) Client() (*api.Client, error) {
 		r.Program.Secrets.Add("token", token)
 	}
 	return api.New(cmp.Or(r.URL, DefaultServer), token)
+}
+
+// Submit starts the run at the server. The request has a key: a lost answer may be asked for again.
+func (r *Remote) Submit(ctx context.Context, q messages.Request) (OwnRemote, error) {
+	c, err := r.Client()
+	if err != nil {
+		return OwnRemote{}, err
+	}
+	q.Key = rand.Text()
+	id, err := c.Submit(ctx, q)
+	return OwnRemote{RemoteRun{Client: c, Run: id}}, r.hinted(err)
+}
+
+// AddOwnFlags adds AddFlags's for a command that runs its job at the server if --server names one. A variable does not
+// move a run to another machine.
+func (r *Remote) AddOwnFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	r.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
+	settings.FlagOnly(flags, "server")
 }
 
 // AddStateFlag adds --state.

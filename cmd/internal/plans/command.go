@@ -1,7 +1,6 @@
 package plans
 
 import (
-	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -326,16 +325,11 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	c, err := o.at.Client()
-	if err != nil {
-		return err
-	}
-	id, err := c.Submit(cmd.Context(), messages.Request{Job: plan.Name, Input: input, Key: rand.Text(), Limits: o.limits()})
+	run, err := o.at.Submit(cmd.Context(), messages.Request{Job: plan.Name, Input: input, Limits: o.limits()})
 	if err != nil {
 		return placed(file, err)
 	}
 	o.open(cmd, p, o.at.Place())
-	run := host.OwnRemote{RemoteRun: host.RemoteRun{Client: c, Run: id}}
 	return host.WatchOwn(cmd.Context(), run, &o.show, func(messages.State) error { return nil })
 }
 
