@@ -23,34 +23,27 @@ type Resumed struct {
 
 // Resume finds the run that a retried call goes on with, and gives it the answers; nil for a call that is new. A state
 // that is not to be trusted is the client's error, and set as the exchange's.
-func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (*Resumed, error) {
+func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed, err error) {
 	if req.Params.RequestState == "" {
 		return nil, nil
 	}
+	defer func() { caller.Fail(ctx, err) }()
 	c, err := a.signer.open(req.Params.RequestState, auth.From(ctx).Name, callOf(req), time.Now())
-	r := &Resumed{Run: c.Run, After: c.After}
-	if err == nil {
-		r.Left, err = a.settle(ctx, c, req.Params.InputResponses)
+	if err != nil {
+		return nil, err
 	}
-	caller.Fail(ctx, err)
-	return r, err
-}
-
-// settle gives the run the answers to what it was asked for in the claims. What does not fit is asked for again, and
-// what has an answer already is left.
-func (a *Asker) settle(ctx context.Context, c claims, responses mcp.InputResponses) (left bool, err error) {
 	state, err := a.runs.Own(ctx, c.Run)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	answers := map[string]json.RawMessage{}
+	answers := map[string]json.RawMessage{} // others were not asked for by this call
 	for _, request := range c.Questions {
-		if r, ok := responses[request]; ok {
+		if r, ok := req.Params.InputResponses[request]; ok {
 			answers[request], _ = json.Marshal(r)
 		}
 	}
-	left, _, err = a.Answer(ctx, state, answers)
-	return left, err
+	left, _, err := a.Answer(ctx, state, answers) // what does not fit is asked for again
+	return &Resumed{c.Run, c.After, left}, err
 }
 
 // Answer gives the run the responses to the questions that are open, and returns when they are in its State. Unknown
@@ -75,17 +68,14 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 			continue
 		}
 		err := a.runs.Answer(ctx, state.RunID, q.Request, value)
-		switch messages.CodeOf(err) {
-		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
-		case messages.CauseInvalidInput:
+		switch code := messages.CodeOf(err); {
+		case code == messages.CodeNotFound || code == messages.CodeConflict: // somebody was quicker
+		case code == messages.CauseInvalidInput:
 			bad = err
-		case "":
-			if err != nil {
-				return left, bad, err
-			}
-			given[q.Request] = true
-		default:
+		case err != nil:
 			return left, bad, err
+		default:
+			given[q.Request] = true
 		}
 	}
 	return left, bad, a.await(ctx, state, given)
