@@ -29,7 +29,8 @@ type Config struct {
 
 	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
 	WallClock, Stall time.Duration
-	// Ceilings are the most that Limits and a question's timeout may ask for; more is invalid_input.
+	// Ceilings are the most that Limits and a question's timeout may ask for; more is invalid_input. A Definition's
+	// limits may be more.
 	Ceilings Ceilings
 	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is how long it
 	// may then go on before it is abandoned: 5 s.
@@ -95,7 +96,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Ceilings bound what callers and jobs may ask for. Zero leaves ten years, and 1 PiB.
+// Ceilings bound what callers and tasks may ask for. Zero leaves ten years, and 1 PiB.
 type Ceilings struct {
 	WallClock, Stall time.Duration
 	// Answer bounds the timeout of a question.

@@ -32,6 +32,8 @@ type Job struct {
 	// such a run fails with node_lost, unless it was waiting for people. If a task that is Once had begun, the run is
 	// never started again: to go on in the middle of such work, make it a step with [DoOnce].
 	Restart bool
+
+	limits messages.Limits // of its Definition
 }
 
 // Task is one part of a job.
@@ -94,7 +96,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if err := j.validate(); err != nil {
 		return messages.RunQueued{}, err
 	}
-	q := messages.RunQueued{Job: j.Name, Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits}
+	q := messages.RunQueued{Job: j.Name, Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits.Or(j.limits)}
 	switch q.Mode {
 	case "":
 		q.Mode = messages.Detached

@@ -85,8 +85,7 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	if err != nil {
 		return "", err
 	}
-	limits := q.Limits.Or(s.definition(q.Job).Limits)
-	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: limits, Key: q.Key})
+	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Key: q.Key})
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +99,7 @@ func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error
 		return job, invalid("there is no job %q", name)
 	}
 	err = s.guarded(func() (err error) { job, err = d.New(input); return err })
-	job.Restart = job.Restart || d.Restart
+	job.Restart, job.limits = job.Restart || d.Restart, d.Limits
 	return job, err
 }
 
