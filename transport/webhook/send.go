@@ -1,0 +1,138 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// Endpoint is where messages go.
+type Endpoint struct {
+	URL string
+	// Secrets sign each message, every one of them: so a receiver may change to another.
+	Secrets []string
+	// AllowPrivate permits http, and addresses that are not public.
+	AllowPrivate bool
+}
+
+// Check returns why nothing can be sent there. It asks no name server. Errors: invalid_input.
+func (e Endpoint) Check() error {
+	u, err := url.Parse(e.URL)
+	if err == nil && u.Scheme == "http" && !e.AllowPrivate {
+		return messages.InvalidInput("http is not encrypted: use https, or allow_private: true in the operator's file")
+	}
+	_, err = policy(e.AllowPrivate).Parse(e.URL)
+	return err
+}
+
+func policy(private bool) dial.Policy {
+	return dial.Policy{HTTP: private, Private: private, Fixed: true}
+}
+
+// Sender sends messages. It is safe for concurrent use.
+type Sender struct{ public, private *http.Client }
+
+// NewSender returns a sender with connections of its own.
+func NewSender() *Sender {
+	client := func(private bool) *http.Client {
+		c := policy(private).Client()
+		c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		return c
+	}
+	return &Sender{client(false), client(true)}
+}
+
+// Close closes the connections that nobody uses.
+func (s *Sender) Close() {
+	s.public.CloseIdleConnections()
+	s.private.CloseIdleConnections()
+}
+
+const (
+	// timeout is how long a receiver may take to answer.
+	timeout = 20 * time.Second
+	// mostAnswer is how much of an answer is read, so that its connection can be used again.
+	mostAnswer = 4 << 10
+	// longestPause bounds what a receiver may ask for.
+	longestPause = time.Hour
+)
+
+// Send sends the body once. id is the same in every attempt. An error says what the receiver answered; it is retryable
+// unless the receiver is gone for good (410), and pause is how long it asks to be left alone.
+func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) (pause time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(body))
+	if err != nil {
+		return 0, messages.InvalidInput("this is not a URL")
+	}
+	now := time.Now()
+	signature, err := sign(to.Secrets, id, now, body)
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "lastword-webhook")
+	request.Header.Set("Webhook-Id", id)
+	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+	request.Header.Set("Webhook-Signature", signature)
+	client := s.public
+	if to.AllowPrivate {
+		client = s.private
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, failed(ctx, request.URL.Hostname(), err)
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, mostAnswer) // the status alone counts
+	if response.StatusCode/100 == 2 {
+		return 0, nil
+	}
+	e := messages.Errorf(messages.CauseError, "%s answers %s", request.URL.Hostname(), status(response.StatusCode))
+	e.Retryable = response.StatusCode != http.StatusGone
+	return pauseOf(response), e
+}
+
+// failed is an error of a connection. It is retryable: names and networks change.
+func failed(ctx context.Context, host string, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = messages.Errorf(messages.CauseDeadline, "%s does not answer within %v", host, timeout)
+	} else {
+		err = dial.Explain(ctx, host, err)
+	}
+	e := messages.Errorf(messages.CodeOf(err), "%v", err)
+	e.Retryable = true
+	return e
+}
+
+func status(code int) string {
+	text := strconv.Itoa(code)
+	if name := http.StatusText(code); name != "" {
+		text += " " + name
+	}
+	if code/100 == 3 {
+		text += ": a redirect is not followed, write the URL that it leads to"
+	}
+	return text
+}
+
+// pauseOf reads Retry-After in both its forms.
+func pauseOf(r *http.Response) time.Duration {
+	field := r.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(field, 10, 32); err == nil {
+		return min(max(time.Duration(seconds)*time.Second, 0), longestPause)
+	}
+	if at, err := http.ParseTime(field); err == nil {
+		return min(max(time.Until(at), 0), longestPause)
+	}
+	return 0
+}
