@@ -1,0 +1,245 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Name is the name of the job that delivers. Callers cannot start it.
+const Name = "webhook"
+
+// Input is the job's input.
+type Input struct {
+	Target string         `json:"target"`
+	Run    messages.RunID `json:"run"`
+	// After is the cursor of the first event.
+	After uint64 `json:"after,omitempty"`
+}
+
+// Result is what a delivery came to.
+type Result struct {
+	Delivered int `json:"delivered"`
+}
+
+const (
+	// Patience is how long an event is tried.
+	Patience = 72 * time.Hour
+	// longest bounds a delivery: an event that comes late in the time of another has all of its own.
+	longest = 3 * Patience
+	// mostTaken bounds the events of a step, and mostBody the bytes of one.
+	mostTaken = 50
+	mostBody  = 16 << 10
+)
+
+// policy tries again after 2 to 4 s, then after twice as long each time, and at least once an hour: more often than
+// --retention forgets what the run says meanwhile.
+var policy = supervision.Policy{Attempts: 10_000, Backoff: 4 * time.Second, MaxBackoff: time.Hour}
+
+// principal owns the deliveries to the target. No token's name has a space.
+func principal(target string) string { return "webhook " + target }
+
+// Define defines the job.
+func (h *Hooks) Define() actors.Definition {
+	d := actors.Func(Name, h.deliver)
+	plain := d.New
+	d.New = func(input json.RawMessage) (actors.Job, error) {
+		job, err := plain(input)
+		if err == nil {
+			job.Tasks[0].Policy = policy
+		}
+		return job, err
+	}
+	d.Restart, d.Limits = true, messages.Limits{WallClockMS: longest.Milliseconds(), StallMS: longest.Milliseconds()}
+	return d
+}
+
+// message is an event as the receiver gets it.
+type message struct {
+	Seq   uint64          `json:"seq"`
+	ID    string          `json:"id"` // webhook-id
+	Body  json.RawMessage `json:"body"`
+	Taken time.Time       `json:"taken"`
+}
+
+// taken is what a delivery found in the log of its run.
+type taken struct {
+	Messages []message `json:"messages,omitempty"`
+	// Cursor is where the next one begins.
+	Cursor uint64 `json:"cursor"`
+}
+
+// outcome is how the sending of an event ended.
+type outcome struct {
+	GivenUp string `json:"given_up,omitempty"` // why
+}
+
+const (
+	takeStep = "take "
+	sendStep = "send "
+)
+
+// deliver sends what the log holds. Each attempt first takes what has come since the one before, so that a log that goes
+// while the receiver is away takes nothing with it.
+func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (Result, error) {
+	if t.Principal() != principal(in.Target) {
+		return Result{}, supervision.Permanent(messages.Errorf(messages.CodeNotFound, "there is no job %q", Name))
+	}
+	to, err := h.target(ctx, in)
+	if err != nil {
+		return Result{}, supervision.Permanent(err)
+	}
+	var queue []message
+	var sent, lost int
+	var why string
+	for n, cursor := 1, in.After; ; n++ {
+		fresh := false // and not of an earlier attempt
+		got, err := actors.Do(ctx, t, fmt.Sprint(takeStep, n), func(ctx context.Context) (taken, error) {
+			fresh = true
+			return h.take(ctx, to, in.Run, cursor)
+		})
+		if err != nil {
+			return Result{}, err
+		}
+		cursor, queue = got.Cursor, append(queue, got.Messages...)
+		if !fresh {
+			continue
+		}
+		if sent == len(queue) {
+			break
+		}
+		for ; sent < len(queue); sent++ {
+			m := queue[sent]
+			out, err := actors.Do(ctx, t, fmt.Sprint(sendStep, m.Seq), func(ctx context.Context) (outcome, error) { return h.send(ctx, to, m) })
+			if err != nil {
+				return Result{}, err
+			}
+			if out.GivenUp != "" {
+				lost, why = lost+1, out.GivenUp
+			}
+		}
+	}
+	if lost > 0 {
+		return Result{}, supervision.Permanent(messages.Errorf(messages.CauseError, "gave up %d of %d events for %s: %s; "+
+			"lastword webhooks resend %s sends them again", lost, sent, in.Target, why, in.Run))
+	}
+	return Result{Delivered: sent}, nil
+}
+
+// target is where the delivery goes.
+func (h *Hooks) target(ctx context.Context, in Input) (*Target, error) {
+	for i := range h.Targets {
+		if h.Targets[i].Name == in.Target {
+			return &h.Targets[i], nil
+		}
+	}
+	if in.Target == Callback {
+		state, err := h.System().State(ctx, in.Run)
+		if err != nil {
+			return nil, err
+		}
+		if to := h.callback(state.Queued); to != nil {
+			return to, nil
+		}
+	}
+	return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhook %s any more", in.Target)
+}
+
+// send sends a message once, and gives it up when its time is over.
+func (h *Hooks) send(ctx context.Context, to *Target, m message) (outcome, error) {
+	pause, err := h.Send(ctx, to, m.ID, m.Body)
+	e, coded := errors.AsType[*messages.Error](err)
+	switch {
+	case err == nil:
+		return outcome{}, nil
+	case ctx.Err() != nil:
+		return outcome{}, context.Cause(ctx)
+	case coded && !e.Retryable, time.Since(m.Taken) >= Patience:
+		return outcome{GivenUp: err.Error()}, nil
+	}
+	return outcome{}, supervision.RetryAfter(pause, err)
+}
+
+// take reads what the log holds past the cursor now. A log that is gone holds nothing.
+func (h *Hooks) take(ctx context.Context, to *Target, run messages.RunID, cursor uint64) (taken, error) {
+	got := taken{Cursor: cursor}
+	state, err := h.System().State(ctx, run)
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		return got, nil
+	}
+	if err != nil {
+		return got, err
+	}
+	if got.Cursor >= state.Seq {
+		return got, nil
+	}
+	for e, err := range h.System().Events(ctx, run, cursor) {
+		switch code := messages.CodeOf(err); {
+		case code == messages.CodeEventsGone, code == messages.CodeNotFound:
+			return got, nil
+		case err != nil:
+			return got, err
+		}
+		got.Cursor = e.Seq
+		if to.takes(state.Queued, e) {
+			body, err := h.body(state.Queued, e)
+			if err != nil {
+				return got, err
+			}
+			got.Messages = append(got.Messages, message{Seq: e.Seq, ID: idOf(e), Body: body, Taken: time.Now().UTC()})
+		}
+		if e.Seq >= state.Seq || len(got.Messages) == mostTaken {
+			break
+		}
+	}
+	return got, nil
+}
+
+// idOf is the webhook-id: the same for every attempt and every resending. The standard allows no full stop in it.
+func idOf(e messages.Event) string {
+	return fmt.Sprintf("%s:%d", strings.ReplaceAll(string(e.RunID), ".", "_"), e.Seq)
+}
+
+// body is what is sent of the event.
+func (h *Hooks) body(q *messages.RunQueued, e messages.Event) ([]byte, error) {
+	payload, err := json.Marshal(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	var b struct {
+		Type      messages.Kind `json:"type"`
+		Timestamp time.Time     `json:"timestamp"`
+		Data      struct {
+			RunID   messages.RunID    `json:"run_id"`
+			Seq     uint64            `json:"seq"`
+			Job     string            `json:"job"`
+			Parent  messages.RunID    `json:"parent,omitempty"`
+			Labels  map[string]string `json:"labels,omitempty"`
+			Message string            `json:"message,omitempty"`
+			Payload json.RawMessage   `json:"payload,omitempty"`
+			// Omitted says that the payload is too long: the run's log has it.
+			Omitted bool `json:"omitted,omitempty"`
+		} `json:"data"`
+	}
+	b.Type, b.Timestamp = e.Kind(), e.Time
+	d := &b.Data
+	d.RunID, d.Seq, d.Job, d.Parent, d.Labels, d.Message = e.RunID, e.Seq, q.Job, q.Parent, q.Labels, e.Message
+	if d.Payload = payload; len(payload)+len(e.Message) > mostBody {
+		d.Payload, d.Message, d.Omitted = nil, "", true
+	}
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(b); err != nil {
+		return nil, err
+	}
+	return h.Redact(bytes.TrimSpace(text.Bytes())), nil
+}

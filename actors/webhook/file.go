@@ -1,0 +1,142 @@
+package webhook
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Target is a receiver.
+type Target struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// Secrets sign each message, every one of them.
+	Secrets Secrets `json:"secret"`
+	// Kinds are of the events to deliver; terminals and questions if empty. Jobs are of the runs; all if empty.
+	Kinds []messages.Kind `json:"kinds"`
+	Jobs  []string        `json:"jobs"`
+	// AllowPrivate permits http, and addresses that are not public.
+	AllowPrivate bool `json:"allow_private"`
+}
+
+// Secrets are one text or a list of them.
+type Secrets []string
+
+// UnmarshalJSON reads both forms.
+func (s *Secrets) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '[' {
+		return json.Unmarshal(data, (*[]string)(s))
+	}
+	*s = Secrets{""}
+	return json.Unmarshal(data, &(*s)[0])
+}
+
+// usual are the kinds of a target that names none.
+var usual = []messages.Kind{messages.KindRunCompleted, messages.KindRunFailed, messages.KindRunCanceled, messages.KindInputRequired}
+
+func (t *Target) kinds() []messages.Kind {
+	if len(t.Kinds) == 0 {
+		return usual
+	}
+	return t.Kinds
+}
+
+// wants reports whether the target takes events of the run.
+func (t *Target) wants(q *messages.RunQueued) bool {
+	return len(t.Jobs) == 0 || slices.Contains(t.Jobs, q.Job)
+}
+
+// takes reports whether the target takes the event. How a sub-run ends is a matter of its parent.
+func (t *Target) takes(q *messages.RunQueued, e messages.Event) bool {
+	return slices.Contains(t.kinds(), e.Kind()) && (q.Parent == "" || !e.IsTerminal())
+}
+
+// Schema is the JSON Schema of an operator's file.
+//
+//go:embed schema.json
+var Schema []byte
+
+var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(Schema, "") })
+
+// Checks say what else a file must be.
+type Checks struct {
+	Jobs   []string // that there are
+	URL    func(Target) error
+	Secret func(string) error
+}
+
+// Read reads an operator's file, which is YAML. Its error is all that is wrong with it, each with line and column.
+func Read(text []byte, check Checks) ([]Target, error) {
+	value, at, err := document.Read(text, fileForm())
+	wrong, _ := errors.AsType[document.Problems](err)
+	if value == nil {
+		return nil, err
+	}
+	var parts struct {
+		Webhooks []json.RawMessage `json:"webhooks"`
+	}
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(data, &parts)
+	}
+	if err != nil {
+		return nil, append(wrong, document.Problem{Problem: err.Error()}).Err()
+	}
+	all, seen := make([]Target, len(parts.Webhooks)), map[string]bool{}
+	for i, one := range parts.Webhooks {
+		to, place := &all[i], fmt.Sprintf("webhooks.%d", i)
+		_ = json.Unmarshal(one, to) // the form has said why
+		problem := func(field, format string, args ...any) {
+			wrong = append(wrong, at.Problem(place+"."+field, format, args...))
+		}
+		if seen[to.Name] && to.Name != "" || to.Name == Callback {
+			problem("name", "there is a webhook %s already", to.Name)
+		}
+		seen[to.Name] = true
+		if err := check.URL(*to); to.URL != "" && err != nil {
+			problem("url", "%v", err)
+		}
+		for _, secret := range to.Secrets {
+			if err := check.Secret(secret); err != nil {
+				problem("secret", "%v", err)
+				break
+			}
+		}
+		for n, kind := range to.Kinds {
+			if !slices.Contains(deliverable(), kind) {
+				problem(fmt.Sprintf("kinds.%d", n), "no event of kind %s is delivered; there are %s", kind, join(deliverable()))
+			}
+		}
+		for n, job := range to.Jobs {
+			if !slices.Contains(check.Jobs, job) {
+				problem(fmt.Sprintf("jobs.%d", n), "there is no job %s; there are %s", job, strings.Join(check.Jobs, ", "))
+			}
+		}
+	}
+	return all, wrong.Err()
+}
+
+// deliverable are the kinds of milestones: deltas are for readers.
+var deliverable = sync.OnceValue(func() (all []messages.Kind) {
+	for _, k := range messages.Kinds() {
+		if k.Level == messages.Milestone {
+			all = append(all, k.Kind)
+		}
+	}
+	return all
+})
+
+func join(kinds []messages.Kind) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = string(k)
+	}
+	return strings.Join(words, ", ")
+}

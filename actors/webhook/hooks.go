@@ -1,0 +1,370 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Marks say from when on runs are looked at, by the name of the target.
+type Marks map[string]time.Time
+
+// Config is what hooks need of their node.
+type Config struct {
+	Targets []Target
+	// Callback makes the target of a URL that a caller has given; nil where none is allowed.
+	Callback func(url string) (Target, error)
+	System   func() *actors.System
+	// Send sends a body once. Its error is retryable where another attempt may help, after the pause.
+	Send func(ctx context.Context, to *Target, id string, body []byte) (pause time.Duration, err error)
+	// Load returns the marks that all nodes share, which may be none, and Save keeps them.
+	Load func(ctx context.Context) (Marks, error)
+	Save func(ctx context.Context, m Marks) error
+	// Redact returns the text without the process's secrets.
+	Redact func([]byte) []byte
+	Log    *zap.Logger
+}
+
+// Callback is the name of the target that a run's label of that name gives, and CallbackLabel the label.
+const (
+	Callback      = "callback"
+	CallbackLabel = "callback_url"
+)
+
+// Hooks start deliveries.
+type Hooks struct {
+	Config
+	wake chan struct{}
+
+	mu      sync.Mutex
+	pending map[messages.RunID]bool
+	// resting are the deliveries of this node that will try again.
+	resting map[messages.RunID]bool
+	// since are the marks as Run found them, and last what the deliveries so far have seen. Both belong to Run.
+	since Marks
+	last  map[pair]link
+}
+
+// link is the end of the last delivery of a pair.
+type link struct {
+	cursor   uint64
+	delivery messages.RunID // its run, or ""
+}
+
+// pair is a run as a target sees it.
+type pair struct {
+	target string
+	run    messages.RunID
+}
+
+// New returns hooks. Their job goes into the System's configuration, and Observe, too.
+func New(c Config) *Hooks {
+	return &Hooks{Config: c, wake: make(chan struct{}, 1), pending: map[messages.RunID]bool{},
+		resting: map[messages.RunID]bool{}, last: map[pair]link{}}
+}
+
+const (
+	// sweepEvery is how often the journal is looked through.
+	sweepEvery = 30 * time.Second
+	// slack is how much the clocks of nodes may differ.
+	slack = time.Minute
+)
+
+// Observe is told of the milestones of the node's runs.
+func (h *Hooks) Observe(e messages.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch b := e.Body.(type) {
+	case messages.TaskFailed:
+		if b.Task == Name && b.WillRetry {
+			h.resting[e.RunID] = true
+		}
+	case messages.TaskRestarted:
+		delete(h.resting, e.RunID)
+	}
+	if e.IsTerminal() { // that of a delivery makes room for the next
+		delete(h.resting, e.RunID)
+	} else if !h.mayTake(e.Kind()) {
+		return
+	}
+	h.pending[e.RunID] = true
+	select {
+	case h.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+func (h *Hooks) mayTake(k messages.Kind) bool {
+	return h.Callback != nil && slices.Contains(usual, k) ||
+		slices.ContainsFunc(h.Targets, func(t Target) bool { return slices.Contains(t.kinds(), k) })
+}
+
+// Run starts deliveries until ctx ends.
+func (h *Hooks) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var marks Marks
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			var err error
+			if marks, err = h.sweep(ctx); err != nil {
+				h.Log.Warn("the journal cannot be looked through for webhooks", zap.Error(err))
+			}
+			timer.Reset(sweepEvery)
+		case <-h.wake:
+		}
+		if h.work(ctx) && marks != nil {
+			if err := h.Save(ctx, marks); err != nil {
+				h.Log.Warn("the marks of the webhooks cannot be kept", zap.Error(err))
+			}
+			marks = nil
+		}
+	}
+}
+
+// Resting counts the deliveries of this node that wait until they try a receiver again.
+func (h *Hooks) Resting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.resting)
+}
+
+// names are those of the targets.
+func (h *Hooks) names() (all []string) {
+	for _, t := range h.Targets {
+		all = append(all, t.Name)
+	}
+	if h.Callback != nil {
+		all = append(all, Callback)
+	}
+	return all
+}
+
+// sweep finds the runs that have ended, or ask, since the marks. It returns the marks for the time when they are dealt
+// with; nil if there is nothing new to keep.
+func (h *Hooks) sweep(ctx context.Context) (next Marks, err error) {
+	since, err := h.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	oldest, fresh := now, false
+	if h.since, next = (Marks{}), maps.Clone(since); next == nil {
+		next = Marks{}
+	}
+	for _, name := range h.names() {
+		if h.since[name] = since[name]; since[name].IsZero() {
+			h.since[name], fresh = now, true
+		}
+		if h.since[name].Before(oldest) {
+			oldest = h.since[name]
+		}
+		next[name] = now
+	}
+	found, err := h.runsSince(ctx, oldest.Add(-slack))
+	if err != nil || len(found) == 0 && !fresh {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.Copy(h.pending, found)
+	maps.DeleteFunc(h.last, func(p pair, _ link) bool { return !h.pending[p.run] })
+	return next, nil
+}
+
+func (h *Hooks) runsSince(ctx context.Context, oldest time.Time) (map[messages.RunID]bool, error) {
+	found, q := map[messages.RunID]bool{}, messages.Query{Everyone: true, Limit: 1000}
+	for {
+		list, err := h.System().List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			s := &list[i]
+			if s.UpdatedAt.Before(oldest) {
+				return found, nil
+			}
+			if s.Job != Name && (s.Status.IsEnded() || len(s.OpenRequests) > 0) {
+				found[s.RunID] = true
+			}
+		}
+		if len(list) < q.Most() {
+			return found, nil
+		}
+		q.After = &list[len(list)-1]
+	}
+}
+
+// work starts the deliveries of the runs that wait for one, and reports whether that is all.
+func (h *Hooks) work(ctx context.Context) (all bool) {
+	h.mu.Lock()
+	runs := slices.Sorted(maps.Keys(h.pending))
+	clear(h.pending)
+	h.mu.Unlock()
+	full := map[string]bool{} // targets that take no more deliveries now
+	for _, run := range runs {
+		if !h.settle(ctx, run, full) {
+			h.mu.Lock()
+			h.pending[run] = true
+			h.mu.Unlock()
+		}
+	}
+	return len(full) == 0
+}
+
+// settle starts the deliveries of the run, and reports whether that is done.
+func (h *Hooks) settle(ctx context.Context, run messages.RunID, full map[string]bool) (done bool) {
+	state, err := h.System().State(ctx, run)
+	if of := runOf(state); of != "" {
+		state, err = h.System().State(ctx, of)
+	}
+	if messages.CodeOf(err) == messages.CodeNotFound || err == nil && state.Queued == nil {
+		return true
+	}
+	if err != nil {
+		h.Log.Warn("a run cannot be read for webhooks", zap.String("run", string(run)), zap.Error(err))
+		full[""] = true
+		return false
+	}
+	done = true
+	for _, to := range h.targetsOf(state.Queued) {
+		if state.UpdatedAt.Before(h.since[to.Name].Add(-slack)) {
+			continue
+		}
+		if full[to.Name] {
+			done = false
+			continue
+		}
+		if err := h.start(ctx, to, state); err != nil {
+			h.Log.Debug("a delivery has to wait", zap.String("webhook", to.Name), zap.String("run", string(run)), zap.Error(err))
+			full[to.Name], done = true, false
+		}
+	}
+	return done
+}
+
+// runOf is the run that a delivery is about; "" for another run.
+func runOf(state messages.State) messages.RunID {
+	var in Input
+	if state.Queued == nil || state.Queued.Job != Name || json.Unmarshal(state.Queued.Input, &in) != nil {
+		return ""
+	}
+	return in.Run
+}
+
+func (h *Hooks) targetsOf(q *messages.RunQueued) (all []*Target) {
+	for i := range h.Targets {
+		if h.Targets[i].wants(q) {
+			all = append(all, &h.Targets[i])
+		}
+	}
+	if to := h.callback(q); to != nil {
+		all = append(all, to)
+	}
+	return all
+}
+
+// callback is the target that the run's caller has named, or nil.
+func (h *Hooks) callback(q *messages.RunQueued) *Target {
+	url := q.Labels[CallbackLabel]
+	if h.Callback == nil || url == "" {
+		return nil
+	}
+	to, err := h.Callback(url)
+	if err != nil {
+		return nil
+	}
+	to.Name = Callback
+	return &to
+}
+
+// start goes through the deliveries of the run, one after the other, and starts the next if the log has more events for
+// the target.
+func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) error {
+	at := pair{to.Name, state.RunID}
+	for h.last[at].cursor < state.Seq {
+		last := h.last[at]
+		found, err := h.take(ctx, to, state.RunID, last.cursor)
+		if err != nil {
+			return err
+		}
+		if len(found.Messages) == 0 {
+			h.last[at] = link{max(found.Cursor, state.Seq), last.delivery}
+			return nil
+		}
+		delivery, err := h.submit(ctx, Input{Target: to.Name, Run: state.RunID, After: last.cursor},
+			fmt.Sprintf("%s %d %s", state.RunID, last.cursor, last.delivery))
+		if err != nil || !delivery.Status.IsEnded() {
+			return err
+		}
+		end, left := endOf(delivery, last.cursor)
+		if end <= last.cursor && !left { // whatever has ended it would end the next
+			end = found.Cursor
+		}
+		h.last[at] = link{end, delivery.RunID}
+	}
+	return nil
+}
+
+// submit starts the delivery of the key, or finds it.
+func (h *Hooks) submit(ctx context.Context, in Input, key string) (state messages.State, err error) {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return state, err
+	}
+	id, err := h.System().Submit(ctx, messages.Request{Job: Name, Input: input, Principal: principal(in.Target), Key: key,
+		Mode: messages.Detached, Labels: map[string]string{"run": string(in.Run)}})
+	if err != nil {
+		return state, err
+	}
+	return h.System().State(ctx, id)
+}
+
+// endOf is the cursor where the next delivery begins. One that could not go on, because no node had its target, has left
+// what it has not sent.
+func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
+	sent := map[string]bool{}
+	for _, kept := range delivery.Kept {
+		sent[kept.Step] = true
+	}
+	e := delivery.End
+	left = e.Cause == messages.CauseNodeLost || e.Cause == messages.CauseShutdown || e.Error != nil && e.Error.Code == messages.CodeNotFound
+	unsent := uint64(math.MaxUint64)
+	for _, kept := range delivery.Kept {
+		var one taken
+		if !strings.HasPrefix(kept.Step, takeStep) || json.Unmarshal(kept.Result, &one) != nil {
+			continue
+		}
+		cursor = max(cursor, one.Cursor)
+		for _, m := range one.Messages {
+			if left && !sent[fmt.Sprint(sendStep, m.Seq)] {
+				unsent = min(unsent, m.Seq-1)
+			}
+		}
+	}
+	return min(cursor, unsent), left
+}
+
+// find returns the target of the name.
+func (h *Hooks) find(name string) (*Target, error) {
+	i := slices.IndexFunc(h.Targets, func(t Target) bool { return t.Name == name })
+	if i < 0 {
+		return nil, messages.Errorf(messages.CodeNotFound, "there is no webhook %q", cmp.Or(name, "without a name"))
+	}
+	return &h.Targets[i], nil
+}

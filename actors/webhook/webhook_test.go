@@ -1,0 +1,261 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/webhook"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// world is a journal, the marks beside it, and a receiver.
+type world struct {
+	journal actors.Journal
+	mu      sync.Mutex
+	marks   webhook.Marks
+	got     []string // what was delivered: target, type, and the time since the bubble's begin
+	ids     []string
+	fail    func(attempt int) error // nil takes everything
+	tries   []time.Duration
+	began   time.Time
+}
+
+func newWorld() *world { return &world{journal: journal.NewMemory(), began: time.Now()} }
+
+func (w *world) send(_ context.Context, to *webhook.Target, id string, body []byte) (time.Duration, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tries = append(w.tries, time.Since(w.began))
+	if w.fail != nil {
+		if err := w.fail(len(w.tries)); err != nil {
+			return 0, err
+		}
+	}
+	var b struct{ Type string }
+	if err := json.Unmarshal(body, &b); err != nil {
+		return 0, err
+	}
+	w.got, w.ids = append(w.got, to.Name+" "+b.Type), append(w.ids, id)
+	return 0, nil
+}
+
+var errAway = &messages.Error{Code: messages.CauseError, Message: "away", Retryable: true}
+
+type question struct {
+	Fail bool `json:"fail,omitempty"`
+	Ask  int  `json:"ask,omitempty"`
+}
+
+// node is a node of the world. With heard, it does not observe its runs: it has to find them.
+func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *actors.System, stop func()) {
+	t.Helper()
+	hooks := webhook.New(webhook.Config{Targets: targets, System: func() *actors.System { return s }, Send: w.send, Log: zap.NewNop(),
+		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "swordfish", "***")) },
+		Load: func(context.Context) (webhook.Marks, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.marks, nil
+		},
+		Save: func(_ context.Context, m webhook.Marks) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.marks = m
+			return nil
+		}})
+	ask := actors.Func("ask", func(ctx context.Context, c *actors.TaskContext, in question) (string, error) {
+		for i := range in.Ask {
+			if _, err := c.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "swordfish?"}); err != nil {
+				return "", err
+			}
+		}
+		if in.Fail {
+			return "", errors.New("it fails")
+		}
+		return "done", nil
+	})
+	config := actors.Config{Journal: w.journal, HandOver: true, Drain: time.Second, Jobs: []actors.Definition{ask, hooks.Define()},
+		Ceilings: actors.Ceilings{WallClock: time.Hour, Stall: time.Hour}}
+	if heard {
+		config.Observe = hooks.Observe
+	}
+	var err error
+	if s, err = actors.New(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { hooks.Run(ctx) })
+	return s, func() { cancel(); running.Wait(); s.Close(context.Background()) }
+}
+
+func start(t *testing.T, s *actors.System, input string) messages.RunID {
+	t.Helper()
+	id, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(input), Principal: "mia"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (w *world) want(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.Equal(w.got, want) {
+		t.Errorf("delivered %q, not %q", w.got, want)
+	}
+}
+
+func answer(t *testing.T, s *actors.System, id messages.RunID, request string) {
+	t.Helper()
+	if err := s.Answer(t.Context(), id, request, json.RawMessage(`"yes"`), "mia"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEventsGoOutInOrder(t *testing.T) {
+	for _, heard := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			s, stop := w.node(t, heard, webhook.Target{Name: "all"}, webhook.Target{Name: "other", Jobs: []string{"none"}},
+				webhook.Target{Name: "failures", Kinds: []messages.Kind{messages.KindRunFailed}})
+			time.Sleep(2 * time.Second)
+			id := start(t, s, `{"ask":2,"fail":true}`)
+			time.Sleep(time.Minute)
+			w.want(t, "all input.required")
+			answer(t, s, id, "q0")
+			time.Sleep(time.Minute)
+			answer(t, s, id, "q1")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			slices.Sort(w.got[2:]) // two targets do not wait for each other
+			w.want(t, "all input.required", "all input.required", "all run.failed", "failures run.failed")
+			if strings.Contains(w.ids[0], ".") || w.ids[0] == w.ids[1] {
+				t.Errorf("the ids are %q", w.ids)
+			}
+			time.Sleep(time.Hour)
+			w.want(t, w.got[:4]...)
+			stop()
+		})
+	}
+}
+
+// A receiver that is away is tried again after 1 to 5 s, then less often, for three days; what comes meanwhile waits its turn.
+func TestRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		s, stop := w.node(t, true, webhook.Target{Name: "all"})
+		time.Sleep(time.Second)
+		w.fail = func(int) error { return errAway }
+		id := start(t, s, `{"ask":1}`)
+		time.Sleep(time.Second)
+		answer(t, s, id, "q0")
+		time.Sleep(30 * time.Hour)
+		w.mu.Lock()
+		if first := w.tries[1] - w.tries[0]; first < time.Second || first > 5*time.Second {
+			t.Errorf("the first retry comes after %v", first)
+		}
+		if n := len(w.tries); n < 40 || n > 100 {
+			t.Errorf("%d attempts in 30 hours", n)
+		}
+		w.fail = nil
+		w.mu.Unlock()
+		time.Sleep(time.Hour + time.Minute)
+		w.want(t, "all input.required", "all run.completed") // though the run's log has gone after a day
+		stop()
+	})
+}
+
+func TestGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		s, stop := w.node(t, true, webhook.Target{Name: "all"})
+		w.fail = func(int) error { return errAway }
+		time.Sleep(time.Second)
+		start(t, s, `{}`)
+		time.Sleep(71 * time.Hour)
+		deliveries := func() messages.Summary {
+			all, err := s.List(t.Context(), messages.Query{Job: webhook.Name, Everyone: true})
+			if err != nil || len(all) != 1 {
+				t.Fatalf("%v, %v", all, err)
+			}
+			return all[0]
+		}
+		if d := deliveries(); d.Status.IsEnded() {
+			t.Errorf("after 71 hours the delivery is %s", d.Status)
+		}
+		time.Sleep(3 * time.Hour)
+		d := deliveries()
+		state, err := s.State(t.Context(), d.RunID)
+		if err != nil || state.Status != messages.Failed || !strings.Contains(state.End.Error.Message, "gave up 1 of 1 events for all: away") {
+			t.Errorf("after 74 hours: %+v, %v", state.End, err)
+		}
+		tries := len(w.tries)
+		time.Sleep(20 * time.Hour)
+		if len(w.tries) != tries {
+			t.Errorf("%d attempts after it was given up", len(w.tries)-tries)
+		}
+		stop()
+	})
+}
+
+// What one node has not delivered the next one does, and nothing twice.
+func TestNodesTakeOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		s, stop := w.node(t, true, webhook.Target{Name: "all"})
+		time.Sleep(time.Second)
+		w.fail = func(int) error { return errAway }
+		id := start(t, s, `{"ask":1}`)
+		time.Sleep(10 * time.Second)
+		stop()
+		s, stop = w.node(t, false) // one without webhooks, in whose time the run ends
+		answer(t, s, id, "q0")
+		time.Sleep(time.Minute)
+		stop()
+		w.want(t)
+		w.fail = nil
+		_, stop = w.node(t, true, webhook.Target{Name: "all"})
+		time.Sleep(time.Minute)
+		w.want(t, "all input.required", "all run.completed")
+		stop()
+		_, stop = w.node(t, true, webhook.Target{Name: "all"}, webhook.Target{Name: "new"})
+		time.Sleep(10 * time.Minute)
+		w.want(t, "all input.required", "all run.completed") // a new target hears of what comes
+		stop()
+	})
+}
+
+func TestCallersCannotDeliver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		s, stop := w.node(t, true, webhook.Target{Name: "all"})
+		defer stop()
+		time.Sleep(time.Second)
+		id := start(t, s, `{}`)
+		time.Sleep(time.Second)
+		w.want(t, "all run.completed")
+		forged, err := s.Submit(t.Context(), messages.Request{Job: webhook.Name, Input: json.RawMessage(`{"target":"all","run":"` + string(id) + `"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if state, err := s.State(t.Context(), forged); err != nil || state.Status != messages.Failed {
+			t.Errorf("a caller's delivery: %+v, %v", state.End, err)
+		}
+		w.want(t, "all run.completed")
+	})
+}
