@@ -138,6 +138,11 @@ var rules = []rule{{
 	libs:   []string{"github.com/robfig/cron/v3", "go.uber.org/zap"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
+	pkgs:   "actors/webhook",
+	ours:   []string{"messages", "supervision", "actors", "actors/structured/document"},
+	libs:   []string{"go.uber.org/zap"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs: "actors/command",
 	ours: []string{"messages", "messages/*", "supervision", "actors", "actors/confined", "actors/form", "actors/schedule",
 		"actors/structured/document"},
@@ -261,6 +266,9 @@ var rules = []rule{{
 	pkgs: "transport/openai/*",
 	ours: append([]string{"transport/openai"}, protocol...),
 }, {
+	pkgs: "transport/webhook",
+	ours: []string{"messages", "transport/internal/dial"},
+}, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
 }, {
@@ -382,7 +390,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/server", "transport/mcp", "transport/mcp/*",
-		"transport/nano", "transport/looopy", "transport/erlmcp", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
+		"transport/webhook", "transport/nano", "transport/looopy", "transport/erlmcp", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
 		"cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/...", "github.com/orcaman/concurrent-map"},
@@ -555,7 +563,7 @@ var rooms = []room{
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},
 	{"jobs", "generate, prompt, chat, plan, command, and what they share", []string{"actors/generate", "actors/prompt", "actors/chat",
-		"actors/chat/*", "actors/command", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
+		"actors/chat/*", "actors/command", "actors/webhook", "actors/plan", "actors/artifact", "actors/call", "actors/structured", "actors/structured/*", "actors/expression"}},
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
 		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},

@@ -85,7 +85,10 @@ wait for an answer. The second one leaves at once.` +
 	flags.SortFlags = false
 	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(cmd, flags) })
 	s.Options.AddFlags(cmd, flags, p)
-	settings.Group(flags, "Runs", func() { s.Store.AddAll(cmd, flags) })
+	settings.Group(flags, "Runs", func() {
+		s.AddWebhookFlags(cmd, flags)
+		s.Store.AddAll(cmd, flags)
+	})
 	settings.Group(flags, "Repository", func() {
 		s.Read.AddHTTPFlag(flags)
 		s.Read.Fix()

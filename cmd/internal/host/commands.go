@@ -26,10 +26,15 @@ func (h *Options) readJobs() error {
 	if h.file, err = command.Read(text, taken); err == nil {
 		return nil
 	}
+	return problemsOf(h.jobsFile, err)
+}
+
+// problemsOf is all that is wrong with a file, each with its line.
+func problemsOf(file string, err error) error {
 	var lines []string
 	problems, _ := errors.AsType[document.Problems](err)
 	for _, p := range problems {
-		lines = append(lines, h.jobsFile+":"+p.String())
+		lines = append(lines, file+":"+p.String())
 	}
 	return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("%s", strings.Join(lines, "\n"))}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/actors/generate"
+	"github.com/seed889630bf/lastword/actors/webhook"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
@@ -37,9 +38,13 @@ type Options struct {
 	noCache    bool
 	jobsFile   string // of commands
 	file       *command.File
-	timeout    time.Duration
-	Drain      time.Duration
-	retention  time.Duration
+	hooksFile  string
+	hooks      []webhook.Target
+	// callbackHosts are those whose URLs callers may give to be called back at.
+	callbackHosts []string
+	timeout       time.Duration
+	Drain         time.Duration
+	retention     time.Duration
 	// retentionSize bounds the events of all ended runs; 0 is the runtime's limit.
 	retentionSize settings.ByteSize
 	maxRuns       int
@@ -115,7 +120,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	if err := h.readJobs(); err != nil {
+	if err := cmp.Or(h.readJobs(), h.readHooks()); err != nil {
 		return err
 	}
 	h.Out = settings.Absolute(h.Out)

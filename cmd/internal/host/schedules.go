@@ -17,16 +17,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// marks are what is kept of the schedules: for all nodes of the journal, in the state folder, or in memory.
-type marks struct {
+// marks are a small thing that outlives the process: for all nodes of the journal, in the state folder, or in memory.
+type marks[T any] struct {
 	options *Options
+	name    string // of the file
 	mu      sync.Mutex
 	memory  []byte
 }
 
-const marksName = "schedules.json"
-
-func (m *marks) load(ctx context.Context) (all schedule.Marks, err error) {
+func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 	text, err := m.read(ctx)
 	if err == nil && len(text) > 0 {
 		err = json.Unmarshal(text, &all)
@@ -34,18 +33,18 @@ func (m *marks) load(ctx context.Context) (all schedule.Marks, err error) {
 	return all, err
 }
 
-func (m *marks) read(ctx context.Context) ([]byte, error) {
+func (m *marks[T]) read(ctx context.Context) ([]byte, error) {
 	h := m.options
 	if h.kept != nil && h.kept.Load != nil {
 		var text bytes.Buffer
-		err := h.kept.Load(ctx, marksName, &text)
+		err := h.kept.Load(ctx, m.name, &text)
 		if messages.CodeOf(err) == messages.CodeNotFound {
 			return nil, nil
 		}
 		return text.Bytes(), err
 	}
 	if folder := h.Store.Folder(h.Env()); folder != "" {
-		text, err := os.ReadFile(filepath.Join(folder, marksName))
+		text, err := os.ReadFile(filepath.Join(folder, m.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -56,14 +55,14 @@ func (m *marks) read(ctx context.Context) ([]byte, error) {
 	return m.memory, nil
 }
 
-func (m *marks) save(ctx context.Context, all schedule.Marks) error {
+func (m *marks[T]) save(ctx context.Context, all T) error {
 	text, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
 	h := m.options
 	if h.kept != nil && h.kept.Save != nil {
-		return h.kept.Save(ctx, marksName, bytes.NewReader(text))
+		return h.kept.Save(ctx, m.name, bytes.NewReader(text))
 	}
 	if folder := h.Store.Folder(h.Env()); folder != "" {
 		root, err := os.OpenRoot(folder)
@@ -71,7 +70,7 @@ func (m *marks) save(ctx context.Context, all schedule.Marks) error {
 			return err
 		}
 		defer root.Close()
-		if err := atomicfile.WriteText(root, marksName, 0o600, string(text)); err != nil {
+		if err := atomicfile.WriteText(root, m.name, 0o600, string(text)); err != nil {
 			return err
 		}
 		return atomicfile.SyncFolder(root, ".")
@@ -87,7 +86,7 @@ func (h *Options) newClock(log *zap.Logger) *schedule.Clock {
 	if h.file == nil || len(h.file.Schedules) == 0 {
 		return nil
 	}
-	m := &marks{options: h}
+	m := &marks[schedule.Marks]{options: h, name: "schedules.json"}
 	return &schedule.Clock{Config: schedule.Config{Schedules: h.file.Schedules, Load: m.load, Save: m.save, Log: log,
 		Submit: func(ctx context.Context, q messages.Request) (messages.RunID, error) {
 			return h.program.runtime().Submit(ctx, q)
@@ -97,13 +96,12 @@ func (h *Options) newClock(log *zap.Logger) *schedule.Clock {
 		}}}
 }
 
-// startClock runs the clock until stop is called.
-func startClock(clock *schedule.Clock) (stop func()) {
-	if clock == nil {
-		return func() {}
-	}
+// runBeside runs each until stop is called.
+func runBeside(all []func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { clock.Run(ctx) })
+	for _, run := range all {
+		running.Go(func() { run(ctx) })
+	}
 	return func() { cancel(); running.Wait() }
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/actors/webhook"
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -40,8 +41,9 @@ type Server struct {
 	Log      *zap.Logger
 	options  *Options
 	store    *store.Store
-	// stopClock stops the schedules.
-	stopClock func()
+	hooks    *webhook.Hooks // or nil
+	// stopBeside stops the schedules and the webhooks.
+	stopBeside func()
 	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
 	WaitForAnswers func(ctx context.Context)
 }
@@ -73,9 +75,13 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	h.box = box
 	config := h.systemConfig()
 	config.Log = log
-	clock := h.newClock(log)
-	if clock != nil {
-		config.Jobs = append(config.Jobs, clock.Define())
+	var beside []func(context.Context)
+	if clock := h.newClock(log); clock != nil {
+		config.Jobs, beside = append(config.Jobs, clock.Define()), append(beside, clock.Run)
+	}
+	hooks := h.newHooks(log)
+	if hooks != nil {
+		config.Jobs, beside = append(config.Jobs, hooks.Define()), append(beside, hooks.Run)
 	}
 	kept, err := h.Store.Open(ctx, h.Env(), h.Secrets, log, h.retention)
 	if err != nil {
@@ -89,11 +95,11 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	if kept.Journal != nil {
 		config.Journal, config.HandOver = kept.Journal, true
 	}
-	inside := &Server{Log: log, options: h, store: kept, stopClock: func() {}}
+	inside := &Server{Log: log, options: h, store: kept, hooks: hooks, stopBeside: func() {}}
 	if h.HTTP {
 		inside.Metrics = h.newObserver(func() actors.Stats { return inside.system.Stats() },
 			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
-		config.Observe = inside.Metrics.Observe
+		config.Observe = inside.observe
 	}
 	system, err := h.program.start(ctx, config)
 	if err != nil {
@@ -101,14 +107,14 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
 	}
 	h.startTools(log)
-	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
+	door := mcp.New(mcp.Config{Runs: offered{system}, Open: h.artifact, Name: "lastword", Title: "lastword",
 		Version: build.This().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
 	inside.system, inside.Handler = system, door
 	if err := inside.addJobs(); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
-	inside.stopClock = startClock(clock)
+	inside.stopBeside = runBeside(beside)
 	return inside, nil
 }
 
@@ -129,7 +135,7 @@ func (i *Server) addJobs() error {
 // newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
 func (i *Server) newAPI() {
 	h := i.options
-	to := door.New(door.Config{Runs: i.system, Jobs: i.system.Jobs(), Open: h.artifact, Version: build.This().Full(),
+	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Open: h.artifact, Version: build.This().Full(),
 		Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
 	i.API = http.New(to)
 	i.newDialects(to)
@@ -157,7 +163,7 @@ func (i *Server) addTools() error {
 // Close takes no more runs. It waits for the others until ctx is done, the time to drain is over, or all that are
 // left wait for answers, which nobody can give any more. Then it ends them, the streams and the connections.
 func (i *Server) Close(ctx context.Context) error {
-	i.stopClock()
+	i.stopBeside()
 	drained, end := context.WithCancel(ctx)
 	i.endWhenStuck(drained, end, false)
 	err := i.system.Close(drained)
@@ -190,11 +196,16 @@ func (i *Server) ready() float64 {
 // Announce tells others where the server answers.
 func (i *Server) Announce(url string) error { return i.store.Announce(url) }
 
-// endWhenStuck calls end if all runs that are left wait for answers twice in a row, unless ctx is done before.
+// endWhenStuck calls end if all runs that are left wait for answers, or to try a receiver again, twice in a row, unless ctx
+// is done before.
 func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 	time.AfterFunc(stuckInterval, func() {
 		n := i.system.Stats()
-		stuckNow := n.Active > 0 && n.Waiting == n.Active
+		waiting := n.Waiting
+		if i.hooks != nil {
+			waiting += i.hooks.Resting()
+		}
+		stuckNow := n.Active > 0 && waiting >= n.Active
 		switch {
 		case ctx.Err() != nil:
 		case stuck && stuckNow:

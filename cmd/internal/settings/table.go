@@ -25,6 +25,7 @@ var specials = []special{
 	{"token-file", []string{"LASTWORD_TOKEN_FILE"}, true},
 	{"mcp-config", nil, true},
 	{"jobs", nil, true},
+	{"webhooks", nil, true},
 	{"chat.repository", nil, true},
 	{"chat.out", nil, true},
 	{"chat.tool", nil, true},
