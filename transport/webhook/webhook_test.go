@@ -18,12 +18,18 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 func TestSend(t *testing.T) {
 	var got *http.Request
 	answers := map[string]func(http.ResponseWriter){
-		"/ok":      func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
-		"/busy":    func(w http.ResponseWriter) { w.Header().Set("Retry-After", "7"); w.WriteHeader(http.StatusTooManyRequests) },
-		"/greedy":  func(w http.ResponseWriter) { w.Header().Set("Retry-After", "999999"); w.WriteHeader(503) },
-		"/gone":    func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) },
-		"/moved":   func(w http.ResponseWriter) { w.Header().Set("Location", "/ok"); w.WriteHeader(http.StatusFound) },
-		"/talks":   func(w http.ResponseWriter) { w.WriteHeader(500); _, _ = w.Write([]byte(strings.Repeat("swordfish ", 1e5))) },
+		"/ok": func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
+		"/busy": func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
+		"/greedy": func(w http.ResponseWriter) { w.Header().Set("Retry-After", "999999"); w.WriteHeader(503) },
+		"/gone":   func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) },
+		"/moved":  func(w http.ResponseWriter) { w.Header().Set("Location", "/ok"); w.WriteHeader(http.StatusFound) },
+		"/talks": func(w http.ResponseWriter) {
+			w.WriteHeader(500)
+			_, _ = w.Write([]byte(strings.Repeat("swordfish ", 1e5)))
+		},
 		"/nowhere": func(w http.ResponseWriter) { w.Header().Set("Location", "::"); w.WriteHeader(http.StatusFound) },
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
