@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients models page oracle inspect fuzz vuln licences update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients models page oracle inspect llms fuzz vuln licences update build cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -86,6 +86,9 @@ page: node ## Use the page in Chromium, with the server killed and connections l
 
 inspect: node ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go -C $(LAB) test -count=1 -run '^TestInspector$$' -timeout 10m -v .
+
+llms: go ## Write llms.txt anew; .ci/run fails where it says other than a newly generated one
+	go run ./cmd/lastword generate . --output llms.txt --ref relative --fresh
 
 FUZZTIME = 20s
 
