@@ -259,6 +259,10 @@ var rules = []rule{{
 	pkgs: "transport/aisdk",
 	ours: protocol,
 }, {
+	pkgs: "transport/acp",
+	ours: protocol,
+	libs: []string{"github.com/coder/acp-go-sdk"},
+}, {
 	pkgs:  "transport/openai",
 	ours:  protocol,
 	tests: []string{module + "/transport/openai/...", "github.com/sashabaranov/go-openai"},
@@ -402,6 +406,10 @@ var rules = []rule{{
 	ours: []string{"messages", "actors", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
+	pkgs: "cmd/internal/editor",
+	ours: []string{"messages", "messages/*", "actors", "actors/chat", "actors/chat/*", "actors/confined", "transport/acp", "transport/door", "cmd/internal/*"},
+	libs: []string{"github.com/spf13/cobra"},
+}, {
 	pkgs: "cmd/internal/plans",
 	ours: []string{"messages", "actors/plan", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -416,7 +424,7 @@ var rules = []rule{{
 		"cmd/internal/*",
 	},
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
-	tests: []string{"github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},
+	tests: []string{"github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},
 }, {
 	pkgs: "testkit/scripted",
 }, {
@@ -558,7 +566,7 @@ var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
-		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/agui",
+		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/acp", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/*", "transport/erlmcp"}},
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},

@@ -95,6 +95,8 @@ type Config struct {
 	Always *approval.File
 	// Conversations returns those of a principal, which Input.Context may name; nil where there are none.
 	Conversations func(principal string) (*conversation.Store, error)
+	// Folder is where the user works; the list of conversations shows it.
+	Folder string
 	// Window returns how many tokens fit into the model as it is loaded; nil, or 0, is unknown. When they are nearly used
 	// up, the model summarizes the oldest messages.
 	Window func(ctx context.Context, model string) (tokens int)

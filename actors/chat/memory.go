@@ -33,7 +33,7 @@ const forAnswers = 25 * time.Hour
 // enter begins the turn in its conversation. A turn before it that waits for people is canceled: their answer is the
 // new message.
 func (u *turn) enter(ctx context.Context, in Input) (err error) {
-	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System,
+	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System, Folder: u.Folder,
 		Timeout: u.Bounds.Time + forAnswers}
 	kept, err := u.Conversations(u.task.Principal())
 	if err != nil {

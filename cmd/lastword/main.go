@@ -25,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/checks"
 	"github.com/seed889630bf/lastword/cmd/internal/commands"
+	"github.com/seed889630bf/lastword/cmd/internal/editor"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -83,7 +84,8 @@ word: completed, failed or canceled.`,
 		exit.Limit, exit.Stale))
 	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), commands.RunCommand(p, exitCodes(exit.Timeout)),
 		planCommand(p), commands.SchedulesCommand(p), conversationsCommand(p),
-		runsCommand(p), mcpCommand(p), serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
+		runsCommand(p), mcpCommand(p), editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
+		serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	return root
 }

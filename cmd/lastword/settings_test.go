@@ -20,7 +20,7 @@ const nobody = "http://127.0.0.1:1"
 // cheapest is a short form of each command, without the program's name. FOLDER is an empty folder, FILE an llms.txt
 // and PLAN a plan.
 var cheapest = []string{
-	"chat -m hi", "check FILE", "completion bash", "config path", "config show", "conversations ls",
+	"acp", "chat -m hi", "check FILE", "completion bash", "config path", "config show", "conversations ls",
 	"conversations fork c_none", "conversations rename c_none x", "conversations rm c_none", "conversations show c_none",
 	"doctor --base-url " + nobody, "generate FOLDER --out FOLDER", "help version", "man FOLDER", "mcp --print-config codex",
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",

@@ -18,6 +18,8 @@ type Info struct {
 	ID    string `json:"id"`
 	From  string `json:"from,omitempty"` // the conversation that it was forked from
 	Title string `json:"title"`          // given, or the first words of the user
+	// Folder is where the user worked in the last turn that says so.
+	Folder string `json:"folder,omitempty"`
 	// Created and Updated are when the first turn began and somebody last spoke.
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
@@ -136,7 +138,7 @@ func (s *Store) Fork(id string, turns int) (string, error) {
 	defer j.Close()
 	now := time.Now().UTC()
 	for _, r := range []record{{Format: format, ID: other, From: id, Title: c.title},
-		{Turn: 1, Begin: &begin{Until: now, System: c.system}, Messages: said, Tainted: c.tainted,
+		{Turn: 1, Begin: &begin{Until: now, System: c.system, Folder: c.folder}, Messages: said, Tainted: c.tainted,
 			Summary: c.summary},
 		{Turn: 1, End: completed}} {
 		if err := write(j, r); err != nil {
@@ -184,7 +186,7 @@ func fenced(text string) string {
 }
 
 func (c *state) info(id string) Info {
-	i := Info{ID: id, From: c.from, Title: c.title, Created: c.created, Updated: c.updated, Messages: len(c.messages),
+	i := Info{ID: id, From: c.from, Title: c.title, Folder: c.folder, Created: c.created, Updated: c.updated, Messages: len(c.messages),
 		Tainted: c.tainted, Damaged: c.damaged}
 	if c.open {
 		i.Owner = c.owner.Owner

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -37,6 +38,7 @@ type begin struct {
 	Owner  string    `json:"owner"`
 	Until  time.Time `json:"until"`
 	System string    `json:"system,omitempty"`
+	Folder string    `json:"folder,omitempty"`
 	// Held: the process holds the log's lock, so that others notice its end.
 	Held bool `json:"held,omitempty"`
 }
@@ -58,7 +60,7 @@ type state struct {
 	updated         time.Time
 	messages        []model.Message
 	summary         *summary
-	system          string
+	system, folder  string
 	tainted         bool
 	allowed         []string
 
@@ -127,6 +129,7 @@ func (s *state) begin(r record) {
 	if r.Begin.System != "" {
 		s.system = r.Begin.System
 	}
+	s.folder = cmp.Or(r.Begin.Folder, s.folder)
 	s.say(r)
 }
 

@@ -63,6 +63,8 @@ type Beginning struct {
 	Message string // of the user
 	// System is the system prompt. If it is empty, that of the turn before stands.
 	System string
+	// Folder is where the user works, for lists; "" is that of the turn before.
+	Folder string
 	// Over names the owner of a turn that has not ended and never will, because its run has. This turn may take over.
 	Over string
 	// Timeout is the time after which another turn may take over; zero is 5 minutes.

@@ -34,7 +34,7 @@ func (t *Turn) begin(b Beginning) error {
 			return err
 		}
 	}
-	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System,
+	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Folder: b.Folder,
 		Held: t.journal.hold()}
 	gone := begun.Held && s.owner.Held || b.Over != "" && b.Over == s.owner.Owner
 	if s.busy(b.Owner, now) && !gone { // with the lock that it held, its process is gone

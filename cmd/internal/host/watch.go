@@ -73,13 +73,15 @@ func reachable(ctx context.Context, system *actors.System, kept *store.Store, fo
 	return func() { cancel(); serving.Wait() }, nil
 }
 
-// Open starts a runtime for the program's own runs. The store has a journal if their events outlive it. done ends it.
-func (p *Program) Open(ctx context.Context, in *store.Flags) (system *actors.System, kept *store.Store, done func() error, err error) {
+// Open starts a runtime for the program's own runs, and for those of the jobs. The store has a journal if their events
+// outlive it. done ends it.
+func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Definition) (system *actors.System, kept *store.Store, done func() error, err error) {
 	opened, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
 	if err != nil {
 		return nil, nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	config := p.Actors
+	config.Jobs = append(config.Jobs, jobs...)
 	if opened.Journal != nil {
 		config.Journal = opened.Journal
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
@@ -13,14 +14,30 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
-func servers(file string, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, exit.Invalid("cannot read %s: %v", file, exit.Reason(err))
+// servers are those of the file, and those of a caller's own settings, in which no variables stand for values.
+func servers(file string, own []byte, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
+	var list []source.Server
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, exit.Invalid("cannot read %s: %v", file, exit.Reason(err))
+		}
+		list, err = source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
+		if err != nil {
+			return nil, exit.Invalid("%s: %v", file, err)
+		}
 	}
-	list, err := source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
-	if err != nil {
-		return nil, exit.Invalid("%s: %v", file, err)
+	if len(own) > 0 {
+		more, err := source.Parse(own, func(name string) (string, bool) { return "${" + name + "}", true })
+		if err != nil {
+			return nil, err
+		}
+		list = append(more, slices.DeleteFunc(list, func(s source.Server) bool {
+			return slices.ContainsFunc(more, func(m source.Server) bool { return m.Name == s.Name })
+		})...)
+	}
+	if len(list) == 0 {
+		return nil, nil
 	}
 	for _, s := range list {
 		secrets.Add("mcp", s.Secrets()...)

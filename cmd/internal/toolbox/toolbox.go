@@ -81,13 +81,19 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 			b.own[i].Outside = t.Outside || t.Access == tool.Read // the repository is text of strangers, by any way
 		}
 	}
-	if err == nil && f.mcpConfig != "" {
-		b.servers, err = servers(f.mcpConfig, env, secrets, version)
+	if err == nil {
+		b.servers, err = servers(f.mcpConfig, nil, env, secrets, version)
 	}
 	if err != nil {
 		b.Close()
 	}
 	return b, err
+}
+
+// OpenFor opens the servers of --mcp-config and of a caller's own settings.
+func (f *Flags) OpenFor(settings []byte, env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
+	kept, err := servers(f.mcpConfig, settings, env, secrets, version)
+	return &Box{secrets: secrets, servers: kept}, err
 }
 
 func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(*os.Root) ([]tool.Tool, error)) error {

@@ -1,0 +1,165 @@
+package editor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/approval"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/transport/acp"
+	"github.com/seed889630bf/lastword/transport/door"
+)
+
+// options are the flags of the command.
+type options struct {
+	program       *host.Program
+	at            settings.Endpoint
+	model, system string
+	timeout       time.Duration
+	state         store.Flags
+	box           toolbox.Flags
+}
+
+// Command is acp. exits ends its help.
+func Command(p *host.Program, exits string) *cobra.Command {
+	o := options{program: p, at: p.Endpoint()}
+	cmd := &cobra.Command{
+		Use:     "acp",
+		GroupID: settings.Working,
+		Short:   "Serve an editor over stdin and stdout, as an ACP agent",
+		Long: `Acp speaks the Agent Client Protocol with the editor that starts it, such as Zed, a JetBrains IDE, Neovim or
+Emacs. docs/clients.md has the settings of each. A session of the editor is a conversation, and each prompt a run.
+
+The model may list, read and search the files of the session's folder, and write them when you allow it. Acp reads and
+writes them through the editor where that offers it, so that the model sees what is not saved yet. The editor's modes say
+which calls need your word. The MCP servers of the editor and of --mcp-config add their tools.
+
+Acp keeps its conversations where chat does. When the editor leaves, acp cancels the runs. The server and its key are
+named as for prompt; acp ignores the .lastword.yaml of the current folder.` + exits,
+		Example: `  lastword acp
+  lastword acp --model qwen3-8b --base-url http://127.0.0.1:8080/v1`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	settings.Group(flags, "Request", func() {
+		flags.StringVar(&o.model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
+		flags.StringVar(&o.system, "system", "", "system `prompt`")
+		o.box.AddServerFlag(cmd, flags)
+	})
+	o.at.AddFlags(cmd, flags)
+	settings.Group(flags, "Run", func() {
+		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of a run, such as 90s (default 10m)")
+		o.state.AddState(cmd, flags)
+	})
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.at)))
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command) error {
+	err := o.at.Check()
+	if o.timeout < 0 {
+		err = settings.Negative("--timeout")
+	}
+	if err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	client, err := o.at.Client(o.timeout)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a := &agent{options: o, log: log, open: map[string]*session{}}
+	if a.config, err = host.ChatConfig(&o.at, client); err != nil {
+		return err
+	}
+	if err := a.keep(log); err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	system, _, done, err := o.program.Open(cmd.Context(), &o.state, chat.Define(a.turn))
+	if err != nil {
+		return err
+	}
+	if terminal.IsTerminal(cmd.InOrStdin()) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: acp waits for an editor's messages on stdin; Ctrl-C ends it")
+	}
+	to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Version: build.This().Full(), Redact: o.program.Secrets.Bytes})
+	attached, first := host.Interruptible(cmd.Context(), func() {})
+	served := a.door(to).Serve(attached, cmd.InOrStdin(), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer))
+	ended := done()
+	if by := first(); by != nil {
+		return &exit.Error{Code: exit.OfSignal(by)}
+	}
+	if served != nil {
+		served = fmt.Errorf("cannot serve: %w", served)
+	}
+	return errors.Join(served, ended)
+}
+
+// keep opens the conversations. A folder whose journal another process has open keeps no events of this one.
+func (a *agent) keep(log *slog.Logger) error {
+	env := a.program.Env
+	folder := cmp.Or(a.state.Folder(env), env.StateFolder())
+	if folder == "" {
+		return errors.New("the system has no place for conversations; name one with --state")
+	}
+	if owner, open := store.FindOwner(folder); open && a.state.Durable() {
+		log.Warn("another process keeps runs in the folder; this one keeps conversations there, and no events", "process", owner.PID, "folder", folder)
+		a.state = store.Flags{}
+	}
+	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
+	a.kept = kept
+	a.config.Conversations = func(string) (*conversation.Store, error) { return kept, nil }
+	a.config.Always = approval.Open(filepath.Join(folder, "allowed-tools.jsonl"))
+	a.config.Bounds.Time = a.timeout
+	return err
+}
+
+// The modes, as their IDs.
+const (
+	asking  = "ask"
+	editing = "edit"
+	reading = "read"
+)
+
+// door is the agent as editors meet it.
+func (a *agent) door(to *door.Door) acp.Config {
+	return acp.Config{Door: to, Log: a.log, Open: a.begin, Close: a.end, NewID: conversation.NewID, List: a.list, Said: a.said, Preview: a.preview,
+		Kinds: map[string]string{"list_files": "search", "search_files": "search", "read_file": "read", "write_file": "edit",
+			"edit_file": "edit", "ask_user": "think"},
+		Modes: []acp.Mode{{ID: asking, Name: "Ask", About: "Ask before a tool changes something"},
+			{ID: editing, Name: "Edit", About: "Write files unasked; ask before other tools change something"},
+			{ID: reading, Name: "Read", About: "Call only tools that read"}},
+		Commands: []acp.Command{
+			{Name: "model", About: "say which model answers, or take another", Hint: "name of the model", Run: a.pickModel},
+			{Name: "tools", About: "list what the model may call", Run: a.listTools}},
+	}
+}
+
+func (a *agent) pickModel(_ context.Context, s *acp.Session, name string) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one := a.open[s.ID]
+	one.model = cmp.Or(name, one.model)
+	return "The next prompt asks " + one.model + ". `lastword models` lists what the server has.", nil
+}

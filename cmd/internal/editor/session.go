@@ -1,0 +1,139 @@
+package editor
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/acp"
+)
+
+// agent is what the sessions of an editor share.
+type agent struct {
+	*options
+	log    *slog.Logger
+	config chat.Config
+	kept   *conversation.Store
+
+	mu   sync.Mutex
+	open map[string]*session
+}
+
+// session is one that the editor has open, with its tools.
+type session struct {
+	*acp.Session
+	files *files
+	box   *toolbox.Box
+	model string
+}
+
+// begin opens the session's folder, and starts its MCP servers.
+func (a *agent) begin(_ context.Context, s *acp.Session) error {
+	root, err := os.OpenRoot(s.Folder)
+	if err != nil {
+		return messages.InvalidInput("the folder %s cannot be opened: %v", s.Folder, exit.Reason(err))
+	}
+	one := &session{Session: s, files: &files{root, s}, model: a.model}
+	if one.box, err = a.box.OpenFor(s.Servers, a.program.Env, a.program.Secrets, build.This().Exact()); err != nil {
+		root.Close()
+		return err
+	}
+	time.AfterFunc(0, func() {
+		if _, missing, _ := one.box.Set(context.Background()); missing != nil {
+			a.log.Warn("MCP servers", "error", missing)
+		}
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open[s.ID] = one
+	return nil
+}
+
+// end ends the servers.
+func (a *agent) end(s *acp.Session) {
+	a.mu.Lock()
+	one := a.open[s.ID]
+	if one != nil && one.Session == s {
+		delete(a.open, s.ID)
+	}
+	a.mu.Unlock()
+	if one != nil && one.Session == s {
+		one.box.Close()
+		one.files.root.Close()
+	}
+}
+
+// listing bounds how long a prompt waits for MCP servers that have only begun to start.
+const listing = 10 * time.Second
+
+// tools are what the model may call in the session's mode. missing says which servers have none.
+func (a *agent) tools(ctx context.Context, one *session) (set *tool.Set, missing, err error) {
+	ctx, stop := context.WithTimeout(ctx, listing)
+	defer stop()
+	if set, missing, err = one.box.Set(ctx, append(one.files.tools(one.Mode() == editing), tool.AskUser())...); err != nil {
+		return nil, nil, err
+	}
+	if one.Mode() == reading {
+		set, err = set.Allow(tool.Read, nil)
+	}
+	return set, missing, err
+}
+
+// turn is the configuration of a prompt's run.
+func (a *agent) turn(in chat.Input) (chat.Config, error) {
+	a.mu.Lock()
+	one := a.open[in.Context]
+	config := a.config
+	if one != nil {
+		config.Model, config.Folder = one.model, one.Folder
+	}
+	a.mu.Unlock()
+	if one == nil {
+		return config, messages.Errorf(messages.CodeNotFound, "no editor has the session %.100q open", in.Context)
+	}
+	var err error
+	config.Tools, _, err = a.tools(context.Background(), one)
+	return config, err
+}
+
+func (a *agent) listTools(ctx context.Context, s *acp.Session, _ string) (string, error) {
+	a.mu.Lock()
+	one := a.open[s.ID]
+	a.mu.Unlock()
+	set, missing, err := a.tools(ctx, one)
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, t := range set.Offered() {
+		list = append(list, "- `"+t.Name+"`: "+t.Description)
+	}
+	if missing != nil {
+		list = append(list, missing.Error())
+	}
+	return strings.Join(list, "\n"), nil
+}
+
+func (a *agent) list() (all []acp.Conversation, err error) {
+	list, err := a.kept.List()
+	for _, c := range list {
+		all = append(all, acp.Conversation{ID: c.ID, Folder: c.Folder, Title: c.Title, Updated: c.Updated})
+	}
+	return all, err
+}
+
+func (a *agent) said(id string) ([]model.Message, error) {
+	_, said, err := a.kept.Read(id)
+	return said, err
+}
