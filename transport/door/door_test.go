@@ -325,3 +325,35 @@ func (a *answers) Answer(_ context.Context, _ messages.RunID, _ string, value js
 	a.value = value
 	return nil
 }
+
+// A buffer whose write failed is not written to again: over HTTP/2 the write may be under way still, to a client that
+// must not see the next one's frames.
+func TestFailedWritesKeepTheirText(t *testing.T) {
+	d := door.New(door.Config{})
+	var all []*deaf
+	for i := range 64 {
+		w := &deaf{ResponseWriter: httptest.NewRecorder()}
+		s := d.Stream(w, "text/plain")
+		_, _ = fmt.Fprintf(s, "secret %d", i)
+		if s.Flush() == nil {
+			t.Fatal("the write did not fail")
+		}
+		all = append(all, w)
+	}
+	for i, w := range all {
+		if want := fmt.Sprint("secret ", i); string(w.given) != want {
+			t.Errorf("%q became %q", want, w.given)
+		}
+	}
+}
+
+// deaf keeps what it is given and takes none of it.
+type deaf struct {
+	http.ResponseWriter
+	given []byte
+}
+
+func (d *deaf) Write(text []byte) (int, error) {
+	d.given = text
+	return 0, errGone
+}
