@@ -47,7 +47,7 @@ func sentence(state messages.State) string {
 		if state.End != nil && state.End.Degraded {
 			text = run + " completed, with less than was asked for."
 		}
-		if list := Files(state); list != "" {
+		if list := fileList(state); list != "" {
 			text += " It wrote " + list + ". " + nextStep(state)
 		}
 		return text
@@ -87,8 +87,8 @@ func nextStep(state messages.State) string {
 		state.Seq)
 }
 
-// Files lists the files that a run wrote, with their sizes, as its result does; "" where there are none.
-func Files(state messages.State) string {
+// fileList lists the files that a run wrote, with their sizes, as its result does; "" where there are none.
+func fileList(state messages.State) string {
 	list, more := listedArtifacts(state.Artifacts)
 	var all []string
 	for _, a := range list {
