@@ -174,8 +174,8 @@ func (d *Door) CancelNewest(name string) func(http.ResponseWriter, *http.Request
 	}
 }
 
-// Said is what was said before a run, what its client said, and what the run has said.
-func (d *Door) Said(run messages.State) []model.Message {
+// Conversation is what was said before a run, what its client said, and what the run has said.
+func (d *Door) Conversation(run messages.State) []model.Message {
 	var turn Turn
 	var all map[string]json.RawMessage
 	if json.Unmarshal(run.Queued.Input, &turn) != nil || json.Unmarshal(run.Queued.Input, &all) != nil ||

@@ -51,7 +51,7 @@ func (d handler) answered(ctx context.Context, chat string, t door.Turn) (run me
 
 // repeats reports whether what was said before the turn is the conversation of the run, up to its question.
 func (d handler) repeats(t door.Turn, run messages.State, asked messages.Input) bool {
-	said := d.Said(run)
+	said := d.Conversation(run)
 	if n := len(said); n > 0 && said[n-1].Role == model.Assistant { // the client's has the question as well
 		said = said[:n-1]
 	}

@@ -105,7 +105,7 @@ func (d handler) begin(r *http.Request, q *request) (*response, error) {
 		if before, segment, err = d.find(ctx, q.Previous); err != nil {
 			return nil, err
 		}
-		turn.Earlier, q.Model = d.Said(before), cmp.Or(q.Model, before.Queued.Job)
+		turn.Earlier, q.Model = d.Conversation(before), cmp.Or(q.Model, before.Queued.Job)
 	}
 	asked, waits := door.Question(before)
 	answers, err := q.add(&turn)
