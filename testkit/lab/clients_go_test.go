@@ -199,7 +199,11 @@ func isolate(ctx context.Context, in *inbox, c kitClient) answer {
 func canceled(ctx context.Context, in *inbox, c kitClient) answer {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := in.watch(stop, c, "sleep", kitInput{}, func(int) { cancel() })
+	w := in.watch(stop, c, "program", map[string]any{}, func(n int) {
+		if n == 4 { // after the run's start comes what the program says
+			cancel()
+		}
+	})
 	a := answer{Scenario: "cancel", Runs: []watched{w}}
 	if len(w.Events) == 0 {
 		return a

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/command"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -40,7 +41,7 @@ func openDoor(folder string) (*mcp.Server, func(), error) {
 		Open: func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 			return os.Open(filepath.Join(folder, a.Path))
 		}})
-	for _, name := range []string{"count", "sleep", "write", "crash"} {
+	for _, name := range []string{"count", "program", "write", "crash"} {
 		if err := door.AddJob(mcp.JobTool{Job: name}); err != nil {
 			return nil, nil, err
 		}
@@ -68,12 +69,15 @@ func kitJobs(folder string) []actors.Definition {
 				Run: func(ctx context.Context, t *actors.TaskContext) error { return work(ctx, t, in) }}}}, nil
 		}}
 	}
+	program, err := command.Define(command.Command{Name: "program", Description: "Counts, and then waits.", Env: []string{"PATH"},
+		Command: []string{"sh", "-c", "for i in 1 2 3; do echo $i/3; done; exec sleep 1000"}, Progress: `(\d+)/(\d+)`},
+		command.Config{Environ: os.Environ()})
+	if err != nil {
+		panic(err)
+	}
 	return []actors.Definition{
+		program,
 		job("count", count),
-		job("sleep", func(ctx context.Context, _ *actors.TaskContext, _ kitInput) error {
-			<-ctx.Done()
-			return context.Cause(ctx)
-		}),
 		job("write", func(_ context.Context, t *actors.TaskContext, in kitInput) error {
 			return write(t, folder, in.Text)
 		}),

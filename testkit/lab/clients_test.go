@@ -26,8 +26,8 @@ type kitTarget struct {
 	folder    string
 }
 
-// TestClients is the matrix of make clients: four clients over two transports start, stream 200 events, cancel,
-// resume from a cursor after a cut connection, read an artifact, and see a killed child fail once. Beside them a host
+// TestClients is the matrix of make clients: four clients over two transports start, stream 200 events, cancel a command
+// after its first progress, resume from a cursor after a cut connection, read an artifact, and see a killed child fail once. Beside them a host
 // has a scripted model call tools.
 func TestClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
@@ -148,6 +148,9 @@ func judgeAnswer(t *testing.T, a answer) tally {
 	case "cancel":
 		if a.Status != messages.Canceled || a.Runs[0].Error == "" {
 			t.Errorf("the cancelled run is %s, the call said %q", a.Status, a.Runs[0].Error)
+		}
+		if !slices.ContainsFunc(a.Runs[0].Events, func(e seen) bool { return e.Type == messages.KindProgress || e.Type == messages.KindMerged }) {
+			t.Errorf("no progress of the command came: %v", a.Runs[0].Events)
 		}
 	case "artifact":
 		wantResult(t, a, messages.Completed)

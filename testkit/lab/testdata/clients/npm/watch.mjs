@@ -37,7 +37,12 @@ say('stream', { runs: [await watch(client, 'count', { n: 200 })] });
 say('isolate', { runs: await Promise.all([1, 2, 3, 4].map(() => watch(client, 'count', { n: 50 }))) });
 
 const stop = new AbortController();
-const cancelled = await watch(client, 'sleep', {}, { signal: stop.signal, onevent: () => stop.abort() });
+const cancelled = await watch(client, 'program', {}, {
+  signal: stop.signal,
+  onevent: (seen) => { // after the run's start comes what the program says
+    if (seen.events.length === 4) stop.abort();
+  },
+});
 const id = cancelled.events[0]?.run_id;
 const ended = await client.call('run_wait', { run_id: id, wait_ms: 10000 });
 say('cancel', { runs: [cancelled], status: ended.structuredContent?.status });

@@ -1,0 +1,75 @@
+package lab_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/command"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// million is a program that says 1,000,000 lines.
+var million = []string{"seq", "1000000"}
+
+// commandFigures are about programs as runs.
+func commandFigures(binary string) []figure {
+	return []figure{
+		{name: "1,000,000 lines of a command to the log", unit: "ms", goal: 5000, ours: func(t *testing.T) float64 { return commandTime(t, million, 1) }},
+		{name: "the same with lastword run, peak memory", unit: "MB", goal: 64, ours: func(t *testing.T) float64 { return commandPeak(t, binary, million) }},
+		{name: "1 GB of output with lastword run, peak memory", unit: "MB", goal: 128, ours: func(t *testing.T) float64 {
+			return commandPeak(t, binary, []string{"head", "-c", "1000000000", "/dev/zero"})
+		}},
+		{name: "a run of /bin/true beyond fork and exec", unit: "ms", goal: 1.5, ours: func(t *testing.T) float64 {
+			const n = 200
+			begin := time.Now()
+			for range n {
+				if err := exec.CommandContext(t.Context(), "/bin/true").Run(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			bare := float64(time.Since(begin)) / float64(time.Millisecond) / n
+			return commandTime(t, []string{"/bin/true"}, n) - bare
+		}},
+	}
+}
+
+// commandTime is the time of one of n runs of the program, one after the other, in milliseconds.
+func commandTime(t *testing.T, program []string, n int) float64 {
+	job, err := command.Define(command.Command{Name: "it", Command: program, Env: []string{"PATH"}}, command.Config{Environ: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, done := newSystem(t, actors.Config{})
+	defer done()
+	begin := time.Now()
+	for range n {
+		made, err := job.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := s.Start(t.Context(), made, actors.Options{Limits: job.Limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state, err := run.Wait(t.Context()); err != nil || state.Status != messages.Completed {
+			t.Fatalf("%s: %v", state.Status, err)
+		}
+	}
+	return float64(time.Since(begin)) / float64(time.Millisecond) / float64(n)
+}
+
+// commandPeak is the most memory of a process that runs the program, in megabytes.
+func commandPeak(t *testing.T, binary string, program []string) float64 {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"run", "--"}, program...)...)
+	cmd.Stdout = io.Discard
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1000
+}
