@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,6 +71,8 @@ type Command struct {
 	members   map[string]member
 }
 
+const day = 24 * time.Hour
+
 // MaxOutput is how much of a program's stdout the log of its run keeps unless its operator says otherwise.
 const MaxOutput = 2 << 20
 
@@ -132,9 +133,9 @@ func (c *Command) about() messages.About {
 		about.Output = resultSchema
 	}
 	about.Limits.Bytes = LogBytes(c.MaxOutput)
-	about.Limits.StallMS = cmp.Or(time.Duration(c.Idle), 24*time.Hour).Milliseconds()
-	if c.Timeout > 0 { // the attempts, and what is before and after them
-		about.Limits.WallClockMS = min((time.Duration(c.Timeout)+time.Minute)*time.Duration(c.Retry.Times+1), 24*time.Hour).Milliseconds()
+	about.Limits.StallMS = day.Milliseconds() // Idle holds
+	if c.Timeout > 0 {                        // and so does Timeout
+		about.Limits.WallClockMS = day.Milliseconds()
 	}
 	return about
 }

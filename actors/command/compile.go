@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/schedule"
@@ -84,7 +83,7 @@ func (c *Command) compile(at document.Places, place string) (all document.Proble
 		field string
 		d     schedule.Duration
 	}{{"timeout", c.Timeout}, {"idle", c.Idle}} {
-		if limit.d < 0 || limit.d > schedule.Duration(24*time.Hour) {
+		if limit.d < 0 || limit.d > schedule.Duration(day) {
 			wrong(limit.field, "write a time of at most 24h, such as 10m")
 		}
 	}

@@ -80,11 +80,20 @@ func TestKilledServerEndsItsCommands(t *testing.T) {
 	}
 }
 
-func TestSchedulesOfAServer(t *testing.T) {
+func TestCommandsOfAServer(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "jobs.yaml"), jobsFile)
 	s := serveHTTP(t, dir, "--jobs", "jobs.yaml", "--state", filepath.Join(dir, "state"))
 	defer s.ends(syscall.SIGTERM)
+	if got := run(t, nil, "run", "--detach", "--server", s.base(), "--", "echo", "hello sun"); got.code != exit.Completed || !strings.HasPrefix(got.stdout, "r_") {
+		t.Errorf("a listed command: %+v", got)
+	}
+	if got := run(t, nil, "runs", "watch", "last", "--server", s.base()); got.stdout != "hello sun\n" {
+		t.Errorf("its run: %+v", got)
+	}
+	if got := run(t, nil, "run", "--detach", "--server", s.base(), "--", "touch", filepath.Join(dir, "x")); got.code != exit.Usage || !strings.Contains(got.stderr, "lists no command") {
+		t.Errorf("another command: %+v", got)
+	}
 	for _, c := range []struct {
 		args, want string
 		code       int

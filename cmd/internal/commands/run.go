@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
 // options are the flags of run.
@@ -23,12 +27,14 @@ type options struct {
 	program       *host.Program
 	timeout, idle time.Duration
 	maxOutput     settings.ByteSize
+	detach        bool
+	at            host.Remote
 	show          terminal.Display
 }
 
 // RunCommand is run. exits ends its help.
 func RunCommand(p *host.Program, exits string) *cobra.Command {
-	o := options{program: p}
+	o := options{program: p, at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
 		Use:     "run [flags] -- <program> [argument]...",
 		GroupID: settings.Working,
@@ -41,10 +47,14 @@ leaves at once. What the program has started ends with it. Its stdin is that of 
 
 Run exits as the program does. It exits with 124 after --timeout and --idle, with 126 if the program cannot be run, with
 127 if there is none, and with 128+n if the signal n ended it. docs/commands.md says how a program tells progress,
-asks questions and leaves a result, and how jobs.yaml makes it a job of a server.` + exits,
+asks questions and leaves a result, and how jobs.yaml makes it a job of a server.
+
+With --detach a server runs the program, and run prints the id of the run and leaves. The server's operator has to list the
+command in the file of serve --jobs: no caller names a program.` + exits,
 		Example: `  lastword run -- make test
   lastword run --timeout 10m --idle 1m -- ./deploy.sh staging
-  lastword run --quiet -- go test ./... >report.txt`,
+  lastword run --quiet -- go test ./... >report.txt
+  lastword run --detach -- make test && lastword runs watch last`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -61,14 +71,34 @@ asks questions and leaves a result, and how jobs.yaml makes it a job of a server
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the program, such as 90s (default 24h)")
 		flags.DurationVar(&o.idle, "idle", 0, "maximum `time` without output")
 		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
+		flags.BoolVar(&o.detach, "detach", false, "leave the program to a server whose operator lists it")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
+	})
+	settings.Group(flags, "Server", func() {
+		o.at.AddFlags(cmd, flags, "`URL` of the server of --detach, or unix:PATH (default "+host.DefaultServer+")")
 	})
 	return cmd
 }
 
+// leave has the server run the command line.
+func (o *options) leave(cmd *cobra.Command, args []string, c *api.Client) error {
+	input, err := json.Marshal(command.Line{Command: args})
+	if err != nil {
+		return err
+	}
+	id, err := c.Submit(cmd.Context(), messages.Request{Job: "run", Input: input, Key: rand.Text()})
+	if err == nil {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), id)
+	}
+	return err
+}
+
 func (o *options) run(cmd *cobra.Command, args []string) error {
-	if o.timeout < 0 || o.idle < 0 {
+	switch {
+	case o.timeout < 0 || o.idle < 0:
 		return exit.BadUsage(cmd, settings.Negative("--timeout and --idle"), "")
+	case o.detach:
+		return o.at.Ask(o.leave)(cmd, args)
 	}
 	code := -1
 	config := command.Config{Environ: o.program.Env, Secrets: o.program.Secrets, Inherit: true,

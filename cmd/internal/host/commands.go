@@ -12,7 +12,7 @@ import (
 )
 
 // taken are the names that a command cannot have: those of the other jobs, and of the tools.
-var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check"}
+var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check", "run", "schedules"}
 
 // readJobs reads the operator's file of commands.
 func (h *Options) readJobs() error {
@@ -44,10 +44,14 @@ func (h *Options) commands() (jobs []actors.Definition) {
 	if h.file == nil {
 		return nil
 	}
-	jobs = h.file.Definitions(command.Config{Environ: h.Env(), Secrets: h.Secrets, Spend: h.spend,
-		Folder: func(principal string) (string, error) { return h.place(principal, "") }})
+	jobs = h.file.Definitions(h.commandConfig())
 	for i := range jobs {
 		jobs[i] = h.shared(jobs[i])
 	}
 	return jobs
+}
+
+func (h *Options) commandConfig() command.Config {
+	return command.Config{Environ: h.Env(), Secrets: h.Secrets, Spend: h.spend,
+		Folder: func(principal string) (string, error) { return h.place(principal, "") }}
 }

@@ -26,6 +26,9 @@ import (
 func (h *Options) jobs() []actors.Definition {
 	steps := h.steps()
 	jobs := append(slices.Clip(steps.Jobs), plan.Define(steps))
+	if h.file != nil {
+		jobs = append(jobs, h.file.Listed(h.commandConfig()))
+	}
 	for i := range jobs {
 		if jobs[i].Limits.StallMS == 0 {
 			jobs[i].Limits.StallMS = Milliseconds(h.finder.Endpoint.StallTimeout())
