@@ -207,6 +207,11 @@ func TestQuestions(t *testing.T) {
 		!strings.Contains(body, "no function_call_output for the call q1") {
 		t.Errorf("without an answer: %d, %s", status, body)
 	}
+	for _, id := range []string{"resp_r_story1_3", "resp_r_story1_0", "resp_r_story1", "r_story1_1"} {
+		if status, body, _ := get(t, url+"/v1/responses/"+id); status != http.StatusNotFound {
+			t.Errorf("the response %s: %d, %s", id, status, body)
+		}
+	}
 	answer := `{"input":[{"type":"function_call_output","call_id":"q1","output":"main"}],"previous_response_id":"` + first.ID + `"}`
 	_, body, _ = post(t, url+"/v1/responses", answer)
 	second := decode[object](t, body)

@@ -29,37 +29,28 @@ func New(to *door.Door) *door.Handler {
 	})
 }
 
-// at returns the response that is the run's segment of the number, which has nothing yet. Errors: not_found.
-func at(run messages.State, segment int) (*response, error) {
-	if segment < 1 || segment > len(run.Inputs)+1 {
-		return nil, messages.Errorf(messages.CodeNotFound, "the run %s has no response %d", run.RunID, segment)
-	}
-	out := &response{Part: door.Part{Run: run.RunID}, segment: segment}
-	if segment > 1 {
-		out.Seen = run.Inputs[segment-2].Request
-	}
-	return out, nil
-}
-
-// find returns the run of the response's id, and its segment. Errors: not_found.
-func (d handler) find(ctx context.Context, id string) (run messages.State, segment int, err error) {
+// find returns the response of the id, which has nothing yet, and its run. Errors: not_found.
+func (d handler) find(ctx context.Context, id string) (*response, messages.State, error) {
 	rest, named := strings.CutPrefix(id, "resp_")
 	cut := strings.LastIndexByte(rest, '_')
-	if segment, err = strconv.Atoi(rest[cut+1:]); !named || cut < 0 || err != nil {
-		return run, 0, messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
+	segment, err := strconv.Atoi(rest[cut+1:])
+	if !named || cut < 0 || err != nil || segment < 1 {
+		return nil, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
 	}
-	run, err = d.Run(ctx, messages.RunID(rest[:cut]))
-	return run, segment, err
+	run, err := d.Run(ctx, messages.RunID(rest[:cut]))
+	if err == nil && segment > len(run.Inputs)+1 {
+		err = messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
+	}
+	if err != nil || segment == 1 {
+		return &response{Part: door.Part{Run: run.RunID}, segment: 1}, run, err
+	}
+	return after(run, segment-1), run, nil
 }
 
-// response is find and at.
-func (d handler) response(r *http.Request) (*response, messages.State, error) {
-	run, segment, err := d.find(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return nil, run, err
-	}
-	out, err := at(run, segment)
-	return out, run, err
+// after returns the response after the question that ended the segment, or after the newest.
+func after(run messages.State, segment int) *response {
+	segment = min(segment, len(run.Inputs))
+	return &response{Part: door.Part{Run: run.RunID, Seen: run.Inputs[segment-1].Request}, segment: segment + 1}
 }
 
 // create answers POST /v1/responses.
@@ -99,10 +90,10 @@ func (d handler) begin(r *http.Request, q *request) (*response, error) {
 	ctx := r.Context()
 	var turn door.Turn
 	var before messages.State
-	segment := 0
+	var previous *response
 	if q.Previous != "" {
 		var err error
-		if before, segment, err = d.find(ctx, q.Previous); err != nil {
+		if previous, before, err = d.find(ctx, q.Previous); err != nil {
 			return nil, err
 		}
 		turn.Earlier, q.Model = d.Conversation(before), cmp.Or(q.Model, before.Queued.Job)
@@ -112,7 +103,7 @@ func (d handler) begin(r *http.Request, q *request) (*response, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(answers) > 0 && q.Previous == "":
+	case len(answers) > 0 && previous == nil:
 		return nil, messages.InvalidInput("a function_call_output needs previous_response_id")
 	case len(answers) > 0:
 		for call, text := range answers {
@@ -121,10 +112,10 @@ func (d handler) begin(r *http.Request, q *request) (*response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return at(before, segment+1)
+		return after(before, previous.segment), nil
 	case waits:
 		return nil, messages.InvalidInput("there is no function_call_output for the call %s", asked.Request)
-	case q.Previous != "" && !before.Status.IsEnded():
+	case previous != nil && !before.Status.IsEnded():
 		return nil, messages.Errorf(messages.CodeConflict,
 			"the previous response is in progress; wait for its end, or cancel it")
 	}
@@ -140,7 +131,7 @@ func (d handler) retrieve(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	out, run, err := d.response(r)
+	out, run, err := d.find(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -178,7 +169,7 @@ const cancelTimeout = 20 * time.Second
 func (d handler) cancel(w http.ResponseWriter, r *http.Request) error {
 	ctx, stop := context.WithTimeout(r.Context(), cancelTimeout)
 	defer stop()
-	out, run, err := d.response(r)
+	out, run, err := d.find(r.Context(), r.PathValue("id"))
 	if err == nil {
 		err = d.Cancel(ctx, run.RunID, "")
 	}
