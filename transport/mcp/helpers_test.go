@@ -156,7 +156,7 @@ type exchange struct {
 }
 
 // patience is how long a test waits for what must come.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // dial connects a client to the door.
 func dial(t testing.TB, s *mcp.Server, how era) *client {
