@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,27 +15,16 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// asker holds what prompt and chat share: the server, the run and how it is shown.
+// asker holds what prompt and chat share.
 type asker struct {
 	program *host.Program
 	at      settings.Endpoint
 	remote  host.Remote // the server to run at, if one is named
-	timeout time.Duration
-	state   store.Flags
-	show    terminal.Display
-}
-
-func (a *asker) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard string) {
-	flags.BoolVar(&a.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
-	flags.BoolVar(&a.show.JSON, "json", false, "print the result to stdout as one JSON object")
-	flags.BoolVarP(&a.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
-	flags.DurationVar(&a.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
-	a.state.AddState(cmd, flags)
+	host.Foreground
 }
 
 // runAt runs the job at the server of --server, with the server's model, and prints its answer.
@@ -51,44 +39,37 @@ func (a *asker) runAt(cmd *cobra.Command, job string, input any) error {
 	if err != nil {
 		return err
 	}
-	run, err := a.remote.Submit(cmd.Context(), messages.Request{Job: job, Input: said,
-		Limits: messages.Limits{WallClockMS: host.Milliseconds(a.timeout)}})
+	run, err := a.remote.Submit(cmd.Context(), messages.Request{Job: job, Input: said, Limits: a.Limits()})
 	if err != nil {
 		return err
 	}
 	a.openDisplay(cmd)
-	a.show.Ask = a.program.Asker(cmd, a.remote.Place()).Ask
-	return host.WatchOwn(cmd.Context(), run, &a.show, func(messages.State) error { return nil })
+	a.Show.Ask = a.program.Asker(cmd, a.remote.Place()).Ask
+	return host.WatchOwn(cmd.Context(), run, &a.Show, func(messages.State) error { return nil })
 }
 
 // check returns what is wrong with the flags.
-func (a *asker) check() error {
-	switch {
-	case a.timeout < 0:
-		return settings.Negative("--timeout")
-	case a.show.JSON && a.show.JSONL:
-		return errors.New("--json and --jsonl exclude each other: each has stdout for itself")
-	}
-	return a.at.Check()
-}
+func (a *asker) check() error { return errors.Join(a.Check(), a.at.Check()) }
 
 // watch runs the job and prints its answer: as it comes or, if atEnd is not nil, by atEnd.
 func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, messages.State) error) error {
 	a.openDisplay(cmd)
-	if atEnd != nil && a.show.Answer != nil {
-		a.show.Answer, a.show.Print = nil, atEnd
+	if atEnd != nil && a.Show.Answer != nil {
+		a.Show.Answer, a.Show.Print = nil, atEnd
 	}
-	return a.program.Watch(cmd.Context(), job, a.limits(), &a.state, &a.show)
+	return a.program.Watch(cmd.Context(), job, a.limits(), &a.State, &a.Show)
 }
 
 func (a *asker) openDisplay(cmd *cobra.Command) {
-	a.show.Stdout, a.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	a.show.Open(&a.program.Display)
-	showAnswers(&a.show, &a.program.Display)
+	a.Show.Stdout, a.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	a.Show.Open(&a.program.Display)
+	showAnswers(&a.Show, &a.program.Display)
 }
 
 func (a *asker) limits() messages.Limits {
-	return messages.Limits{WallClockMS: host.Milliseconds(a.timeout), StallMS: host.Milliseconds(a.at.StallTimeout())}
+	l := a.Limits()
+	l.StallMS = host.Milliseconds(a.at.StallTimeout())
+	return l
 }
 
 // showAnswers arranges that answers are printed. On a terminal the view shows the model's thoughts: a block that is redrawn,

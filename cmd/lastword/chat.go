@@ -74,7 +74,7 @@ once.` + runExits(),
 	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })
 	settings.Group(flags, "Tools", func() { c.box.AddFlags(cmd, flags) })
 	c.at.AddFlags(cmd, flags)
-	settings.Group(flags, "Run", func() { c.addRunFlags(cmd, flags, "10m") })
+	settings.Group(flags, "Run", func() { c.AddFlags(cmd, flags, "10m") })
 	settings.Group(flags, "Server", func() { c.remote.AddOwnFlags(cmd, flags) })
 	settings.FlagOnly(flags, "message", "context", "resume")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
@@ -126,7 +126,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	if c.remote.URL != "" {
 		return c.runAt(cmd, chat.Name, c.in)
 	}
-	client, err := c.at.Client(c.timeout)
+	client, err := c.at.Client(c.Timeout)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	config.Bounds.Time, c.in.Tools = c.timeout, c.box.Names
+	config.Bounds.Time, c.in.Tools = c.Timeout, c.box.Names
 	if talks || c.in.Context != "" || c.resume != "" {
 		kept, err := c.openConversations()
 		if err != nil {
@@ -163,7 +163,7 @@ func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.
 	if err != nil {
 		return err
 	}
-	if missing != nil && !c.show.Quiet {
+	if missing != nil && !c.Show.Quiet {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", terminal.Printable(missing.Error()))
 	}
 	config.Tools, config.Unattended = tools, true
@@ -176,7 +176,7 @@ func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.
 
 // talks reports whether the user holds a conversation on the terminal.
 func (c *chatOptions) talks(cmd *cobra.Command) bool {
-	return c.message == "" && !c.show.JSON && !c.show.JSONL && terminal.IsTerminal(cmd.InOrStdin()) &&
+	return c.message == "" && !c.Show.JSON && !c.Show.JSONL && terminal.IsTerminal(cmd.InOrStdin()) &&
 		terminal.IsTerminal(cmd.OutOrStdout())
 }
 

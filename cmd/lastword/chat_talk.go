@@ -36,7 +36,7 @@ const last = "last"
 
 // stateFolder is where conversations are, and which tools may always be called.
 func (c *chatOptions) stateFolder() string {
-	return cmp.Or(c.state.Folder(c.program.Env), c.program.Env.StateFolder())
+	return cmp.Or(c.State.Folder(c.program.Env), c.program.Env.StateFolder())
 }
 
 // openConversations returns the conversations of the state folder, and sets the one that the flags name.
@@ -175,7 +175,7 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 	if c.in.Context == "" {
 		c.in.Context = conversation.NewID()
 	}
-	keep, dir := c.state, c.state.Folder(c.program.Env)
+	keep, dir := c.State, c.State.Folder(c.program.Env)
 	if owner, open := store.FindOwner(dir); open && dir != "" { // others may share its conversations, and not its journal
 		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: process %d keeps runs in %s; this chat keeps its conversation there, and no events\n",
 			owner.PID, terminal.Printable(dir))
@@ -303,12 +303,12 @@ func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, 
 	if warning != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", terminal.Printable(warning))
 	}
-	c.show.Brief = false
+	c.Show.Brief = false
 	c.openDisplay(cmd)
-	c.show.Brief, c.show.View, c.show.Answer.Columns = true, c.show.Answer, 0
-	state, err := c.show.Follow(cmd.Context(), plainRun{run, cmd.ErrOrStderr(), c.program.Secrets.Text, read})
+	c.Show.Brief, c.Show.View, c.Show.Answer.Columns = true, c.Show.Answer, 0
+	state, err := c.Show.Follow(cmd.Context(), plainRun{run, cmd.ErrOrStderr(), c.program.Secrets.Text, read})
 	if err == nil {
-		c.show.Close(state)
+		c.Show.Close(state)
 	}
 	return err
 }

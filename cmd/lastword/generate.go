@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,8 +27,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -42,12 +39,10 @@ type generateOptions struct {
 	out     string // the folder to write under
 	output  string // the file that gets llms.txt alone, or toStdout
 	inPlace bool
-	timeout time.Duration
 	explain bool
 	watches bool
-	show    terminal.Display
-	state   store.Flags
-	at      host.Remote // the server to run at, if one is named
+	host.Foreground
+	at host.Remote // the server to run at, if one is named
 }
 
 // toStdout as the output file is standard output.
@@ -143,11 +138,7 @@ func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
 func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
 	flags.BoolVar(&g.watches, "watch", false, "generate again whenever a file of the folder changes, until Ctrl-C")
-	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
-	flags.BoolVar(&g.show.JSON, "json", false, "print the result to stdout as one JSON object")
-	flags.BoolVarP(&g.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
-	flags.DurationVar(&g.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
-	g.state.AddState(cmd, flags)
+	g.Foreground.AddFlags(cmd, flags, "30m")
 }
 
 // watch generates, and again whenever a file of the folder has changed, until a signal ends it.
@@ -207,7 +198,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if err := g.by.Check(in.Model); err != nil {
 		return err
 	}
-	g.show.Stdout, g.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	g.Show.Stdout, g.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	remove, err := g.place(&in, &with)
 	if err != nil {
 		return err
@@ -217,12 +208,12 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if err != nil {
 		return err
 	}
-	g.show.Open(&g.program.Display)
-	limits := messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}
+	g.Show.Open(&g.program.Display)
+	limits := g.Limits()
 	if in.Model != "" {
 		limits.StallMS = host.Milliseconds(g.by.Endpoint.StallTimeout())
 	}
-	return g.program.Watch(cmd.Context(), job, limits, &g.state, &g.show)
+	return g.program.Watch(cmd.Context(), job, limits, &g.State, &g.Show)
 }
 
 // place says where the files go, and what is printed of them. The returned function removes what was only to be
@@ -254,15 +245,15 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	}
 	switch { // named as the user does
 	case g.inPlace:
-		g.show.Folder = in.Repository
+		g.Show.Folder = in.Repository
 	case g.output != toStdout:
-		g.show.Folder = in.Out
+		g.Show.Folder = in.Out
 	}
 	switch {
 	case g.explain:
-		g.show.Print = explained(in.Out)
+		g.Show.Print = explained(in.Out)
 	case g.output == toStdout:
-		g.show.Print = func(w io.Writer, s messages.State) error {
+		g.Show.Print = func(w io.Writer, s messages.State) error {
 			return printArtifact(w, in.Out, s, "llms.txt", func(text []byte) ([]byte, error) { return text, nil })
 		}
 	}
@@ -271,14 +262,12 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 
 func (g *generateOptions) validate() error {
 	asked := 0
-	for _, asks := range []bool{g.explain, g.show.JSONL, g.show.JSON, g.output == toStdout} {
+	for _, asks := range []bool{g.explain, g.Show.JSONL, g.Show.JSON, g.output == toStdout} {
 		if asks {
 			asked++
 		}
 	}
 	switch {
-	case g.timeout < 0:
-		return settings.Negative("--timeout")
 	case g.out == "":
 		return errors.New("--out needs the name of a folder")
 	case asked > 1:
@@ -288,7 +277,7 @@ func (g *generateOptions) validate() error {
 	case g.explain && g.output != "":
 		return errors.New("--explain prints what llms.json says, and --output does not write it; use --out")
 	}
-	return errors.Join(g.read.Check(), g.by.Endpoint.Check())
+	return errors.Join(g.Check(), g.read.Check(), g.by.Endpoint.Check())
 }
 
 func atMostOneRepository(cmd *cobra.Command, args []string) error {

@@ -35,12 +35,12 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	if err != nil {
 		return err
 	}
-	g.show.Stdout, g.show.Stderr, g.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), g.out
+	g.Show.Stdout, g.Show.Stderr, g.Show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), g.out
 	if g.explain {
-		g.show.Print = explained(g.out)
+		g.Show.Print = explained(g.out)
 	}
-	g.show.Open(&g.program.Display)
-	return host.WatchOwn(cmd.Context(), run, &g.show, func(s messages.State) error {
+	g.Show.Open(&g.program.Display)
+	return host.WatchOwn(cmd.Context(), run, &g.Show, func(s messages.State) error {
 		return download(cmd.Context(), run.Client, s, g.out)
 	})
 }
@@ -66,8 +66,7 @@ func (g *generateOptions) request(repository string) (messages.Request, error) {
 		return messages.Request{}, err
 	}
 	g.input.Say("repository", at.String())
-	return messages.Request{Job: generate.Name, Input: g.input.JSON(),
-		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, nil
+	return messages.Request{Job: generate.Name, Input: g.input.JSON(), Limits: g.Limits()}, nil
 }
 
 // download writes the run's files below the folder, as generate does on this machine. A file appears whole or not at

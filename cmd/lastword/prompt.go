@@ -59,7 +59,7 @@ server's model. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runEx
 		p.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool { return member != "text" })
 	})
 	p.at.AddFlags(cmd, flags)
-	settings.Group(flags, "Run", func() { p.addRunFlags(cmd, flags, "30m") })
+	settings.Group(flags, "Run", func() { p.AddFlags(cmd, flags, "30m") })
 	settings.Group(flags, "Server", func() { p.remote.AddOwnFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd
@@ -82,7 +82,7 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if p.remote.URL != "" {
 		return p.runAt(cmd, prompt.Name, in)
 	}
-	client, err := p.at.Client(p.timeout)
+	client, err := p.at.Client(p.Timeout)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,7 +19,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -36,10 +34,8 @@ type options struct {
 	dryRun   bool
 	from     string // a step
 	earlier  string // a run
-	timeout  time.Duration
-	state    store.Flags
-	at       host.Remote
-	show     terminal.Display
+	host.Foreground
+	at host.Remote
 }
 
 // Command is plan with its subcommands. exits ends the help of run.
@@ -221,11 +217,7 @@ the results that the others had in an earlier run; both runs need the same --sta
 		o.read.AddLimitFlags(flags)
 	})
 	settings.Group(flags, "Run", func() {
-		flags.BoolVar(&o.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
-		flags.BoolVar(&o.show.JSON, "json", false, "print the result to stdout as one JSON object")
-		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
-		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
-		o.state.AddState(cmd, flags)
+		o.AddFlags(cmd, flags, "30m")
 	})
 	settings.Group(flags, "Server", func() { o.at.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH") })
 	settings.Must(cmd.MarkFlagDirname("out"))
@@ -236,16 +228,12 @@ the results that the others had in an earlier run; both runs need the same --sta
 
 func (o *options) run(cmd *cobra.Command, file string) error {
 	switch {
-	case o.timeout < 0:
-		return exit.BadUsage(cmd, settings.Negative("--timeout"), "")
 	case (o.from == "") != (o.earlier == ""):
 		return exit.BadUsage(cmd, errors.New("--from names a step, and --run the earlier run whose results the others keep; give both"), "")
-	case o.earlier != "" && o.at.URL == "" && !o.state.Durable():
+	case o.earlier != "" && o.at.URL == "" && !o.State.Durable():
 		return exit.BadUsage(cmd, errors.New("--run needs --state FOLDER or --server URL, which has kept the earlier run"), "")
-	case o.show.JSON && o.show.JSONL:
-		return exit.BadUsage(cmd, errors.New("--json and --jsonl exclude each other: each has stdout for itself"), "")
 	}
-	if err := errors.Join(o.read.Check(), o.endpoint.Check()); err != nil {
+	if err := errors.Join(o.Check(), o.read.Check(), o.endpoint.Check()); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
 	if o.at.URL != "" && !o.dryRun {
@@ -264,7 +252,7 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		_, err := fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
 		return err
 	}
-	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) && !o.state.Durable() {
+	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) && !o.State.Durable() {
 		return exit.Invalid("the plan asks people, and stdin is no terminal; run it on one, or give --state FOLDER or --server URL, " +
 			"where lastword runs answer reaches it")
 	}
@@ -272,13 +260,9 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	o.show.Folder = o.out
-	o.open(cmd, p, " --state "+o.state.Folder(o.program.Env))
-	return o.program.Watch(cmd.Context(), job, o.limits(), &o.state, &o.show)
-}
-
-func (o *options) limits() messages.Limits {
-	return messages.Limits{WallClockMS: host.Milliseconds(o.timeout)}
+	o.Show.Folder = o.out
+	o.open(cmd, p, " --state "+o.State.Folder(o.program.Env))
+	return o.program.Watch(cmd.Context(), job, o.Limits(), &o.State, &o.Show)
 }
 
 func (o *options) values(p *plan.Plan) (map[string]any, error) {
@@ -291,13 +275,13 @@ func (o *options) values(p *plan.Plan) (map[string]any, error) {
 
 // open opens the display. place is what names the run's server for others who answer.
 func (o *options) open(cmd *cobra.Command, p *plan.Plan, place string) {
-	o.show.Stdout, o.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	o.Show.Stdout, o.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if p.Asks() {
-		o.show.Ask = o.program.Asker(cmd, place).Ask
+		o.Show.Ask = o.program.Asker(cmd, place).Ask
 	}
-	o.show.Open(&o.program.Display)
-	if !o.show.JSON && !o.show.JSONL && p.Result != nil {
-		o.show.Print = printResult
+	o.Show.Open(&o.program.Display)
+	if !o.Show.JSON && !o.Show.JSONL && p.Result != nil {
+		o.Show.Print = printResult
 	}
 }
 
@@ -325,12 +309,12 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	run, err := o.at.Submit(cmd.Context(), messages.Request{Job: plan.Name, Input: input, Limits: o.limits()})
+	run, err := o.at.Submit(cmd.Context(), messages.Request{Job: plan.Name, Input: input, Limits: o.Limits()})
 	if err != nil {
 		return placed(file, err)
 	}
 	o.open(cmd, p, o.at.Place())
-	return host.WatchOwn(cmd.Context(), run, &o.show, func(messages.State) error { return nil })
+	return host.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
 }
 
 // printResult prints the result of a plan that has completed.

@@ -1,0 +1,46 @@
+package host
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Foreground is a run that a command waits for: how it is shown, how long it may take, and where its events are kept.
+type Foreground struct {
+	Show    terminal.Display
+	Timeout time.Duration
+	State   store.Flags
+}
+
+// AddFlags adds the flags. standard is the time that a run may take if nobody says another.
+func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard string) {
+	flags.BoolVar(&f.Show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
+	flags.BoolVar(&f.Show.JSON, "json", false, "print the result to stdout as one JSON object")
+	flags.BoolVarP(&f.Show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
+	flags.DurationVar(&f.Timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
+	f.State.AddState(cmd, flags)
+}
+
+// Check says what is wrong with the flags.
+func (f *Foreground) Check() error {
+	switch {
+	case f.Timeout < 0:
+		return settings.Negative("--timeout")
+	case f.Show.JSON && f.Show.JSONL:
+		return errors.New("--json and --jsonl exclude each other: each has stdout for itself")
+	}
+	return nil
+}
+
+// Limits are those of the run.
+func (f *Foreground) Limits() messages.Limits {
+	return messages.Limits{WallClockMS: Milliseconds(f.Timeout)}
+}
