@@ -265,7 +265,7 @@ func isToolConfig(f *scan.File) bool {
 	base := strings.ToLower(path.Base(f.Path))
 	return f.Kind != scan.Document && f.Kind != scan.Manifest && toolConfig.MatchString(base) ||
 		slices.Contains([]string{"conf.py", "build.rs", "gulpfile.js", "gruntfile.js", "noxfile.py", "fabfile.py", "tasks.py",
-			"extconf.rb", "package-info.java", "module-info.java", "assemblyinfo.cs", "setup.py", "version.go", "version.py"}, base)
+			"extconf.rb", "package-info.java", "module-info.java", "assemblyinfo.cs", "setup.py", "setup.hs", "setup.lhs", "version.go", "version.py"}, base)
 }
 
 var (

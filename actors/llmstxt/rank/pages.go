@@ -118,7 +118,7 @@ func (r *ranking) unlike(x *item, f page.Features, other string) string {
 		return "the same text as " + other
 	case f.Script != r.script && f.Script != "" && r.readmeText != "":
 		return fmt.Sprintf("in %s script, not in the README's", f.Script)
-	case f.ProseLines == 0 && f.Fences == 0 && f.Directives > 0 && f.Declared == 0 && x.listed == 0:
+	case f.ProseLines == 0 && f.Fences == 0 && f.Directives > 0 && f.Declared == 0 && len(f.Targets) == 0:
 		return "directives only"
 	case f.ProseLines == 0 && len(f.Headings) == 0 && f.Fences == 0 && x.file.Size < 200:
 		return "almost empty"
