@@ -1,8 +1,10 @@
 package testkit
 
 import (
+	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -42,4 +44,32 @@ func ReadURL(t testing.TB, method, url, body string, header ...string) (status i
 	defer answer.Body.Close()
 	data, err := io.ReadAll(answer.Body)
 	return answer.StatusCode, string(data), err
+}
+
+// SendLines sends the lines of a request as they are, so that nothing on the client's side corrects them.
+func SendLines(t testing.TB, addr string, lines ...string) (answer *http.Response, body string) {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := io.WriteString(c, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return ReadAnswer(t, c)
+}
+
+// ReadAnswer reads the whole answer to a request.
+func ReadAnswer(t testing.TB, from io.Reader) (answer *http.Response, body string) {
+	t.Helper()
+	answer, err := http.ReadResponse(bufio.NewReader(from), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
 }

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/server"
 )
 
@@ -46,31 +46,16 @@ type answer struct {
 	body string
 }
 
-// send sends the lines of a request as they are.
 func send(t *testing.T, addr string, lines ...string) answer {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	return receive(t, c)
+	resp, body := testkit.SendLines(t, addr, lines...)
+	return answer{resp, body}
 }
 
 func receive(t *testing.T, c io.Reader) answer {
 	t.Helper()
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(body)}
+	resp, body := testkit.ReadAnswer(t, c)
+	return answer{resp, body}
 }
 
 func wantCode(t *testing.T, err error, code messages.Code, part string) {

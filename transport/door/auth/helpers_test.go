@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/server"
 )
@@ -80,37 +80,15 @@ type answer struct {
 	Error auth.Problem
 }
 
-// send sends the lines of a request as they are, so that nothing on the client's side corrects them.
 func send(t testing.TB, addr string, lines ...string) answer {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	if _, err := io.WriteString(c, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	return receive(t, c)
-}
-
-func receive(t testing.TB, c io.Reader) answer {
-	t.Helper()
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{Response: resp, body: string(body)}
-	if resp.StatusCode == http.StatusOK {
-		_ = json.Unmarshal(body, &a.Seen)
-		return a
-	}
-	if resp.Header.Get("Content-Type") == "application/problem+json" {
-		_ = json.Unmarshal(body, &a.Error)
+	resp, body := testkit.SendLines(t, addr, lines...)
+	a := answer{Response: resp, body: body}
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		_ = json.Unmarshal([]byte(body), &a.Seen)
+	case resp.Header.Get("Content-Type") == "application/problem+json":
+		_ = json.Unmarshal([]byte(body), &a.Error)
 	}
 	return a
 }
