@@ -3,6 +3,7 @@ package nano_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -157,6 +158,19 @@ func TestStories(t *testing.T) {
 			}
 		}
 		judge(t, story, "pushed", pushed(t, &stories.Teller{}, story.Name))
+	}
+}
+
+// Wherever the log breaks off, the last chunk says so.
+func TestNoCutIsASuccess(t *testing.T) {
+	for story, teller := range stories.Cuts(errors.New("the journal is gone")) {
+		s := open(teller)
+		began := call(t, s, "ada", fmt.Sprintf(`{"prompt":%q,"stream":true}`, story)).Result
+		chunks := polled(t, s, began.StreamID, "")
+		last := chunks[len(chunks)-1]
+		if retracted := last.Error != nil && last.Error.Code == "reset"; !last.End || !retracted && (last.Error == nil || last.Error.Code != "internal") {
+			t.Errorf("%s after %d events: %+v", story, teller.After, last)
+		}
 	}
 }
 
