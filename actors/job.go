@@ -181,7 +181,7 @@ func check(body messages.Body, message string) error {
 	if body == nil {
 		return invalid("an event needs a body")
 	}
-	if k := body.Kind(); !k.TaskMaySay() {
+	if k := messages.KindOf(body); !k.TaskMaySay() {
 		return invalid("a task does not say %s: return from it, or use Do, Ask or Start", k)
 	}
 	return storable(body, message)
@@ -190,10 +190,10 @@ func check(body messages.Body, message string) error {
 // storable returns why no journal could hold an event, or nil: whoever gave its body gets the error.
 func storable(body messages.Body, message string) error {
 	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
-		return errTooLarge(body.Kind(), n)
+		return errTooLarge(messages.KindOf(body), n)
 	}
 	if !utf8.ValidString(message) {
-		return invalid("the message of a %s is not UTF-8", body.Kind())
+		return invalid("the message of a %s is not UTF-8", messages.KindOf(body))
 	}
 	return messages.Check(body)
 }

@@ -136,7 +136,7 @@ func left(run messages.RunID, bodies ...messages.Body) journal.Block {
 		seq := uint64(i) + 1
 		b.Events = append(b.Events, messages.Event{RunID: run, From: seq, Seq: seq, Time: time.Now().UTC(), Body: body})
 	}
-	if i := slices.IndexFunc(bodies, func(b messages.Body) bool { return b.Kind() == messages.KindRunStarted }); i >= 0 {
+	if i := slices.IndexFunc(bodies, func(b messages.Body) bool { return messages.KindOf(b) == messages.KindRunStarted }); i >= 0 {
 		b.Epoch = 1
 	}
 	return b

@@ -89,7 +89,7 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 		return false
 	}
 	last := l.fold.Peek().Terminal(word)
-	if last.Kind() != word.Kind() {
+	if messages.KindOf(last) != messages.KindOf(word) {
 		message = "canceled"
 	}
 	err := l.record(now, last, message)

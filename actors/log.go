@@ -444,9 +444,10 @@ func (l *runLog) forget(durable uint64) {
 	l.replace(left, len(left)+compactAfter, visible)
 }
 
-// overLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal. Under
-// mu.
+// overLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal.
 func (l *runLog) overLimit() (over, pressed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.bytes > max(l.maxBytes, l.squeezeAt) {
 		l.merge(0, journal.FirstAfter(l.table.events[:l.recorded], l.head.Seq))
 		events := l.table.events[:l.recorded]

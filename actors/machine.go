@@ -125,7 +125,6 @@ const (
 	doAbandon                         // abandon work and actors
 	doAfter                           // send the message to the run after the delay
 	doWhenKept                        // send the message to the run when everything recorded is durable
-	doReply                           // answer with err
 	doTell                            // call tell, which answers on a channel
 	doKept                            // answer when everything recorded is durable
 	doStartChild                      // start the child
@@ -227,7 +226,7 @@ func (m *machine) record(body messages.Body, message string) error {
 
 func (m *machine) refused(body messages.Body, err error) error {
 	if err != nil {
-		m.do(effect{do: doRefused, kind: body.Kind(), err: err})
+		m.do(effect{do: doRefused, kind: messages.KindOf(body), err: err})
 	}
 	return err
 }
@@ -292,7 +291,7 @@ func (m *machine) emitted(e *emission) {
 		return
 	}
 	if e.attempt != m.current {
-		m.reply(e.verdict, errSilenced)
+		tell[error](m, e.verdict, errSilenced)
 		return
 	}
 	err := m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message))
@@ -300,7 +299,7 @@ func (m *machine) emitted(e *emission) {
 		m.kept(e.verdict)
 		return
 	}
-	m.reply(e.verdict, err)
+	tell(m, e.verdict, err)
 }
 
 var errSilenced = messages.Errorf(messages.CauseError, "the attempt is over: it can say nothing more")

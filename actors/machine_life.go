@@ -143,16 +143,17 @@ func (m *machine) cancel(c *cancelRun) {
 		return
 	}
 	if err := m.record(messages.RunCanceling{By: c.by, Reason: c.reason, ID: c.id}, "canceling"); err != nil {
-		m.reply(c.reply, err)
+		tell(m, c.reply, err)
 		return
 	}
 	m.kept(c.reply)
 	m.end(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
 }
 
-func (m *machine) reply(to chan<- error, err error) {
+// tell answers on a channel, which has room, if somebody waits there.
+func tell[T any](m *machine, to chan<- T, what T) {
 	if to != nil {
-		m.do(effect{do: doReply, reply: to, err: err})
+		m.do(effect{do: doTell, tell: func() { to <- what }})
 	}
 }
 
@@ -206,7 +207,7 @@ func (m *machine) end(terminal messages.Body, message string, cause error) {
 	}
 	w.terminal, w.message = terminal, message
 	m.do(effect{do: doCancel, err: cause})
-	if terminal.Kind() != messages.KindRunCompleted {
+	if messages.KindOf(terminal) != messages.KindRunCompleted {
 		m.cancelChildren()
 	}
 	if again {

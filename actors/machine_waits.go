@@ -50,10 +50,6 @@ type childStart struct {
 	err error
 }
 
-func (m *machine) childStart(to chan<- childStart, s childStart) {
-	m.do(effect{do: doTell, tell: func() { to <- s }})
-}
-
 // childRun is a child that has not ended.
 type childRun struct {
 	id       messages.RunID
@@ -125,7 +121,7 @@ func (m *machine) questionOrChild(message any) {
 	case *childRecorded:
 		m.startChild(msg.about)
 	case *childNotStarted:
-		m.childStart(msg.about.reply, childStart{err: errEnding})
+		tell(m, msg.about.reply, childStart{err: errEnding})
 		m.childOver(&childOver{id: msg.about.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	case *childOver:
 		m.childOver(msg)
@@ -141,7 +137,7 @@ func (m *machine) questionOrChild(message any) {
 // wantChild records a new child, or finds the one that an earlier attempt named so.
 func (m *machine) wantChild(w *childWanted) {
 	if _, ending := m.phase.(*ending); w.attempt != m.current || ending {
-		m.childStart(w.reply, childStart{err: errSilenced})
+		tell(m, w.reply, childStart{err: errSilenced})
 		return
 	}
 	task := w.attempt.task.Name
@@ -156,14 +152,14 @@ func (m *machine) wantChild(w *childWanted) {
 			m.startChild(open)
 			return
 		}
-		m.childStart(w.reply, childStart{id: id})
+		tell(m, w.reply, childStart{id: id})
 		return
 	}
 	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Peek().Children)+1), name: w.name, task: task,
 		job: w.job, queued: w.queued, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
 	if err := m.record(started, w.job.Name+" started as "+childName(c.id, c.name)); err != nil {
-		m.childStart(w.reply, childStart{err: err})
+		tell(m, w.reply, childStart{err: err})
 		return
 	}
 	if m.children == nil {
@@ -178,7 +174,7 @@ func (m *machine) startChild(c *childRun) {
 	c.started = true
 	if c.canceled {
 		m.do(effect{do: doWriteCanceled, child: c})
-		m.childStart(c.reply, childStart{err: errEnding})
+		tell(m, c.reply, childStart{err: errEnding})
 		return
 	}
 	c.here = true
@@ -317,14 +313,14 @@ func errUnanswered(request string) error {
 func (m *machine) ask(a *question) {
 	name, task := a.body.Request, a.attempt.task.Name
 	if _, ending := m.phase.(*ending); a.attempt != m.current || ending {
-		m.deliverTo(a.reply, answer{err: errSilenced})
+		tell(m, a.reply, answer{err: errSilenced})
 		return
 	}
 	in, known := m.ledger.fold.Input(name)
 	q := m.questions[name]
 	switch {
 	case known && in.Task != task:
-		m.deliverTo(a.reply, answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)})
+		tell(m, a.reply, answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)})
 		return
 	case known && in.Closed && in.Kind != messages.InputSecret:
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: in.Value}})
@@ -333,12 +329,12 @@ func (m *machine) ask(a *question) {
 		m.whenKept(&delivery{to: a.reply, answer: answer{value: q.secret}})
 		return
 	case (!known || in.Closed) && m.ledger.fold.OpenInputs() >= mostQuestions:
-		m.deliverTo(a.reply, answer{err: messages.Errorf(messages.CauseLimitExceeded,
+		tell(m, a.reply, answer{err: messages.Errorf(messages.CauseLimitExceeded,
 			"the run has %d questions that nobody has answered: wait for an answer", mostQuestions)})
 		return
 	case !known || in.Closed:
 		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
-			m.deliverTo(a.reply, answer{err: err})
+			tell(m, a.reply, answer{err: err})
 			return
 		}
 		q = nil
@@ -348,7 +344,7 @@ func (m *machine) ask(a *question) {
 		q = m.question(in)
 	}
 	if !m.now.Before(q.due) {
-		m.deliverTo(a.reply, answer{err: errUnanswered(name)})
+		tell(m, a.reply, answer{err: errUnanswered(name)})
 		return
 	}
 	q.waiting = append(q.waiting, a.reply)
@@ -359,10 +355,6 @@ type delivery struct {
 	supervision.NoDeadLetterLog
 	to     chan answer
 	answer answer
-}
-
-func (m *machine) deliverTo(to chan answer, a answer) {
-	m.do(effect{do: doTell, tell: func() { to <- a }})
 }
 
 // mostQuestions bounds the open questions of a run: a list of runs shows them.
@@ -396,10 +388,10 @@ func (m *machine) answer(a *answerInput) {
 	in, known := m.ledger.fold.Input(a.request)
 	switch {
 	case !known:
-		m.reply(a.reply, errNotAsked(m.ledger.id, a.request))
+		tell(m, a.reply, errNotAsked(m.ledger.id, a.request))
 		return
 	case in.Closed:
-		m.reply(a.reply, errAnswered(a.request))
+		tell(m, a.reply, errAnswered(a.request))
 		return
 	}
 	received := messages.InputReceived{Request: a.request, Task: in.Task, Value: a.value, Principal: a.principal, ID: a.id}
@@ -412,7 +404,7 @@ func (m *machine) answer(a *answerInput) {
 		q.secret = a.value
 	}
 	if err := m.record(received, "answer received"); err != nil {
-		m.reply(a.reply, err)
+		tell(m, a.reply, err)
 		return
 	}
 	m.whenKept(&answered{request: a.request, value: a.value})
@@ -426,7 +418,7 @@ func (m *machine) deliver(request string, a answer) {
 		return
 	}
 	for _, to := range q.waiting {
-		m.deliverTo(to, a)
+		tell(m, to, a)
 	}
 	q.waiting = nil
 	if a.err == nil && q.secret == nil {

@@ -53,8 +53,6 @@ func (s *sim) do(e *effect) {
 		default:
 			s.kept = append(s.kept, simKept{seq: e.seq, message: e.message})
 		}
-	case doReply:
-		e.reply <- e.err
 	case doTell:
 		e.tell()
 	case doKept:
@@ -331,7 +329,7 @@ func (w *simWorker) isKept(name, result string) {
 
 func (w *simWorker) emit(body messages.Body) {
 	e := &emission{attempt: w.a, body: body}
-	if body.Kind().Level() != messages.Delta {
+	if messages.KindOf(body).Level() != messages.Delta {
 		w.verdict = make(chan error, 4)
 		e.verdict = w.verdict
 	}

@@ -151,8 +151,6 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.timers = append(r.timers, time.AfterFunc(e.after, func() { root.Send(self, message) }))
 	case doWhenKept:
 		r.whenKept(self, e.seq, e.message)
-	case doReply:
-		e.reply <- e.err
 	case doTell:
 		e.tell()
 	case doKept:
@@ -174,13 +172,9 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.setClocks(c, e.clocks)
 	case doRefused:
 		r.refused(e)
-	case doLeave:
+	case doLeave, doHandOver:
 		r.left = true
-		r.stopTimers()
-		supervision.Goodbye(c)
-	case doHandOver:
-		r.left = true
-		r.run.leaving.Store(true)
+		r.run.leaving.Store(e.do == doHandOver)
 		r.stopTimers()
 		supervision.Goodbye(c)
 	}
@@ -269,12 +263,9 @@ func (r *runActor) stopTimers() {
 // taskSaid passes on a task's event and returns its credit, unless the journal is behind.
 func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 	r.step(c, m.Message)
-	l := r.run.log
-	l.mu.Lock()
-	over, pressed := l.overLimit()
-	l.mu.Unlock()
+	over, pressed := r.run.log.overLimit()
 	if over {
-		r.step(c, &overLimit{l.maxBytes})
+		r.step(c, &overLimit{r.run.log.maxBytes})
 	}
 	if !pressed || r.run.cause() != nil {
 		m.Task.Ack()
@@ -289,18 +280,11 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 func (r *runActor) awaitJournal(c actor.Context) {
 	root, self := r.system.node.Root(), c.Self()
 	l := r.run.log
-	l.mu.Lock()
-	next := l.head.Seq + 1
-	l.mu.Unlock()
-	l.whenAt(next, func(error) { root.Send(self, &journalFree{}) })
+	l.whenAt(locked(&l.mu, func() uint64 { return l.head.Seq + 1 }), func(error) { root.Send(self, &journalFree{}) })
 }
 
 func (r *runActor) release() {
-	l := r.run.log
-	l.mu.Lock()
-	_, pressed := l.overLimit()
-	l.mu.Unlock()
-	if pressed && r.run.cause() == nil {
+	if _, pressed := r.run.log.overLimit(); pressed && r.run.cause() == nil {
 		return
 	}
 	for _, t := range r.held {

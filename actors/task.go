@@ -125,7 +125,7 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 
 // tell is emit for what may be said.
 func (t *TaskContext) tell(e *emission, send func(any) error, over <-chan struct{}) error {
-	kind := e.body.Kind()
+	kind := messages.KindOf(e.body)
 	if err := t.attempt.run.system.injectWork(t, string(kind)); err != nil {
 		return err
 	}

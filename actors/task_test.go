@@ -60,7 +60,7 @@ func TestATaskIsToldTheTruth(t *testing.T) {
 				messages.StepKept{Step: "s", Result: json.RawMessage("1")}, messages.TextDelta{Stream: "a", Text: "\xff"},
 			} {
 				if c.Emit(body, "") == nil {
-					t.Errorf("%s is taken: %+v", body.Kind(), body)
+					t.Errorf("%s is taken: %+v", messages.KindOf(body), body)
 				}
 			}
 			return c.Emit(messages.StepStarted{Step: "s"}, "")

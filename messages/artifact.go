@@ -20,10 +20,9 @@ type ArtifactPartial struct {
 	Task string `json:"task,omitempty"`
 }
 
-func (ArtifactPartial) Kind() Kind      { return KindArtifactPartial }
 func (ArtifactPartial) info() *KindInfo { return artifactPartial }
 
-var artifactPartial = artifactRow[ArtifactPartial](true, "A readable first part of an artifact exists.")
+var artifactPartial = artifactRow[ArtifactPartial](KindArtifactPartial, true, "A readable first part of an artifact exists.")
 
 // ArtifactWritten says that an artifact is on disk, synced, under its final name.
 type ArtifactWritten struct {
@@ -31,16 +30,15 @@ type ArtifactWritten struct {
 	Task string `json:"task,omitempty"`
 }
 
-func (ArtifactWritten) Kind() Kind      { return KindArtifactWritten }
 func (ArtifactWritten) info() *KindInfo { return artifactWritten }
 
-var artifactWritten = artifactRow[ArtifactWritten](false, "An artifact is on disk, synced, under its final name.")
+var artifactWritten = artifactRow[ArtifactWritten](KindArtifactWritten, false, "An artifact is on disk, synced, under its final name.")
 
 func artifactRow[B interface {
 	ArtifactPartial | ArtifactWritten
 	Body
-}](first bool, says string) *KindInfo {
-	return row[B]("artifacts", says, traits{
+}](kind Kind, first bool, says string) *KindInfo {
+	return row[B](kind, "artifacts", says, traits{
 		taskSays: true,
 		legal: with(func(b B, _ *Fold) *Refusal {
 			a := ArtifactWritten(b)

@@ -13,10 +13,9 @@ type LLMStarted struct {
 	Provider string `json:"provider,omitempty"`
 }
 
-func (LLMStarted) Kind() Kind      { return KindLLMStarted }
 func (LLMStarted) info() *KindInfo { return llmStarted }
 
-var llmStarted = row[LLMStarted]("model", "A call to a language model began.", traits{
+var llmStarted = row[LLMStarted](KindLLMStarted, "model", "A call to a language model began.", traits{
 	taskSays: true,
 	legal:    with(func(b LLMStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
@@ -57,10 +56,9 @@ type Usage struct {
 	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
 }
 
-func (LLMCompleted) Kind() Kind      { return KindLLMCompleted }
 func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
-var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended, with the verdict on its end.", traits{
+var llmCompleted = row[LLMCompleted](KindLLMCompleted, "model", "A call to a language model ended, with the verdict on its end.", traits{
 	taskSays: true,
 	clone: of(func(b LLMCompleted) Body {
 		b.Usage, b.Error, b.Calls = cloned(b.Usage), cloned(b.Error), slices.Clone(b.Calls)
@@ -78,10 +76,9 @@ type ToolStarted struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-func (ToolStarted) Kind() Kind      { return KindToolStarted }
 func (ToolStarted) info() *KindInfo { return toolStarted }
 
-var toolStarted = row[ToolStarted]("tools", "A tool call began.", traits{
+var toolStarted = row[ToolStarted](KindToolStarted, "tools", "A tool call began.", traits{
 	taskSays: true,
 	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
 	legal:    with(func(b ToolStarted, f *Fold) *Refusal { return f.legalCall(b.Call, b.Task) }),
@@ -98,10 +95,9 @@ type ToolProgress struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-func (ToolProgress) Kind() Kind      { return KindToolProgress }
 func (ToolProgress) info() *KindInfo { return toolProgress }
 
-var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the latest counts.", traits{
+var toolProgress = row[ToolProgress](KindToolProgress, "tools", "How far a tool call is; the latest counts.", traits{
 	level: Delta, taskSays: true,
 	key: of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
 	legal: with(func(b ToolProgress, f *Fold) *Refusal {
@@ -121,10 +117,9 @@ type ToolCompleted struct {
 	Error  *Error          `json:"error,omitempty"`
 }
 
-func (ToolCompleted) Kind() Kind      { return KindToolCompleted }
 func (ToolCompleted) info() *KindInfo { return toolCompleted }
 
-var toolCompleted = row[ToolCompleted]("tools", "A tool call ended, with its result or its error.", traits{
+var toolCompleted = row[ToolCompleted](KindToolCompleted, "tools", "A tool call ended, with its result or its error.", traits{
 	taskSays: true,
 	clone: of(func(b ToolCompleted) Body {
 		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)

@@ -29,24 +29,22 @@ type TextDelta struct {
 func (b TextDelta) Begin() int { return b.Offset + b.Dropped }
 func (b TextDelta) End() int   { return b.Begin() + len(b.Text) }
 
-func (TextDelta) Kind() Kind      { return KindTextDelta }
 func (TextDelta) info() *KindInfo { return textDelta }
 
-var textDelta = deltaRow[TextDelta](false, "A piece of a text.")
+var textDelta = deltaRow[TextDelta](KindTextDelta, false, "A piece of a text.")
 
 // ThoughtDelta is a piece of a thought; its fields are those of a TextDelta.
 type ThoughtDelta TextDelta
 
-func (ThoughtDelta) Kind() Kind      { return KindThoughtDelta }
 func (ThoughtDelta) info() *KindInfo { return thoughtDelta }
 
-var thoughtDelta = deltaRow[ThoughtDelta](true, "A piece of a thought.")
+var thoughtDelta = deltaRow[ThoughtDelta](KindThoughtDelta, true, "A piece of a thought.")
 
 func deltaRow[B interface {
 	TextDelta | ThoughtDelta
 	Body
-}](thought bool, says string) *KindInfo {
-	return row[B]("content", says, traits{
+}](kind Kind, thought bool, says string) *KindInfo {
+	return row[B](kind, "content", says, traits{
 		level: Delta, taskSays: true,
 		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
 		stream: of(func(b B) string { return TextDelta(b).Stream }),
@@ -64,10 +62,9 @@ type TextDone struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (TextDone) Kind() Kind      { return KindTextDone }
 func (TextDone) info() *KindInfo { return textDone }
 
-var textDone = row[TextDone]("content", "The whole text, authoritative; closes its stream.", traits{
+var textDone = row[TextDone](KindTextDone, "content", "The whole text, authoritative; closes its stream.", traits{
 	taskSays: true,
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
 	legal: with(func(b TextDone, f *Fold) *Refusal { return f.legalDone(b, false) }),
@@ -85,10 +82,9 @@ type TextClosed struct {
 	Dropped bool   `json:"dropped,omitempty"`
 }
 
-func (TextClosed) Kind() Kind      { return KindTextClosed }
 func (TextClosed) info() *KindInfo { return textClosed }
 
-var textClosed = row[TextClosed]("content", "A text is complete, or is dropped; its length and digest, and not the text.", traits{
+var textClosed = row[TextClosed](KindTextClosed, "content", "A text is complete, or is dropped; its length and digest, and not the text.", traits{
 	taskSays: true,
 	stream:   of(func(b TextClosed) string { return b.Stream }), closes: KindTextDelta,
 	legal: with(TextClosed.legal),
@@ -174,10 +170,9 @@ type ThoughtDone struct {
 	Source string `json:"source,omitempty"`
 }
 
-func (ThoughtDone) Kind() Kind      { return KindThoughtDone }
 func (ThoughtDone) info() *KindInfo { return thoughtDone }
 
-var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative; closes its stream.", traits{
+var thoughtDone = row[ThoughtDone](KindThoughtDone, "content", "The whole thought, authoritative; closes its stream.", traits{
 	taskSays: true,
 	clone:    of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
 	stream:   of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,

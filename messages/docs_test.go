@@ -121,20 +121,20 @@ func streamMachine() machine {
 func label(b messages.Body) string {
 	switch b := b.(type) {
 	case messages.TaskFailed:
-		return fmt.Sprintf("%s (will_retry %t)", b.Kind(), b.WillRetry)
+		return fmt.Sprintf("%s (will_retry %t)", messages.KindOf(b), b.WillRetry)
 	case messages.TextDelta:
 		if b.Index > 0 {
-			return string(b.Kind()) + " (the next)"
+			return string(messages.KindOf(b)) + " (the next)"
 		}
 	case messages.RunRecovered:
 		switch {
 		case b.Restart:
-			return string(b.Kind()) + " (restart)"
+			return string(messages.KindOf(b)) + " (restart)"
 		case len(b.Rewind.Streams) > 0:
-			return string(b.Kind()) + " (names it)"
+			return string(messages.KindOf(b)) + " (names it)"
 		}
 	}
-	return string(b.Kind())
+	return string(messages.KindOf(b))
 }
 
 // restarted puts a stream's task through another attempt.

@@ -33,16 +33,21 @@ type Event struct {
 
 // Body is what an event says: one of the types in the table of [Kinds], or [Unknown]. There are no others.
 type Body interface {
-	Kind() Kind
 	info() *KindInfo
 }
 
 // Kind returns the kind of the event's body, or "" when it has none.
-func (e Event) Kind() Kind {
-	if e.Body == nil {
+func (e Event) Kind() Kind { return KindOf(e.Body) }
+
+// KindOf returns the kind of the body, or "" for nil.
+func KindOf(b Body) Kind {
+	if b == nil {
 		return ""
 	}
-	return e.Body.Kind()
+	if u, ok := b.(Unknown); ok {
+		return u.Type
+	}
+	return b.info().Kind
 }
 
 // IsDelta reports whether the event may be merged with its neighbours.

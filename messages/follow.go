@@ -43,7 +43,7 @@ func (f Filter) parts(e Event, m Merged) (Event, bool) {
 }
 
 func (f Filter) wants(b Body) bool {
-	row, kind := rowOf(b), b.Kind()
+	row, kind := rowOf(b), KindOf(b)
 	switch {
 	case row.stream != nil:
 		name := row.stream(b)

@@ -205,7 +205,7 @@ func sampleEvents() []messages.Event {
 	for i, b := range samples() {
 		e := next(uint64(i+40), b)
 		e.Message = "a sentence for people"
-		if b.Kind() == messages.KindTextDelta || b.Kind() == messages.KindMerged {
+		if messages.KindOf(b) == messages.KindTextDelta || messages.KindOf(b) == messages.KindMerged {
 			e.From -= 34
 		}
 		out = append(out, e)

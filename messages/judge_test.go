@@ -69,7 +69,7 @@ func (j *judge) take(e Event) Rule {
 	if rule := j.numbers(e); rule != "" {
 		return rule
 	}
-	kind := e.Body.Kind()
+	kind := e.Kind()
 	if rule := j.order(kind); rule != "" {
 		return rule
 	}
@@ -99,7 +99,7 @@ func (j *judge) numbers(e Event) Rule {
 	if e.From < 1 || e.From > e.Seq || e.From > j.seq+1 || e.Seq < j.seq+1 {
 		return RuleOrder
 	}
-	span, delta := e.Seq-e.From, slices.Contains(deltaKinds, e.Body.Kind())
+	span, delta := e.Seq-e.From, slices.Contains(deltaKinds, e.Kind())
 	if delta && span > 0 && e.From <= j.wall || !delta && span != 0 && (!carriesRewind(e.Body) || e.From <= j.wall) {
 		return RuleSpan
 	}

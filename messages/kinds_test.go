@@ -116,7 +116,7 @@ func TestClonesShareNoMemory(t *testing.T) {
 		memory(reflect.ValueOf(sample), func(p uintptr) { held[p] = true })
 		memory(reflect.ValueOf(clone), func(p uintptr) {
 			if held[p] {
-				t.Errorf("the clone of a %s has memory of its source", sample.Kind())
+				t.Errorf("the clone of a %s has memory of its source", messages.KindOf(sample))
 			}
 		})
 	}

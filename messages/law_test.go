@@ -303,7 +303,7 @@ func TestNothingFollowsTheLastWord(t *testing.T) {
 		for _, b := range append(samples(), messages.Unknown{Type: "moon.rose"}) {
 			after, err := s.Apply(next(s.Seq, b))
 			if ruleOf(err) != messages.RuleEnded {
-				t.Fatalf("%s after the terminal: %v", b.Kind(), err)
+				t.Fatalf("%s after the terminal: %v", messages.KindOf(b), err)
 			}
 			same(t, "refused", after, s)
 		}
@@ -341,7 +341,7 @@ func TestApplyChangesNoState(t *testing.T) {
 			for j, b := range samples() {
 				next, err := s.Apply(next(s.Seq, b))
 				if err != nil && (i+j)%8 == 0 && asJSON(t, next) != before[i] {
-					t.Fatalf("a refused %s changed the state", b.Kind())
+					t.Fatalf("a refused %s changed the state", messages.KindOf(b))
 				}
 			}
 		}

@@ -83,10 +83,9 @@ func (s State) Waited(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-func (InputRequired) Kind() Kind      { return KindInputRequired }
 func (InputRequired) info() *KindInfo { return inputRequired }
 
-var inputRequired = row[InputRequired]("people", "The run waits for an answer.", traits{
+var inputRequired = row[InputRequired](KindInputRequired, "people", "The run waits for an answer.", traits{
 	clone: of(func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b }),
 	legal: with(InputRequired.legal),
 	apply: to(func(b InputRequired, f *Fold) {
@@ -133,10 +132,9 @@ type InputReceived struct {
 	Principal string          `json:"principal,omitempty"`
 }
 
-func (InputReceived) Kind() Kind      { return KindInputReceived }
 func (InputReceived) info() *KindInfo { return inputReceived }
 
-var inputReceived = row[InputReceived]("people", "The answer came.", traits{
+var inputReceived = row[InputReceived](KindInputReceived, "people", "The answer came.", traits{
 	clone: of(func(b InputReceived) Body { b.Value = slices.Clone(b.Value); return b }),
 	legal: with(InputReceived.legal),
 	apply: to(func(b InputReceived, f *Fold) {

@@ -15,10 +15,9 @@ type ChildStarted struct {
 	Name string `json:"name,omitempty"`
 }
 
-func (ChildStarted) Kind() Kind      { return KindChildStarted }
 func (ChildStarted) info() *KindInfo { return childStarted }
 
-var childStarted = row[ChildStarted]("children", "A sub-run began; its own log is under its own id.", traits{
+var childStarted = row[ChildStarted](KindChildStarted, "children", "A sub-run began; its own log is under its own id.", traits{
 	begins: true,
 	legal: with(func(b ChildStarted, f *Fold) *Refusal {
 		bad := !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0
@@ -39,10 +38,9 @@ type ChildEnded struct {
 	WaitedMS int64 `json:"waited_ms,omitempty"`
 }
 
-func (ChildEnded) Kind() Kind      { return KindChildEnded }
 func (ChildEnded) info() *KindInfo { return childEnded }
 
-var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", traits{
+var childEnded = row[ChildEnded](KindChildEnded, "children", "A sub-run has its terminal.", traits{
 	legal: with(func(b ChildEnded, f *Fold) *Refusal {
 		child, known := f.Child(b.Child)
 		bad := !known || child.Status.IsEnded() || !b.Status.IsEnded()
@@ -63,10 +61,9 @@ type StepStarted struct {
 	Task string `json:"task,omitempty"`
 }
 
-func (StepStarted) Kind() Kind      { return KindStepStarted }
 func (StepStarted) info() *KindInfo { return stepStarted }
 
-var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
+var stepStarted = row[StepStarted](KindStepStarted, "plan", "A step of a plan began.", traits{
 	begins: true, taskSays: true,
 	legal: with(func(b StepStarted, f *Fold) *Refusal {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
@@ -95,10 +92,9 @@ type StepEnded struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-func (StepEnded) Kind() Kind      { return KindStepEnded }
 func (StepEnded) info() *KindInfo { return stepEnded }
 
-var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follows and why.", traits{
+var stepEnded = row[StepEnded](KindStepEnded, "plan", "A step of a plan ended; says what follows and why.", traits{
 	taskSays: true,
 	legal: with(func(b StepEnded, f *Fold) *Refusal {
 		i := f.step(b.Step)
@@ -129,10 +125,9 @@ type FaultInjected struct {
 	Point string `json:"point,omitempty"`
 }
 
-func (FaultInjected) Kind() Kind      { return KindFaultInjected }
 func (FaultInjected) info() *KindInfo { return faultInjected }
 
-var faultInjected = row[FaultInjected]("faults", "A test injected a fault here.", traits{})
+var faultInjected = row[FaultInjected](KindFaultInjected, "faults", "A test injected a fault here.", traits{})
 
 // Unknown carries an event of a kind that this version does not know, unchanged.
 type Unknown struct {
@@ -140,11 +135,10 @@ type Unknown struct {
 	Payload json.RawMessage
 }
 
-func (b Unknown) Kind() Kind    { return b.Type }
 func (Unknown) info() *KindInfo { return unknown }
 
 // unknown is the row of unknown kinds: milestones that change nothing.
-var unknown = row[Unknown]("", "", traits{
+var unknown = row[Unknown]("", "", "", traits{
 	early: true,
 	clone: of(func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b }),
 })
@@ -160,10 +154,9 @@ type StepKept struct {
 	Begun bool `json:"begun,omitempty"`
 }
 
-func (StepKept) Kind() Kind      { return KindStepKept }
 func (StepKept) info() *KindInfo { return stepKept }
 
-var stepKept = row[StepKept]("steps", "A task's step has ended, and will not be made again.", traits{
+var stepKept = row[StepKept](KindStepKept, "steps", "A task's step has ended, and will not be made again.", traits{
 	clone: of(func(b StepKept) Body { b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error); return b }),
 	legal: with(StepKept.legal),
 	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),

@@ -10,10 +10,9 @@ type Progress struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-func (Progress) Kind() Kind      { return KindProgress }
 func (Progress) info() *KindInfo { return progress }
 
-var progress = row[Progress]("progress", "How far a task is; the latest counts.", traits{
+var progress = row[Progress](KindProgress, "progress", "How far a task is; the latest counts.", traits{
 	level: Delta, taskSays: true,
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
 	legal: with(func(b Progress, f *Fold) *Refusal { return f.legalSpeaker(b.Task) }),
@@ -51,10 +50,9 @@ const (
 	LogError LogLevel = "error"
 )
 
-func (Log) Kind() Kind      { return KindLog }
 func (Log) info() *KindInfo { return logged }
 
-var logged = row[Log]("progress", "Log lines for a closer look, numbered per run.", traits{
+var logged = row[Log](KindLog, "progress", "Log lines for a closer look, numbered per run.", traits{
 	level: Delta, taskSays: true,
 	own: with(func(b Log, task string) Body {
 		b.Lines = slices.Clone(b.Lines)
@@ -118,10 +116,9 @@ type Merged struct {
 	Parts []Body `json:"-"`
 }
 
-func (Merged) Kind() Kind      { return KindMerged }
 func (Merged) info() *KindInfo { return merged }
 
-var merged = row[Merged]("progress", "Several deltas of several streams as one event.", traits{
+var merged = row[Merged](KindMerged, "progress", "Several deltas of several streams as one event.", traits{
 	level: Delta,
 	own:   with(func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) }),
 	clone: of(func(b Merged) Body { return b.each(Clone) }),

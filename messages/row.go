@@ -33,7 +33,7 @@ type traits struct {
 }
 
 // row returns the row of the kind whose bodies are of type B.
-func row[B Body](group, says string, t traits) *KindInfo {
+func row[B Body](kind Kind, group, says string, t traits) *KindInfo {
 	var zero B
 	t.decode = func(payload []byte) (Body, error) {
 		var b B
@@ -44,7 +44,7 @@ func row[B Body](group, says string, t traits) *KindInfo {
 		return b, err
 	}
 	t.is = func(b Body) bool { _, ok := b.(B); return ok }
-	info := &KindInfo{Kind: zero.Kind(), Level: t.level, Group: group, Says: says, Zero: zero, traits: t}
+	info := &KindInfo{Kind: kind, Level: t.level, Group: group, Says: says, Zero: zero, traits: t}
 	if task, ok := reflect.TypeFor[B]().FieldByName("Task"); ok {
 		info.own = func(b Body, name string) Body {
 			owned := b.(B)

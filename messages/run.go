@@ -46,10 +46,9 @@ func (l Limits) Or(others Limits) Limits {
 		Bytes: cmp.Or(l.Bytes, others.Bytes)}
 }
 
-func (RunQueued) Kind() Kind      { return KindRunQueued }
 func (RunQueued) info() *KindInfo { return runQueued }
 
-var runQueued = row[RunQueued]("run", "The run exists: its job, input without secrets, owner and limits.", traits{
+var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, input without secrets, owner and limits.", traits{
 	clone: of(func(b RunQueued) Body {
 		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
 		return b
@@ -73,10 +72,9 @@ type RunStarted struct {
 	Epoch uint64 `json:"epoch,omitempty"`
 }
 
-func (RunStarted) Kind() Kind      { return KindRunStarted }
 func (RunStarted) info() *KindInfo { return runStarted }
 
-var runStarted = row[RunStarted]("run", "The run's actor has begun.", traits{
+var runStarted = row[RunStarted](KindRunStarted, "run", "The run's actor has begun.", traits{
 	early: true, begins: true,
 	legal: with(func(_ RunStarted, f *Fold) *Refusal {
 		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
@@ -96,10 +94,9 @@ type RunRecovered struct {
 	Rewind  *Rewind `json:"rewind"`
 }
 
-func (RunRecovered) Kind() Kind      { return KindRunRecovered }
 func (RunRecovered) info() *KindInfo { return runRecovered }
 
-var runRecovered = row[RunRecovered]("run", "The run goes on after its process died; carries a rewind.", traits{
+var runRecovered = row[RunRecovered](KindRunRecovered, "run", "The run goes on after its process died; carries a rewind.", traits{
 	early: true, takesBack: true,
 	clone:  of(func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b }),
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
@@ -134,10 +131,9 @@ type RunCanceling struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (RunCanceling) Kind() Kind      { return KindRunCanceling }
 func (RunCanceling) info() *KindInfo { return runCanceling }
 
-var runCanceling = row[RunCanceling]("run", "Cancel is accepted; the run will end as run.canceled.", traits{
+var runCanceling = row[RunCanceling](KindRunCanceling, "run", "Cancel is accepted; the run will end as run.canceled.", traits{
 	early: true, begins: true,
 	apply: to(func(_ RunCanceling, f *Fold) { f.s.Canceling = true }),
 	list:  to(func(_ RunCanceling, s *Summary) { s.Canceling = true }),

@@ -56,16 +56,16 @@ func TestLastWord(t *testing.T) {
 		word := c.state.Terminal(c.word)
 		end := fold(t, c.state, next(c.state.Seq, word))
 		switch {
-		case word.Kind() != c.kind || end.End.By != c.by || rewinds(word) != c.carryAlong:
-			t.Errorf("%s became %s by %s, rewind %t", c.word.Kind(), word.Kind(), end.End.By, rewinds(word))
+		case messages.KindOf(word) != c.kind || end.End.By != c.by || rewinds(word) != c.carryAlong:
+			t.Errorf("%s became %s by %s, rewind %t", messages.KindOf(c.word), messages.KindOf(word), end.End.By, rewinds(word))
 		case len(end.Artifacts) != 1 || end.Artifacts[0].Name != "llms.txt" || end.Artifacts[0].Partial != c.partial:
-			t.Errorf("%s lists %v", word.Kind(), end.Artifacts)
+			t.Errorf("%s lists %v", messages.KindOf(word), end.Artifacts)
 		case c.state.Artifacts[0].Partial:
-			t.Errorf("%s changed the artifacts of the state before it", word.Kind())
+			t.Errorf("%s changed the artifacts of the state before it", messages.KindOf(word))
 		}
 	}
-	if word := going.Terminal(canceled); word.Kind() != messages.KindRunCanceled {
-		t.Errorf("a cancel nobody accepted became %s", word.Kind())
+	if word := going.Terminal(canceled); messages.KindOf(word) != messages.KindRunCanceled {
+		t.Errorf("a cancel nobody accepted became %s", messages.KindOf(word))
 	}
 }
 

@@ -95,13 +95,7 @@ type Summary struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
-// Apply returns the Summary after an event that [State.Apply] has accepted.
-func (s Summary) Apply(e Event) Summary {
-	s.Add(e)
-	return s
-}
-
-// Add is Apply in place.
+// Add adds an event that [State.Apply] has accepted.
 func (s *Summary) Add(e Event) {
 	s.RunID, s.Seq, s.UpdatedAt = e.RunID, e.Seq, e.Time
 	if list := rowOf(e.Body).list; list != nil {

@@ -18,7 +18,8 @@ func TestSummariesAgreeWithStates(t *testing.T) {
 		var summary messages.Summary
 		var state messages.State
 		for _, e := range mergeSome(t, legal(t).log) {
-			state, summary = fold(t, state, e), summary.Apply(e)
+			state = fold(t, state, e)
+			summary.Add(e)
 			same(t, "summary", summary, summaryOf(state))
 		}
 	})
@@ -52,7 +53,8 @@ func TestInputOfSummaries(t *testing.T) {
 		`"` + long + `"`: strings.Repeat("ä", 78) + "…",
 		`"` + strings.Repeat(`\n`, 2000) + `late"`: "",
 	} {
-		s := messages.Summary{}.Apply(messages.Event{Seq: 1, Body: messages.RunQueued{Job: "j", Input: json.RawMessage(input)}})
+		var s messages.Summary
+		s.Add(messages.Event{Seq: 1, Body: messages.RunQueued{Job: "j", Input: json.RawMessage(input)}})
 		if s.Input != want {
 			t.Errorf("%.40s: %q, want %q", input, s.Input, want)
 		}

@@ -8,10 +8,9 @@ type TaskStarted struct {
 	Attempt int    `json:"attempt"`
 }
 
-func (TaskStarted) Kind() Kind      { return KindTaskStarted }
 func (TaskStarted) info() *KindInfo { return taskStarted }
 
-var taskStarted = row[TaskStarted]("task", "A task began its first attempt.", traits{
+var taskStarted = row[TaskStarted](KindTaskStarted, "task", "A task began its first attempt.", traits{
 	begins: true,
 	legal:  with(func(b TaskStarted, f *Fold) *Refusal { return f.legalTask(b.Task, "", b.Attempt-1) }),
 	apply:  to(func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) }),
@@ -23,10 +22,9 @@ type TaskCompleted struct {
 	Attempt int    `json:"attempt"`
 }
 
-func (TaskCompleted) Kind() Kind      { return KindTaskCompleted }
 func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
-var taskCompleted = row[TaskCompleted]("task", "A task returned without an error.", traits{
+var taskCompleted = row[TaskCompleted](KindTaskCompleted, "task", "A task returned without an error.", traits{
 	legal: with(func(b TaskCompleted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
 	apply: to(func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) }),
 })
@@ -42,10 +40,9 @@ type TaskFailed struct {
 	DelayMS int64 `json:"delay_ms,omitempty"`
 }
 
-func (TaskFailed) Kind() Kind      { return KindTaskFailed }
 func (TaskFailed) info() *KindInfo { return taskFailed }
 
-var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether another follows, and when.", traits{
+var taskFailed = row[TaskFailed](KindTaskFailed, "task", "An attempt failed; says whether another follows, and when.", traits{
 	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
 	legal: with(func(b TaskFailed, f *Fold) *Refusal {
 		if b.Error == nil || !b.Cause.isCause() {
@@ -69,10 +66,9 @@ type TaskRestarted struct {
 	Attempt int    `json:"attempt"`
 }
 
-func (TaskRestarted) Kind() Kind      { return KindTaskRestarted }
 func (TaskRestarted) info() *KindInfo { return taskRestarted }
 
-var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task's streams start again from nothing.", traits{
+var taskRestarted = row[TaskRestarted](KindTaskRestarted, "task", "Another attempt begins; the task's streams start again from nothing.", traits{
 	begins: true, takesBack: true,
 	legal: with(func(b TaskRestarted, f *Fold) *Refusal { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
 	apply: to(func(b TaskRestarted, f *Fold) {

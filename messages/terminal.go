@@ -59,10 +59,9 @@ type ending struct {
 	rewind    *Rewind
 }
 
-func (RunCompleted) Kind() Kind      { return KindRunCompleted }
 func (RunCompleted) info() *KindInfo { return runCompleted }
 
-var runCompleted = terminal[RunCompleted]("Terminal: the job's work is done and its artifacts are on disk.", traits{
+var runCompleted = terminal[RunCompleted](KindRunCompleted, "Terminal: the job's work is done and its artifacts are on disk.", traits{
 	begins: true,
 	clone: of(func(b RunCompleted) Body {
 		b.Result, b.Artifacts = slices.Clone(b.Result), slices.Clone(b.Artifacts)
@@ -83,10 +82,9 @@ var runCompleted = terminal[RunCompleted]("Terminal: the job's work is done and 
 	}),
 })
 
-func (RunFailed) Kind() Kind      { return KindRunFailed }
 func (RunFailed) info() *KindInfo { return runFailed }
 
-var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", traits{
+var runFailed = terminal[RunFailed](KindRunFailed, "Terminal: the run ended with a cause.", traits{
 	early: true, begins: true,
 	clone: of(func(b RunFailed) Body {
 		b.Error, b.Artifacts, b.Rewind = cloned(b.Error), slices.Clone(b.Artifacts), b.Rewind.clone()
@@ -102,10 +100,9 @@ var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", tra
 	}),
 })
 
-func (RunCanceled) Kind() Kind      { return KindRunCanceled }
 func (RunCanceled) info() *KindInfo { return runCanceled }
 
-var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was asked to.", traits{
+var runCanceled = terminal[RunCanceled](KindRunCanceled, "Terminal: the run ended because it was asked to.", traits{
 	early: true,
 	clone: of(func(b RunCanceled) Body {
 		b.Artifacts, b.Rewind = slices.Clone(b.Artifacts), b.Rewind.clone()
@@ -129,13 +126,13 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 })
 
 // terminal returns the row of a terminal: all of them end the run alike.
-func terminal[B Body](says string, t traits) *KindInfo {
+func terminal[B Body](kind Kind, says string, t traits) *KindInfo {
 	last, own := t.ending, t.legal
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
 	t.legal = func(b Body, f *Fold) *Refusal { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
 	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
 	t.list = func(b Body, s *Summary) { s.Status, s.Cause, s.OpenRequests = last(b).status, last(b).end.Cause, nil }
-	return row[B]("run", says, t)
+	return row[B](kind, "run", says, t)
 }
 
 func (f *Fold) legalEnd(w ending) *Refusal {

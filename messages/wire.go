@@ -251,7 +251,7 @@ func (m Merged) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Parts[i] = wirePart{p.Kind(), payload}
+		w.Parts[i] = wirePart{KindOf(p), payload}
 	}
 	return json.Marshal(w)
 }
@@ -280,7 +280,7 @@ func (m *Merged) UnmarshalJSON(data []byte) error {
 // field: a text that is not UTF-8, raw JSON that is none, or a number that JSON does not have.
 func Check(b Body) error {
 	if field, why := unwritable(reflect.ValueOf(b)); why != "" {
-		return InvalidInput("the %s of a %s is %s", field, b.Kind(), why)
+		return InvalidInput("the %s of a %s is %s", field, KindOf(b), why)
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 func TestEveryKindHasASample(t *testing.T) {
 	for i, k := range messages.Kinds() {
 		b := samples()[i]
-		if b.Kind() != k.Kind || reflect.TypeOf(b) != reflect.TypeOf(k.Zero) {
-			t.Errorf("row %d of the table is %s (%T), its sample %s (%T)", i, k.Kind, k.Zero, b.Kind(), b)
+		if messages.KindOf(b) != k.Kind || reflect.TypeOf(b) != reflect.TypeOf(k.Zero) {
+			t.Errorf("row %d of the table is %s (%T), its sample %s (%T)", i, k.Kind, k.Zero, messages.KindOf(b), b)
 		}
 		if k.Kind.Level() != k.Level || !k.Kind.Known() {
 			t.Errorf("%s is a %s in the table, else a %s, known %t", k.Kind, k.Level, k.Kind.Level(), k.Kind.Known())

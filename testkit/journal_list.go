@@ -66,7 +66,7 @@ func (s *journalSuite) listStates() {
 	var want messages.Summary
 	for i, e := range events {
 		s.mustAppend(events[i : i+1])
-		want = want.Apply(e)
+		want.Add(e)
 		got := s.listed(messages.Query{Principal: "ann"})
 		x, _ := json.Marshal(got)
 		y, _ := json.Marshal([]messages.Summary{want})

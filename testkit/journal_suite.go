@@ -260,7 +260,7 @@ func numbered(run messages.RunID, from uint64, bodies ...messages.Body) []messag
 	for i, b := range bodies {
 		seq := from + uint64(i)
 		events = append(events, messages.Event{RunID: run, Seq: seq, From: seq, Body: b,
-			Time: suiteEpoch.Add(time.Duration(seq) * time.Millisecond), Message: string(b.Kind())})
+			Time: suiteEpoch.Add(time.Duration(seq) * time.Millisecond), Message: string(messages.KindOf(b))})
 	}
 	return events
 }

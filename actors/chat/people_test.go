@@ -437,7 +437,7 @@ func TestKilledAfterStarted(t *testing.T) {
 		m.requests = append(m.requests, model.Request{})[:max(1, len(m.requests))] // none was made, perhaps
 		got.WriteString(newID.ReplaceAllString(transcript(t, log, m.requests), "r_X") + "\n")
 		cause := map[bool]messages.Code{false: messages.CauseNodeLost, true: ""}[idempotent]
-		if end := log[len(log)-1].Body; cause == "" != (end.Kind() == messages.KindRunCompleted) {
+		if end := log[len(log)-1].Body; cause == "" != (messages.KindOf(end) == messages.KindRunCompleted) {
 			t.Errorf("idempotent %t: %+v", idempotent, end)
 		}
 	}

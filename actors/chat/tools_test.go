@@ -127,7 +127,7 @@ func TestAgents(t *testing.T) {
 	if want := []messages.Status{messages.Completed, messages.Failed, messages.Completed, messages.Canceled}; !slices.Equal(ends, want) {
 		t.Errorf("the sub-runs are %v", ends)
 	}
-	events = slices.DeleteFunc(events, func(e messages.Event) bool { return e.Body.Kind() == messages.KindChildEnded }) // in any order
+	events = slices.DeleteFunc(events, func(e messages.Event) bool { return e.Kind() == messages.KindChildEnded }) // in any order
 	compare(t, "sub-agent-fails", strings.ReplaceAll(transcript(t, events, m.requests), string(state.RunID), "RUN"))
 }
 

@@ -140,7 +140,7 @@ func look(_ context.Context, t *actors.TaskContext) error {
 		messages.ArtifactPartial{Artifact: part},
 		messages.ArtifactWritten{Artifact: artifact},
 	} {
-		if err := t.Emit(body, "did "+string(body.Kind())); err != nil {
+		if err := t.Emit(body, "did "+string(messages.KindOf(body))); err != nil {
 			return err
 		}
 	}

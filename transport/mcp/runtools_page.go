@@ -172,7 +172,7 @@ func (p *page) deltaPart(e messages.Event, short pageEvent) (whole bool, err err
 	if short.Payload, err = json.Marshal(body); err != nil {
 		return false, err
 	}
-	short.Type = body.Kind()
+	short.Type = messages.KindOf(body)
 	if some, err := p.putShort(short); !some || err != nil {
 		return false, err
 	}

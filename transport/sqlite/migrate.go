@@ -48,7 +48,7 @@ func (w *writer) sealLog(number int64) error {
 		}
 		chain = b.Seal(chain, events)
 		for _, e := range events {
-			s = s.Apply(e)
+			s.Add(e)
 		}
 		b.Lines = nil
 		all = append(all, b)
