@@ -49,9 +49,10 @@ func host(runs door.Runs) acp.Config {
 			return said, nil
 		},
 		Modes:    []acp.Mode{{ID: "ask", Name: "Ask"}, {ID: "read", Name: "Read"}},
-		Commands: []acp.Command{{Name: "model", About: "pick one", Hint: "name", Run: func(_ context.Context, _ *acp.Session, name string) (string, error) { return "now " + name, nil }}},
+		Commands: []acp.Command{{Name: "model", About: "pick one", Input: &acp.Hint{Text: "name"}, Run: func(_ context.Context, _ *acp.Session, name string) (string, error) { return "now " + name, nil }}},
 		Kinds:    map[string]string{"read_file": "read"},
-		Preview:  func(context.Context, *acp.Session, string, json.RawMessage) *acp.Edit { return nil },
+		Preview:  func(*acp.Session, string, json.RawMessage) *acp.Edit { return nil },
+		Changed:  func(messages.RunID, string) *acp.Edit { return nil },
 	}
 }
 
@@ -101,18 +102,16 @@ func pipes(t *testing.T, c acp.Config) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
-	served := make(chan error, 1)
+	served := make(chan bool)
 	go func() {
-		err := c.Serve(context.Background(), stdin, stdout)
+		c.Serve(context.Background(), stdin, stdout)
 		stdout.Close()
-		served <- err
+		close(served)
 	}()
 	t.Cleanup(func() {
 		in.Close()
 		go io.Copy(io.Discard, out)
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		<-served
 	})
 	return in, out
 }

@@ -1,10 +1,10 @@
 package acp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,7 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// Config is what an Agent is made of.
+// Config is what an agent is made of.
 type Config struct {
 	Door *door.Door
 	// Log is told what goes wrong in the connection.
@@ -40,8 +40,9 @@ type Config struct {
 	Commands []Command
 	// Kinds are those that the protocol has for tools, by their names.
 	Kinds map[string]string
-	// Preview returns what a call of a tool is about to make of a file, and nil if that is nothing.
-	Preview func(ctx context.Context, s *Session, tool string, arguments json.RawMessage) *Edit
+	// Preview returns what a call of a tool is about to make of a file, and Changed what one has made; nil is nothing.
+	Preview func(s *Session, tool string, arguments json.RawMessage) *Edit
+	Changed func(run messages.RunID, call string) *Edit
 }
 
 // Conversation is a session that an editor may load.
@@ -51,12 +52,24 @@ type Conversation struct {
 }
 
 // Mode is a way to allow calls of tools.
-type Mode struct{ ID, Name, About string }
+type Mode struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	About string `json:"description"`
+}
 
-// Command is a command of a prompt. Hint says what may follow its name.
+// Command is a command of a prompt.
 type Command struct {
-	Name, About, Hint string
-	Run               func(ctx context.Context, s *Session, argument string) (string, error)
+	Name  string `json:"name"`
+	About string `json:"description"`
+	// Input says what may follow the name.
+	Input *Hint                                                                  `json:"input,omitempty"`
+	Run   func(ctx context.Context, s *Session, argument string) (string, error) `json:"-"`
+}
+
+// Hint is for the user.
+type Hint struct {
+	Text string `json:"hint"`
 }
 
 // Edit is what a call makes of a file. Old is nil where there was none.
@@ -65,19 +78,16 @@ type Edit struct {
 	Old       *string
 }
 
-// Serve speaks with one editor until in ends or ctx is done. Then the runs of its prompts are canceled, and have ended
-// when Serve returns, or when ctx is done.
-func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+// Serve speaks with one editor until in ends or ctx is done. Then it cancels the runs of its prompts, and returns when
+// they have ended.
+func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e := &editor{Config: c, ctx: ctx, sessions: map[string]*Session{}}
-	e.out = &output{to: out, redact: c.Door.Redact}
-	input := &input{editor: e, from: in, connected: make(chan struct{})}
-	e.begun = input.begun
-	e.out.answered = input.answered
-	e.conn = acp.NewConnection(e.handle, e.out, input)
+	e.in = newInput(e, in)
+	e.conn = acp.NewConnection(e.handle, output{e, out}, e.in)
 	e.conn.SetLogger(c.Log)
-	close(input.connected)
+	close(e.in.connected)
 	select {
 	case <-e.conn.Done():
 	case <-ctx.Done():
@@ -89,7 +99,6 @@ func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	for _, s := range e.sessions {
 		c.Close(s)
 	}
-	return e.out.failed()
 }
 
 // editor is a connection to an editor.
@@ -97,134 +106,104 @@ type editor struct {
 	Config
 	ctx     context.Context // ends with the connection
 	conn    *acp.Connection
-	out     *output
-	begun   func() (id json.RawMessage)
-	prompts sync.WaitGroup
+	in      *input
+	prompts sync.WaitGroup // that have no answer
 
 	mu       sync.Mutex
-	can      acp.ClientCapabilities
+	can      capabilities
 	sessions map[string]*Session
 }
 
+// object is JSON that nobody here reads again.
+type object = map[string]any
+
+// params are those of all requests.
+type params struct {
+	Capabilities capabilities `json:"clientCapabilities"`
+	Session      string       `json:"sessionId"`
+	Folder       string       `json:"cwd"`
+	Servers      []Server     `json:"mcpServers"`
+	Mode         string       `json:"modeId"`
+	Prompt       []block      `json:"prompt"`
+}
+
+// capabilities are what the editor offers.
+type capabilities struct {
+	FS struct {
+		Reads  bool `json:"readTextFile"`
+		Writes bool `json:"writeTextFile"`
+	} `json:"fs"`
+	Elicitation struct {
+		Form *struct{} `json:"form"`
+	} `json:"elicitation"`
+}
+
 // handle answers a request or takes a notification.
-func (e *editor) handle(ctx context.Context, method string, params json.RawMessage) (result any, failed *acp.RequestError) {
+func (e *editor) handle(ctx context.Context, method string, text json.RawMessage) (result any, failed *acp.RequestError) {
 	defer func() {
 		if crash := recover(); crash != nil {
 			e.Log.Error("a message of the editor crashes", "method", method, "crash", crash, "stack", string(debug.Stack()))
 			result, failed = nil, &acp.RequestError{Code: door.InternalError, Message: fmt.Sprintf("%s crashed: %v", method, crash)}
 		}
 	}()
-	switch method {
-	case acp.AgentMethodInitialize:
-		return call(ctx, params, e.initialize)
-	case acp.AgentMethodSessionNew:
-		return call(ctx, params, e.create)
-	case acp.AgentMethodSessionLoad:
-		return call(ctx, params, e.load)
-	case acp.AgentMethodSessionResume:
-		return call(ctx, params, e.resume)
-	case acp.AgentMethodSessionClose:
-		return call(ctx, params, e.close)
-	case acp.AgentMethodSessionList:
-		return call(ctx, params, e.list)
-	case acp.AgentMethodSessionSetMode:
-		return call(ctx, params, e.setMode)
-	case acp.AgentMethodSessionPrompt:
-		return call(ctx, params, e.prompt)
-	case acp.AgentMethodSessionCancel:
-		return nil, nil // the input has heeded it
+	answer := map[string]func(context.Context, params) (any, error){
+		acp.AgentMethodInitialize: e.initialize, acp.AgentMethodSessionNew: e.create,
+		acp.AgentMethodSessionLoad:   func(ctx context.Context, p params) (any, error) { return e.reopen(ctx, p, true) },
+		acp.AgentMethodSessionResume: func(ctx context.Context, p params) (any, error) { return e.reopen(ctx, p, false) },
+		acp.AgentMethodSessionClose:  e.end, acp.AgentMethodSessionList: e.list,
+		acp.AgentMethodSessionSetMode: e.setMode, acp.AgentMethodSessionPrompt: e.prompt,
+		acp.AgentMethodSessionCancel: func(context.Context, params) (any, error) { return nil, nil }, // the input has heeded it
+	}[method]
+	if answer == nil {
+		return nil, acp.NewMethodNotFound(method)
 	}
-	return nil, acp.NewMethodNotFound(method)
-}
-
-// call reads the params of a request and answers it.
-func call[P, R any](ctx context.Context, params json.RawMessage, f func(context.Context, P) (R, error)) (any, *acp.RequestError) {
-	var p P
-	err := json.Unmarshal([]byte(cmp.Or(string(params), "{}")), &p)
-	if valid, ok := any(&p).(interface{ Validate() error }); ok && err == nil {
-		err = valid.Validate()
-	}
+	var p params
+	err := json.Unmarshal([]byte(cmp.Or(string(text), "{}")), &p)
 	if err != nil {
 		return nil, &acp.RequestError{Code: door.InvalidParams, Message: err.Error()}
 	}
-	result, err := f(ctx, p)
-	if err != nil {
-		return nil, failure(err, "")
+	if result, err = answer(ctx, p); err == nil {
+		return result, nil
 	}
-	return result, nil
+	if failed, ok := errors.AsType[*acp.RequestError](err); ok {
+		return nil, failed
+	}
+	return nil, refusal(door.ReasonOf(err), "")
 }
 
-// failure is an error in the protocol's form.
-func failure(err error, run messages.RunID) *acp.RequestError {
-	if request, ok := err.(*acp.RequestError); ok {
-		return request
-	}
-	return refusal(door.ReasonOf(err), run)
-}
-
-// notFound is the protocol's code for what there is not.
-const notFound = -32002
-
+// refusal is an error in the protocol's form.
 func refusal(why *door.Reason, run messages.RunID) *acp.RequestError {
-	code := door.InternalError
-	switch messages.Code(why.Code) {
-	case messages.CodeNotFound:
-		code = notFound
-	case messages.CauseInvalidInput:
-		code = door.InvalidParams
+	refused := &acp.RequestError{Code: door.InternalError, Message: why.Message, Data: object{"code": why.Code}}
+	switch code := messages.Code(why.Code); {
+	case run != "":
+		refused.Data = object{"code": why.Code, "run_id": run}
+	case code == messages.CodeNotFound:
+		refused.Code = -32002
+	case code == messages.CauseInvalidInput:
+		refused.Code = door.InvalidParams
 	}
-	data := map[string]any{"code": why.Code}
-	if run != "" {
-		code, data["run_id"] = door.InternalError, run
-	}
-	return &acp.RequestError{Code: code, Message: why.Message, Data: data}
+	return refused
 }
 
-func (e *editor) initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
+func (e *editor) initialize(_ context.Context, p params) (any, error) {
 	e.mu.Lock()
-	e.can = p.ClientCapabilities
-	e.mu.Unlock()
-	can := acp.AgentCapabilities{LoadSession: true, McpCapabilities: acp.McpCapabilities{Http: true},
-		SessionCapabilities: acp.SessionCapabilities{List: &acp.SessionListCapabilities{},
-			Resume: &acp.SessionResumeCapabilities{}, Close: &acp.SessionCloseCapabilities{}}}
-	return acp.InitializeResponse{ProtocolVersion: acp.ProtocolVersionNumber, AgentCapabilities: can, AuthMethods: []acp.AuthMethod{},
-		AgentInfo: &acp.Implementation{Name: "lastword", Title: new("lastword"), Version: e.Door.Version}}, nil
+	defer e.mu.Unlock()
+	e.can = p.Capabilities
+	can := object{"loadSession": true, "mcpCapabilities": object{"http": true, "sse": false},
+		"promptCapabilities":  object{"image": false, "audio": false, "embeddedContext": false},
+		"sessionCapabilities": object{"list": object{}, "resume": object{}, "close": object{}}}
+	return object{"protocolVersion": acp.ProtocolVersionNumber, "agentCapabilities": can, "authMethods": []any{},
+		"agentInfo": object{"name": "lastword", "title": "lastword", "version": e.Door.Version}}, nil
 }
 
 // capabilities are those of the editor.
-func (e *editor) capabilities() acp.ClientCapabilities {
+func (e *editor) capabilities() capabilities {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.can
 }
 
 // update tells the editor what happens in a session.
-func (e *editor) update(session string, u acp.SessionUpdate) error {
-	return e.conn.SendNotification(context.Background(), acp.ClientMethodSessionUpdate,
-		acp.SessionNotification{SessionId: acp.SessionId(session), Update: u})
+func (e *editor) update(session string, u object) error {
+	return e.conn.SendNotification(context.Background(), acp.ClientMethodSessionUpdate, object{"sessionId": session, "update": u})
 }
-
-// session returns one that is open. Errors: not_found.
-func (e *editor) session(id acp.SessionId) (*Session, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if s := e.sessions[string(id)]; s != nil {
-		return s, nil
-	}
-	return nil, messages.Errorf(messages.CodeNotFound, "there is no open session %.100q; load it, or make a new one", id)
-}
-
-// message is what the input and the output look at.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params struct {
-		Session string          `json:"sessionId"`
-		Request json.RawMessage `json:"requestId"`
-	} `json:"params"`
-	Result struct {
-		Session string `json:"sessionId"`
-	} `json:"result"`
-}
-
-func same(a, b json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }

@@ -62,25 +62,21 @@ type question struct {
 
 // ask gives the run the user's answer. One that cannot be put to the user is declined.
 func (q *question) ask(ctx context.Context) {
-	var value json.RawMessage
-	var err error
-	form := q.w.editor.capabilities().Elicitation
-	switch choices := choicesOf(q.asked.Schema); {
-	case len(choices) > 0:
+	value, err := json.RawMessage("null"), error(nil)
+	if choices := choicesOf(q.asked.Schema); len(choices) > 0 {
 		value, err = q.choose(ctx, choices)
-	case form != nil && form.Form != nil && q.asked.InputKind != messages.InputSecret:
+	} else if q.w.editor.capabilities().Elicitation.Form != nil && q.asked.InputKind != messages.InputSecret {
 		value, err = q.fill(ctx)
-	default:
-		value = json.RawMessage("null")
-	}
-	if ctx.Err() != nil {
-		return // it has its answer, or the prompt is canceled
 	}
 	if err != nil {
-		q.w.editor.Log.Warn("the editor answers no question", "error", err)
 		value = json.RawMessage("null")
 	}
-	if value == nil { // the editor says that the prompt is canceled
+	switch {
+	case ctx.Err() != nil: // it has its answer, or the prompt is canceled
+		return
+	case err != nil:
+		q.w.editor.Log.Warn("the editor answers no question", "error", err)
+	case value == nil: // the editor says that the prompt is canceled
 		q.w.turn.cancel()
 		return
 	}
@@ -91,93 +87,82 @@ func (q *question) ask(ctx context.Context) {
 	}
 }
 
-// choice is an answer to choose.
-type choice struct {
-	name  string
-	value any
-	kind  acp.PermissionOptionKind
-}
-
-// choicesOf are the answers that a schema lists; chat's questions end with the one that allows nothing.
-func choicesOf(schema json.RawMessage) (all []choice) {
+// choicesOf are the answers that a schema lists.
+func choicesOf(schema json.RawMessage) (all []any) {
 	var s struct {
 		Type any
-		Enum []string
+		Enum []any
 	}
-	if json.Unmarshal(schema, &s) != nil {
-		return nil
+	if json.Unmarshal(schema, &s) == nil && s.Type == "boolean" {
+		return []any{true, false}
 	}
-	if s.Type == "boolean" {
-		return []choice{{"yes", true, acp.PermissionOptionKindAllowOnce}, {"no", false, acp.PermissionOptionKindRejectOnce}}
+	return s.Enum
+}
+
+// option is a choice as editors show it: they show what allows and what rejects in different ways.
+func option(choice any) object {
+	name, kind := door.Plain(door.JSON(choice)), "allow_once"
+	name = cmp.Or(map[any]string{true: "yes", false: "no"}[choice], name)
+	if name == "no" {
+		kind = "reject_once"
+	} else if strings.HasPrefix(name, "yes, ") && name != "yes, once" {
+		kind = "allow_always"
 	}
-	for _, one := range s.Enum {
-		kind := acp.PermissionOptionKindAllowOnce
-		switch {
-		case one == "no":
-			kind = acp.PermissionOptionKindRejectOnce
-		case strings.HasPrefix(one, "yes, ") && one != "yes, once":
-			kind = acp.PermissionOptionKindAllowAlways
-		}
-		all = append(all, choice{one, one, kind})
-	}
-	return all
+	return object{"optionId": name, "name": name, "kind": kind}
 }
 
 // choose has the user choose. It returns nil if the editor says that the prompt is canceled.
-func (q *question) choose(ctx context.Context, choices []choice) (json.RawMessage, error) {
-	p := acp.RequestPermissionRequest{SessionId: acp.SessionId(q.w.session.ID), ToolCall: q.shown(ctx)}
+func (q *question) choose(ctx context.Context, choices []any) (json.RawMessage, error) {
+	options := []object{}
 	for _, c := range choices {
-		p.Options = append(p.Options, acp.PermissionOption{OptionId: acp.PermissionOptionId(c.name), Name: c.name, Kind: c.kind})
+		options = append(options, option(c))
 	}
-	r, err := acp.SendRequest[acp.RequestPermissionResponse](q.w.editor.conn, ctx, acp.ClientMethodSessionRequestPermission, p)
-	if err != nil || r.Outcome.Selected == nil {
+	r, err := acp.SendRequest[struct {
+		Outcome struct{ Outcome, OptionID string }
+	}](q.w.editor.conn, ctx, acp.ClientMethodSessionRequestPermission,
+		object{"sessionId": q.w.session.ID, "toolCall": q.shown(), "options": options})
+	if err != nil || r.Outcome.Outcome != "selected" {
 		return nil, err
 	}
-	i := slices.IndexFunc(choices, func(c choice) bool { return c.name == string(r.Outcome.Selected.OptionId) })
+	i := slices.IndexFunc(options, func(o object) bool { return o["optionId"] == r.Outcome.OptionID })
 	if i < 0 {
-		return nil, messages.InvalidInput("the editor chose %.100q, which nobody offered", r.Outcome.Selected.OptionId)
+		return nil, messages.InvalidInput("the editor chose %.100q, which nobody offered", r.Outcome.OptionID)
 	}
-	return door.JSON(choices[i].value), nil
+	return door.JSON(choices[i]), nil
 }
 
 // shown is the call that the question is about, with what it is about to make of a file.
-func (q *question) shown(ctx context.Context) acp.ToolCallUpdate {
-	call := acp.SessionUpdateToolCall{ToolCallId: acp.ToolCallId(q.id), Title: q.asked.Prompt, Kind: acp.ToolKindOther}
-	if q.call != nil {
-		call = q.w.editor.describe(q.w.session, q.id, q.call.Tool, json.RawMessage(q.call.Arguments))
-		if e := q.w.editor.Preview(ctx, q.w.session, q.call.Tool, json.RawMessage(q.call.Arguments)); e != nil {
-			call.Content = contentOf(e)
-		}
+func (q *question) shown() object {
+	if q.call == nil {
+		return object{"toolCallId": q.id, "title": q.asked.Prompt, "kind": "other", "status": "pending"}
 	}
-	return acp.ToolCallUpdate{ToolCallId: call.ToolCallId, Title: &call.Title, Kind: &call.Kind, Content: call.Content,
-		Locations: call.Locations, RawInput: call.RawInput, Status: new(acp.ToolCallStatusPending)}
+	arguments := json.RawMessage(q.call.Arguments)
+	call := q.w.editor.call(q.w.session, q.id, q.call.Tool, arguments, "pending")
+	if e := q.w.editor.Preview(q.w.session, q.call.Tool, arguments); e != nil {
+		call["content"] = e.shown()
+	}
+	return call
 }
 
 // fill has the user fill in a form, for an answer that no choice gives.
 func (q *question) fill(ctx context.Context) (json.RawMessage, error) {
-	var object struct {
-		Type       any
-		Properties map[string]json.RawMessage
-	}
-	schema, wrapped := q.asked.Schema, false
-	if json.Unmarshal(schema, &object) != nil || object.Type != "object" || len(object.Properties) == 0 {
-		schema, wrapped = door.JSON(map[string]any{"type": "object", "required": []string{"answer"},
-			"properties": map[string]any{"answer": json.RawMessage(cmp.Or(string(schema), `{"type":"string"}`))}}), true
+	form, whole := q.asked.Schema, struct{ Type any }{}
+	if json.Unmarshal(form, &whole) != nil || whole.Type != "object" {
+		form = door.JSON(object{"type": "object", "required": []string{"answer"},
+			"properties": object{"answer": json.RawMessage(cmp.Or(string(form), `{"type":"string"}`))}})
 	}
 	r, err := acp.SendRequest[struct {
 		Action  string
 		Content map[string]json.RawMessage
-	}](q.w.editor.conn, ctx, acp.ClientMethodElicitationCreate, map[string]any{"sessionId": q.w.session.ID, "mode": "form",
-		"message": q.asked.Prompt, "requestedSchema": schema})
+	}](q.w.editor.conn, ctx, acp.ClientMethodElicitationCreate,
+		object{"sessionId": q.w.session.ID, "mode": "form", "message": q.asked.Prompt, "requestedSchema": form})
 	switch {
-	case err != nil:
+	case err != nil || r.Action == "cancel":
 		return nil, err
-	case r.Action == "cancel":
-		return nil, nil
 	case r.Action != "accept":
 		return json.RawMessage("null"), nil
-	case wrapped:
-		return json.RawMessage(cmp.Or(string(r.Content["answer"]), "null")), nil
+	case whole.Type == "object":
+		return door.JSON(r.Content), nil
 	}
-	return door.JSON(r.Content), nil
+	return json.RawMessage(cmp.Or(string(r.Content["answer"]), "null")), nil
 }

@@ -4,38 +4,52 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 
 	"github.com/coder/acp-go-sdk"
+
+	"github.com/seed889630bf/lastword/transport/door"
 )
+
+// message is what the input and the output look at.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Session string `json:"sessionId"`
+	} `json:"params"`
+	Result struct {
+		Session string `json:"sessionId"`
+	} `json:"result"`
+}
 
 // input gives the connection one line at a time. After a prompt it waits until that has begun or has been answered, so
 // that what follows finds it; it cancels prompts itself, before any line after the cancel.
 type input struct {
 	editor    *editor
-	from      io.Reader
 	lines     *bufio.Reader
 	rest      []byte
 	connected chan struct{} // closed once there is a connection to answer with
 
-	mu      sync.Mutex
-	prompt  json.RawMessage // the ID of the prompt that the input waits for
-	started chan struct{}   // closed once that has begun; nil without one
+	mu     sync.Mutex
+	prompt json.RawMessage // the ID of the prompt that the input waits for
+	begun  chan struct{}   // closed once that has begun; nil without one
 }
 
+func newInput(e *editor, from io.Reader) *input {
+	return &input{editor: e, lines: bufio.NewReaderSize(from, 64<<10), connected: make(chan struct{})}
+}
+
+// Read reads of one line.
 func (i *input) Read(p []byte) (int, error) {
-	if i.lines == nil {
-		<-i.connected
-		i.lines = bufio.NewReaderSize(i.from, 64<<10)
-	}
+	<-i.connected
 	if len(i.rest) == 0 {
 		i.mu.Lock()
-		started := i.started
+		begun := i.begun
 		i.mu.Unlock()
-		if started != nil {
-			<-started
+		if begun != nil {
+			<-begun
 		}
 		line, err := i.lines.ReadBytes('\n')
 		if len(line) == 0 {
@@ -51,97 +65,48 @@ func (i *input) Read(p []byte) (int, error) {
 
 func (i *input) look(line []byte) {
 	var m message
-	if json.Unmarshal(line, &m) != nil {
-		return // the connection says so
-	}
+	_ = json.Unmarshal(line, &m) // the connection says what is wrong
 	switch m.Method {
 	case acp.AgentMethodSessionPrompt:
 		i.mu.Lock()
-		i.prompt, i.started = m.ID, make(chan struct{})
-		i.mu.Unlock()
+		defer i.mu.Unlock()
+		i.prompt, i.begun = m.ID, make(chan struct{})
 	case acp.AgentMethodSessionCancel:
-		if s, err := i.editor.session(acp.SessionId(m.Params.Session)); err == nil {
-			s.cancel(nil)
-		}
-	case "$/cancel_request":
-		i.editor.mu.Lock()
-		defer i.editor.mu.Unlock()
-		for _, s := range i.editor.sessions {
-			s.cancel(m.Params.Request)
+		if s, err := i.editor.session(m.Params.Session); err == nil {
+			s.cancel()
 		}
 	}
 }
 
-// begun goes on after the prompt that the input waits for, and returns its ID.
-func (i *input) begun() json.RawMessage {
+// goOn goes on after the prompt of the ID; nil is whichever the input waits for.
+func (i *input) goOn(id json.RawMessage) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.started != nil {
-		close(i.started)
-		i.started = nil
-	}
-	return i.prompt
-}
-
-// answered goes on after a prompt that was refused.
-func (i *input) answered(id json.RawMessage) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.started != nil && same(id, i.prompt) {
-		close(i.started)
-		i.started = nil
+	if i.begun != nil && (id == nil || bytes.Equal(id, i.prompt)) {
+		close(i.begun)
+		i.begun = nil
 	}
 }
 
-// output takes whole lines.
+// output takes whole lines, one after the other.
 type output struct {
-	to       io.Writer
-	redact   func([]byte) []byte
-	answered func(id json.RawMessage)
-
-	mu   sync.Mutex
-	next map[string][]byte // what follows the answer that names a new session
-	err  error
+	editor *editor
+	to     io.Writer
 }
 
-// after writes the notification once the editor has the answer with the session: before that, editors drop it.
-func (o *output) after(session string, notification any) {
-	line, _ := json.Marshal(notification) // it is of JSON
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.next == nil {
-		o.next = map[string][]byte{}
-	}
-	o.next[session] = append(line, '\n')
-}
-
-func (o *output) Write(line []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil {
-		return 0, o.err
-	}
-	n, more := len(line), []byte(nil)
+// Write writes the line. Behind the answer that names a new session come the session's commands: editors drop what
+// they are told of a session that they do not know.
+func (o output) Write(line []byte) (int, error) {
+	all := bytes.Clone(line)
 	if !bytes.Contains(line[:min(len(line), 200)], []byte(`"method":`)) { // an answer
 		var m message
-		if json.Unmarshal(line, &m) == nil {
-			more = o.next[m.Result.Session]
-			delete(o.next, m.Result.Session)
-			o.answered(m.ID)
+		_ = json.Unmarshal(line, &m) // our own
+		o.editor.in.goOn(m.ID)
+		if m.Result.Session != "" {
+			all = append(all, door.Notification(acp.ClientMethodSessionUpdate, object{"sessionId": m.Result.Session, "update": o.editor.commands()})...)
+			all = append(all, '\n')
 		}
 	}
-	if _, o.err = o.to.Write(o.redact(append(bytes.Clone(line), more...))); o.err != nil {
-		return 0, o.err
-	}
-	return n, nil
-}
-
-// failed is why the editor got no more, unless it has left.
-func (o *output) failed() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if errors.Is(o.err, io.ErrClosedPipe) {
-		return nil
-	}
-	return o.err
+	_, err := o.to.Write(o.editor.Door.Redact(all))
+	return len(line), err
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,62 +10,36 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/coder/acp-go-sdk"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// turn is a prompt that is not answered yet.
+// turn is a prompt that has no answer yet.
 type turn struct {
-	id       json.RawMessage // of the request
 	ctx      context.Context // ends with a cancel
 	cancel   context.CancelFunc
 	answered chan struct{} // closed once its answer is known
 }
 
-// cancel cancels the session's prompt, if it is that of the request; nil is any.
-func (s *Session) cancel(request json.RawMessage) {
+// cancel cancels the session's prompt.
+func (s *Session) cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn != nil && (request == nil || same(request, s.turn.id)) {
+	if s.turn != nil {
 		s.turn.cancel()
 	}
 }
 
-// prompt answers session/prompt when the run has ended.
-func (e *editor) prompt(_ context.Context, p acp.PromptRequest) (r acp.PromptResponse, err error) {
-	e.prompts.Add(1)
-	defer e.prompts.Done()
-	s, err := e.session(p.SessionId)
-	if err != nil {
-		return r, err
-	}
-	t := s.enter(e.ctx, e.begun)
-	defer s.leave(t)
-	text, err := s.text(p.Prompt)
-	if err != nil {
-		return r, err
-	}
-	if name, argument, _ := strings.Cut(text, " "); strings.HasPrefix(name, "/") {
-		for _, c := range e.Commands {
-			if c.Name == name[1:] {
-				return e.command(t.ctx, s, c, strings.TrimSpace(argument))
-			}
-		}
-	}
-	return e.run(s, t, text)
-}
-
-// enter begins a prompt. It cancels the one before it, and returns when that has its answer. begun lets the input go on.
-func (s *Session) enter(ctx context.Context, begun func() json.RawMessage) *turn {
+// enter begins a prompt. It cancels the one before it, and returns when that has its answer.
+func (s *Session) enter(ctx context.Context) *turn {
 	t := &turn{answered: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	s.mu.Lock()
 	before := s.turn
-	s.turn, t.id = t, begun()
+	s.turn = t
 	s.mu.Unlock()
+	s.editor.in.goOn(nil)
 	if before != nil {
 		before.cancel()
 		<-before.answered
@@ -83,27 +58,48 @@ func (s *Session) leave(t *turn) {
 	}
 }
 
-func (e *editor) command(ctx context.Context, s *Session, c Command, argument string) (r acp.PromptResponse, err error) {
-	text, err := c.Run(ctx, s, argument)
-	if err == nil {
-		err = e.chunk(s.ID, "agent_message_chunk", "", text)
+// stop is the answer of a prompt.
+func stop(reason string) object { return object{"stopReason": reason} }
+
+// prompt answers session/prompt when the run has ended.
+func (e *editor) prompt(ctx context.Context, p params) (any, error) {
+	e.prompts.Add(1)
+	defer e.prompts.Done()
+	s, err := e.session(p.Session)
+	if err != nil {
+		return nil, err
 	}
-	r.StopReason = acp.StopReasonEndTurn
-	return r, err
+	t := s.enter(ctx)
+	defer s.leave(t)
+	text, err := s.text(p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	if name, argument, _ := strings.Cut(text, " "); strings.HasPrefix(name, "/") {
+		for _, c := range e.Commands {
+			if c.Name == name[1:] {
+				said, err := c.Run(t.ctx, s, strings.TrimSpace(argument))
+				return stop("end_turn"), cmp.Or(err, e.say(s.ID, "agent_message_chunk", "", said))
+			}
+		}
+	}
+	return e.run(s, t, text)
 }
 
+// block is a part of a prompt.
+type block struct{ Type, Text, Name, URI string }
+
 // text is what a prompt says. A link to a file stays a link: the model reads the file.
-func (s *Session) text(blocks []acp.ContentBlock) (string, error) {
+func (s *Session) text(blocks []block) (string, error) {
 	var parts []string
 	for _, b := range blocks {
-		switch {
-		case b.Text != nil:
-			parts = append(parts, b.Text.Text)
-		case b.ResourceLink != nil:
-			parts = append(parts, "["+b.ResourceLink.Name+"]("+s.below(b.ResourceLink.Uri)+")")
+		switch b.Type {
+		case "text":
+			parts = append(parts, b.Text)
+		case "resource_link":
+			parts = append(parts, "["+b.Name+"]("+s.below(b.URI)+")")
 		default:
-			return "", messages.InvalidInput("a prompt takes text and links to files; an image, a sound or the content " +
-				"of a file is not taken: mention the file instead")
+			return "", messages.InvalidInput("a prompt takes text and links to files, and no %.50q: mention the file instead", b.Type)
 		}
 	}
 	return strings.Join(parts, "\n"), nil
@@ -111,33 +107,29 @@ func (s *Session) text(blocks []acp.ContentBlock) (string, error) {
 
 // below is the path of a file of the session as tools name it, and of others the URI as it is.
 func (s *Session) below(uri string) string {
-	at, err := url.Parse(uri)
-	if err != nil || at.Scheme != "file" {
-		return uri
+	if at, err := url.Parse(uri); err == nil && at.Scheme == "file" {
+		if path, err := filepath.Rel(s.Folder, filepath.FromSlash(at.Path)); err == nil && filepath.IsLocal(path) {
+			return filepath.ToSlash(path)
+		}
 	}
-	path, err := filepath.Rel(s.Folder, filepath.FromSlash(at.Path))
-	if err != nil || !filepath.IsLocal(path) {
-		return uri
-	}
-	return filepath.ToSlash(path)
+	return uri
 }
 
 // rate is how often a second an editor gets new words.
 const rate = 30
 
 // run is the prompt's run. Its end is the answer.
-func (e *editor) run(s *Session, t *turn, text string) (r acp.PromptResponse, err error) {
-	r.StopReason = acp.StopReasonCancelled
+func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 	if t.ctx.Err() != nil {
-		return r, nil
+		return stop("cancelled"), nil
 	}
 	q := e.Door.Message(text, s.ID)
 	q.Mode = messages.Attached
-	background := context.WithoutCancel(e.ctx)
 	id, err := e.Door.Start(e.ctx, q)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
+	background := context.WithoutCancel(e.ctx)
 	defer context.AfterFunc(t.ctx, func() {
 		_ = e.Door.Cancel(background, id, "") // it may have ended
 	})()
@@ -146,16 +138,16 @@ func (e *editor) run(s *Session, t *turn, text string) (r acp.PromptResponse, er
 	w.noMore()
 	switch {
 	case w.lost != nil:
-		_ = e.Door.Cancel(background, id, "the editor does not read")
-		return r, w.lost
+		t.cancel()
+		return nil, w.lost
 	case err != nil:
-		return r, failure(err, id)
+		return nil, refusal(door.ReasonOf(err), id)
 	case w.failed != nil:
-		return r, refusal(w.failed, id)
+		return nil, refusal(w.failed, id)
 	}
-	r.StopReason = w.reason
-	r.Meta = map[string]any{"run_id": id}
-	return r, nil
+	answer := stop(w.reason)
+	answer["_meta"] = object{"run_id": id}
+	return answer, nil
 }
 
 // writer tells an editor of a run.
@@ -166,7 +158,7 @@ type writer struct {
 	turn    *turn
 	calls   []messages.ToolCall // that the model has made
 	said    bool                // there was an answer
-	reason  acp.StopReason
+	reason  string
 	failed  *door.Reason // why the run did not complete
 	lost    error        // why the editor gets no more
 
@@ -176,7 +168,7 @@ type writer struct {
 
 var writing = transcript.Dialect[*writer]{
 	Policy: transcript.Mark,
-	Rewind: func(w *writer, op *transcript.Op) { w.say(op.Item, op.ID, transcript.Rule) },
+	Rewind: func(w *writer, op *transcript.Op) { w.say(op, transcript.Rule) },
 	Table: transcript.Table[*writer]{
 		transcript.Run:      {transcript.Update: (*writer).note, transcript.End: (*writer).end},
 		transcript.Text:     {transcript.Append: (*writer).append},
@@ -187,47 +179,35 @@ var writing = transcript.Dialect[*writer]{
 	},
 }
 
-// write tells the editor of an update, until it takes no more.
-func (w *writer) write(u acp.SessionUpdate) { w.took(w.editor.update(w.session.ID, u)) }
-
+// took stops writing to an editor that takes no more.
 func (w *writer) took(err error) {
-	if err != nil && w.lost == nil {
+	if err != nil {
 		w.lost, w.Over = err, true
 	}
 }
 
-// chunk is the update that there are most of. The library's type takes it apart and together again.
-type chunk struct {
-	Session string `json:"sessionId"`
-	Update  struct {
-		Kind    string `json:"sessionUpdate"`
-		Content struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"content"`
-		Message string `json:"messageId,omitempty"`
-	} `json:"update"`
-}
-
-func (e *editor) chunk(session, kind, id, text string) error {
-	c := &chunk{Session: session}
-	c.Update.Kind, c.Update.Message, c.Update.Content.Type, c.Update.Content.Text = kind, id, "text", text
-	return e.conn.SendNotification(context.Background(), acp.ClientMethodSessionUpdate, c)
+func (w *writer) write(kind string, u object) {
+	u["sessionUpdate"] = kind
+	w.took(w.editor.update(w.session.ID, u))
 }
 
 // id is the item's ID in its session, where other runs have items of the same names.
 func (w *writer) id(name string) string { return string(w.Run) + "." + name }
 
-// say shows what is for the user as a message, and all else as a thought.
-func (w *writer) say(item *transcript.Item, id, text string) {
-	kind := "agent_thought_chunk"
-	if item.IsAnswer() {
-		kind, w.said = "agent_message_chunk", true
-	}
-	w.took(w.editor.chunk(w.session.ID, kind, w.id(id), text))
+func (e *editor) say(session, kind, id, text string) error {
+	return e.update(session, object{"sessionUpdate": kind, "messageId": id, "content": object{"type": "text", "text": text}})
 }
 
-func (w *writer) append(op *transcript.Op) { w.say(op.Item, op.ID, op.Text) }
+// say shows what is for the user as a message, and all else as a thought.
+func (w *writer) say(op *transcript.Op, text string) {
+	kind := "agent_thought_chunk"
+	if op.Item.IsAnswer() {
+		kind, w.said = "agent_message_chunk", true
+	}
+	w.took(w.editor.say(w.session.ID, kind, w.id(op.ID), text))
+}
+
+func (w *writer) append(op *transcript.Op) { w.say(op, op.Text) }
 
 // note keeps the calls of an answer, which questions name.
 func (w *writer) note(op *transcript.Op) {
@@ -236,73 +216,92 @@ func (w *writer) note(op *transcript.Op) {
 	}
 }
 
+// call is a call as editors show it.
+func (e *editor) call(s *Session, id, tool string, arguments json.RawMessage, status string) object {
+	var in struct {
+		Path string
+		From int
+	}
+	call := object{"toolCallId": id, "title": tool, "status": status, "kind": cmp.Or(e.Kinds[tool], "other")}
+	if json.Valid(arguments) {
+		call["rawInput"] = arguments
+	}
+	if json.Unmarshal(arguments, &in) == nil && in.Path != "" {
+		call["title"] = tool + " " + in.Path
+		at := object{"path": filepath.Join(s.Folder, filepath.FromSlash(in.Path))}
+		if in.From > 0 {
+			at["line"] = in.From
+		}
+		call["locations"] = []object{at}
+	}
+	return call
+}
+
+// words are a text as the content of a call, and shown is an edit as that.
+func words(text string) []object {
+	return []object{{"type": "content", "content": object{"type": "text", "text": text}}}
+}
+
+func (e *Edit) shown() []object {
+	return []object{{"type": "diff", "path": e.Path, "oldText": e.Old, "newText": e.New}}
+}
+
 func (w *writer) begin(op *transcript.Op) {
 	name, arguments := op.Item.Call()
-	call := w.editor.describe(w.session, w.id(op.ID), name, arguments)
-	call.Status = acp.ToolCallStatusInProgress
-	w.write(acp.SessionUpdate{ToolCall: &call})
+	w.write("tool_call", w.editor.call(w.session, w.id(op.ID), name, arguments, "in_progress"))
 }
 
 func (w *writer) progress(op *transcript.Op) {
 	if b, ok := op.Item.Latest.(messages.ToolProgress); ok {
-		w.write(acp.UpdateToolCall(acp.ToolCallId(w.id(op.ID)), acp.WithUpdateContent(words(fmt.Sprintf("%d of %d %s", b.Done, b.Total, b.Unit)))))
+		w.write("tool_call_update", object{"toolCallId": w.id(op.ID), "content": words(fmt.Sprintf("%d of %d %s", b.Done, b.Total, b.Unit))})
 	}
-}
-
-func words(text string) []acp.ToolCallContent {
-	return []acp.ToolCallContent{acp.ToolContent(acp.TextBlock(text))}
 }
 
 func (w *writer) result(op *transcript.Op) {
 	result, failed := op.Item.Result()
-	status, text := acp.ToolCallStatusCompleted, door.Plain(result)
+	text := cmp.Or(failed, door.Plain(result))
+	done := object{"toolCallId": w.id(op.ID), "status": "completed", "content": words(text), "rawOutput": text}
 	if failed != "" {
-		status, text = acp.ToolCallStatusFailed, failed
+		done["status"] = "failed"
+	} else if e := w.editor.Changed(w.Run, op.Item.Name); e != nil {
+		done["content"] = e.shown()
 	}
-	content := words(text)
-	if e := w.session.edited(w.id(op.Item.Name)); e != nil && failed == "" {
-		content = contentOf(e)
-	}
-	w.write(acp.UpdateToolCall(acp.ToolCallId(w.id(op.ID)), acp.WithUpdateStatus(status), acp.WithUpdateContent(content),
-		acp.WithUpdateRawOutput(text)))
+	w.write("tool_call_update", done)
 }
 
 // plan tells of all steps: the list takes the place of the one before.
 func (w *writer) plan(op *transcript.Op) {
-	var list []acp.PlanEntry
+	list := []object{}
 	for _, item := range op.Run.Items() {
 		if item.Kind == transcript.Step {
-			one := acp.PlanEntry{Content: item.ID, Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusInProgress}
+			one := object{"content": item.ID, "priority": "medium", "status": "in_progress"}
 			if item.Closed {
-				one.Status = acp.PlanEntryStatusCompleted
+				one["status"] = "completed"
 			}
 			list = append(list, one)
 		}
 	}
-	w.write(acp.UpdatePlan(list...))
+	w.write("plan", object{"entries": list})
 }
 
 func (w *writer) end(op *transcript.Op) {
 	w.noMore()
-	b, ok := op.Event.Body.(messages.RunCompleted)
-	if !ok {
-		w.reason = acp.StopReasonCancelled
-		if _, canceled := op.Event.Body.(messages.RunCanceled); !canceled {
-			w.failed = door.Failure(op.Event.Body)
+	switch b := op.Event.Body.(type) {
+	case messages.RunCanceled:
+		w.reason = "cancelled"
+	case messages.RunCompleted:
+		if text := door.ResultText(b.Result); !w.said && text != "" {
+			w.took(w.editor.say(w.session.ID, "agent_message_chunk", w.id("result"), text))
 		}
-		return
-	}
-	if text := door.ResultText(b.Result); !w.said && text != "" {
-		w.took(w.editor.chunk(w.session.ID, "agent_message_chunk", w.id("result"), text))
-	}
-	var how struct{ Truncated, Filtered bool }
-	_ = json.Unmarshal(b.Result, &how) // another job's result has neither
-	switch {
-	case how.Truncated:
-		w.reason = acp.StopReasonMaxTokens
-	case how.Filtered:
-		w.reason = acp.StopReasonRefusal
+		var how struct{ Truncated, Filtered bool }
+		_ = json.Unmarshal(b.Result, &how) // another job's result has neither
+		switch w.reason = "end_turn"; {
+		case how.Truncated:
+			w.reason = "max_tokens"
+		case how.Filtered:
+			w.reason = "refusal"
+		}
 	default:
-		w.reason = acp.StopReasonEndTurn
+		w.failed = door.Failure(b)
 	}
 }

@@ -89,7 +89,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	}
 	defer client.Close()
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a := &agent{options: o, log: log, open: map[string]*session{}}
+	a := &agent{options: o, log: log, open: map[string]*session{}, edits: map[string]acp.Edit{}}
 	if a.config, err = host.ChatConfig(&o.at, client); err != nil {
 		return err
 	}
@@ -105,15 +105,12 @@ func (o *options) run(cmd *cobra.Command) error {
 	}
 	to := door.New(door.Config{Runs: system, Jobs: system.Jobs(), Version: build.This().Full(), Redact: o.program.Secrets.Bytes})
 	attached, first := host.Interruptible(cmd.Context(), func() {})
-	served := a.door(to).Serve(attached, cmd.InOrStdin(), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer))
+	a.door(to).Serve(attached, cmd.InOrStdin(), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer))
 	ended := done()
 	if by := first(); by != nil {
 		return &exit.Error{Code: exit.OfSignal(by)}
 	}
-	if served != nil {
-		served = fmt.Errorf("cannot serve: %w", served)
-	}
-	return errors.Join(served, ended)
+	return ended
 }
 
 // keep opens the conversations. A folder whose journal another process has open keeps no events of this one.
@@ -144,14 +141,14 @@ const (
 
 // door is the agent as editors meet it.
 func (a *agent) door(to *door.Door) acp.Config {
-	return acp.Config{Door: to, Log: a.log, Open: a.begin, Close: a.end, NewID: conversation.NewID, List: a.list, Said: a.said, Preview: a.preview,
+	return acp.Config{Door: to, Log: a.log, Open: a.begin, Close: a.end, NewID: conversation.NewID, List: a.list, Said: a.said, Preview: a.preview, Changed: a.changed,
 		Kinds: map[string]string{"list_files": "search", "search_files": "search", "read_file": "read", "write_file": "edit",
 			"edit_file": "edit", "ask_user": "think"},
 		Modes: []acp.Mode{{ID: asking, Name: "Ask", About: "Ask before a tool changes something"},
 			{ID: editing, Name: "Edit", About: "Write files unasked; ask before other tools change something"},
 			{ID: reading, Name: "Read", About: "Call only tools that read"}},
 		Commands: []acp.Command{
-			{Name: "model", About: "say which model answers, or take another", Hint: "name of the model", Run: a.pickModel},
+			{Name: "model", About: "say which model answers, or take another", Input: &acp.Hint{Text: "name of the model"}, Run: a.pickModel},
 			{Name: "tools", About: "list what the model may call", Run: a.listTools}},
 	}
 }

@@ -22,6 +22,7 @@ import (
 type files struct {
 	root *os.Root
 	*acp.Session
+	agent *agent
 }
 
 // patience bounds how long an editor may take for a file.
@@ -146,32 +147,40 @@ func (f *files) now(name string) (*string, error) {
 }
 
 // preview is what a call is about to make of a file, or nil.
-func (a *agent) preview(_ context.Context, s *acp.Session, name string, arguments json.RawMessage) *acp.Edit {
+func (a *agent) preview(s *acp.Session, name string, arguments json.RawMessage) *acp.Edit {
 	a.mu.Lock()
 	one := a.open[s.ID]
 	a.mu.Unlock()
-	var written writing
-	var replaced replacing
-	edit := written.edit
+	var edit interface {
+		edit(old func(string) (*string, error)) (string, acp.Edit, error)
+	}
 	switch name {
 	case writes:
-		if one == nil || json.Unmarshal(arguments, &written) != nil {
-			return nil
-		}
-		edit = written.edit
+		edit = new(writing)
 	case edits:
-		if one == nil || json.Unmarshal(arguments, &replaced) != nil {
-			return nil
-		}
-		edit = replaced.edit
-	default:
+		edit = new(replacing)
+	}
+	if one == nil || edit == nil || json.Unmarshal(arguments, edit) != nil {
 		return nil
 	}
-	file, e, err := edit(one.files.now)
+	file, e, err := edit.edit(one.files.now)
 	if err != nil {
 		return nil
 	}
 	e.Path = one.files.at(file)
+	return &e
+}
+
+// changed returns what a call has made of a file, once.
+func (a *agent) changed(run messages.RunID, call string) *acp.Edit {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := string(run) + "/" + call
+	e, ok := a.edits[id]
+	if !ok {
+		return nil
+	}
+	delete(a.edits, id)
 	return &e
 }
 
@@ -186,7 +195,9 @@ func (f *files) change(ctx context.Context, c *tool.Call, edit func(old func(str
 	if err = f.write(ctx, name, e.New); err != nil {
 		return "", err
 	}
-	f.Edited(c.Task.RunID(), c.ID, e)
+	f.agent.mu.Lock()
+	defer f.agent.mu.Unlock()
+	f.agent.edits[c.Key] = e
 	return name + " is written", nil
 }
 

@@ -2,8 +2,10 @@ package editor
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +30,8 @@ type agent struct {
 
 	mu   sync.Mutex
 	open map[string]*session
+	// edits are what calls have made of files, by run and call, until the editor is told.
+	edits map[string]acp.Edit
 }
 
 // session is one that the editor has open, with its tools.
@@ -44,8 +48,8 @@ func (a *agent) begin(_ context.Context, s *acp.Session) error {
 	if err != nil {
 		return messages.InvalidInput("the folder %s cannot be opened: %v", s.Folder, exit.Reason(err))
 	}
-	one := &session{Session: s, files: &files{root, s}, model: a.model}
-	if one.box, err = a.box.OpenFor(s.Servers, a.program.Env, a.program.Secrets, build.This().Exact()); err != nil {
+	one := &session{Session: s, files: &files{root, s, a}, model: a.model}
+	if one.box, err = a.box.OpenFor(settingsOf(s.Servers), a.program.Env, a.program.Secrets, build.This().Exact()); err != nil {
 		root.Close()
 		return err
 	}
@@ -136,4 +140,21 @@ func (a *agent) list() (all []acp.Conversation, err error) {
 func (a *agent) said(id string) ([]model.Message, error) {
 	_, said, err := a.kept.Read(id)
 	return said, err
+}
+
+// settingsOf are the settings of MCP servers as other hosts write them; nil for none.
+func settingsOf(servers []acp.Server) []byte {
+	if len(servers) == 0 {
+		return nil
+	}
+	all := map[string]any{}
+	for _, s := range servers {
+		values := map[string]string{}
+		for _, v := range slices.Concat(s.Env, s.Headers) {
+			values[v.Name] = v.Value
+		}
+		all[s.Name] = map[string]any{"type": s.Type, "command": s.Command, "args": s.Args, "env": values, "url": s.URL, "headers": values}
+	}
+	settings, _ := json.Marshal(map[string]any{"mcpServers": all}) // texts are JSON
+	return settings
 }
