@@ -275,6 +275,7 @@ test("run: what it cost, and beside another run", async (t) => {
   assert.equal(await tab(page, "Answer").getAttribute("aria-selected"), "true");
   await page.keyboard.press("r");
   await page.waitForURL((url) => !url.pathname.endsWith(id));
+  await page.locator(".facts", { hasText: new URL(page.url()).pathname.slice("/runs/".length) }).waitFor();
   await page.keyboard.press("u");
   await page.getByRole("heading", { name: "Runs" }).waitFor();
 });
