@@ -160,7 +160,7 @@ test("run: a plan is a graph with the path taken", async (t) => {
 
 /** Pairs of controls and facts that stand over each other, beside what lists and closed menus hold. */
 const overlaps = (page) => page.evaluate(() => {
-  const all = [...document.querySelectorAll("button, a, input, select, h1, .facts > span, .pill, .axis span, .took, .path li")]
+  const all = [...document.querySelectorAll("button, a, input, select, h1, .facts > span, .pill, .axis span, .took, .path li, .compare td > *")]
     .filter((e) => e.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !e.closest(".virtual .virtual, .visually-hidden, .skip"));
   const seen = (e) => { // what the boxes that scroll leave of it
     let { left, right, top, bottom } = e.getBoundingClientRect();
@@ -268,6 +268,10 @@ test("run: what it cost, and beside another run", async (t) => {
   assert.deepEqual((await page.locator(".beside mark").allTextContents()).slice(-2), ["two\n", "three\n"]);
   assert.equal(new URL(page.url()).searchParams.get("with"), other);
   await accessible(page, "two runs");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await tab(page, "Compare").click();
+  assert.deepEqual(await overlaps(page), [], "two runs on a phone");
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.reload();
   await page.locator(".compare tr", { hasText: "publish" }).waitFor();
 
