@@ -2,7 +2,6 @@ package words
 
 import (
 	_ "embed"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
@@ -25,13 +24,3 @@ func Of(name string) List {
 
 // Find gives the list of that name, nil where there is none.
 func Find(name string) List { return lists[name] }
-
-// Table is a list of "key=value".
-func Table(name string) map[string]string {
-	table := make(map[string]string)
-	for _, entry := range Of(name) {
-		key, value, _ := strings.Cut(entry, "=")
-		table[key] = value
-	}
-	return table
-}
