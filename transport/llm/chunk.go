@@ -3,7 +3,6 @@ package llm
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -182,10 +181,16 @@ func (s *delta) texts(emit func(literal []byte, thought bool)) {
 // toolCalls yields the pieces of tool calls, in either of OpenAI's forms.
 func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	if len(s.calls) > 0 {
-		jsonwalk.Array(s.calls, func(value []byte) { emit(callDelta(value)) })
+		jsonwalk.Array(s.calls, func(value []byte) {
+			var d decode.CallDelta
+			readCall(&d, value)
+			emit(d)
+		})
 	}
 	if len(s.function) > 0 && s.function[0] == '{' {
-		emit(decode.CallDelta{Function: callFunction(s.function, new(json.RawMessage))})
+		var d decode.CallDelta
+		readFunction(&d, s.function)
+		emit(d)
 	}
 }
 
@@ -229,7 +234,7 @@ func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool
 	}
 }
 
-func callDelta(value []byte) (d decode.CallDelta) {
+func readCall(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
 		case "index":
@@ -237,24 +242,22 @@ func callDelta(value []byte) (d decode.CallDelta) {
 		case "id":
 			d.ID = value
 		case "function":
-			d.Function = callFunction(value, &d.Index)
+			readFunction(d, value)
 		}
 	})
-	return d
 }
 
-func callFunction(value []byte, index *json.RawMessage) (f decode.CallFunction) {
+func readFunction(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
 		case "index": // Ollama's place for it
-			*index = value
+			d.Index = value
 		case "name":
-			f.Name = value
+			d.Name = value
 		case "arguments":
-			f.Arguments = value
+			d.Arguments = value
 		}
 	})
-	return f
 }
 
 // usage returns nil if the value is not an object.

@@ -106,10 +106,10 @@ func BenchmarkUnescape(b *testing.B) {
 
 func BenchmarkCalls(b *testing.B) {
 	each(b, func(b *testing.B, n int) {
-		deltas := []decode.CallDelta{{ID: raw(`"a"`), Index: raw("0"), Function: decode.CallFunction{Name: raw(`"f"`)}}}
+		deltas := []decode.CallDelta{{ID: raw(`"a"`), Index: raw("0"), Name: raw(`"f"`)}}
 		tokens := answer([]string{`{"text":"`}, n, `"}`)
 		for _, token := range escaped(tokens) {
-			deltas = append(deltas, decode.CallDelta{Index: raw("0"), Function: decode.CallFunction{Arguments: raw(`"` + token + `"`)}})
+			deltas = append(deltas, decode.CallDelta{Index: raw("0"), Arguments: raw(`"` + token + `"`)})
 		}
 		measure(b, tokens, func() {
 			var calls decode.Calls

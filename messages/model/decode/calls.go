@@ -12,17 +12,7 @@ import (
 
 // CallDelta is one element of delta.tool_calls. Its fields are raw because servers disagree on their types: an index
 // may be a number, a string or missing, and arguments a string or an object.
-type CallDelta struct {
-	Index    json.RawMessage `json:"index"`
-	ID       json.RawMessage `json:"id"`
-	Function CallFunction    `json:"function"`
-}
-
-// CallFunction is the function of a CallDelta.
-type CallFunction struct {
-	Name      json.RawMessage `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
+type CallDelta struct{ Index, ID, Name, Arguments json.RawMessage }
 
 // Calls joins the fragments of tool calls. The zero value is ready for use.
 //

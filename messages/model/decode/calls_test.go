@@ -12,16 +12,24 @@ import (
 	"pgregory.net/rapid"
 )
 
+// deltaIn is an element of tool_calls.
+func deltaIn(t testing.TB, raw string) decode.CallDelta {
+	var d struct {
+		Index, ID json.RawMessage
+		Function  struct{ Name, Arguments json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(raw), &d); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return decode.CallDelta{Index: d.Index, ID: d.ID, Name: d.Function.Name, Arguments: d.Function.Arguments}
+}
+
 // joined are the calls that fragments make, each "id name arguments". What was given as it came must be the same.
 func joined(t testing.TB, fragments ...string) []string {
 	var calls decode.Calls
 	given := map[int]*strings.Builder{}
 	for _, fragment := range fragments {
-		var d decode.CallDelta
-		if err := json.Unmarshal([]byte(fragment), &d); err != nil {
-			t.Fatalf("%s: %v", fragment, err)
-		}
-		part, ok := calls.Push(d)
+		part, ok := calls.Push(deltaIn(t, fragment))
 		if !ok && part.Arguments != "" {
 			t.Errorf("%s adds nothing but %+v", fragment, part)
 		}
@@ -198,11 +206,7 @@ func fragmentOf(style string, i int, begins bool, arguments string) string {
 func TestCallDelta(t *testing.T) {
 	var calls decode.Calls
 	push := func(raw string) string {
-		var d decode.CallDelta
-		if err := json.Unmarshal([]byte(raw), &d); err != nil {
-			t.Fatal(err)
-		}
-		part, ok := calls.Push(d)
+		part, ok := calls.Push(deltaIn(t, raw))
 		return fmt.Sprint(part, ok)
 	}
 	for _, step := range [][2]string{
