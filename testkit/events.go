@@ -92,12 +92,19 @@ func (s *streamSuite) end(run *actors.Run) messages.State {
 
 func (s *streamSuite) read(run *actors.Run, after uint64) []messages.Event {
 	s.t.Helper()
+	return s.reading(run, after, func([]messages.Event) {})
+}
+
+// reading calls do with the events so far after each.
+func (s *streamSuite) reading(run *actors.Run, after uint64, do func([]messages.Event)) []messages.Event {
+	s.t.Helper()
 	var all []messages.Event
 	for e, err := range s.events(s.ctx, run.ID(), after) {
 		if err != nil {
 			s.t.Fatalf("past %d: %v", after, err)
 		}
 		all = append(all, e)
+		do(all)
 	}
 	return all
 }
@@ -115,18 +122,12 @@ func (s *streamSuite) whole(events []messages.Event, want messages.State) {
 func (s *streamSuite) live() {
 	gate := make(chan struct{})
 	run := s.start(chatter(gate, 30))
-	var events []messages.Event
-	opened := false
-	for e, err := range s.events(s.ctx, run.ID(), 0) {
-		if err != nil {
-			s.t.Fatal(err)
+	open := sync.OnceFunc(func() { close(gate) })
+	events := s.reading(run, 0, func(events []messages.Event) {
+		if events[len(events)-1].IsDelta() {
+			open() // until now the run could not end: these events came live
 		}
-		events = append(events, e)
-		if !opened && e.IsDelta() {
-			opened = true
-			close(gate) // until now the run could not end: these events came live
-		}
-	}
+	})
 	s.whole(events, s.end(run))
 }
 
@@ -187,18 +188,13 @@ func (s *streamSuite) slow() {
 	const deltas = 2000
 	gate := make(chan struct{})
 	run := s.start(chatter(gate, deltas))
-	var events []messages.Event
 	var want messages.State
-	for e, err := range s.events(s.ctx, run.ID(), 0) {
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		events = append(events, e)
+	events := s.reading(run, 0, func(events []messages.Event) {
 		if len(events) == 1 { // the reader pauses until the run has ended
 			close(gate)
 			want = s.end(run)
 		}
-	}
+	})
 	s.whole(events, want)
 }
 

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -139,9 +141,9 @@ func (w *answerWriter) wait(p Piece) error {
 	case actPace:
 		return w.pace(1, p.every, func(int) error { return nil })
 	case actUntil:
-		return w.until(p.gate)
+		return until(w, p.gate)
 	case actStall:
-		return w.until(nil)
+		return until[struct{}](w, nil)
 	case actComments:
 		return w.pace(-1, p.every, func(int) error { return w.body(": keep-alive\n\n") })
 	case actTicks:
@@ -154,7 +156,7 @@ func (w *answerWriter) wait(p Piece) error {
 
 func token(i int) string { return "t" + strconv.Itoa(i) + " " }
 
-func (w *answerWriter) until(gate <-chan struct{}) error {
+func until[T any](w *answerWriter, gate <-chan T) error {
 	select {
 	case <-gate:
 		return nil
@@ -175,12 +177,8 @@ func (w *answerWriter) pace(n int, every time.Duration, do func(i int) error) er
 	}
 	for i := 0; i != n; i++ {
 		if every > 0 {
-			select {
-			case <-ticks:
-			case <-w.conn.dead:
-				return ErrClientGone
-			case <-w.conn.model.closing.Done():
-				return errModelClosed
+			if err := until(w, ticks); err != nil {
+				return err
 			}
 		}
 		if err := do(i); err != nil {
@@ -242,13 +240,7 @@ func (w *answerWriter) body(s string) error {
 	if w.framing != Chunked {
 		return w.write(head + s)
 	}
-	size := w.split
-	if size <= 0 {
-		size = len(s)
-	}
-	for len(s) > 0 {
-		piece := s[:min(size, len(s))]
-		s = s[len(piece):]
+	for piece := range w.pieces(s) {
 		if err := w.write(fmt.Sprintf("%s%x\r\n%s\r\n", head, len(piece), piece)); err != nil {
 			return err
 		}
@@ -270,15 +262,18 @@ func (w *answerWriter) end() error {
 	return w.write(last)
 }
 
-func (w *answerWriter) write(s string) error {
+// pieces are what is written at once.
+func (w *answerWriter) pieces(s string) iter.Seq[[]byte] {
 	size := w.split
 	if size <= 0 {
-		size = len(s)
+		size = max(len(s), 1)
 	}
-	for len(s) > 0 {
-		piece := s[:min(size, len(s))]
-		s = s[len(piece):]
-		if _, err := w.conn.conn.Write([]byte(piece)); err != nil {
+	return slices.Chunk([]byte(s), size)
+}
+
+func (w *answerWriter) write(s string) error {
+	for piece := range w.pieces(s) {
+		if _, err := w.conn.conn.Write(piece); err != nil {
 			w.over = true
 			return fmt.Errorf("%w: %w", ErrClientGone, err)
 		}

@@ -151,9 +151,7 @@ func (j *Journal) send(ctx context.Context, m *nats.Msg, expect jetstream.Publis
 		if codeOf(err) != errInFlight {
 			return 0, err
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if pause(ctx, wait); ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
 	}

@@ -29,10 +29,7 @@ func (j *Journal) Save(ctx context.Context, name string, file io.ReadSeeker) err
 		if err == nil || ctx.Err() != nil || slices.Contains(errFull, codeOf(err)) || time.Since(began) > patience {
 			return explained(err)
 		}
-		select {
-		case <-time.After(askTimeout / 10):
-		case <-ctx.Done():
-		}
+		pause(ctx, askTimeout/10)
 	}
 }
 

@@ -225,10 +225,7 @@ func (j *Journal) pull() {
 		j.claims.mu.Lock()
 		j.claims.failed = time.Now()
 		j.claims.mu.Unlock()
-		select {
-		case <-time.After(beatEvery / 10):
-		case <-j.ctx.Done():
-		}
+		pause(j.ctx, beatEvery/10)
 	}
 }
 

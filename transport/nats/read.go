@@ -189,9 +189,7 @@ func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) 
 		if m.seq >= known || time.Since(began) > askTimeout {
 			return m.block(run)
 		}
-		select {
-		case <-time.After(askTimeout / 100):
-		case <-ctx.Done():
+		if pause(ctx, askTimeout/100); ctx.Err() != nil {
 			return stored{}, explained(ctx.Err())
 		}
 	}
@@ -244,11 +242,16 @@ func patiently(ctx context.Context, ask func(context.Context) error, passing ...
 			return err
 		}
 		if absent {
-			select {
-			case <-time.After(askTimeout / 10):
-			case <-ctx.Done():
-			}
+			pause(ctx, askTimeout/10)
 		}
+	}
+}
+
+// pause returns after d, or when ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 
