@@ -2,6 +2,9 @@ package messages
 
 import "encoding/json"
 
+// CallbackLabel is the label of a run that holds the URL to which its caller wants its questions and its end sent.
+const CallbackLabel = "callback_url"
+
 // Request asks for a run of a job by name.
 type Request struct {
 	Job       string            `json:"job"`

@@ -136,21 +136,17 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (R
 
 // target is where the delivery goes.
 func (h *Hooks) target(ctx context.Context, in Input) (*Target, error) {
-	for i := range h.Targets {
-		if h.Targets[i].Name == in.Target {
-			return &h.Targets[i], nil
-		}
+	if in.Target != Callback {
+		return h.find(in.Target)
 	}
-	if in.Target == Callback {
-		state, err := h.System().State(ctx, in.Run)
-		if err != nil {
-			return nil, err
-		}
-		if to := h.callback(state.Queued); to != nil {
-			return to, nil
-		}
+	state, err := h.System().State(ctx, in.Run)
+	if err != nil {
+		return nil, err
 	}
-	return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhook %s any more", in.Target)
+	if to := h.callback(state.Queued); to != nil {
+		return to, nil
+	}
+	return nil, messages.Errorf(messages.CodeNotFound, "the server calls nobody back at the URL of run %s any more", in.Run)
 }
 
 // send sends a message once, and gives it up when its time is over.

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,11 +36,8 @@ type Config struct {
 	Log    *zap.Logger
 }
 
-// Callback is the name of the target that a run's label of that name gives, and CallbackLabel the label.
-const (
-	Callback      = "callback"
-	CallbackLabel = "callback_url"
-)
+// Callback is the name of the target that a run's [messages.CallbackLabel] gives.
+const Callback = "callback"
 
 // Hooks start deliveries.
 type Hooks struct {
@@ -281,7 +277,7 @@ func (h *Hooks) targetsOf(q *messages.RunQueued) (all []*Target) {
 
 // callback is the target that the run's caller has named, or nil.
 func (h *Hooks) callback(q *messages.RunQueued) *Target {
-	url := q.Labels[CallbackLabel]
+	url := q.Labels[messages.CallbackLabel]
 	if h.Callback == nil || url == "" {
 		return nil
 	}
@@ -364,7 +360,7 @@ func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
 func (h *Hooks) find(name string) (*Target, error) {
 	i := slices.IndexFunc(h.Targets, func(t Target) bool { return t.Name == name })
 	if i < 0 {
-		return nil, messages.Errorf(messages.CodeNotFound, "there is no webhook %q", cmp.Or(name, "without a name"))
+		return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhook %q", name)
 	}
 	return &h.Targets[i], nil
 }

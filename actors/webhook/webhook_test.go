@@ -30,6 +30,9 @@ type world struct {
 	fail    func(attempt int) error // nil takes everything
 	tries   []time.Duration
 	began   time.Time
+	// hooks are those of the newest node.
+	hooks    *webhook.Hooks
+	callback func(url string) (webhook.Target, error)
 }
 
 func newWorld() *world { return &world{journal: journal.NewMemory(), began: time.Now()} }
@@ -61,7 +64,7 @@ type question struct {
 // node is a node of the world. With heard, it does not observe its runs: it has to find them.
 func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *actors.System, stop func()) {
 	t.Helper()
-	hooks := webhook.New(webhook.Config{Targets: targets, System: func() *actors.System { return s }, Send: w.send, Log: zap.NewNop(),
+	hooks := webhook.New(webhook.Config{Targets: targets, Callback: w.callback, System: func() *actors.System { return s }, Send: w.send, Log: zap.NewNop(),
 		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "swordfish", "***")) },
 		Load: func(context.Context) (webhook.Marks, error) {
 			w.mu.Lock()
@@ -74,6 +77,7 @@ func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *ac
 			w.marks = m
 			return nil
 		}})
+	w.hooks = hooks
 	ask := actors.Func("ask", func(ctx context.Context, c *actors.TaskContext, in question) (string, error) {
 		for i := range in.Ask {
 			if _, err := c.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "swordfish?"}); err != nil {
@@ -236,6 +240,49 @@ func TestNodesTakeOver(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		w.want(t, "all input.required", "all run.completed") // a new target hears of what comes
 		stop()
+	})
+}
+
+// A caller's URL gets its run alone, and an operator may have all sent again.
+func TestCallbacksAndResending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.callback = func(url string) (webhook.Target, error) {
+			if url != "good" {
+				return webhook.Target{}, errors.New("no such host")
+			}
+			return webhook.Target{URL: url}, nil
+		}
+		s, stop := w.node(t, true)
+		defer stop()
+		time.Sleep(time.Second)
+		var ids []messages.RunID
+		for _, url := range []string{"", "bad", "good"} {
+			id, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(`{}`), Labels: map[string]string{messages.CallbackLabel: url}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		time.Sleep(time.Second)
+		w.want(t, "callback run.completed")
+		lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "resend", Run: ids[2]})
+		if err != nil || len(lines) != 1 || lines[0].Name != webhook.Callback {
+			t.Errorf("%+v, %v", lines, err)
+		}
+		time.Sleep(time.Second)
+		w.want(t, "callback run.completed", "callback run.completed")
+		if w.ids[0] != w.ids[1] {
+			t.Errorf("sent again under another id: %q", w.ids)
+		}
+		for _, wrong := range []webhook.Order{{Action: "resend", Run: ids[1]}, {Action: "resend", Run: "r_none"}, {Action: "test", Name: "none"}, {}} {
+			if _, err := w.hooks.Operate(t.Context(), wrong); err == nil {
+				t.Errorf("%+v has no error", wrong)
+			}
+		}
+		if lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "ls"}); err != nil || lines[0].Delivered != 2 || lines[0].Trying != 0 {
+			t.Errorf("%+v, %v", lines, err)
+		}
 	})
 }
 

@@ -54,6 +54,9 @@ type Config struct {
 	Lag func(time.Duration)
 	// Secure marks session cookies for https alone.
 	Secure bool
+	// Callback returns why the server does not send the events of a run to the URL that its caller gives; nil is that it
+	// sends none.
+	Callback func(url string) error
 	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
 	Redact func([]byte) []byte
 }
@@ -109,6 +112,17 @@ func (d *Door) Job(name string) (messages.JobInfo, error) {
 		return job, messages.InvalidInput("there is no job %.100q%s", name, words.Meant(name, slices.Sorted(maps.Keys(d.jobs))))
 	}
 	return job, nil
+}
+
+// CheckCallback returns why a start may not name the URL as its callback; there may be none. Errors: invalid_input.
+func (d *Door) CheckCallback(url string) error {
+	switch {
+	case url == "":
+		return nil
+	case d.Callback == nil:
+		return messages.InvalidInput("this server calls nobody back: its operator names the hosts (--callback-hosts)")
+	}
+	return d.Callback(url)
 }
 
 // Start starts a run of the caller; without an input it is {}, and without a mode detached. Errors: forbidden, before

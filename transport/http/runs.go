@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,6 +29,7 @@ type start struct {
 	Detached *bool             `json:"detached,omitempty" default:"true" doc:"false: the run is cancelled when this request ends; the answer is then a stream, or waits for the end"`
 	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
 	Limits   messages.Limits   `json:"limits,omitzero" doc:"Bounds of the run; the server's own where they are left out"`
+	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
 }
 
 type startInput struct {
@@ -53,6 +53,9 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	form, err := formOf(in.Accept)
 	if err != nil {
+		return err
+	}
+	if err := s.CheckCallback(in.Body.Callback); err != nil {
 		return err
 	}
 	q := in.Body.request(in.Key, r.Header.Get(messages.TraceLabel))
@@ -79,13 +82,23 @@ func (b start) request(key, traceparent string) messages.Request {
 		q.Mode = messages.Attached
 	}
 	if traceparent != "" && q.Labels[messages.TraceLabel] == "" {
-		q.Labels = maps.Clone(q.Labels)
-		if q.Labels == nil {
-			q.Labels = map[string]string{}
-		}
-		q.Labels[messages.TraceLabel] = traceparent
+		q.Labels = with(q.Labels, messages.TraceLabel, traceparent)
+	}
+	if b.Callback != "" {
+		q.Labels = with(q.Labels, messages.CallbackLabel, b.Callback)
 	}
 	return q
+}
+
+// with returns the labels with one more.
+func with(labels map[string]string, name, value string) map[string]string {
+	all := map[string]string{name: value}
+	for n, v := range labels {
+		if n != name {
+			all[n] = v
+		}
+	}
+	return all
 }
 
 // answerStart answers with 202, or after the wait with the State at the run's end.

@@ -68,6 +68,11 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	}
 }
 
+// Webhooks sends the order of the server's operator, and reads how its webhooks are.
+func (c *Client) Webhooks(ctx context.Context, order, lines any) error {
+	return c.call(ctx, http.MethodPost, "/webhooks", nil, order, lines)
+}
+
 // State returns what the run's log adds up to.
 func (c *Client) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	var state messages.State

@@ -1,0 +1,135 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Order is what an operator asks for: ls; test, which sends a message to the target of the name; or resend, which sends
+// a run's events again, to the target of the name or to all that take them.
+type Order struct {
+	Action string         `json:"action"`
+	Name   string         `json:"name,omitempty"`
+	Run    messages.RunID `json:"run,omitempty"`
+}
+
+// Line says how a webhook is.
+type Line struct {
+	Name  string          `json:"name"`
+	URL   string          `json:"url"`
+	Kinds []messages.Kind `json:"kinds"`
+	Jobs  []string        `json:"jobs,omitempty"`
+	// Trying counts the deliveries that go on, Delivered those that the journal still has.
+	Trying    int `json:"trying"`
+	Delivered int `json:"delivered"`
+	// GivenUp are the newest that failed.
+	GivenUp []Lost `json:"given_up,omitempty"`
+}
+
+// Lost is a delivery that was given up.
+type Lost struct {
+	Run messages.RunID `json:"run"`
+	At  time.Time      `json:"at"`
+	Why string         `json:"why"`
+}
+
+// mostLost bounds Line.GivenUp.
+const mostLost = 20
+
+// Operate does what an operator asks for, and says how the webhooks are then.
+func (h *Hooks) Operate(ctx context.Context, o Order) ([]Line, error) {
+	var err error
+	switch o.Action {
+	case "ls":
+	case "test":
+		err = h.test(ctx, o.Name)
+	case "resend":
+		err = h.resend(ctx, o.Run, o.Name)
+	default:
+		err = messages.InvalidInput("action is ls, test or resend")
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := []Line{} // never null
+	for _, name := range h.names() {
+		line, err := h.line(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func (h *Hooks) test(ctx context.Context, name string) error {
+	to, err := h.find(name)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]any{"type": "webhook.test", "timestamp": time.Now().UTC(), "data": map[string]string{"webhook": name}})
+	if err != nil {
+		return err
+	}
+	_, err = h.Send(ctx, to, "test_"+rand.Text(), body)
+	return err
+}
+
+func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) error {
+	state, err := h.System().State(ctx, run)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, to := range h.targetsOf(state.Queued) {
+		if name != "" && to.Name != name {
+			continue
+		}
+		found = true
+		if _, err := h.submit(ctx, Input{Target: to.Name, Run: run}, rand.Text()); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return messages.Errorf(messages.CodeNotFound, "no webhook %stakes events of run %s", name+map[bool]string{true: " "}[name != ""], run)
+	}
+	return nil
+}
+
+// shown is the URL without what may be secret.
+func (t *Target) shown() string {
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func (h *Hooks) line(ctx context.Context, name string) (Line, error) {
+	l := Line{Name: name, Kinds: usual}
+	if to, err := h.find(name); err == nil {
+		l.URL, l.Kinds, l.Jobs = to.shown(), to.kinds(), to.Jobs
+	}
+	list, err := h.System().List(ctx, messages.Query{Principal: principal(name), Job: Name, Limit: 1000})
+	for _, s := range list {
+		switch {
+		case !s.Status.IsEnded():
+			l.Trying++
+		case s.Status == messages.Completed:
+			l.Delivered++
+		case len(l.GivenUp) < mostLost:
+			lost := Lost{Run: messages.RunID(s.Labels["run"]), At: s.UpdatedAt, Why: fmt.Sprint("the delivery is ", s.Status)}
+			if state, err := h.System().State(ctx, s.RunID); err == nil && state.End != nil && state.End.Error != nil {
+				lost.Why = state.End.Error.Message
+			}
+			l.GivenUp = append(l.GivenUp, lost)
+		}
+	}
+	return l, err
+}
