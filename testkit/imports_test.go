@@ -415,7 +415,7 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "actors/command", "actors/schedule", "transport/http/client", "cmd/internal/*"},
+	ours: []string{"messages", "actors/command", "actors/schedule", "actors/webhook", "transport/http/client", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/lastword",

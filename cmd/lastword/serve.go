@@ -267,6 +267,7 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 	if inside.Nano != nil {
 		s.nano = entrance.Refusing(inside.Nano.Refuse).Wrap(inside.Metrics.Requests(inside.Nano))
 	}
+	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(inside.Webhooks())))
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))

@@ -28,6 +28,7 @@ var cheapest = []string{
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
 	"runs watch r_none", "schedules ls", "schedules pause x", "schedules resume x", "schedules run x", "serve --unix FILE/x", "state check --state FOLDER", "token add a --file FOLDER/tokens",
 	"token list --file FOLDER/tokens", "token remove a --file FOLDER/tokens", "ui --server " + nobody, "version",
+	"webhooks ls", "webhooks resend r_none", "webhooks test x",
 }
 
 // Each documented variable that several commands read leaves every command working: it ends as it does without them.

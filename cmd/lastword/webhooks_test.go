@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
@@ -91,6 +92,20 @@ func TestDeliveriesSurviveAKill(t *testing.T) {
 	}
 	if err := json.Unmarshal(second.body, &body); err != nil || body.Type != messages.KindRunCompleted || body.Data.RunID != id || body.Data.Job != "hello" {
 		t.Errorf("the body is %s, %v", second.body, err)
+	}
+	for _, c := range []struct{ command, want string }{
+		{"ls", "ours     http://127.0.0.1"}, {"test ours", "ours has taken it"}, {"resend " + string(id) + " --to ours", "ours     http://127.0.0.1"},
+	} {
+		got := run(t, nil, append([]string{"webhooks", "--server", s.base()}, strings.Fields(c.command)...)...)
+		if got.code != exit.Completed || !strings.Contains(got.stdout, c.want) {
+			t.Errorf("webhooks %s: %+v", c.command, got)
+		}
+	}
+	if test := <-got; !strings.HasPrefix(test.header.Get("webhook-id"), "test_") || !test.signed(1, newKey) {
+		t.Errorf("the test is %s %s", test.header, test.body)
+	}
+	if again := <-got; again.header.Get("webhook-id") != first.header.Get("webhook-id") {
+		t.Errorf("sent again under another id: %s", again.header)
 	}
 	s.ends(syscall.SIGTERM)
 	for len(got) > 0 {

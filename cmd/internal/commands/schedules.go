@@ -111,6 +111,10 @@ func print(w io.Writer, lines []schedule.Line) error {
 		_, err := fmt.Fprintln(w, "there are no schedules")
 		return err
 	}
+	return table(w, rows)
+}
+
+func table(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i := range row {

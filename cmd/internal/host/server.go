@@ -136,7 +136,7 @@ func (i *Server) addJobs() error {
 func (i *Server) newAPI() {
 	h := i.options
 	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Open: h.artifact, Version: build.This().Full(),
-		Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
+		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
 	i.API = http.New(to)
 	i.newDialects(to)
 }

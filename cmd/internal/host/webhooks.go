@@ -2,7 +2,12 @@ package host
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,12 +20,16 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	send "github.com/seed889630bf/lastword/transport/webhook"
 )
 
 // AddWebhookFlags adds --webhooks.
 func (h *Options) AddWebhookFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&h.hooksFile, "webhooks", "", "YAML `file` of receivers that are told how runs end and what they ask")
+	flags.StringSliceVar(&h.callbackHosts, "callback-hosts", nil,
+		"`hosts` that callers may name in callback_url; needs "+settings.WebhookSecrets)
 	settings.Must(cmd.MarkFlagFilename("webhooks", "yaml", "yml"))
 }
 
@@ -28,8 +37,37 @@ func endpoint(t *webhook.Target) send.Endpoint {
 	return send.Endpoint{URL: t.URL, Secrets: t.Secrets, AllowPrivate: t.AllowPrivate}
 }
 
-// readHooks reads the operator's file of webhooks.
+// callback makes the target of a caller's URL. Errors: invalid_input.
+func (h *Options) callback(address string) (webhook.Target, error) {
+	t := webhook.Target{URL: address, Secrets: strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)}
+	if err := endpoint(&t).Check(); err != nil {
+		return t, err
+	}
+	if u, err := url.Parse(address); err != nil || !slices.Contains(h.callbackHosts, strings.ToLower(u.Host)) {
+		return t, messages.InvalidInput("this server calls back only %s", strings.Join(h.callbackHosts, ", "))
+	}
+	return t, nil
+}
+
+// checkCallback is callback for doors; nil where nobody is called back.
+func (h *Options) checkCallback() func(string) error {
+	if len(h.callbackHosts) == 0 {
+		return nil
+	}
+	return func(url string) error { _, err := h.callback(url); return err }
+}
+
+// readHooks reads the operator's file of webhooks, and checks the secrets of callbacks.
 func (h *Options) readHooks() error {
+	secrets := strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)
+	if len(h.callbackHosts) > 0 && len(secrets) == 0 {
+		secrets = []string{""}
+	}
+	for _, secret := range secrets {
+		if err := send.CheckSecret(secret); err != nil && len(h.callbackHosts) > 0 {
+			return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("--callback-hosts needs %s: %v", settings.WebhookSecrets, err)}
+		}
+	}
 	if h.hooksFile == "" {
 		return nil
 	}
@@ -54,16 +92,42 @@ func (h *Options) readHooks() error {
 
 // newHooks makes the webhooks; nil without any.
 func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
-	if len(h.hooks) == 0 {
+	if len(h.hooks) == 0 && len(h.callbackHosts) == 0 {
 		return nil
+	}
+	var callback func(string) (webhook.Target, error)
+	if len(h.callbackHosts) > 0 {
+		callback = h.callback
 	}
 	m := &marks[webhook.Marks]{options: h, name: "webhooks.json"}
 	sender := send.NewSender()
-	return webhook.New(webhook.Config{Targets: h.hooks, Load: m.load, Save: m.save, Log: log, Redact: h.Secrets.Bytes,
+	return webhook.New(webhook.Config{Targets: h.hooks, Callback: callback, Load: m.load, Save: m.save, Log: log, Redact: h.Secrets.Bytes,
 		System: h.program.runtime,
 		Send: func(ctx context.Context, to *webhook.Target, id string, body []byte) (time.Duration, error) {
 			return sender.Send(ctx, endpoint(to), id, body)
 		}})
+}
+
+// Webhooks answers the operator, who sends a [webhook.Order] and gets the webhooks.
+func (i *Server) Webhooks() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var order webhook.Order
+		err := door.ReadJSON(r, &order)
+		lines := []webhook.Line{}
+		switch {
+		case err != nil:
+		case i.hooks == nil:
+			err = messages.Errorf(messages.CodeNotFound, "the server has no webhooks: lastword serve --webhooks FILE")
+		default:
+			lines, err = i.hooks.Operate(r.Context(), order)
+		}
+		if err != nil {
+			auth.Refuse(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(lines) // the caller may have left
+	})
 }
 
 // observe is told of the milestones of the runs.

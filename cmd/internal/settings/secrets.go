@@ -24,6 +24,10 @@ func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 				}
 				known.Add("token", token)
 			}
+		case name == WebhookSecrets:
+			for secret := range strings.FieldsFuncSeq(value, IsSeparator) {
+				known.Add("webhook secret", secret)
+			}
 		case strings.HasSuffix(name, "_KEY"):
 			known.Add("key", value)
 		default:
@@ -48,6 +52,9 @@ func addPassword(known *redact.Secrets, address string) {
 // TokenVariable is the variable from which MCP clients take the token, in the settings that mcp --print-config
 // prints.
 const TokenVariable = "LASTWORD_TOKEN"
+
+// WebhookSecrets is the variable with the secrets that sign what goes to the URLs of callers.
+const WebhookSecrets = "LASTWORD_WEBHOOK_SECRETS"
 
 // The variables with the keys of servers of models.
 const (

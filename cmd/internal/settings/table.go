@@ -26,6 +26,7 @@ var specials = []special{
 	{"mcp-config", nil, true},
 	{"jobs", nil, true},
 	{"webhooks", nil, true},
+	{"callback-hosts", nil, true},
 	{"chat.repository", nil, true},
 	{"chat.out", nil, true},
 	{"chat.tool", nil, true},
@@ -59,6 +60,7 @@ func Variables() []Variable {
 		{"GITHUB_ACCESS_TOKEN", "token for github.com, if neither is set", true},
 		{GitTokens, "tokens of Git servers, as host=token, with commas between them", true},
 		{GitTokensFile, "file with such tokens", true},
+		{WebhookSecrets, "secrets that sign what is sent to callers' callback_url, as whsec_..., with commas between them", true},
 		{TokenVariable, "token of lastword serve, in the settings that mcp --print-config prints for a client", true},
 	}
 }
