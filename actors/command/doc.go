@@ -1,4 +1,4 @@
-// Package command makes programs jobs. An operator's file names them, see [Read]; package cmd/internal/run has the
+// Package command makes programs jobs. An operator's file names them, see [Read]; package cmd/internal/commands has the
 // program of the command line itself.
 //
 // [Define] makes a [Command] a Definition, and so a tool, a form, an endpoint and a step of plans. Its task is [Runner.run]:

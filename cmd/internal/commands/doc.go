@@ -1,2 +1,2 @@
-// Package commands is the command run: a program as a run.
+// Package commands is the commands run and schedules: a program as a run, and the schedules of a server.
 package commands
