@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,11 @@ import (
 func TestMain(m *testing.M) {
 	if era := os.Getenv("STUB"); era != "" {
 		stub := &stub{}
-		scripted.Server{Modern: era == "modern", Handle: stub.handle}.Serve(os.Stdin, os.Stdout)
+		in := bufio.NewReader(os.Stdin)
+		if era == "late" && os.Mkdir(os.Getenv("STUB_ONCE"), 0o700) == nil {
+			_, _ = in.ReadString('\n') // its first life is asked to discover, and answers nothing
+		}
+		scripted.Server{Modern: era != "legacy", Handle: stub.handle}.Serve(in, os.Stdout)
 		return
 	}
 	os.Exit(m.Run())

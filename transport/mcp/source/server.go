@@ -184,13 +184,26 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 		"it did not start within %s", s.StartTimeout))
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()
+	c, err := s.connect(ctx, probeTimeout)
+	if errors.Is(err, mcp.ErrMethodNotFound) { // it cannot be initialized: it can discover, and was not ready in time
+		c, err = s.connect(ctx, s.StartTimeout)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return c, err
+}
+
+// connect starts a life of the server. A server that has not answered after the probe is taken for one that must be
+// initialized.
+func (s *server) connect(ctx context.Context, probe time.Duration) (*connection, error) {
 	l, err := dial(s.life, s.Server)
 	if err != nil {
 		return nil, err
 	}
 	c := &connection{server: s, link: l, calls: map[int64]*pending{}}
 	asks := mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}
-	c.client = client.NewClient(l, client.WithDiscoverTimeout(probeTimeout), client.WithElicitationHandler(c),
+	c.client = client.NewClient(l, client.WithDiscoverTimeout(probe), client.WithElicitationHandler(c),
 		client.WithClientCapabilities(asks))
 	c.client.OnNotification(c.notified)
 	err = c.client.Start(s.life)
@@ -201,9 +214,6 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 	}
 	if err != nil {
 		_ = l.Close() // it has not begun
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
 		return nil, err
 	}
 	return c, nil

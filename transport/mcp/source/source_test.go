@@ -39,6 +39,15 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// A server of the newer era that answers after the probe is no server of the older one.
+func TestDiscoveredLate(t *testing.T) {
+	server := stdio(t, "late")
+	server.Env["STUB_ONCE"] = filepath.Join(t.TempDir(), "once")
+	if _, tools := open(t, server); len(tools) == 0 {
+		t.Error("it offers no tools")
+	}
+}
+
 // A server that ends during a call says why, with its last words, and is started again by the next call.
 func TestCrash(t *testing.T) {
 	src, tools := open(t, stdio(t, "legacy"))
