@@ -27,6 +27,9 @@ type editorSide struct {
 	asked   []sdk.RequestPermissionRequest
 	files   map[string]string // those that are open and not saved
 	cancel  func()
+	process *os.Process
+	killed  bool   // at the first words
+	leave   func() // waits for the end of the agent
 }
 
 func (e *editorSide) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
@@ -34,6 +37,9 @@ func (e *editorSide) SessionUpdate(_ context.Context, n sdk.SessionNotification)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.updates = append(e.updates, string(line))
+	if e.killed && n.Update.AgentMessageChunk != nil {
+		return e.process.Kill()
+	}
 	return err
 }
 
@@ -96,13 +102,15 @@ func edit(t *testing.T, m *testkit.Model, state string, files map[string]string)
 	}
 	e.ClientSideConnection = sdk.NewClientSideConnection(e, in, out)
 	e.SetLogger(slog.New(slog.DiscardHandler))
-	t.Cleanup(func() {
+	e.process = cmd.Process
+	e.leave = sync.OnceFunc(func() {
 		in.Close()
 		<-e.Done()
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil && !e.killed {
 			t.Errorf("acp ends with %v", err)
 		}
 	})
+	t.Cleanup(e.leave)
 	can := sdk.ClientCapabilities{Fs: sdk.FileSystemCapabilities{ReadTextFile: files != nil, WriteTextFile: files != nil}}
 	if _, err := e.Initialize(t.Context(), sdk.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: can}); err != nil {
 		t.Fatal(err)
@@ -206,5 +214,43 @@ func TestEditorAsks(t *testing.T) {
 	m.Answer(testkit.Text("It ra"), testkit.Finish("length"), testkit.Done())
 	if got, reason, err := e.prompt(t, s, "And now?"); err != nil || reason != sdk.StopReasonMaxTokens {
 		t.Errorf("%s, %v\n%s", reason, err, got)
+	}
+}
+
+// A killed agent's prompt has an error, its run an end. The next agent goes on with the conversation.
+func TestEditorAfterKill(t *testing.T) {
+	m, state, folder := testkit.NewModel(t), t.TempDir(), t.TempDir()
+	e := edit(t, m, state, nil)
+	s := e.open(t, folder)
+	m.Answer(testkit.Text("It ra"), testkit.Stall())
+	e.killed = true
+	if got, reason, err := e.prompt(t, s, "Hello"); err == nil {
+		t.Errorf("%s\n%s", reason, got)
+	}
+	e = edit(t, m, state, nil)
+	if _, err := e.LoadSession(t.Context(), sdk.LoadSessionRequest{SessionId: s, Cwd: folder, McpServers: []sdk.McpServer{}}); err != nil {
+		t.Fatal(err)
+	}
+	m.Answer(testkit.Text("Rain."), testkit.Finish("stop"), testkit.Done())
+	if got, reason, err := e.prompt(t, s, "And now?"); err != nil || reason != sdk.StopReasonEndTurn || !strings.Contains(got, "Rain.") {
+		t.Errorf("%s, %v\n%s", reason, err, got)
+	}
+	e.leave()
+	list := run(t, nil, "runs", "ls", "--state", state, "--json")
+	if strings.Count(list.stdout, `"cause":"node_lost"`) != 1 || strings.Count(list.stdout, `"status":"completed"`) != 1 {
+		t.Error(list.stdout, list.stderr)
+	}
+}
+
+// The MCP servers of the editor add their tools.
+func TestEditorServers(t *testing.T) {
+	e := edit(t, testkit.NewModel(t), t.TempDir(), nil)
+	s, err := e.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: t.TempDir(), McpServers: []sdk.McpServer{{Stdio: &sdk.McpServerStdio{
+		Name: "self", Command: "lastword", Args: []string{"mcp"}, Env: []sdk.EnvVariable{{Name: "NO_COLOR", Value: "1"}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := e.prompt(t, s.SessionId, "/tools"); err != nil || !strings.Contains(got, "mcp__self__generate") {
+		t.Errorf("%v\n%s", err, got)
 	}
 }

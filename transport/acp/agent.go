@@ -158,17 +158,17 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 		return nil, acp.NewMethodNotFound(method)
 	}
 	var p params
-	err := json.Unmarshal([]byte(cmp.Or(string(text), "{}")), &p)
-	if err != nil {
+	if err := json.Unmarshal([]byte(cmp.Or(string(text), "{}")), &p); err != nil {
 		return nil, &acp.RequestError{Code: door.InvalidParams, Message: err.Error()}
 	}
-	if result, err = answer(ctx, p); err == nil {
-		return result, nil
-	}
+	result, err := answer(ctx, p)
 	if failed, ok := errors.AsType[*acp.RequestError](err); ok {
 		return nil, failed
 	}
-	return nil, refusal(door.ReasonOf(err), "")
+	if err != nil {
+		return nil, refusal(door.ReasonOf(err), "")
+	}
+	return result, nil
 }
 
 // refusal is an error in the protocol's form.
@@ -194,13 +194,6 @@ func (e *editor) initialize(_ context.Context, p params) (any, error) {
 		"sessionCapabilities": object{"list": object{}, "resume": object{}, "close": object{}}}
 	return object{"protocolVersion": acp.ProtocolVersionNumber, "agentCapabilities": can, "authMethods": []any{},
 		"agentInfo": object{"name": "lastword", "title": "lastword", "version": e.Door.Version}}, nil
-}
-
-// capabilities are those of the editor.
-func (e *editor) capabilities() capabilities {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.can
 }
 
 // update tells the editor what happens in a session.

@@ -65,7 +65,7 @@ func (q *question) ask(ctx context.Context) {
 	value, err := json.RawMessage("null"), error(nil)
 	if choices := choicesOf(q.asked.Schema); len(choices) > 0 {
 		value, err = q.choose(ctx, choices)
-	} else if q.w.editor.capabilities().Elicitation.Form != nil && q.asked.InputKind != messages.InputSecret {
+	} else if q.w.session.forms && q.asked.InputKind != messages.InputSecret {
 		value, err = q.fill(ctx)
 	}
 	if err != nil {

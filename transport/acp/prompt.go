@@ -79,7 +79,10 @@ func (e *editor) prompt(ctx context.Context, p params) (any, error) {
 		for _, c := range e.Commands {
 			if c.Name == name[1:] {
 				said, err := c.Run(t.ctx, s, strings.TrimSpace(argument))
-				return stop("end_turn"), cmp.Or(err, e.say(s.ID, "agent_message_chunk", "", said))
+				if err == nil {
+					err = e.say(s.ID, "agent_message_chunk", "", said)
+				}
+				return stop("end_turn"), err
 			}
 		}
 	}

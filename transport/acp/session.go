@@ -25,6 +25,7 @@ type Session struct {
 	Servers []Server
 	// Reads and Writes say that the editor gives its files: with changes that are not on the disk.
 	Reads, Writes bool
+	forms         bool
 	editor        *editor
 
 	mu   sync.Mutex
@@ -74,10 +75,12 @@ func (e *editor) open(ctx context.Context, p params) (*Session, error) {
 	if !filepath.IsAbs(p.Folder) {
 		return nil, messages.InvalidInput("the folder %.200q is no absolute path", p.Folder)
 	}
-	can := e.capabilities().FS
-	s := &Session{ID: p.Session, Folder: filepath.Clean(p.Folder), Servers: p.Servers, Reads: can.Reads, Writes: can.Writes,
-		editor: e, mode: e.Modes[0].ID}
 	_, _ = e.end(ctx, p) // it has no error
+	e.mu.Lock()
+	can := e.can
+	e.mu.Unlock()
+	s := &Session{ID: p.Session, Folder: filepath.Clean(p.Folder), Servers: p.Servers, Reads: can.FS.Reads, Writes: can.FS.Writes,
+		forms: can.Elicitation.Form != nil, editor: e, mode: e.Modes[0].ID}
 	if err := e.Open(ctx, s); err != nil {
 		return nil, err
 	}
