@@ -98,17 +98,22 @@ func (s *Stream) Flush() error {
 	if s.err != nil || len(s.buffer) == 0 && s.flushed {
 		return s.err
 	}
+	s.flushed = true
+	if s.End(); s.err == nil {
+		s.err = http.NewResponseController(s.w).Flush()
+	}
+	return s.err
+}
+
+// End sends what was written when the handler returns, and no sooner.
+func (s *Stream) End() {
 	s.begin()
-	if s.flushed = true; len(s.buffer) > 0 {
+	if s.err == nil && len(s.buffer) > 0 {
 		if _, s.err = s.w.Write(s.door.Redact(s.buffer)); s.err == nil {
 			keep(s.buffer) // HTTP/2 may still read the buffer of a write that failed
 		}
 		s.buffer = nil
 	}
-	if s.err == nil {
-		s.err = http.NewResponseController(s.w).Flush()
-	}
-	return s.err
 }
 
 // Break cuts the connection, so that no client takes the end of the answer for the end of the run. It does not

@@ -136,7 +136,7 @@ func (p *response) answer(message []byte, fail *Error) {
 	p.complete = true
 	if p.ended() || p.stream != nil && !p.json && fail == nil {
 		appendMessage(p.stream, "", message)
-		_ = p.stream.Flush() // a client that left misses nothing
+		p.stream.End() // a client that left misses nothing
 		return
 	}
 	message = p.x.server.config.Door.Redact(message)
