@@ -35,8 +35,8 @@ const (
 	Patience = 72 * time.Hour
 	// longest bounds a delivery: an event that comes late in the time of another has all of its own.
 	longest = 3 * Patience
-	// mostTaken bounds the events of a step, and mostBody the bytes of one.
-	mostTaken = 50
+	// mostTaken bounds the events of a step, and mostBody the bytes of one without its labels: a step holds 1 MiB.
+	mostTaken = 25
 	mostBody  = 16 << 10
 )
 

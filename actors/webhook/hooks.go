@@ -184,7 +184,7 @@ func (h *Hooks) sweep(ctx context.Context) (next Marks, err error) {
 }
 
 func (h *Hooks) runsSince(ctx context.Context, oldest time.Time) (map[messages.RunID]bool, error) {
-	found, q := map[messages.RunID]bool{}, messages.Query{Everyone: true, Limit: 1000}
+	found, q := map[messages.RunID]bool{}, messages.Query{Everyone: true, Limit: 100}
 	for {
 		list, err := h.System().List(ctx, q)
 		if err != nil {
