@@ -191,8 +191,10 @@ func (c *seedClient) serve(t *testing.T, story stories.Story, cut int) *cutListe
 	return cutting
 }
 
-// withContext is the schema of a job that takes a context.
-func withContext() json.RawMessage { return json.RawMessage(`{"properties":{"context":{}}}`) }
+// withContext is the schema of a job that takes a message and a context.
+func withContext() json.RawMessage {
+	return json.RawMessage(`{"properties":{"message":{},"context":{}}}`)
+}
 
 // seedJobs are those that the clients call.
 var seedJobs = []messages.JobInfo{{Name: "prompt"}, {Name: "chat", About: messages.About{Input: withContext}}}
