@@ -69,9 +69,9 @@ func TestBenchLive(t *testing.T) {
 	}
 	blocked.Wait()
 	l := live{StartSec: time.Since(begin).Seconds()}
-	l.PeakMB = memory(t, "VmHWM")
+	l.PeakMB = ownMemory(t, "VmHWM")
 	debug.FreeOSMemory()
-	l.RSSMB = memory(t, "VmRSS")
+	l.RSSMB = ownMemory(t, "VmRSS")
 	begin = time.Now()
 	close(release)
 	done()
@@ -96,13 +96,19 @@ func blockedJob(blocked *sync.WaitGroup, release <-chan struct{}) actors.Job {
 	}}
 }
 
-// memory reads a figure of this process in megabytes.
-func memory(t *testing.T, name string) float64 {
+// ownMemory is a figure of this process, in megabytes.
+func ownMemory(t *testing.T, name string) float64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Skip("needs /proc")
 	}
+	return memory(t, status, name)
+}
+
+// memory reads a figure of a process from its status, in megabytes.
+func memory(t *testing.T, status []byte, name string) float64 {
+	t.Helper()
 	for line := range strings.Lines(string(status)) {
 		if rest, found := strings.CutPrefix(line, name+":"); found {
 			kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
@@ -112,6 +118,6 @@ func memory(t *testing.T, name string) float64 {
 			return kb * 1024 / 1e6
 		}
 	}
-	t.Fatalf("no %s in /proc/self/status", name)
+	t.Fatalf("no %s in the status of a process", name)
 	return 0
 }
