@@ -261,7 +261,7 @@ func TestCancelBehindItsPrompt(t *testing.T) {
 // A loaded session shows what was said, before its answer; the list has those that editors have begun.
 func TestSessions(t *testing.T) {
 	e, s := connect(t, host(&stories.Teller{}), nil)
-	list, err := e.ListSessions(t.Context(), sdk.ListSessionsRequest{Cwd: sdk.Ptr("/work/")})
+	list, err := e.ListSessions(t.Context(), sdk.ListSessionsRequest{Cwd: new("/work/")})
 	if err != nil || len(list.Sessions) != 1 || list.Sessions[0].SessionId != "c_old" || *list.Sessions[0].UpdatedAt != "2026-11-20T20:00:00Z" {
 		t.Errorf("%+v, %v", list, err)
 	}

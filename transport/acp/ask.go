@@ -23,9 +23,7 @@ func (w *writer) wait(op *transcript.Op) {
 	if i := slices.IndexFunc(w.calls, func(c messages.ToolCall) bool { return strings.HasPrefix(asked.Request, "approve."+c.Call+".") }); i >= 0 {
 		q.call, q.id = &w.calls[i], w.id(w.calls[i].Call)
 	}
-	w.asking.Add(1)
-	go func() {
-		defer w.asking.Done()
+	w.asking.Go(func() {
 		defer stop()
 		defer func() {
 			if crash := recover(); crash != nil {
@@ -33,7 +31,7 @@ func (w *writer) wait(op *transcript.Op) {
 			}
 		}()
 		q.ask(ctx)
-	}()
+	})
 }
 
 // goOn takes a question back that has its answer.
