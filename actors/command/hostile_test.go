@@ -5,6 +5,8 @@ package command_test
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,7 +81,8 @@ func TestEndOfTheProgramEndsWhatItStarted(t *testing.T) {
 // A process that has left the group is not ours to end, and does not hold the run. What was written before is there.
 func TestPipeThatIsHeldDoesNotHoldTheRun(t *testing.T) {
 	t.Parallel()
-	s := run(t, command.Command{Command: shell(`setsid sleep 1000 & echo $!; head -c 60000 /dev/zero | tr '\0' x; echo; echo last >&2`)}, "")
+	leads := filepath.Join(t.TempDir(), "leads") // a session: nothing that ends the program's own ends the holder
+	s := run(t, command.Command{Command: shell(`setsid sh -c ': > "$0"; exec sleep 1000' ` + leads + ` & echo $!; until [ -e ` + leads + ` ]; do sleep 0.01; done; head -c 60000 /dev/zero | tr '\0' x; echo; echo last >&2`)}, "")
 	pid, rest, _ := strings.Cut(output(s), "\n")
 	defer func() {
 		var holder int
@@ -96,6 +99,9 @@ func TestSignalIsNamed(t *testing.T) {
 		switch sig {
 		case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGURG, syscall.SIGWINCH:
 			continue // they end nobody
+		}
+		if signal.Ignored(sig) {
+			continue // as by nohup: programs inherit that
 		}
 		code := 0
 		n := start(t, command.Command{Command: shell(fmt.Sprintf("ulimit -c 0; echo before; kill -%d $$", sig))},
