@@ -1,2 +1,3 @@
-// Package commands is the commands run and schedules: a program as a run, and the schedules of a server.
+// Package commands is the commands run, schedules and webhooks: a program as a run, and what a server starts and tells by
+// its operator's files.
 package commands

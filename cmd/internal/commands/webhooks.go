@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,9 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/webhook"
-	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
-	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -20,40 +17,21 @@ import (
 
 // WebhooksCommand is webhooks with its subcommands.
 func WebhooksCommand(p *host.Program) *cobra.Command {
-	at := &host.Remote{Program: p}
-	cmd := &cobra.Command{
-		Use:     "webhooks",
-		GroupID: settings.Working,
-		Short:   "List and test the webhooks of a server, and send events again",
-		Long: `Webhooks asks a server for the receivers of its operator's file: lastword serve --webhooks FILE. Where the server asks for
-a token, it must have the scope admin. docs/webhooks.md describes the file and what receivers get.`,
-		Example: `  lastword webhooks ls
+	cmd, at := group(p, "webhooks", "List and test the webhooks of a server, and send events again",
+		`Webhooks asks a server for the receivers of its operator's file: lastword serve --webhooks FILE. Where the server asks for
+a token, it must have the scope admin. docs/webhooks.md describes the file and what receivers get.`, `  lastword webhooks ls
   lastword webhooks test billing
-  lastword webhooks resend r_k66hldz6ofnwat4rgzpadp2myg`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
-	resend := webhookCommand(at, "resend", " <run-id>", "Send the events of a run again, under the same webhook-id")
+  lastword webhooks resend r_k66hldz6ofnwat4rgzpadp2myg`)
+	resend := webhookCommand(at, "resend", argument{" <run-id>", " <run-id>", " r_k66hldz6ofnwat4rgzpadp2myg"},
+		"Send the events of a run again, under the same webhook-id")
 	resend.Flags().String("to", "", "`name` of the only webhook to send to")
-	cmd.AddCommand(webhookCommand(at, "ls", "", "List the webhooks, and what they have not got"), resend,
-		webhookCommand(at, "test", " <name>", "Send a webhook.test now, and say whether it is taken"))
+	cmd.AddCommand(webhookCommand(at, "ls", argument{}, "List the webhooks, and what they have not got"), resend,
+		webhookCommand(at, "test", argument{" <name>", " <name>", " billing"}, "Send a webhook.test now, and say whether it is taken"))
 	return cmd
 }
 
-func webhookCommand(at *host.Remote, action, argument, short string) *cobra.Command {
-	example := map[string]string{"": "", " <name>": " billing", " <run-id>": " r_k66hldz6ofnwat4rgzpadp2myg"}[argument]
-	cmd := &cobra.Command{
-		Use: action + argument, Short: short, Example: "  lastword webhooks " + action + example, DisableFlagsInUseLine: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if want := min(len(argument), 1); len(args) != want {
-				return exit.BadUsage(cmd, errors.New("webhooks "+action+" takes"+map[bool]string{true: argument, false: " no argument"}[want == 1]), "")
-			}
-			return nil
-		},
-	}
-	cmd.RunE = at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+func webhookCommand(at *host.Remote, action string, takes argument, short string) *cobra.Command {
+	return asking(at, "webhooks", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		order := webhook.Order{Action: action}
 		switch action {
 		case "test":
@@ -72,7 +50,6 @@ func webhookCommand(at *host.Remote, action, argument, short string) *cobra.Comm
 		}
 		return printWebhooks(cmd.OutOrStdout(), lines)
 	})
-	return cmd
 }
 
 func printWebhooks(w io.Writer, lines []webhook.Line) error {
