@@ -1,0 +1,87 @@
+package actors
+
+import (
+	"slices"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in
+// stretches of doubling length. So the log stays short, and each byte is copied a logarithmic number of times. Under
+// mu.
+func (l *runLog) compact() {
+	events := l.table.events[:l.recorded]
+	end := journal.FirstAfter(events, l.head.Seq)
+	open := end
+	for open > l.tidy && events[open-1].IsDelta() {
+		open--
+	}
+	if open-l.tidy >= max(compactAfter, l.tidy/4) {
+		n := l.merge(l.tidy, open)
+		l.tidy, end = l.tidy+n, l.tidy+n+end-open
+	}
+	l.compactEnd(end)
+}
+
+func (l *runLog) compactEnd(end int) {
+	events := l.table.events[:l.recorded]
+	start := end
+	for start > 0 && events[start-1].IsDelta() && events[start-1].From == events[start-1].Seq {
+		start--
+	}
+	if end-start < compactAfter {
+		return
+	}
+	weight := func(e messages.Event) uint64 { return e.Seq - e.From + 1 }
+	size := uint64(end - start)
+	for start > 0 && messages.CanMerge(events[start-1], events[start]) && weight(events[start-1]) <= size {
+		start--
+		size += weight(events[start])
+	}
+	l.merge(start, end)
+}
+
+// merge merges the deltas of events[start:end], which are durable and so visible, and returns how many events are
+// left. Under mu.
+func (l *runLog) merge(start, end int) int {
+	events := l.table.events[:l.recorded]
+	old := events[start:end]
+	merged := messages.MergeDeltas(old)
+	l.bytes += size(merged) - size(old)
+	out := slices.Concat(events[:start], merged, events[end:])
+	l.tidy = min(l.tidy, start)
+	l.replace(out, len(out)+compactAfter, int(l.table.n.Load())-len(old)+len(merged))
+	return len(merged)
+}
+
+// forget takes the texts that were dropped out of the durable events, and merges what is left. Under mu.
+func (l *runLog) forget(durable uint64) {
+	l.forgets = 0
+	events := l.table.events[:l.recorded]
+	n := journal.FirstAfter(events, durable)
+	left := messages.MergeDeltas(messages.Forget(events[:n:n]))
+	l.bytes += size(left) - size(events[:n])
+	l.tidy = min(l.tidy, len(left))
+	visible := int(l.table.n.Load()) - n + len(left)
+	left = slices.Concat(left, events[n:])
+	for i := range left {
+		left[i] = left[i].Unshared() // or each would keep the table that it was recorded into
+	}
+	l.replace(left, len(left)+compactAfter, visible)
+}
+
+// overLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal.
+func (l *runLog) overLimit() (over, pressed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bytes > max(l.maxBytes, l.squeezeAt) {
+		l.merge(0, journal.FirstAfter(l.table.events[:l.recorded], l.head.Seq))
+		events := l.table.events[:l.recorded]
+		waiting := events[journal.FirstAfter(events, l.head.Seq):]
+		over = l.bytes-size(waiting)+size(messages.MergeDeltas(waiting)) > l.maxBytes
+		// after merging everything, merge again only when the log has grown by a sixteenth
+		l.squeezeAt = l.bytes + l.maxBytes/16
+	}
+	return over, l.lost == nil && l.ledger.fold.Peek().Seq > l.head.Seq+backlog
+}
