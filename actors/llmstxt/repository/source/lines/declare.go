@@ -1,0 +1,305 @@
+package lines
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+)
+
+func (r *reader) declare(number, column int, text string, in *block) {
+	if r.exports(number, text) {
+		return
+	}
+	rules := r.Inside
+	if in.rule.Through {
+		rules = r.Outside
+	}
+	for _, rule := range rules {
+		m := rule.Pattern.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		name := group(rule.Pattern, m, "name")
+		if !slices.Contains(keywords, name) {
+			r.found(declaration{number, column, text, text[:len(m[0])], name, group(rule.Pattern, m, "owner"), rule}, *in)
+		}
+		return
+	}
+}
+
+// declaration is a line that declares something, and its head, up to what the pattern has found.
+type declaration struct {
+	number, column          int
+	text, head, name, owner string
+	Rule
+}
+
+func (r *reader) found(d declaration, in block) {
+	switch {
+	case d.Alias:
+		r.exported(d.number, d.owner, d.name, true)
+		return
+	case d.Closes:
+		r.last, r.lastDoc = d, r.doc.String()
+		return
+	}
+	between := cmp.Or(in.rule.Between, ".")
+	if d.Between != "" && !d.Opens && between != "." {
+		between = d.Between
+	}
+	full := qualify(in.name, between, qualify(d.owner, between, d.name))
+	public := r.isPublic(d, in)
+	if d.Kind == "" {
+		_, apart := r.apart[full]
+		public = public && !apart
+	}
+	r.add(surface.Symbol{Name: full, Kind: d.Kind, Line: d.number, Signature: r.signature(d)}, d, public)
+	if !d.Opens {
+		return
+	}
+	b := block{indent: d.column, column: -1, name: full, rule: d.Rule, hidden: !public, braced: strings.HasSuffix(d.text, "{"),
+		labeled: r.Label != nil && r.Block && strings.HasPrefix(d.head, "class")}
+	if d.name == "" {
+		b.name = in.name
+		b.rule.Through = in.rule.Through
+	}
+	if d.Kind == "" && r.Public != nil && r.Public.MatchString(d.head) {
+		b.rule.Free = true
+	}
+	r.blocks = append(r.blocks, b)
+}
+
+func group(p *regexp.Regexp, m []string, name string) string {
+	if i := p.SubexpIndex(name); i > 0 {
+		return m[i]
+	}
+	return ""
+}
+
+// internal are the marks of what is there for nobody else.
+var internal = regexp.MustCompile(`@internal|@private|@api private|@hidden|:nodoc:|doc\(hidden\)|doc false|@impl |cfg\(test\)|\.(?:setter|deleter)\b|@(?:typing\.)?overload`)
+
+func (r *reader) isPublic(d declaration, in block) bool {
+	switch {
+	case in.hidden, in.labeled && d.Kind != "", r.Hidden != nil && r.Hidden.MatchString(d.head),
+		internal.MatchString(r.asides), internal.MatchString(d.text), internal.MatchString(r.doc.String()),
+		!strings.Contains(r.asides, d.Needs):
+		return false
+	case d.Always, in.rule.Free, d.Kind == "", r.Public == nil:
+		return true
+	}
+	return r.Public.MatchString(d.head) || r.Exports != nil && in.rule.Kind == surface.Type
+}
+
+// add keeps a symbol, the first of a name.
+func (r *reader) add(s surface.Symbol, d declaration, public bool) {
+	s.Doc = Summary(r.doc.String())
+	if s.Doc == "" && (!r.all || d.Documented) {
+		public = false
+	}
+	if s.Kind == surface.Method && strings.Contains(r.asides, "property") {
+		s.Kind = surface.Variable
+	}
+	r.waiting = -1
+	switch i, known := r.at[s.Name]; {
+	case s.Kind == "":
+	case !public:
+		if r.Exports != nil {
+			r.apart[s.Name] = s
+		}
+	case known:
+		r.symbols[i].Doc = cmp.Or(r.symbols[i].Doc, s.Doc)
+	default:
+		r.at[s.Name] = len(r.symbols)
+		r.symbols = append(r.symbols, s)
+		if s.Kind != surface.Constant {
+			r.waiting = len(r.symbols) - 1
+		}
+	}
+}
+
+// exports takes a list of names. What one of them means may be declared further down.
+func (r *reader) exports(number int, text string) bool {
+	if r.Exports == nil {
+		return false
+	}
+	m := r.Exports.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	origin := strings.Contains(text, " from ")
+	r.items(number, m[1], !origin)
+	open, column, from := depth(text), -1, r.next
+	for open > 0 && r.next < len(r.lines) && r.next-from < longestList {
+		line, _, _ := strings.Cut(r.lines[r.next], "//")
+		at, rest := indentation(line)
+		r.next++
+		open += depth(rest)
+		if column < 0 {
+			column = at
+		}
+		if at == column && rest != "" && strings.IndexByte("}])", rest[0]) < 0 {
+			if i := strings.IndexAny(rest, "("); i >= 0 {
+				rest = rest[:i]
+			}
+			r.items(number, rest, !origin)
+		}
+	}
+	return true
+}
+
+// items takes the names of a list: "a, b as c, d: e" of scripts, "a::{self, B}" of Rust.
+func (r *reader) items(number int, list string, here bool) {
+	list, _, _ = strings.Cut(list, " from ")
+	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",{};", c) }) {
+		item = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(item), "type "))
+		local, name, renamed := strings.Cut(item, " as ")
+		if before, after, keyed := strings.Cut(item, ": "); keyed {
+			local, name = after, before
+		} else if !renamed {
+			local = item[strings.LastIndexByte(item, ':')+1:]
+			name = local
+		}
+		if name != "" && name == identifier(name) && !slices.Contains(keywords, name) {
+			r.exported(number, local, name, here)
+		}
+	}
+}
+
+// keywords stand where a name is expected.
+var keywords = []string{"self", "super", "crate", "default", "extends", "if", "for", "while", "switch", "return", "catch"}
+
+// renamedMark stands before the name that an exported one has in the file.
+const renamedMark = "\x00"
+
+func (r *reader) exported(number int, local, name string, here bool) {
+	s := surface.Symbol{Name: name, Kind: surface.Function, Line: number, Signature: name}
+	switch {
+	case isConstantName(name) && len(name) > 1:
+		s.Kind = surface.Constant
+	case unicode.IsUpper(rune(name[0])):
+		s.Kind = surface.Type
+	}
+	if _, known := r.at[name]; known {
+		return
+	}
+	if here && local != name {
+		s.Doc = renamedMark + local // until the end, when all that is declared is known
+	}
+	r.at[name] = len(r.symbols)
+	r.symbols = append(r.symbols, s)
+}
+
+// finish gives the symbols; what a list exports stands for what the file declares.
+func (r *reader) finish() []surface.Symbol {
+	names := slices.Sorted(maps.Keys(r.apart))
+	for i, s := range r.symbols {
+		local, renamed := strings.CutPrefix(s.Doc, renamedMark)
+		if !renamed {
+			local = s.Name
+		}
+		if renamed {
+			r.symbols[i].Doc = ""
+		}
+		own, ok := r.apart[local]
+		if !ok || s.Signature != s.Name {
+			continue
+		}
+		own.Name = s.Name
+		r.symbols[i] = own
+		at, _ := slices.BinarySearch(names, local+".")
+		for ; at < len(names) && strings.HasPrefix(names[at], local+".") && len(r.symbols) < surface.MaxSymbols; at++ {
+			member := r.apart[names[at]]
+			if rest := names[at][len(local)+1:]; !strings.HasPrefix(rest, "_") {
+				member.Name = s.Name + "." + rest
+				r.symbols = append(r.symbols, member)
+			}
+		}
+	}
+	return r.symbols
+}
+
+// signature is the head of a declaration on one line, up to where its body or its value begins. The lines that it
+// goes on over are taken.
+func (r *reader) signature(d declaration) string {
+	ends := r.Ends
+	if d.Kind == surface.Constant || d.Kind == surface.Variable || strings.Contains(d.head, "type ") {
+		ends = nil
+	}
+	whole, from := d.text, r.next
+	end := r.headEnd(whole, ends)
+	for r.goesOn(d, whole, end) && r.next-from < longestHead && len(whole) < longestLine {
+		line := r.lines[r.next]
+		if r.Comment != "" {
+			line, _, _ = strings.Cut(line, " "+r.Comment)
+		}
+		r.tail = strings.TrimSpace(line)
+		whole += " " + r.tail
+		r.next++
+		end = r.headEnd(whole, ends)
+	}
+	if end < 0 {
+		end = len(whole)
+	}
+	return strings.TrimSuffix(joined(lead.ReplaceAllString(whole[:end], "")), " =")
+}
+
+// goesOn tells a head that ends on a later line: its brackets are open, or its block has not begun and the next line
+// stands further to the right.
+func (r *reader) goesOn(d declaration, whole string, end int) bool {
+	if r.next >= len(r.lines) || end >= 0 && (!d.Opens || !r.Block || end < len(whole)) {
+		return false
+	}
+	column, rest := indentation(r.lines[r.next])
+	return rest != "" && (column > d.column || end < 0 && strings.IndexByte(")]}", rest[0]) >= 0) &&
+		!prose.StartsWithAny(rest, "//", "/*")
+}
+
+var lead = regexp.MustCompile(`^export (?:default )?(?:declare )?`)
+
+// headEnd is where the head ends, -1 if it goes on.
+func (r *reader) headEnd(s string, ends []string) int {
+	open := 0
+	for i, c := range unquoted(s, "\"") {
+		switch {
+		case open == 0 && (c == '{' && i > 0 || c == ';'):
+			return i
+		case c == '(' || c == '[' || c == '{':
+			open++
+		case c == ')' || c == ']' || c == '}':
+			open--
+		case open == 0 && i > 0:
+			for _, end := range ends {
+				if strings.HasPrefix(s[i:], end) {
+					return i
+				}
+			}
+		}
+		if open == 0 && r.Comment != "" && c == r.Comment[0] && i > 0 && s[i-1] == ' ' && strings.HasPrefix(s[i:], r.Comment) {
+			return i
+		}
+	}
+	if open > 0 {
+		return -1
+	}
+	return len(s)
+}
+
+// depth is how many brackets the text opens.
+func depth(s string) (n int) {
+	for _, c := range unquoted(s, "\"") {
+		switch c {
+		case '(', '[', '{':
+			n++
+		case ')', ']', '}':
+			n--
+		}
+	}
+	return n
+}
