@@ -20,16 +20,23 @@ import (
 type editorSide struct {
 	sdk.Client
 	*sdk.ClientSideConnection
-	allow string // what the user chooses; "" waits for a cancel
+	process *os.Process
+	leave   func() // waits for the end of the agent
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards what follows: the agent sends updates between prompts too
+	allow   string     // what the user chooses; "" waits for a cancel
 	updates []string
 	asked   []sdk.RequestPermissionRequest
 	files   map[string]string // those that are open and not saved
 	cancel  func()
-	process *os.Process
-	killed  bool   // at the first words
-	leave   func() // waits for the end of the agent
+	killed  bool // at the first words
+}
+
+// set changes e while updates may arrive.
+func (e *editorSide) set(change func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	change()
 }
 
 func (e *editorSide) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
@@ -46,13 +53,14 @@ func (e *editorSide) SessionUpdate(_ context.Context, n sdk.SessionNotification)
 func (e *editorSide) RequestPermission(ctx context.Context, r sdk.RequestPermissionRequest) (a sdk.RequestPermissionResponse, err error) {
 	e.mu.Lock()
 	e.asked = append(e.asked, r)
+	allow, cancel := e.allow, e.cancel
 	e.mu.Unlock()
-	if e.allow == "" {
-		e.cancel()
+	if allow == "" {
+		cancel()
 		a.Outcome.Cancelled = &sdk.RequestPermissionOutcomeCancelled{}
 		return a, nil
 	}
-	a.Outcome.Selected = &sdk.RequestPermissionOutcomeSelected{OptionId: sdk.PermissionOptionId(e.allow)}
+	a.Outcome.Selected = &sdk.RequestPermissionOutcomeSelected{OptionId: sdk.PermissionOptionId(allow)}
 	return a, nil
 }
 
@@ -100,9 +108,9 @@ func edit(t *testing.T, m *testkit.Model, state string, files map[string]string)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	e.process = cmd.Process
 	e.ClientSideConnection = sdk.NewClientSideConnection(e, in, out)
 	e.SetLogger(slog.New(slog.DiscardHandler))
-	e.process = cmd.Process
 	e.leave = sync.OnceFunc(func() {
 		in.Close()
 		<-e.Done()
@@ -197,12 +205,14 @@ func TestEditorAsks(t *testing.T) {
 	m := testkit.NewModel(t)
 	e := edit(t, m, t.TempDir(), nil)
 	s := e.open(t, t.TempDir())
-	e.allow = "ferns"
+	e.set(func() { e.allow = "ferns" })
 	calling(m, "ask_user", `{"question":"Which bed?","options":["roses","ferns"]}`, "Ferns it is.")
 	if got, reason, err := e.prompt(t, s, "Dig."); err != nil || reason != sdk.StopReasonEndTurn || !strings.Contains(got, `"rawOutput":"ferns"`) {
 		t.Errorf("%s, %v\n%s", reason, err, got)
 	}
-	e.allow, e.cancel = "", func() { _ = e.Cancel(context.Background(), sdk.CancelNotification{SessionId: s}) }
+	e.set(func() {
+		e.allow, e.cancel = "", func() { _ = e.Cancel(context.Background(), sdk.CancelNotification{SessionId: s}) }
+	})
 	m.Answer(testkit.Call(0, "c", "write_file", `{"path":"b.txt","text":"b"}`), testkit.Finish("tool_calls"), testkit.Done())
 	if got, reason, err := e.prompt(t, s, "Write."); err != nil || reason != sdk.StopReasonCancelled {
 		t.Errorf("%s, %v\n%s", reason, err, got)
@@ -223,7 +233,7 @@ func TestEditorAfterKill(t *testing.T) {
 	e := edit(t, m, state, nil)
 	s := e.open(t, folder)
 	m.Answer(testkit.Text("It ra"), testkit.Stall())
-	e.killed = true
+	e.set(func() { e.killed = true })
 	if got, reason, err := e.prompt(t, s, "Hello"); err == nil {
 		t.Errorf("%s\n%s", reason, got)
 	}
