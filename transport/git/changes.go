@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -196,79 +195,33 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 		return nil, invalid("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
 	}
 	defer top.Close()
-	files := &committed{reader: c.reader(), trees: map[plumbing.Hash]*object.Tree{}}
+	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
+	if err != nil {
+		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
+	}
+	tree, err := commit.Tree()
+	if err != nil {
+		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
+	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		blob, err := files.find(plumbing.NewHash(c.Head), path)
-		switch {
-		case errors.Is(err, plumbing.ErrObjectNotFound):
-			continue
-		case err != nil:
-			return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
-		}
-		if files.differs(top, path, blob) {
+		if entry, err := tree.FindEntry(path); err == nil && kindOf(*entry) == leaf && c.differs(top, path, entry.Hash) {
 			edited = append(edited, path)
 		}
 	}
 	return edited, nil
 }
 
-// committed finds files in a commit. It reads each tree once.
-type committed struct {
-	reader *lister
-	trees  map[plumbing.Hash]*object.Tree
-}
-
-// find returns the file's blob, or ErrObjectNotFound.
-func (f *committed) find(commit plumbing.Hash, path string) (plumbing.Hash, error) {
-	at, err := f.top(commit)
-	for name := range strings.SplitSeq(path, "/") {
-		if err != nil {
-			return at, err
-		}
-		at, err = f.step(at, name)
-	}
-	return at, err
-}
-
-// top returns the commit's tree and keeps it with those of folders.
-func (f *committed) top(commit plumbing.Hash) (plumbing.Hash, error) {
-	if t := f.trees[commit]; t != nil {
-		return t.Hash, nil
-	}
-	var c object.Commit
-	err := f.reader.decode(plumbing.CommitObject, commit, &c)
-	f.trees[commit] = &object.Tree{Hash: c.TreeHash}
-	return c.TreeHash, err
-}
-
-func (f *committed) step(folder plumbing.Hash, name string) (plumbing.Hash, error) {
-	t := f.trees[folder]
-	if t == nil {
-		t = new(object.Tree)
-		if err := f.reader.decode(plumbing.TreeObject, folder, t); err != nil {
-			return folder, err
-		}
-		f.trees[folder] = t
-	}
-	for _, e := range t.Entries {
-		if e.Name == name && (kindOf(e) == leaf || kindOf(e) == branch) {
-			return e.Hash, nil
-		}
-	}
-	return folder, plumbing.ErrObjectNotFound
-}
-
 // differs compares by git's hash. It allows for other line ends in the work tree and for pointers of Git LFS in the
 // commit.
-func (f *committed) differs(top *os.Root, path string, blob plumbing.Hash) bool {
+func (c *Checkout) differs(top *os.Root, path string, blob plumbing.Hash) bool {
 	text, err := readEdited(top, filepath.FromSlash(path))
 	if err != nil || isBlob(text, blob) || isBlob(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), blob) {
 		return false
 	}
-	kept, err := f.reader.from.read(plumbing.BlobObject, blob)
+	kept, err := c.reader().from.read(plumbing.BlobObject, blob)
 	return err == nil && !bytes.HasPrefix(kept, []byte("version https://git-lfs.github.com/spec/"))
 }
 

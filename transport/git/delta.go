@@ -83,7 +83,7 @@ func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
 		return plumbing.ZeroHash, packed{}, err
 	}
 	p.bases[e.delta] = e.base
-	p.cache.put(e.delta, data)
+	p.cache.Put(e.delta, data)
 	return plumbing.ComputeHash(e.kind, data), packed{offset: e.delta, size: int64(len(data)), kind: e.kind}, nil
 }
 
@@ -91,13 +91,13 @@ func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
 // cached base.
 func (p *pack) whole(offset int64) ([]byte, error) {
 	var chain []int64
-	data, ok := p.cache.get(offset)
+	data, ok := p.cache.Get(offset)
 	for !ok {
 		chain = append(chain, offset)
 		if offset, ok = p.bases[offset]; !ok {
 			break
 		}
-		data, ok = p.cache.get(offset)
+		data, ok = p.cache.Get(offset)
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		var err error
@@ -109,14 +109,13 @@ func (p *pack) whole(offset int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.cache.put(chain[i], data)
+		p.cache.Put(chain[i], data)
 	}
 	return data, nil
 }
 
 // root unpacks an object that did not come as a delta.
 func (p *pack) root(offset int64) ([]byte, error) {
-	p.cache.room(0)
 	data, err := p.unpack(offset)
 	if err != nil {
 		return nil, err
@@ -155,7 +154,6 @@ func (p *pack) apply(base []byte, offset int64, spend func(size int64) error) ([
 	if err := spend(size); err != nil {
 		return nil, err
 	}
-	p.cache.room(int64(len(delta)) + size)
 	return packfile.PatchDelta(base, delta)
 }
 

@@ -2,7 +2,6 @@ package git
 
 import (
 	"bytes"
-	queue "container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
@@ -31,8 +31,8 @@ type pack struct {
 	left     int64 // bytes that may still be unpacked
 	redoable int64 // bytes that may still be unpacked once more
 
-	mu    sync.Mutex // for cache and redoable
-	cache objectCache
+	mu    sync.Mutex      // for cache and redoable
+	cache cache.BufferLRU // of unpacked objects, by their offsets
 }
 
 type packed struct {
@@ -43,7 +43,7 @@ type packed struct {
 // receive reads a whole pack and hashes every object. It checks every size against the limits first.
 func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) {
 	p := &pack{known: map[plumbing.Hash]packed{}, bases: map[int64]int64{}, limits: limits,
-		left: limits.UnpackedBytes, redoable: mostRedone * limits.UnpackedBytes}
+		left: limits.UnpackedBytes, redoable: mostRedone * limits.UnpackedBytes, cache: cache.BufferLRU{MaxSize: liveBytes}}
 	scanner := packfile.NewScanner(io.TeeReader(from, &p.sent))
 	_, count, err := scanner.Header()
 	if err != nil {
@@ -187,52 +187,4 @@ func (c *chunks) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // liveBytes bounds the cached objects that deltas are applied to or made into.
-const liveBytes = 64 << 20
-
-// objectCache caches unpacked objects by their offsets. The least recently used one goes first.
-type objectCache struct {
-	at    map[int64]*queue.Element
-	order queue.List // of cachedObject, the one asked for last in front
-	bytes int64
-	peak  int64 // most bytes ever, with those that room was made for
-}
-
-type cachedObject struct {
-	offset int64
-	data   []byte
-}
-
-// The rough cost of a cached object besides its bytes.
-const cachedCost = 128
-
-func (s *objectCache) get(offset int64) ([]byte, bool) {
-	e := s.at[offset]
-	if e == nil {
-		return nil, false
-	}
-	s.order.MoveToFront(e)
-	return e.Value.(cachedObject).data, true
-}
-
-// room removes objects until so many more bytes fit.
-func (s *objectCache) room(bytes int64) {
-	for s.bytes+bytes > liveBytes && s.order.Len() > 0 {
-		oldest := s.order.Remove(s.order.Back()).(cachedObject)
-		delete(s.at, oldest.offset)
-		s.bytes -= int64(len(oldest.data)) + cachedCost
-	}
-	s.peak = max(s.peak, s.bytes+bytes)
-}
-
-func (s *objectCache) put(offset int64, data []byte) {
-	size := int64(len(data)) + cachedCost
-	if s.at[offset] != nil || size > liveBytes {
-		return
-	}
-	s.room(size)
-	if s.at == nil {
-		s.at = map[int64]*queue.Element{}
-	}
-	s.at[offset] = s.order.PushFront(cachedObject{offset, data})
-	s.bytes += size
-}
+const liveBytes = 48 << 20
