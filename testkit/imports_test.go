@@ -346,7 +346,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/terminal",
 	ours: []string{"messages", "messages/words", "actors", "actors/call", "actors/generate", "actors/prompt", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width"},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/charmbracelet/x/ansi"},
 }, {
 	pkgs: "cmd/internal/exit",
 	ours: []string{"messages", "cmd/internal/terminal"},

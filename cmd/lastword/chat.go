@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"io"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,7 +71,6 @@ once.` + runExits(),
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })
 	settings.Group(flags, "Tools", func() { c.box.AddFlags(cmd, flags) })
 	c.at.AddFlags(cmd, flags)
@@ -204,11 +204,6 @@ func (c *chatOptions) answer(cmd *cobra.Command, tools *tool.Set) func(io.Writer
 		if s.Status != messages.Completed || json.Unmarshal(s.End.Result, &r) != nil || r.Text == "" {
 			return nil
 		}
-		text := terminal.WithoutControls(r.Text)
-		if !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		_, err := fmt.Fprint(w, text)
-		return err
+		return terminal.PrintText(w, r.Text)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,10 +27,9 @@ of models. Save it where the shell looks for such scripts:
   zsh         lastword completion zsh >"${fpath[1]}/_lastword"
   fish        lastword completion fish >~/.config/fish/completions/lastword.fish
   powershell  lastword completion powershell | Out-String | Invoke-Expression`,
-		Example:               "  source <(lastword completion bash)",
-		DisableFlagsInUseLine: true,
-		Args:                  oneShell,
-		ValidArgs:             shells(),
+		Example:   "  source <(lastword completion bash)",
+		Args:      oneShell,
+		ValidArgs: shells(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {
@@ -48,12 +46,8 @@ of models. Save it where the shell looks for such scripts:
 }
 
 func oneShell(cmd *cobra.Command, args []string) error {
-	hint := "the shells are " + strings.Join(shells(), ", ")
-	switch {
-	case len(args) != 1:
-		return exit.BadUsage(cmd, errors.New("completion needs the name of a shell"), hint)
-	case !slices.Contains(shells(), args[0]):
-		return exit.BadUsage(cmd, fmt.Errorf("there is no completion for %q", args[0]), hint)
+	if len(args) != 1 || !slices.Contains(shells(), args[0]) {
+		return exit.BadUsage(cmd, errors.New("completion needs the name of a shell"), "the shells are "+strings.Join(shells(), ", "))
 	}
 	return nil
 }

@@ -95,7 +95,6 @@ project's file even if a command that reads its repository would not.`,
 			return all.print(cmd, origin)
 		},
 	}
-	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&origin, "origin", false, "print where each value comes from")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the origins")
 	return cmd

@@ -5,7 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,15 +62,8 @@ func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error
 func (k *keptConversations) about(
 	use, short, example string, do func(out io.Writer, kept *conversation.Store, id string, args []string) error,
 ) *cobra.Command {
-	arguments := len(strings.Fields(use)) - 1
 	return &cobra.Command{Use: use, Short: short, Example: "  lastword conversations " + example,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == arguments {
-				return nil
-			}
-			return exit.BadUsage(cmd, fmt.Errorf("usage: lastword conversations %s", use),
-				"lastword conversations ls lists them")
-		},
+		Args: exit.Takes(strings.Count(use, "<"), "takes "+use[strings.Index(use, "<"):], "lastword conversations ls lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kept, err := k.open(cmd)
 			if err != nil {
@@ -112,22 +104,15 @@ func (k *keptConversations) list() *cobra.Command {
 
 func printConversations(out io.Writer, list []conversation.Info, asJSON bool) error {
 	if asJSON {
-		lines := terminal.JSONLines(out)
-		for _, c := range list {
-			if err := lines.Encode(c); err != nil {
-				return err
-			}
-		}
-		return nil
+		return terminal.PrintLines(out, list)
 	}
 	const bytesOfToken = 4 // of most texts
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CONVERSATION\tTURNS\tTOKENS\tLAST\tTITLE")
+	rows := [][]string{{"CONVERSATION", "TURNS", "TOKENS", "LAST", "TITLE"}}
 	for _, c := range list {
-		fmt.Fprintf(w, "%s\t%d\t~%d\t%s ago\t%s\n", c.ID, c.Turns, c.Bytes/bytesOfToken,
-			time.Since(c.Updated).Round(time.Second), terminal.Flat(c.Title))
+		rows = append(rows, []string{c.ID, fmt.Sprint(c.Turns), fmt.Sprint("~", c.Bytes/bytesOfToken),
+			fmt.Sprint(time.Since(c.Updated).Round(time.Second), " ago"), c.Title})
 	}
-	return w.Flush()
+	return terminal.Rows(out, rows)
 }
 
 func (k *keptConversations) show() *cobra.Command {

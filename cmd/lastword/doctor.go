@@ -60,7 +60,6 @@ short questions. It tells who has the folder of serve open, and whether its data
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	e.at.AddServerFlags(cmd, flags)
 	flags.StringVar(&e.model, "model", "", "`name` of the model (default: the one of prompt)")
 	flags.StringVar(&e.out, "out", "", "`folder` to write to (default: the one of generate)")

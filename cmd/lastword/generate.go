@@ -87,10 +87,9 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
   lastword generate --model auto --require-model
   lastword generate spf13/cobra --server https://runs.example.com
   lastword generate -q --json | jq -r '.artifacts[].path'`,
-		DisableFlagsInUseLine: true,
-		Args:                  atMostOneRepository,
-		Annotations:           map[string]string{settings.ReadsCurrent: "by default"},
-		ValidArgsFunction:     folders,
+		Args:              atMostOne,
+		Annotations:       map[string]string{settings.ReadsCurrent: "by default"},
+		ValidArgsFunction: folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case g.at.URL != "":
@@ -105,7 +104,6 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	about := generate.Define(generate.Config{})
 	settings.Group(flags, "Files", func() {
 		flags.StringVar(&g.out, "out", "artifacts", "`folder` to write under; made if missing")
@@ -280,12 +278,8 @@ func (g *generateOptions) validate() error {
 	return errors.Join(g.Check(), g.read.Check(), g.by.Endpoint.Check())
 }
 
-func atMostOneRepository(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		err := fmt.Errorf("generate takes one repository, not %d", len(args))
-		return exit.BadUsage(cmd, err, "for example: lastword generate ~/src/app")
-	}
-	return nil
+func atMostOne(cmd *cobra.Command, args []string) error {
+	return exit.Takes(min(len(args), 1), "takes at most one argument", "")(cmd, args)
 }
 
 // folders makes shells complete the only argument with folders.

@@ -49,12 +49,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.BadUsage(cmd, fmt.Errorf("%s takes no arguments", cmd.Name()), "")
-	}
-	return nil
-}
+var noArguments = exit.Takes(0, "takes no arguments", "")
 
 // exitCodes is the last paragraph of a command's help.
 func exitCodes(codes ...int) string {
@@ -134,9 +129,7 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 			add(cmp.Or(settings.GroupOf(f), "Flags"), f)
 		}
 	}
-	local := cmd.LocalFlags()
-	local.SortFlags = false
-	local.VisitAll(show)
+	cmd.LocalFlags().VisitAll(show)
 	cmd.InheritedFlags().VisitAll(show)
 	add(commonFlags, cmd.Flags().Lookup("help"))
 	return groups

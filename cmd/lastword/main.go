@@ -87,7 +87,16 @@ word: completed, failed or canceled.`,
 		runsCommand(p), mcpCommand(p), editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
 		serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
+	inOrder(root)
 	return root
+}
+
+// inOrder has every command list its flags in the order of their definition.
+func inOrder(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	for _, sub := range cmd.Commands() {
+		inOrder(sub)
+	}
 }
 
 func versionCommand() *cobra.Command {

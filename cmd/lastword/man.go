@@ -23,9 +23,8 @@ func manCommand() *cobra.Command {
 prints the page of lastword itself.`,
 		Example: `  lastword man | man -l -
   lastword man ~/.local/share/man/man1`,
-		DisableFlagsInUseLine: true,
-		Args:                  atMostOneFolder,
-		ValidArgsFunction:     folders,
+		Args:              atMostOne,
+		ValidArgsFunction: folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				_, err := io.WriteString(cmd.OutOrStdout(), terminal.ManPage(cmd.Root(), build.This().Version))
@@ -38,13 +37,6 @@ prints the page of lastword itself.`,
 			return writePages(args[0], cmd.Root())
 		},
 	}
-}
-
-func atMostOneFolder(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return exit.BadUsage(cmd, fmt.Errorf("man takes one folder, not %d", len(args)), "")
-	}
-	return nil
 }
 
 func writePages(folder string, cmd *cobra.Command) error {

@@ -40,14 +40,12 @@ SIGTERM end them at once.
 		Example: `  lastword mcp --out ~/artifacts
   lastword mcp --print-config claude-code >.mcp.json
   lastword mcp --print-config vscode --url https://runs.example.com/mcp`,
-		DisableFlagsInUseLine: true,
-		Args:                  noArguments,
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	settings.Group(flags, "Settings for a client", func() {
 		flags.StringVar(&s.printConfig, "print-config", "", "print the settings for this `client` and exit")
 		flags.StringVar(&s.url, "url", "", "`URL` of a running server for --print-config")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,6 @@ names only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, othe
 
 func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagSet {
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	l.at.AddServerFlags(cmd, flags)
 	flags.BoolVar(&l.json, "json", false, "print JSON")
 	flags.DurationVar(&l.timeout, "timeout", patience, "maximum `time` to wait")
@@ -75,9 +73,8 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 takes --context or --ttl, not both.` + modelsExits(),
 		Example: `  lastword models load qwen3-8b --context 16384
   lastword models load qwen3-8b --ttl 10m`,
-		DisableFlagsInUseLine: true,
-		Args:                  oneModel,
-		ValidArgsFunction:     p.CompleteModels(&l.at),
+		Args:              oneModel,
+		ValidArgsFunction: p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
 				return l.loading(ctx, cmd, c, args[0])
@@ -94,14 +91,13 @@ takes --context or --ttl, not both.` + modelsExits(),
 func modelsUnloadCommand(p *host.Program) *cobra.Command {
 	l := modelsOptions{at: p.Endpoint()}
 	cmd := &cobra.Command{
-		Use:                   "unload <model>",
-		GroupID:               settings.Working,
-		Short:                 "Unload a model",
-		Long:                  "Unload asks LM Studio, Ollama or llama.cpp's router to free the memory of a model." + modelsExits(),
-		Example:               "  lastword models unload qwen3-8b",
-		DisableFlagsInUseLine: true,
-		Args:                  oneModel,
-		ValidArgsFunction:     p.CompleteModels(&l.at),
+		Use:               "unload <model>",
+		GroupID:           settings.Working,
+		Short:             "Unload a model",
+		Long:              "Unload asks LM Studio, Ollama or llama.cpp's router to free the memory of a model." + modelsExits(),
+		Example:           "  lastword models unload qwen3-8b",
+		Args:              oneModel,
+		ValidArgsFunction: p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
 				return l.unloading(ctx, cmd, c, args[0])
@@ -112,13 +108,7 @@ func modelsUnloadCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-func oneModel(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return exit.BadUsage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()),
-		"lastword models lists the names")
-}
+var oneModel = exit.Takes(1, "needs the name of one model", "lastword models lists the names")
 
 // call runs do with a client, within --timeout.
 func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {
@@ -201,22 +191,7 @@ func printModels(w io.Writer, list []modelLine) error {
 	if len(rows) == 1 {
 		return nil
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], terminal.Width(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(terminal.Pad(cell, widths[i]+2))
-		}
-		fmt.Fprintln(&b, strings.TrimRight(line.String(), " "))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return terminal.Rows(w, rows)
 }
 
 func (m modelLine) row() []string {
@@ -228,8 +203,7 @@ func (m modelLine) row() []string {
 	default:
 		state = "idle"
 	}
-	row := []string{terminal.Flat(m.ID), state, context, tokens(m.MaxContext), terminal.Flat(m.Kind),
-		terminal.Flat(m.Format), terminal.Flat(m.Quantization)}
+	row := []string{m.ID, state, context, tokens(m.MaxContext), m.Kind, m.Format, m.Quantization}
 	for i, cell := range row {
 		if cell == "" {
 			row[i] = "-"

@@ -45,15 +45,13 @@ server's model. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runEx
   git diff | lastword prompt --system "Write a commit message for this change."
   lastword prompt --base-url http://127.0.0.1:8080/v1 --jsonl Hi | jq -c .type
   lastword prompt --model qwen3-8b --json - <question.txt | jq -r .result.text`,
-		DisableFlagsInUseLine: true,
-		Args:                  onePrompt,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		Args:              onePrompt,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.run(cmd, args)
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	settings.Group(flags, "Request", func() {
 		about := prompt.Define(nil)
 		p.input.AddFlags(cmd, flags, about.About.Input, func(member string) bool { return member != "text" })

@@ -73,7 +73,6 @@ A check that finds a fault is made once more before it says so. The questions co
 		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	p.at.AddServerFlags(cmd, flags)
 	flags.StringVar(&p.model, "model", "auto", "`name` of the model; auto is the one that the server has loaded")
 	flags.StringSliceVar(&p.only, "only", nil, "`names` of checks, separated by commas (default: all)")

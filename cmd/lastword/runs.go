@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,13 +73,7 @@ func oneLiveRun(run func(*cobra.Command, *api.Client, messages.RunID) error) fun
 	}
 }
 
-// runArgument takes one run.
-func runArgument(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return exit.BadUsage(cmd, errors.New("give the id of one run, or last"), "lastword runs ls lists them")
-}
+var runArgument = exit.Takes(1, "needs the id of one run, or last", "lastword runs ls lists them")
 
 func runsListCommand(at *host.Remote) *cobra.Command {
 	var f filter
@@ -117,16 +109,9 @@ runs that other runs have started, such as the steps of a plan, are listed with 
 
 func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 	if asJSON {
-		lines := terminal.JSONLines(cmd.OutOrStdout())
-		for _, run := range list {
-			if err := lines.Encode(run.Summary); err != nil {
-				return err
-			}
-		}
-		return nil
+		return terminal.PrintLines(cmd.OutOrStdout(), list)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTATUS\tJOB\tSTARTED\tTOOK\tINPUT")
+	rows := [][]string{{"RUN", "STATUS", "JOB", "STARTED", "TOOK", "INPUT"}}
 	for _, run := range list {
 		end := time.Now()
 		if run.Status.IsEnded() {
@@ -135,10 +120,10 @@ func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 		if run.Cause != "" {
 			run.status += " (" + string(run.Cause) + ")"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s ago\t%s\t%s\n", run.RunID, run.status, terminal.Flat(run.Job),
-			time.Since(run.QueuedAt).Round(time.Second), terminal.Elapsed(end.Sub(run.QueuedAt)), terminal.Flat(words.Clip(run.Input, 40)))
+		rows = append(rows, []string{string(run.RunID), run.status, run.Job,
+			fmt.Sprint(time.Since(run.QueuedAt).Round(time.Second), " ago"), terminal.Elapsed(end.Sub(run.QueuedAt)), words.Clip(run.Input, 40)})
 	}
-	return w.Flush()
+	return terminal.Rows(cmd.OutOrStdout(), rows)
 }
 
 func runsGetCommand(at *host.Remote) *cobra.Command {

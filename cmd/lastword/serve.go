@@ -75,14 +75,12 @@ wait for an answer. The second one leaves at once.` +
 		Example: `  lastword serve
   lastword serve --http 127.0.0.1:0 --out /srv/artifacts
   lastword serve --http :7878 --tokens tokens`,
-		DisableFlagsInUseLine: true,
-		Args:                  noArguments,
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(cmd, flags) })
 	s.Options.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Runs", func() {

@@ -35,10 +35,9 @@ starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` 
 			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Interrupted, exit.Terminated),
 		Example: `  lastword ui
   lastword ui --server https://runs.example.com`,
-		DisableFlagsInUseLine: true,
-		Args:                  noArguments,
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Annotations:       map[string]string{settings.ReadsCurrent: "always"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return openPage(cmd, p, server)
 		},

@@ -111,7 +111,7 @@ func (t *turn) think(stream string, now time.Time) {
 func (t *turn) thought(b messages.ThoughtDone, now time.Time) {
 	took := "thought"
 	if begun := t.begun[b.Stream]; !begun.IsZero() {
-		took = "thought for " + seconds(now.Sub(begun))
+		took = "thought for " + terminal.Elapsed(now.Sub(begun))
 	}
 	t.remark(faint, "%s; Ctrl-O shows it", took)
 }
@@ -156,7 +156,7 @@ func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
 	if b.Error != nil {
 		sign, how, l = "✗ ", ": "+b.Error.Message, bad
 	}
-	took := seconds(now.Sub(t.begun[b.Call]))
+	took := terminal.Elapsed(now.Sub(t.begun[b.Call]))
 	name := clean(t.redact(t.called[b.Call]))
 	row := line{{name, plain}, {" · " + took, faint}, {oneLine(t.redact(how)), plain}}
 	t.add(tools, prefixed(wrap(row, t.columns-2), piece{sign, l}, piece{text: "  "})...)
@@ -181,25 +181,8 @@ func (t *turn) end() {
 			t.remark(faint, "%s", hint)
 		}
 	case end.Degraded:
-		t.remark(warned, "degraded: %s", degraded(end.Result))
+		t.remark(warned, "degraded: %s", terminal.WhyDegraded(t.state))
 	}
-}
-
-func degraded(result json.RawMessage) string {
-	var r struct {
-		Truncated, Filtered bool
-		Degraded            string
-	}
-	_ = json.Unmarshal(result, &r) // without a reason there is a general one
-	switch {
-	case r.Truncated:
-		return "the answer was cut at its length limit"
-	case r.Filtered:
-		return "the server's content filter cut the answer"
-	case r.Degraded != "":
-		return r.Degraded
-	}
-	return "the result is less than you asked for"
 }
 
 // thoughts are all that the model thought.
@@ -266,12 +249,16 @@ func (t *turn) thinking() *messages.Stream {
 // running lists what is waited for, with its time.
 func (t *turn) running(now time.Time, spin string) (out []line) {
 	row := func(what string, since time.Time, how string) {
-		l := line{{spin + " ", code}, {oneLine(t.redact(what)), plain}, {" · " + seconds(now.Sub(since)) + how, faint}}
+		l := line{{spin + " ", code}, {oneLine(t.redact(what)), plain}, {" · " + terminal.Elapsed(now.Sub(since)) + how, faint}}
 		out = append(out, l.fit(t.columns))
 	}
 	for _, c := range t.state.Calls {
 		if !c.Ended && !c.Model {
-			row(t.called[c.ID], t.begun[c.ID], progress(c.Progress))
+			far := ""
+			if p := c.Progress; p.Done > 0 || p.Total > 0 {
+				far = " · " + oneLine(terminal.HowFar(p.Done, p.Total, p.Unit))
+			}
+			row(t.called[c.ID], t.begun[c.ID], far)
 		}
 	}
 	switch thought := t.thinking(); {
@@ -287,16 +274,6 @@ func (t *turn) running(now time.Time, spin string) (out []line) {
 		row(t.asking, t.asked, "")
 	}
 	return out
-}
-
-func progress(p messages.ToolProgress) string {
-	switch {
-	case p.Total > 0:
-		return fmt.Sprintf(" · %d of %d %s", p.Done, p.Total, oneLine(p.Unit))
-	case p.Done > 0:
-		return fmt.Sprintf(" · %d %s", p.Done, oneLine(p.Unit))
-	}
-	return ""
 }
 
 // summary is the values of arguments in a few words.
@@ -315,13 +292,6 @@ func summary(arguments json.RawMessage) string {
 		}
 	}
 	return oneLine(phrases.Clip(b.String(), 60))
-}
-
-func seconds(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return fmt.Sprintf("%d s", int(d.Seconds()))
 }
 
 // oneLine is a text without what breaks lines.

@@ -21,7 +21,7 @@ func (u *ui) View() tea.View {
 	room := max(u.rows*2/3-len(bottom), 1) // leaves room for what goes up
 	var top []string
 	if u.turn != nil {
-		top = paint(u.turn.live(time.Now(), room, u.spinner()), u.Colored)
+		top = paint(u.turn.live(time.Now(), room, terminal.Spinner(u.ticks, u.ASCII)), u.Colored)
 	}
 	if waiting := u.queue; len(waiting)+len(top) <= room {
 		top = append(slices.Clone(waiting), top...)
@@ -90,14 +90,6 @@ func (u *ui) hints(all ...string) string {
 		}
 	}
 	return row
-}
-
-func (u *ui) spinner() string {
-	marks := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-	if u.ASCII {
-		marks = []rune(`|/-\`)
-	}
-	return string(marks[u.ticks%len(marks)])
 }
 
 // writing is the editor that the keys are for: of the message, or of the answer to a question.

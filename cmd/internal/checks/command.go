@@ -87,12 +87,10 @@ has a workflow of GitHub Actions and a hook of Git that use it.` + exits,
   lastword check artifacts --repository . --stale
   lastword check llms.txt --compare
   lastword check docs/llms.txt --json | jq '.files[].problems[]'`,
-		DisableFlagsInUseLine: true,
-		Args:                  oneText,
-		RunE:                  c.run,
+		Args: exit.Takes(1, "needs one file, folder or URL", "for example: lastword check llms.txt"),
+		RunE: c.run,
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&c.repository, "repository", "",
 		"`folder` of the repository, for relative links and --stale (default: the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
@@ -104,13 +102,6 @@ has a workflow of GitHub Actions and a hook of Git that use it.` + exits,
 	flags.BoolVar(&c.allow.Private, "allow-private", false, "read from private addresses and this machine")
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	return cmd
-}
-
-func oneText(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return exit.BadUsage(cmd, errors.New("check needs one file, folder or URL"), "for example: lastword check llms.txt")
 }
 
 func (c *checker) run(cmd *cobra.Command, args []string) error {
@@ -208,7 +199,7 @@ func (c *checker) bases(file, folder string) (bases []base, err error) {
 		if fetched && c.repository == "" {
 			return nil, nil
 		}
-		dirs = append(dirs, folder, named, workTree(folder))
+		dirs = append(dirs, folder, named, settings.RepositoryOf(folder))
 	}
 	for _, dir := range dirs {
 		if dir == "" {
@@ -250,18 +241,6 @@ func namedRepository(file string) (dir string, fetched bool) {
 		return "", err == nil
 	}
 	return filepath.Join(settings.Real(filepath.Dir(file)), filepath.FromSlash(way)), false
-}
-
-// workTree is the nearest folder around this one that is a git repository, or "".
-func workTree(folder string) string {
-	for dir := settings.Real(folder); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }
 
 func closeAll(bases []base) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/fetch"
@@ -79,19 +79,11 @@ func (c *checker) file(ctx context.Context, name string) error {
 }
 
 func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
+	text, err := settings.ReadFile(name, checkBytes)
+	if err != nil && messages.CodeOf(err) != messages.CauseLimitExceeded {
+		err = exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, checkBytes+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("cannot read %s: %w", name, exit.Reason(err))
-	case len(text) > checkBytes:
-		return nil, tooMuch("%s holds more than %s", name, terminal.Size(checkBytes))
-	}
-	return text, nil
+	return text, err
 }
 
 // text checks a text from a file in the folder, or from elsewhere if folder is "".
@@ -115,7 +107,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 		return err
 	}
 	if c.compares && folder != "" {
-		if err := c.compare(ctx, f, cmp.Or(c.repository, workTree(folder), folder), doc); err != nil {
+		if err := c.compare(ctx, f, cmp.Or(c.repository, settings.RepositoryOf(folder)), doc); err != nil {
 			return err
 		}
 	} else if c.stale || c.compares {

@@ -43,7 +43,7 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 		f.Commit, line, named = beside.Repository.Commit, 1, "which the file was generated from"
 	}
 	if f.Commit == "" {
-		return c.compare(ctx, f, cmp.Or(c.repository, workTree(folder), folder), doc)
+		return c.compare(ctx, f, cmp.Or(c.repository, settings.RepositoryOf(folder)), doc)
 	}
 	repo, origin, err := c.checkouts.open(where)
 	if err != nil {

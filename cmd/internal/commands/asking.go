@@ -1,18 +1,11 @@
 package commands
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -41,24 +34,7 @@ func asking(at *host.Remote, group, action string, takes argument, short string,
 	}
 	return &cobra.Command{
 		Use: action + takes.usage, Short: short, Example: "  lastword " + group + " " + action + takes.example,
-		DisableFlagsInUseLine: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != want {
-				return exit.BadUsage(cmd, errors.New(group+" "+action+" takes"+words), "")
-			}
-			return nil
-		},
+		Args: exit.Takes(want, "takes"+words, ""),
 		RunE: at.Ask(run),
 	}
-}
-
-func table(w io.Writer, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i := range row {
-			row[i] = terminal.Printable(row[i])
-		}
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	return t.Flush()
 }

@@ -55,7 +55,6 @@ command in the file of serve --jobs: no caller names a program.` + exits,
   lastword run --timeout 10m --idle 1m -- ./deploy.sh staging
   lastword run --quiet -- go test ./... >report.txt
   lastword run --detach -- make test && lastword runs watch last`,
-		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.BadUsage(cmd, errors.New("run needs a program"), "for example: lastword run -- make test")
@@ -65,7 +64,6 @@ command in the file of serve --jobs: no caller names a program.` + exits,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.SetInterspersed(false)
 	settings.Group(flags, "Run", func() {
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the program, such as 90s (default 24h)")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/schedule"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
@@ -86,5 +87,5 @@ func print(w io.Writer, lines []schedule.Line) error {
 		_, err := fmt.Fprintln(w, "there are no schedules")
 		return err
 	}
-	return table(w, rows)
+	return terminal.Rows(w, rows)
 }

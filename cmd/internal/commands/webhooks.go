@@ -60,9 +60,9 @@ func printWebhooks(w io.Writer, lines []webhook.Line) error {
 			lost = append(lost, []string{g.At.Local().Format(time.DateTime), string(g.Run), l.Name, g.Why})
 		}
 	}
-	if err := table(w, rows); err != nil || len(lost) == 1 {
+	if err := terminal.Rows(w, rows); err != nil || len(lost) == 1 {
 		return err
 	}
 	fmt.Fprintln(w)
-	return table(w, lost)
+	return terminal.Rows(w, lost)
 }

@@ -60,7 +60,6 @@ named as for prompt; acp ignores the .lastword.yaml of the current folder.` + ex
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	settings.Group(flags, "Request", func() {
 		flags.StringVar(&o.model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
 		flags.StringVar(&o.system, "system", "", "system `prompt`")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,16 @@ func BadUsage(cmd *cobra.Command, err error, hint string) error {
 		hint = fmt.Sprintf("%s --help explains the command", cmd.CommandPath())
 	}
 	return &Error{Code: Usage, Err: fmt.Errorf("%w\n%s", err, hint)}
+}
+
+// Takes checks that a command gets so many arguments. needs says what they are, and hint what to do, as in [BadUsage].
+func Takes(arguments int, needs, hint string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == arguments {
+			return nil
+		}
+		return BadUsage(cmd, errors.New(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")+" "+needs), hint)
+	}
 }
 
 // Report prints the error and returns the exit code.

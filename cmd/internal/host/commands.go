@@ -26,17 +26,25 @@ func (h *Options) readJobs() error {
 	if h.file, err = command.Read(text, taken); err == nil {
 		return nil
 	}
-	return problemsOf(h.jobsFile, err)
+	return misconfigured(h.jobsFile, err)
 }
 
-// problemsOf is all that is wrong with a file, each with its line.
-func problemsOf(file string, err error) error {
-	var lines []string
-	problems, _ := errors.AsType[document.Problems](err)
-	for _, p := range problems {
-		lines = append(lines, file+":"+p.String())
+// Placed names the file of each problem with a file.
+func Placed(file string, err error) error {
+	problems, ok := errors.AsType[document.Problems](err)
+	if !ok {
+		return err
 	}
-	return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("%s", strings.Join(lines, "\n"))}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = file + ":" + p.String()
+	}
+	return exit.Invalid("%s", strings.Join(lines, "\n"))
+}
+
+// misconfigured is the error of a file that the operator has to correct.
+func misconfigured(file string, err error) error {
+	return &exit.Error{Code: exit.Configuration, Err: Placed(file, err)}
 }
 
 // commands are the commands of the operator's file as jobs.

@@ -80,7 +80,7 @@ func (h *Options) readHooks() error {
 		checks.Jobs = append(checks.Jobs, job.Name)
 	}
 	if h.hooks, err = webhook.Read(text, checks); err != nil {
-		return problemsOf(h.hooksFile, err)
+		return misconfigured(h.hooksFile, err)
 	}
 	for _, t := range h.hooks {
 		for _, secret := range t.Secrets {

@@ -70,7 +70,7 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 	p, err := plan.Check(text, config.Jobs)
 	if err != nil {
 		done()
-		return nil, config, nil, placed(file, err)
+		return nil, config, nil, host.Placed(file, err)
 	}
 	return p, config, done, nil
 }
@@ -83,27 +83,8 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-// placed names the file of each problem.
-func placed(file string, err error) error {
-	problems, ok := errors.AsType[plan.Problems](err)
-	if !ok {
-		return err
-	}
-	lines := make([]string, len(problems))
-	for i, problem := range problems {
-		lines[i] = file + ":" + problem.String()
-	}
-	return exit.Invalid("%s", strings.Join(lines, "\n"))
-}
-
 // oneFile is the argument of the commands that read a plan.
-func oneFile(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return exit.BadUsage(cmd, fmt.Errorf("%s takes one file", cmd.CommandPath()),
-			"for example: "+cmd.CommandPath()+" plan.yaml")
-	}
-	return nil
-}
+var oneFile = exit.Takes(1, "takes one file", "")
 
 func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
@@ -118,13 +99,7 @@ func initCommand() *cobra.Command {
 		Short:   "Print a plan to begin with",
 		Long:    "Init prints a plan with a comment on each of its parts. It passes plan check, and runs without a model.",
 		Example: "  lastword plan init >plan.yaml",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return exit.BadUsage(cmd, errors.New("plan init takes no arguments; it prints the plan"), "lastword plan init >plan.yaml")
-			}
-			return nil
-		},
-		DisableFlagsInUseLine: true,
+		Args:    exit.Takes(0, "takes no arguments; it prints the plan", "lastword plan init >plan.yaml"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(first)
 			return err
@@ -139,7 +114,7 @@ func checkCommand(p *host.Program) *cobra.Command {
 		Short: "List all that is wrong with a plan, by line and column",
 		Long: `Check reads a plan and runs nothing. It names cycles without a bound, unknown names, wrong types, and steps that
 can never run.`,
-		Example: "  lastword plan check plan.yaml", Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
+		Example: "  lastword plan check plan.yaml", Args: oneFile, ValidArgsFunction: files,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, _, done, err := o.load(args[0])
 			if err == nil {
@@ -158,7 +133,7 @@ func graphCommand(p *host.Program) *cobra.Command {
 		Long:  `Graph prints the steps of a plan in an order in which they can run or, with --form mermaid, as a flowchart.`,
 		Example: `  lastword plan graph plan.yaml
   lastword plan graph plan.yaml --form mermaid`,
-		Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
+		Args: oneFile, ValidArgsFunction: files,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, _, done, err := o.load(args[0])
 			if err != nil {
@@ -196,11 +171,10 @@ the results that the others had in an earlier run; both runs need the same --sta
   lastword plan run plan.yaml --param n=3 --dry-run
   lastword plan run plan.yaml --state . --from text --run r_k66hldz6ofnwat4rgzpadp2myg
   lastword plan run plan.yaml --jsonl | jq -c 'select(.type == "step.ended").payload'`,
-		Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
+		Args: oneFile, ValidArgsFunction: files,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	settings.Group(flags, "Plan", func() {
 		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; can be repeated")
 		flags.BoolVar(&o.dryRun, "dry-run", false, "check the plan and its parameters, print the steps, and run nothing")
@@ -299,7 +273,7 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 	}
 	p, err := plan.Parse(text)
 	if err != nil {
-		return placed(file, err)
+		return host.Placed(file, err)
 	}
 	params, err := o.values(p)
 	if err != nil {
@@ -311,7 +285,7 @@ func (o *options) runAt(cmd *cobra.Command, file string) error {
 	}
 	run, err := o.at.Submit(cmd.Context(), messages.Request{Job: plan.Name, Input: input, Limits: o.Limits()})
 	if err != nil {
-		return placed(file, err)
+		return host.Placed(file, err)
 	}
 	o.open(cmd, p, o.at.Place())
 	return host.WatchOwn(cmd.Context(), run, &o.Show, func(messages.State) error { return nil })
@@ -326,12 +300,7 @@ func printResult(w io.Writer, s messages.State) error {
 	if json.Unmarshal(s.End.Result, &text) != nil {
 		text = string(s.End.Result)
 	}
-	text = terminal.WithoutControls(text)
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	_, err := fmt.Fprint(w, text)
-	return err
+	return terminal.PrintText(w, text)
 }
 
 // parseParams reads parameters such as name=value. A value of another type than string is JSON; a list may also be

@@ -54,7 +54,7 @@ func portOf(u *url.URL) string {
 func (s *Source) namedTokens() (map[string]string, error) {
 	named := map[string]string{}
 	if name := s.Env.Get(settings.GitTokensFile); name != "" {
-		text, err := settings.ReadSettings(name)
+		text, err := settings.ReadFile(name, settings.FileBytes)
 		if err != nil {
 			return nil, exit.Invalid("the file of %s cannot be read: %v", settings.GitTokensFile, exit.Reason(err))
 		}
@@ -99,7 +99,7 @@ func stored(u *url.URL, env environment.Variables) login {
 		files = append(files, filepath.Join(dir, "git", "credentials"))
 	}
 	for _, name := range files {
-		text, err := settings.ReadSettings(name)
+		text, err := settings.ReadFile(name, settings.FileBytes)
 		if err != nil {
 			continue
 		}

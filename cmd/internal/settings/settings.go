@@ -23,14 +23,15 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // projectFile is the file of settings in the current folder.
 const projectFile = ".lastword.yaml"
 
-// settingsBytes is the maximum size of a file of settings.
-const settingsBytes = 1 << 20
+// FileBytes is the maximum size of a file of settings.
+const FileBytes = 1 << 20
 
 // layer is a source of settings: a file or the environment.
 type layer struct {
@@ -146,7 +147,7 @@ func (s *Settings) read(from *layer) {
 	}
 	if err == nil {
 		from.Found = true
-		from.text, err = ReadSettings(from.File)
+		from.text, err = ReadFile(from.File, FileBytes)
 	}
 	if err != nil {
 		s.wrong.add(place{file: "cannot read the settings"}, err.Error(), "name another file, or let yourself read this one")
@@ -207,15 +208,16 @@ func lineOf(text []byte, name string) (line int) {
 	}
 }
 
-func ReadSettings(name string) ([]byte, error) {
+// ReadFile reads a file of at most so many bytes.
+func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, settingsBytes+1))
-	if err == nil && len(text) > settingsBytes {
-		err = fmt.Errorf("%s holds more than %s", name, terminal.Size(settingsBytes))
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = messages.Errorf(messages.CauseLimitExceeded, "%s holds more than %s", name, terminal.Size(most))
 	}
 	return text, err
 }

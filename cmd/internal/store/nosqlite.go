@@ -5,6 +5,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -19,6 +20,22 @@ func read(string) (journal.Reader, func() error, error) { return nil, nil, errNo
 
 // forget fails: this build has no SQLite.
 func forget(context.Context, string, messages.RunID) error { return errNoSQLite }
+
+// Owner is the process that has opened a folder, and Report is what Check has found in one.
+type (
+	Owner struct {
+		PID       int
+		Host, URL string
+		Since     time.Time
+	}
+	Report struct {
+		Runs, Events int
+		Faults       []struct {
+			Run  messages.RunID
+			Says string
+		}
+	}
+)
 
 // FindOwner finds nobody: this build has no SQLite.
 func FindOwner(string) (Owner, bool) { return Owner{}, false }

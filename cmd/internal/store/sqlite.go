@@ -42,26 +42,19 @@ func forget(ctx context.Context, dir string, run messages.RunID) error {
 	return errors.Join(j.Forget(ctx, run), j.Close())
 }
 
+// Owner is the process that has opened a folder, and Report is what Check has found in one.
+type (
+	Owner  = sqlite.Owner
+	Report = sqlite.Report
+)
+
 // FindOwner returns the process that has opened the folder, or false if none has.
-func FindOwner(dir string) (Owner, bool) {
-	owner, open := sqlite.FindOwner(dir)
-	return Owner(owner), open
-}
+func FindOwner(dir string) (Owner, bool) { return sqlite.FindOwner(dir) }
 
 // Check reads the whole journal in the folder, beside its owner too.
-func Check(ctx context.Context, dir string) (Report, error) {
-	return reported(sqlite.Check(ctx, dir))
-}
+func Check(ctx context.Context, dir string) (Report, error) { return sqlite.Check(ctx, dir) }
 
 // CheckDatabase asks the database in the folder whether it is sound, beside its owner too. It does not read the logs.
 func CheckDatabase(ctx context.Context, dir string) (Report, error) {
-	return reported(sqlite.CheckDatabase(ctx, dir))
-}
-
-func reported(found sqlite.Report, err error) (Report, error) {
-	r := Report{Runs: found.Runs, Events: found.Events}
-	for _, f := range found.Faults {
-		r.Faults = append(r.Faults, Fault(f))
-	}
-	return r, err
+	return sqlite.CheckDatabase(ctx, dir)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -65,26 +64,6 @@ func (f *Flags) Folder(env environment.Variables) string {
 		return ""
 	}
 	return settings.Absolute(cmp.Or(f.dir, env.StateFolder()))
-}
-
-// Owner is the process that has opened a folder.
-type Owner struct {
-	PID   int
-	Host  string
-	Since time.Time
-	URL   string // where its server answers, or ""
-}
-
-// Report is what Check has found in a folder.
-type Report struct {
-	Runs, Events int
-	Faults       []Fault
-}
-
-// Fault is something wrong. Run is whose log is wrong, or "" if it is the database.
-type Fault struct {
-	Run  messages.RunID
-	Says string
 }
 
 // Store is an open journal.

@@ -66,7 +66,7 @@ func (d *Display) verdict(s messages.State) string {
 	}
 	if s.End.Degraded {
 		sign := d.Style.paint(warning(d.Style.ascii)+" degraded", yellow)
-		return fmt.Sprintf("%s, %s in %s: %s", sign, s.Status, took, Printable(whyDegraded(s)))
+		return fmt.Sprintf("%s, %s in %s: %s", sign, s.Status, took, Printable(WhyDegraded(s)))
 	}
 	return fmt.Sprintf("%s in %s", status(green), took)
 }
@@ -95,15 +95,22 @@ func Hint(s messages.State) string {
 	return ""
 }
 
-// whyDegraded is the reason from the result, or the last warning of the run.
-func whyDegraded(s messages.State) string {
-	var r prompt.Result
-	_ = json.Unmarshal(s.End.Result, &r) // of another job: neither
+// WhyDegraded is the reason from the result, or the last warning of the run.
+func WhyDegraded(s messages.State) string {
+	var r struct {
+		Truncated, Filtered bool
+		Degraded            string
+	}
+	_ = json.Unmarshal(s.End.Result, &r) // of a job without them: none
 	switch {
-	case r.Truncated:
+	case r.Truncated && s.Queued.Job == prompt.Name:
 		return "the answer was cut at its length limit; --max-tokens raises it"
+	case r.Truncated:
+		return "the answer was cut at its length limit"
 	case r.Filtered:
 		return "the server's content filter cut the answer"
+	case r.Degraded != "":
+		return r.Degraded
 	}
 	for _, l := range slices.Backward(s.Log.Lines) {
 		if l.Level == messages.LogWarn {

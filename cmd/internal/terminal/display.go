@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -302,4 +303,21 @@ func Unwrap(stream any) any {
 		return w.Unwrap()
 	}
 	return stream
+}
+
+// PrintLines writes each value as a line of JSON.
+func PrintLines[T any](w io.Writer, list []T) error {
+	lines := JSONLines(w)
+	for _, v := range list {
+		if err := lines.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PrintText prints a text that a model or a plan came to, without control characters.
+func PrintText(w io.Writer, text string) error {
+	_, err := fmt.Fprintln(w, strings.TrimSuffix(WithoutControls(text), "\n"))
+	return err
 }

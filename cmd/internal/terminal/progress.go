@@ -151,11 +151,20 @@ func warning(ascii bool) string {
 	return "⚠"
 }
 
+// Spinner is the sign of what is under way, one column wide. It turns with each tick.
+func Spinner(tick int, ascii bool) string {
+	turning := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	if ascii {
+		turning = []rune(`|/-\`)
+	}
+	return string(turning[tick%len(turning)])
+}
+
 // signOf is one column wide.
 func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
-	signs, turning := [...]string{"✓", "✗", "·"}, []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	signs := [...]string{"✓", "✗", "·"}
 	if ascii {
-		signs, turning = [...]string{"+", "x", "."}, []rune(`|/-\`)
+		signs = [...]string{"+", "x", "."}
 	}
 	switch s {
 	case messages.TaskFinished:
@@ -165,27 +174,28 @@ func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
 	case messages.TaskWaiting:
 		return signs[2], yellow
 	}
-	return string(turning[tick%len(turning)]), cyan
+	return Spinner(tick, ascii), cyan
 }
 
 func (b *progressView) progress(task string) string {
 	for _, p := range b.state.Progress {
 		if p.Task == task {
-			return howFar(p)
+			return HowFar(p.Done, p.Total, p.Unit)
 		}
 	}
 	return ""
 }
 
-func howFar(p messages.Progress) string {
-	number, unit := Thousands, " "+p.Unit
-	if p.Unit == "bytes" {
+// HowFar is a progress in words, such as 3 of 1,024 files.
+func HowFar(done, total int64, unit string) string {
+	number := Thousands
+	if unit == "bytes" {
 		number, unit = Size, ""
 	}
-	if p.Total > 0 {
-		return number(p.Done) + " of " + number(p.Total) + unit
+	if total > 0 {
+		return strings.TrimSpace(number(done) + " of " + number(total) + " " + unit)
 	}
-	return number(p.Done) + unit
+	return strings.TrimSpace(number(done) + " " + unit)
 }
 
 // foot is the last line, about the run as a whole.

@@ -1,8 +1,10 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -55,3 +57,15 @@ func (t *Table) Row(r probe.Result) {
 }
 
 func Flat(text string) string { return strings.ReplaceAll(Printable(text), "\t", " ") }
+
+// Rows prints a table, without the control characters of its cells. It changes rows.
+func Rows(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = Flat(row[i])
+		}
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}

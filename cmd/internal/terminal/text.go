@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
-	"golang.org/x/text/width"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/seed889630bf/lastword/messages/words"
 )
@@ -23,47 +22,13 @@ func Printable(text string) string {
 }
 
 // Width is the number of columns of the text, which must be printable and without tabs.
-func Width(text string) int {
-	n := 0
-	for _, r := range text {
-		n += RuneWidth(r)
-	}
-	return n
-}
+func Width(text string) int { return ansi.StringWidth(text) }
 
-func RuneWidth(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me), r >= 0x1160 && r <= 0x11ff: // vowels that join the letter before them
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
+func RuneWidth(r rune) int { return ansi.StringWidth(string(r)) }
 
 // fit cuts the text to that many columns. A cut text ends in dots.
 func fit(text string, columns int, dots string) string {
-	if columns <= 0 {
-		return ""
-	}
-	if Width(text) <= columns {
-		return text
-	}
-	room := columns - Width(dots)
-	if room < 0 {
-		return ""
-	}
-	used := 0
-	for i, r := range text {
-		if used += RuneWidth(r); used > room {
-			return text[:i] + dots
-		}
-	}
-	return text
+	return ansi.Truncate(text, max(columns, 0), dots)
 }
 
 // Pad fills the text up to that many columns.
