@@ -439,10 +439,6 @@ var rules = []rule{{
 		"github.com/evanw/esbuild/pkg/api", "github.com/nats-io/...",
 	},
 }, {
-	pkgs: "testkit/lab/conformance",
-	ours: []string{"messages", "actors", "transport/door", "transport/door/*", "transport/server", "transport/mcp", "transport/mcp/wire"},
-	libs: []string{"github.com/mark3labs/mcp-go/..."},
-}, {
 	pkgs:  "testkit/lab/nats",
 	tests: []string{"github.com/nats-io/..."},
 }, {

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed889630bf/lastword/testkit/lab/conformance"
 )
 
 // TestConformance is make conformance: the protocol's own suite against the door of MCP, with the fixtures that it
@@ -57,7 +55,7 @@ func serveFixtures(t *testing.T) string {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- conformance.Serve(t.Context(), listener) }()
+	go func() { ended <- serveFixturesAt(t.Context(), listener) }()
 	t.Cleanup(func() {
 		if err := <-ended; err != nil { // the test's context is done
 			t.Error(err)

@@ -1,20 +1,47 @@
-package conformance_test
+package lab_test
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/testkit/lab/conformance"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/server"
 )
 
-// TestRegister serves the fixtures as the command does, and finds every tool that the suite calls by name.
-func TestRegister(t *testing.T) {
+// serveFixturesAt serves the fixtures at /mcp of the listener until ctx is done. The door stands behind the gate, as that of
+// lastword serve does.
+func serveFixturesAt(ctx context.Context, listener net.Listener) error {
+	const drain = 100 * time.Millisecond
+	system, err := actors.New(ctx, actors.Config{Jobs: fixtureJobs(), Drain: drain})
+	if err != nil {
+		return err
+	}
+	// The suite leaves runs that wait for answers; Close ends them and says so.
+	defer func() { _ = system.Close(context.WithoutCancel(ctx)) }()
+	door := mcp.New(mcp.Config{Runs: system, Name: "fixtures", Version: "1"})
+	defer door.Close()
+	entrance, err := auth.New(auth.Config{Listen: listener.Addr().String()})
+	if err = errors.Join(err, registerFixtures(door)); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", entrance.Wrap(door))
+	return server.Serve(ctx, listener, mux, server.Limits{Drain: drain})
+}
+
+// TestFixtures serves the fixtures as the command does, and finds every tool that the suite calls by name.
+func TestFixtures(t *testing.T) {
 	want := strings.Fields(`confirm_delete failing_job greet json_schema_2020_12_tool multi_input protocol_error_job
 		slow_compute test_audio_content test_custom_header test_elicitation test_elicitation_sep1034_defaults
 		test_elicitation_sep1330_enums test_embedded_resource test_error_handling test_image_content
@@ -55,14 +82,14 @@ func listTools(t *testing.T) (names []string) {
 // exchange sends one request over stdio and returns the first line that comes back.
 func exchange(t *testing.T, request string) []byte {
 	t.Helper()
-	system, err := actors.New(t.Context(), actors.Config{Jobs: conformance.Jobs()})
+	system, err := actors.New(t.Context(), actors.Config{Jobs: fixtureJobs()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = system.Close(context.Background()) })
 	door := mcp.New(mcp.Config{Runs: system, Name: "fixtures", Version: "1"})
 	t.Cleanup(door.Close)
-	if err := conformance.Register(door); err != nil {
+	if err := registerFixtures(door); err != nil {
 		t.Fatal(err)
 	}
 	fromClient, toServer := io.Pipe()
@@ -103,6 +130,19 @@ func TestFixturesAskOnlyWhatTheClientOffers(t *testing.T) {
 			`","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+test.meta+`}}}`))
 		if !strings.Contains(line, test.says) || strings.Contains(line, test.not) {
 			t.Errorf("%s with %s: %s", test.tool, test.meta, line)
+		}
+	}
+}
+
+func TestSaidBy(t *testing.T) {
+	for want, ended := range map[string]messages.State{
+		"Hello.":                 {Status: messages.Completed, End: &messages.End{Result: json.RawMessage(`"Hello."`)}},
+		"The job has no result.": {Status: messages.Completed, End: &messages.End{}},
+		"The job was canceled.":  {Status: messages.Canceled, End: &messages.End{Cause: messages.CauseCanceledByUser}},
+		"too late":               {Status: messages.Failed, End: &messages.End{Error: &messages.Error{Message: "too late"}}},
+	} {
+		if got := saidBy(ended); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package conformance
+package lab_test
 
 import (
 	"context"
@@ -7,12 +7,43 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// Jobs are the fixtures that the runtime runs, by name.
-func Jobs() []actors.Definition {
+// registerFixtures adds what the suite knows by name: tools, jobs, resources and prompts. The runtime needs fixtureJobs.
+func registerFixtures(s *mcp.Server) error {
+	library := s.Library().(*server.MCPServer)
+	declare(library)
+	addContent(library)
+	addNotifying(library)
+	addAsking(library)
+	addRounds(library)
+	addResources(library)
+	addPrompts(library)
+	if err := addTriggers(s, library); err != nil {
+		return err
+	}
+	library.AddTool(fixtureTool("test_tool_with_task", "Asks for a name, and greets in the background."), gathering(s))
+	for _, t := range jobTools() {
+		if err := s.AddJob(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declare says what the product has no use for: log messages to clients, and completion.
+func declare(s *server.MCPServer) {
+	server.WithLogging()(s)
+	server.WithCompletions()(s)
+}
+
+// fixtureJobs are the fixtures that the runtime runs, by name.
+func fixtureJobs() []actors.Definition {
 	return []actors.Definition{
 		known(actors.Func("greet", greet), "Greets somebody."),
 		known(actors.Func("slow_compute", compute), "Takes as long as it is told."),
@@ -139,4 +170,27 @@ func content(answer json.RawMessage) map[string]any {
 		return nil
 	}
 	return form
+}
+
+// addTriggers adds the tools that change what the server offers, for those who listen. What they add is gone when they
+// answer.
+func addTriggers(s *mcp.Server, library *server.MCPServer) error {
+	passing := mcp.Tool{Name: "test_passing_tool", Description: "Is gone already.", ReadOnly: true}
+	nothing := func(context.Context, struct{}) (*mcp.Result, error) { return &mcp.Result{}, nil }
+	tools := mcp.Tool{Name: "test_trigger_tool_change", Description: "Adds a tool and takes it away again.", ReadOnly: true}
+	err := mcp.AddTool(s, tools, func(context.Context, struct{}) (*mcp.Result, error) {
+		err := mcp.AddTool(s, passing, nothing)
+		library.DeleteTools(passing.Name)
+		return &mcp.Result{Text: "The list of tools has changed."}, err
+	})
+	if err != nil {
+		return err
+	}
+	prompts := mcp.Tool{Name: "test_trigger_prompt_change", Description: "Adds a prompt and takes it away again.",
+		ReadOnly: true}
+	return mcp.AddTool(s, prompts, func(context.Context, struct{}) (*mcp.Result, error) {
+		s.AddPrompt(mcp.Prompt{Name: "test_passing_prompt", Text: func(map[string]string) string { return "It was there." }})
+		library.DeletePrompts("test_passing_prompt")
+		return &mcp.Result{Text: "The list of prompts has changed."}, nil
+	})
 }

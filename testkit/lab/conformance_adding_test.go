@@ -1,4 +1,4 @@
-package conformance
+package lab_test
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func gathering(s *mcp.Server) server.ToolHandlerFunc {
 	return func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
 		said := server.ElicitationResponse(r.Params.InputResponses, "user_name")
 		if said == nil {
-			return ask("").Elicit("user_name", elicitation("What is your name?", name())).ToolResult(), nil
+			return askInput("").Elicit("user_name", elicitation("What is your name?", name())).ToolResult(), nil
 		}
 		input, err := json.Marshal(person{field(said.Content, "name")})
 		if err != nil {
