@@ -27,7 +27,7 @@ type ModelOptions struct {
 	// JIT makes LM Studio load a model on its first request; without it another loaded model answers, or none. Ollama
 	// always loads.
 	JIT bool
-	// Loading delays every load of a model, and llama.cpp's health, until it is closed; nil delays nothing.
+	// Loading delays every load of a model until it is closed; nil delays nothing.
 	Loading <-chan struct{}
 	// Overflow says how the server answers a prompt that is longer than the loaded context; empty is the dialect's
 	// way. A token is four bytes of the messages' text.
@@ -329,16 +329,13 @@ func (m *Model) decode(r *http.Request) (ModelRequest, error) {
 	}
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	out := ModelRequest{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(), Body: body,
-		Bearer: bearer, Authorized: m.options.Key == "" || token == m.options.Key || public(r.URL.Path), close: r.Close}
+		Bearer: bearer, Authorized: m.options.Key == "" || token == m.options.Key, close: r.Close}
 	out.Header.Del("Authorization")
 	if r.URL.Path == chatPath {
 		out.Chat = decodeChat(body)
 	}
 	return out, nil
 }
-
-// public endpoints need no key.
-func public(path string) bool { return path == "/health" || path == "/v1/health" }
 
 // decodeChat reads what it can: a field of an unexpected type stays empty.
 func decodeChat(body []byte) ChatRequest {

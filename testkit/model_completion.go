@@ -45,7 +45,7 @@ func (m *Model) find(id string) *ServedModel {
 	}
 	s := m.named(id)
 	switch {
-	case s == nil && (d != LMStudio && d != LMStudioV0 || m.options.JIT):
+	case s == nil && (d != LMStudio || m.options.JIT):
 		return nil
 	case s != nil && (s.Loaded || m.options.JIT || d == Ollama):
 		return s
@@ -60,7 +60,7 @@ func (m *Model) find(id string) *ServedModel {
 
 func (m *Model) missing(id string) []Piece {
 	switch m.options.Dialect {
-	case LMStudio, LMStudioV0:
+	case LMStudio:
 		message := "No models loaded. Please load a model in the developer page or use the 'lms load' command."
 		return []Piece{JSON(http.StatusNotFound, `{"error":{"message":`+quote(message)+
 			`,"type":"invalid_request_error","param":"model","code":"model_not_found"}}`)}
@@ -84,7 +84,7 @@ func (m *Model) refuseFormat(c ChatRequest) []Piece {
 		return nil
 	}
 	known := m.options.Formats
-	if d := m.options.Dialect; known == nil && (d == LMStudio || d == LMStudioV0) {
+	if d := m.options.Dialect; known == nil && d == LMStudio {
 		known = []string{"json_schema", "text"}
 	}
 	if known == nil || slices.Contains(known, format.Type) {
@@ -146,7 +146,7 @@ func (m *Model) overflows(prompt, context int) []Piece {
 // overflow is the error message of the dialect.
 func (d Dialect) overflow(prompt, context int) string {
 	switch d {
-	case LMStudio, LMStudioV0:
+	case LMStudio:
 		return `{"error":` + quote(fmt.Sprintf("The number of tokens to keep from the initial prompt is greater than the"+
 			" context length (n_keep: %d>= n_ctx: %d). Try to load the model with a larger context length, or provide a"+
 			" shorter input.", prompt, context)) + `}`
@@ -169,13 +169,11 @@ func (d Dialect) overflow(prompt, context int) string {
 type Dialect string
 
 const (
-	OpenAI Dialect = "" // /v1/models alone
-	// LMStudio has both native interfaces, LMStudioV0 (before 0.4.0) the older one alone.
-	LMStudio   Dialect = "lmstudio"
-	LMStudioV0 Dialect = "lmstudio-v0"
-	LlamaCPP   Dialect = "llama.cpp"
-	Ollama     Dialect = "ollama"
-	VLLM       Dialect = "vllm"
+	OpenAI   Dialect = "" // /v1/models alone
+	LMStudio Dialect = "lmstudio"
+	LlamaCPP Dialect = "llama.cpp"
+	Ollama   Dialect = "ollama"
+	VLLM     Dialect = "vllm"
 )
 
 func (d Dialect) reasoning() string {

@@ -32,7 +32,7 @@ func (m *Model) unscripted(r ModelRequest) []Piece {
 	}
 	var pieces []Piece
 	switch m.options.Dialect {
-	case LMStudio, LMStudioV0:
+	case LMStudio:
 		pieces = m.lmstudio(route, r)
 	case LlamaCPP:
 		pieces = m.llamacpp(route)
@@ -53,7 +53,7 @@ func (m *Model) unscripted(r ModelRequest) []Piece {
 // unknown answers an unknown path.
 func (m *Model) unknown(r ModelRequest) []Piece {
 	switch m.options.Dialect {
-	case LMStudio, LMStudioV0: // it says so in its log: "Returning 200 anyway"
+	case LMStudio: // it says so in its log: "Returning 200 anyway"
 		return reply(object{"error": fmt.Sprintf("Unexpected endpoint or method. (%s %s)", r.Method, r.Path)})
 	case Ollama:
 		return []Piece{Status(http.StatusNotFound, "text/plain", "404 page not found")}
@@ -126,19 +126,6 @@ func (m *Model) loading(id string, context int) []Piece {
 	return append(pieces, Piece{do: actThen, then: func() { m.Load(id, context) }})
 }
 
-// stillLoading reports whether Loading delays loads.
-func (m *Model) stillLoading() bool {
-	if m.options.Loading == nil {
-		return false
-	}
-	select {
-	case <-m.options.Loading:
-		return false
-	default:
-		return true
-	}
-}
-
 // serve completes the options.
 func (o ModelOptions) serve() []ServedModel {
 	served := slices.Clone(o.Models)
@@ -159,35 +146,20 @@ func (o ModelOptions) serve() []ServedModel {
 const anyModel = "scripted"
 
 // loads reports whether the server can load and unload models.
-func (d Dialect) loads() bool { return d == LMStudio || d == LMStudioV0 || d == Ollama }
+func (d Dialect) loads() bool { return d == LMStudio || d == Ollama }
 
 // body decodes a request's JSON; it ignores a body that is not JSON.
 func (r ModelRequest) body(v any) { _ = json.Unmarshal(r.Body, v) }
 
 func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
-	switch {
-	case route == "GET /v1/models": // downloaded ones only where they would be loaded
+	switch route {
+	case "GET /v1/models": // downloaded ones only where they would be loaded
 		return m.list(func(s ServedModel) object {
 			if !s.Loaded && !m.options.JIT {
 				return nil
 			}
 			return object{}
 		})
-	case route == "GET /api/v0/models":
-		data := []object{}
-		for _, s := range m.served {
-			data = append(data, s.v0())
-		}
-		return reply(object{"object": "list", "data": data})
-	case strings.HasPrefix(route, "GET /api/v0/models/"):
-		if s := m.named(strings.TrimPrefix(r.Path, "/api/v0/models/")); s != nil {
-			return reply(s.v0())
-		}
-		return lmstudioMissing()
-	case m.options.Dialect == LMStudioV0:
-		return nil
-	}
-	switch route {
 	case "GET /api/v1/models":
 		models := []object{}
 		for _, s := range m.served {
@@ -202,16 +174,6 @@ func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
 	return nil
 }
 
-func (s ServedModel) v0() object {
-	o := object{"id": s.ID, "object": "model", "type": s.Kind, "publisher": publisher(s.ID), "arch": s.Arch,
-		"compatibility_type": s.Format, "quantization": s.Quant, "state": "not-loaded", "max_context_length": s.MaxContext,
-		"capabilities": []string{"tool_use"}}
-	if s.Loaded {
-		o["state"], o["loaded_context_length"] = "loaded", s.Context
-	}
-	return o
-}
-
 func (s ServedModel) v1() object {
 	kind, vision := s.Kind, s.Kind == "vlm"
 	switch kind {
@@ -222,24 +184,11 @@ func (s ServedModel) v1() object {
 	}
 	instances := []object{}
 	if s.Loaded {
-		instances = append(instances, object{"id": s.ID, "config": s.config()})
+		instances = append(instances, object{"id": s.ID, "config": object{"context_length": s.Context}})
 	}
-	return object{"type": kind, "publisher": publisher(s.ID), "key": s.ID, "display_name": s.ID, "architecture": s.Arch,
-		"quantization": object{"name": s.Quant, "bits_per_weight": 4}, "size_bytes": 4683074240, "params_string": "8B",
+	return object{"type": kind, "key": s.ID, "architecture": s.Arch, "quantization": object{"name": s.Quant},
 		"loaded_instances": instances, "max_context_length": s.MaxContext, "format": s.Format,
-		"capabilities": object{"vision": vision, "trained_for_tool_use": true}}
-}
-
-func (s ServedModel) config() object {
-	return object{"context_length": s.Context, "eval_batch_size": 512, "parallel": 4, "flash_attention": true,
-		"offload_kv_cache_to_gpu": true}
-}
-
-func publisher(id string) string {
-	if name, _, ok := strings.Cut(id, "/"); ok {
-		return name
-	}
-	return "lmstudio-community"
+		"capabilities": object{"vision": vision}}
 }
 
 // lmstudioLoad knows one instance of a model: a second load changes its context.
@@ -247,7 +196,6 @@ func (m *Model) lmstudioLoad(r ModelRequest) []Piece {
 	var ask struct {
 		Model   string `json:"model"`
 		Context int    `json:"context_length"`
-		Echo    bool   `json:"echo_load_config"`
 	}
 	r.body(&ask)
 	s := m.named(ask.Model)
@@ -256,11 +204,7 @@ func (m *Model) lmstudioLoad(r ModelRequest) []Piece {
 	}
 	after := *s
 	after.Context = cmp.Or(ask.Context, s.Context)
-	out := object{"type": after.v1()["type"], "instance_id": s.ID, "load_time_seconds": 1.25, "status": "loaded"}
-	if ask.Echo {
-		out["load_config"] = after.config()
-	}
-	return append(m.loading(s.ID, after.Context), reply(out)...)
+	return append(m.loading(s.ID, after.Context), reply(object{"instance_id": s.ID, "status": "loaded"})...)
 }
 
 func (m *Model) lmstudioUnload(r ModelRequest) []Piece {
@@ -283,21 +227,11 @@ func lmstudioMissing() []Piece {
 func (m *Model) llamacpp(route string) []Piece {
 	first := m.served[0]
 	switch route {
-	case "GET /health", "GET /v1/health":
-		if m.stillLoading() {
-			return []Piece{JSON(http.StatusServiceUnavailable,
-				`{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`)}
-		}
-		return reply(object{"status": "ok"})
 	case "GET /props":
-		return reply(object{"default_generation_settings": object{"n_ctx": first.Context, "id": 0, "is_processing": false},
-			"total_slots": 4, "model_alias": first.ID, "model_path": "/models/" + first.ID + ".gguf",
-			"chat_template_caps": object{"supports_tools": true, "supports_system_role": true},
-			"is_sleeping":        false, "build_info": "b6989-eeee367de"})
+		return reply(object{"default_generation_settings": object{"n_ctx": first.Context}})
 	case "GET /v1/models", "GET /models":
 		return m.list(func(s ServedModel) object {
-			return object{"owned_by": "llamacpp", "meta": object{"n_ctx": s.Context, "n_ctx_train": s.MaxContext,
-				"n_vocab": 128256, "n_embd": 4096, "n_params": 8030261312, "size": 4912898304}}
+			return object{"owned_by": "llamacpp", "meta": object{"n_ctx": s.Context, "n_ctx_train": s.MaxContext}}
 		})
 	}
 	return nil
@@ -305,13 +239,9 @@ func (m *Model) llamacpp(route string) []Piece {
 
 func (m *Model) vllm(route string) []Piece {
 	switch route {
-	case "GET /health":
-		return []Piece{Status(http.StatusOK, "text/plain", "")}
-	case "GET /version":
-		return reply(object{"version": "0.19.0"})
 	case "GET /v1/models":
 		return m.list(func(s ServedModel) object {
-			return object{"owned_by": "vllm", "root": s.ID, "parent": nil, "max_model_len": s.Context, "permission": []object{}}
+			return object{"owned_by": "vllm", "max_model_len": s.Context}
 		})
 	}
 	return nil
@@ -319,10 +249,6 @@ func (m *Model) vllm(route string) []Piece {
 
 func (m *Model) ollama(route string, r ModelRequest) []Piece {
 	switch route {
-	case "GET /":
-		return []Piece{Status(http.StatusOK, "text/plain; charset=utf-8", "Ollama is running")}
-	case "GET /api/version":
-		return reply(object{"version": "0.12.6"})
 	case "GET /v1/models":
 		return m.list(func(ServedModel) object { return object{"owned_by": "library"} })
 	case "GET /api/tags":
@@ -333,7 +259,7 @@ func (m *Model) ollama(route string, r ModelRequest) []Piece {
 				return nil
 			}
 			o := s.tag()
-			o["expires_at"], o["size_vram"], o["context_length"] = "2030-01-01T00:05:00Z", 4683087332, s.Context
+			o["context_length"] = s.Context
 			return o
 		})
 	case "POST /api/show", "POST /api/generate":
@@ -383,34 +309,26 @@ func (m *Model) ollamaList(entry func(ServedModel) object) []Piece {
 }
 
 func (s ServedModel) tag() object {
-	return object{"name": s.ID, "model": s.ID, "modified_at": "2025-01-01T00:00:00Z", "size": 4683087332,
-		"digest": strings.Repeat("0", 64), "details": s.details()}
-}
-
-func (s ServedModel) details() object {
-	return object{"format": s.Format, "family": s.Arch, "families": []string{s.Arch}, "parameter_size": "8.0B",
-		"quantization_level": s.Quant, "parent_model": ""}
+	return object{"name": s.ID, "details": object{"format": s.Format, "family": s.Arch, "quantization_level": s.Quant}}
 }
 
 // ollamaModel shows a model, loads it for an empty prompt, or unloads it for a keep_alive of 0.
 func (m *Model) ollamaModel(route string, r ModelRequest) []Piece {
 	var ask struct {
 		Model     string          `json:"model"`
-		Name      string          `json:"name"`
 		KeepAlive json.RawMessage `json:"keep_alive"`
 		Options   struct {
 			Context int `json:"num_ctx"`
 		} `json:"options"`
 	}
 	r.body(&ask)
-	id := cmp.Or(ask.Model, ask.Name)
-	s := m.named(id)
+	s := m.named(ask.Model)
 	if s == nil {
-		return []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+id+"' not found")+`}`)}
+		return []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+ask.Model+"' not found")+`}`)}
 	}
 	if route == "POST /api/show" {
-		return reply(object{"details": s.details(), "capabilities": []string{"completion", "tools"}, "model_info": object{
-			"general.architecture": s.Arch, s.Arch + ".context_length": s.MaxContext, "general.parameter_count": 8030261312}})
+		return reply(object{"capabilities": []string{"completion", "tools"}, "model_info": object{
+			"general.architecture": s.Arch, s.Arch + ".context_length": s.MaxContext}})
 	}
 	done := object{"model": s.ID, "created_at": "2025-01-01T00:00:00Z", "response": "", "done": true,
 		"done_reason": "load"}

@@ -186,7 +186,10 @@ func (c *Client) native(ctx context.Context) (native, error) {
 	case OpenAI, OpenRouter, LiteLLM:
 		return generic{c, c.Kind()}, nil
 	case LMStudio:
-		return c.lmstudio(ctx)
+		if n, err := c.lmstudio(ctx); !unsupported(err) {
+			return n, err
+		}
+		return generic{c, ""}, nil // older than 0.4.0
 	case Ollama:
 		return ollama{c}, nil
 	}

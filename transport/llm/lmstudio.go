@@ -9,17 +9,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// lmstudio is LM Studio from 0.4.0 on, lmstudio0 from 0.3.6 on.
-type (
-	lmstudio struct {
-		*Client
-		seen *lmstudioList // the list, until something changes it
-	}
-	lmstudio0 struct {
-		*Client
-		seen *lmstudio0List
-	}
-)
+// lmstudio is LM Studio, from 0.4.0 on.
+type lmstudio struct {
+	*Client
+	seen *lmstudioList // the list, until something changes it
+}
 
 type lmstudioList struct {
 	Models []lmstudioModel `json:"models"`
@@ -44,21 +38,16 @@ type lmstudioModel struct {
 	} `json:"capabilities"`
 }
 
-// lmstudio finds out the version of the protocol. LM Studio answers any path, so the list itself must be there.
+// lmstudio looks whether the server is one. LM Studio answers any path, so the list itself must be there.
 func (c *Client) lmstudio(ctx context.Context) (native, error) {
-	if list, err := (&lmstudio{Client: c}).list(ctx); err == nil && list.Models != nil {
-		return &lmstudio{c, &list}, nil
-	} else if err != nil && !unsupported(err) {
+	list, err := (&lmstudio{Client: c}).list(ctx)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	list, err := (&lmstudio0{Client: c}).list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if list.Data == nil || len(list.Data) > 0 && list.Data[0].State == "" {
+	case list.Models == nil:
 		return nil, messages.Errorf(messages.CauseProviderError, "%s is not LM Studio", c.base.Host)
 	}
-	return &lmstudio0{c, &list}, nil
+	return &lmstudio{c, &list}, nil
 }
 
 func (l *lmstudio) kind() string { return LMStudio }
@@ -134,51 +123,10 @@ func (l *lmstudio) unload(ctx context.Context, id string) error {
 	return nil
 }
 
-func (l *lmstudio0) kind() string { return LMStudio }
-
-type lmstudio0List struct {
-	Data []struct {
-		ID           string `json:"id"`
-		Type         string `json:"type"`
-		Format       string `json:"compatibility_type"`
-		Quantization string `json:"quantization"`
-		State        string `json:"state"`
-		Context      int    `json:"loaded_context_length"`
-		MaxContext   int    `json:"max_context_length"`
-	} `json:"data"`
-}
-
-func (l *lmstudio0) list(ctx context.Context) (lmstudio0List, error) {
-	if l.seen != nil {
-		return *l.seen, nil
-	}
-	return get[lmstudio0List](ctx, l.Client, l.root()+"/api/v0/models")
-}
-
-func (l *lmstudio0) models(ctx context.Context) ([]Info, error) {
-	list, err := l.list(ctx)
-	var out []Info
-	for _, m := range list.Data {
-		out = append(out, Info{ID: m.ID, Loaded: m.State == "loaded", Context: m.Context, MaxContext: m.MaxContext,
-			Kind: m.Type, Format: m.Format, Quantization: m.Quantization})
-	}
-	return out, err
-}
-
-func (l *lmstudio0) load(ctx context.Context, id string, o LoadOptions) error {
-	l.seen = nil
-	return l.loadFor(ctx, id, o)
-}
-
-func (l *lmstudio0) unload(context.Context, string) error {
-	return messages.InvalidInput("this LM Studio unloads models only by their time to live; update it to 0.4.0")
-}
-
 // loadFor loads a model by asking it for one token: only a request can set the time to live.
 func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 {
-		return messages.InvalidInput("LM Studio takes a context or a time to live, not both; " +
-			"before 0.4.0 it takes no context")
+		return messages.InvalidInput("LM Studio takes a context or a time to live, not both")
 	}
 	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}}}
 	if o.TTL > 0 {

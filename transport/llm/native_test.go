@@ -40,7 +40,6 @@ func TestModels(t *testing.T) {
 		list    []llm.Info
 	}{
 		{testkit.LMStudio, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server, m.Resizable = llm.LMStudio, true })},
-		{testkit.LMStudioV0, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server = llm.LMStudio })},
 		{testkit.Ollama, llm.Ollama, all(func(_ int, m *llm.Info) { m.Server, m.Kind, m.Resizable = llm.Ollama, "llm", true })},
 		{testkit.VLLM, llm.VLLM, all(func(i int, m *llm.Info) {
 			*m = llm.Info{ID: m.ID, Loaded: true, Context: served[i].Context, MaxContext: served[i].Context, Server: llm.VLLM}
@@ -72,7 +71,7 @@ func TestModelsNone(t *testing.T) {
 	for _, c := range []struct {
 		dialect testkit.Dialect
 		server  string
-	}{{testkit.LMStudio, llm.LMStudio}, {testkit.LMStudioV0, llm.LMStudio}} {
+	}{{testkit.LMStudio, llm.LMStudio}} {
 		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: idle})
 		server, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context())
 		if server != c.server || len(list) != 1 || list[0].Loaded || err != nil {
@@ -122,7 +121,6 @@ func TestLoad(t *testing.T) {
 		{testkit.LMStudio, llm.LoadOptions{}, 2048},
 		{testkit.LMStudio, llm.LoadOptions{Context: 16384}, 16384},
 		{testkit.LMStudio, llm.LoadOptions{TTL: 5 * time.Minute}, 2048},
-		{testkit.LMStudioV0, llm.LoadOptions{TTL: 5 * time.Minute}, 2048},
 		{testkit.Ollama, llm.LoadOptions{Context: 16384, TTL: time.Hour}, 16384},
 	} {
 		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, JIT: true})
@@ -133,9 +131,6 @@ func TestLoad(t *testing.T) {
 		}
 		if c.options.TTL > 0 && !asked(m, `"ttl":300`) && !asked(m, `"keep_alive":"3600s"`) {
 			t.Errorf("%s: no time to live was asked for", c.dialect)
-		}
-		if c.dialect == testkit.LMStudioV0 {
-			continue
 		}
 		if err := l.Unload(t.Context(), "b"); err != nil || m.Loaded("b") != 0 || m.Loaded("a") == 0 {
 			t.Errorf("%s: unload: %v; the server has %d", c.dialect, err, m.Loaded("b"))
@@ -206,7 +201,7 @@ func TestLoadByRouter(t *testing.T) {
 
 // The list by which LM Studio is known is the one that is given.
 func TestModelsAskedOnce(t *testing.T) {
-	for dialect, path := range map[testkit.Dialect]string{testkit.LMStudio: "/api/v1/models", testkit.LMStudioV0: "/api/v0/models"} {
+	for dialect, path := range map[testkit.Dialect]string{testkit.LMStudio: "/api/v1/models"} {
 		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Models: served})
 		if _, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context()); err != nil || len(list) != len(served) {
 			t.Errorf("%s: %+v, %v", dialect, list, err)
