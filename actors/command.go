@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
-	"go.uber.org/zap"
 )
 
 // obey passes another node's command to a run that this node owns.
@@ -111,7 +112,7 @@ func errNotAsked(run messages.RunID, request string) error {
 // Cancel asks the run to end. It returns once the cancel is in the run's log, or the run has ended, and may be called
 // again. Errors: not_found, unavailable, journal_unavailable.
 func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
-	by, reason = messages.Clip(by, mostName), messages.Clip(reason, mostMessage)
+	by, reason = messages.Bound(by, mostName), messages.Bound(reason, mostMessage)
 	r := s.active(id)
 	if r == nil {
 		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: by, Reason: reason}})

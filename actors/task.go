@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
@@ -196,7 +197,7 @@ const mostMessage = 64 << 10
 
 // Summarize sets the sentence of task.completed, which is cut after 64 KiB.
 func (t *TaskContext) Summarize(words string) {
-	words = messages.Clip(words, mostMessage)
+	words = messages.Bound(words, mostMessage)
 	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 

@@ -76,8 +76,8 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Message == ""
 }
 
-// Clip returns valid UTF-8 of at most so many bytes; of a longer text the beginning, and how long it is.
-func Clip(text string, most int) string {
+// Bound returns valid UTF-8 of at most so many bytes; of a longer text the beginning, and how long it is.
+func Bound(text string, most int) string {
 	if len(text) > most {
 		text = fmt.Sprintf("%s… (%d bytes)", text[:most-32], len(text))
 	}

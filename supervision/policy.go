@@ -100,7 +100,7 @@ func Describe(err error) *Described {
 	} else {
 		d.returned(err)
 	}
-	d.shown.Message, d.shown.Stack = messages.Clip(d.shown.Message, mostDescribed), messages.Clip(d.shown.Stack, mostDescribed)
+	d.shown.Message, d.shown.Stack = messages.Bound(d.shown.Message, mostDescribed), messages.Bound(d.shown.Stack, mostDescribed)
 	return d
 }
 

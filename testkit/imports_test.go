@@ -171,16 +171,15 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/llmstxt",
-	ours:   []string{"messages", "actors/llmstxt/*", "actors/llmstxt/repository/*"},
+	ours:   []string{"messages", "messages/words", "actors/llmstxt/*", "actors/llmstxt/repository/*"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/llmstxt/repository/source/surface",
 	ours:   []string{"actors/llmstxt/repository/prose"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs: "actors/llmstxt/repository/source/*",
-	ours: []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/surface",
-		"actors/llmstxt/repository/source/language"},
+	pkgs:   "actors/llmstxt/repository/source/*",
+	ours:   []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/surface"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/llmstxt/repository/source",
@@ -200,7 +199,7 @@ var rules = []rule{{
 }, {
 	pkgs: "actors/llmstxt/*",
 	ours: []string{
-		"messages", "actors/llmstxt/*", "actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*",
+		"messages", "messages/words", "actors/llmstxt/*", "actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*",
 	},
 	libs: []string{
 		"github.com/pelletier/go-toml/v2/...",
@@ -349,13 +348,12 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/charmbracelet/x/ansi"},
 }, {
 	pkgs: "cmd/internal/exit",
-	ours: []string{"messages", "cmd/internal/terminal"},
+	ours: []string{"messages", "messages/words"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/internal/settings",
 	ours: []string{
 		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit",
-		"cmd/internal/terminal",
 	},
 	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3"},
 }, {
@@ -377,7 +375,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/doctor",
 	ours: []string{
-		"messages", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
+		"messages", "messages/words", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 		"cmd/internal/store", "cmd/internal/terminal",
 	},
 }, {
@@ -403,7 +401,7 @@ var rules = []rule{{
 	ours: []string{"actors/plan"},
 }, {
 	pkgs: "cmd/internal/checks",
-	ours: []string{"messages", "actors", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
+	ours: []string{"messages", "messages/words", "actors", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/internal/editor",
@@ -411,11 +409,11 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/internal/plans",
-	ours: []string{"messages", "actors/plan", "cmd/internal/*"},
+	ours: []string{"messages", "messages/words", "actors/plan", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "actors/command", "actors/schedule", "actors/webhook", "transport/http/client", "cmd/internal/*"},
+	ours: []string{"messages", "messages/words", "actors/command", "actors/schedule", "actors/webhook", "transport/http/client", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/lastword",

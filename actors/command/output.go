@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 const (
@@ -191,7 +192,7 @@ func (s *texts) next() error {
 	for (len(s.kept)+1)*s.most > s.room && len(s.kept) > 0 {
 		oldest := s.kept[0]
 		oldest.Dropped = true
-		if err := s.task.Emit(oldest, fmt.Sprintf("dropped %s of stdout", plural(int64(oldest.Bytes), "byte"))); err != nil {
+		if err := s.task.Emit(oldest, fmt.Sprintf("dropped %s of stdout", words.Count(oldest.Bytes, "byte"))); err != nil {
 			return err
 		}
 		s.kept = s.kept[1:]
@@ -292,7 +293,7 @@ func (l *logLines) say(text string, end bool) (err error) {
 		if l.progress != nil {
 			l.progress(line)
 		}
-		l.last = messages.Clip(line, messages.LogLineBytes)
+		l.last = messages.Bound(line, messages.LogLineBytes)
 		if some = append(some, messages.LogLine{Level: messages.LogInfo, Text: l.last}); len(some) == messages.LogTail {
 			flush()
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/confined"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // resultFile makes the file in which the program may leave its result.
@@ -41,7 +42,7 @@ func (x *execution) succeed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.task.Summarize(fmt.Sprintf("%s of output", plural(x.stdout.total, "byte")))
+	x.task.Summarize(fmt.Sprintf("%s of output", words.Count(x.stdout.total, "byte")))
 	return x.task.Result(result, false)
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -25,7 +25,7 @@ func otherModel(t *actors.TaskContext, asked, answered string) string {
 
 // shownModel is the server's name for a model, without control characters and the folders of its machine.
 func shownModel(name string) string {
-	name = render.Liner()(name)
+	name = shown.Liner()(name)
 	if strings.HasPrefix(name, "/") || strings.Contains(name, `\`) {
 		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // lockPause is how long a run waits before it tries again to lock the folder.
@@ -119,7 +119,7 @@ func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 		}
 	}
 	if n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", prose.Count(n, "file")))
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", words.Count(n, "file")))
 		_ = errors.Join(confined.Remove(f.Root, pagesFolder), confined.Remove(f.Root, graphFolder)) // they stay if they hold files
 	}
 }

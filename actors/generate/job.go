@@ -11,10 +11,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
@@ -124,7 +124,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	if err != nil {
 		return got, err
 	}
-	t.Summarize("gathered " + prose.Count(len(got.repo.Scan.Files), "file") + at(m.Origin))
+	t.Summarize("gathered " + words.Count(len(got.repo.Scan.Files), "file") + at(m.Origin))
 	return got, nil
 }
 
@@ -180,14 +180,14 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext, got fet
 		return nil, err
 	}
 	links, _ := count(about.Index)
-	words := fmt.Sprintf("%s in %s", prose.Count(links, "link"), prose.Count(len(about.Index.Sections), "section"))
+	said := fmt.Sprintf("%s in %s", words.Count(links, "link"), words.Count(len(about.Index.Sections), "section"))
 	if about.Graph != nil {
-		words += ", " + prose.Count(about.Graph.Stats.Packages, "package")
+		said += ", " + words.Count(about.Graph.Stats.Packages, "package")
 	}
 	if g.input.Model == "" {
-		words += ", without a model"
+		said += ", without a model"
 	}
-	t.Summarize(words)
+	t.Summarize(said)
 	return about, nil
 }
 

@@ -43,7 +43,7 @@ func (m *Material) Folders(layout Layout, source string) []string {
 		}
 		return []string{dir, dir + "-" + messages.Digest(realPath(source))[:8]}
 	}
-	dir := shown(o.Owner) + "/" + shown(o.Repo)
+	dir := visible(o.Owner) + "/" + visible(o.Repo)
 	if layout == LayoutHost {
 		dir = fileName(cmp.Or(o.Host, "local")) + "/" + dir
 	}
@@ -102,8 +102,8 @@ func (p place) fileOf(artifact string) string {
 	return p.stem() + strings.TrimPrefix(artifact, "llms")
 }
 
-// shown is the name for a folder that is not hidden, as of a repository called .github.
-func shown(name string) string {
+// visible is the name for a folder that is not hidden, as of a repository called .github.
+func visible(name string) string {
 	if rest, hidden := strings.CutPrefix(name, "."); hidden && strings.Trim(rest, ".") != "" {
 		return "_" + rest
 	}

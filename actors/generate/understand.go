@@ -13,10 +13,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // understand is the task in which the model reads the repository and describes it.
@@ -42,15 +42,15 @@ func (g *generation) understand(
 	if err := closeTexts(t, answer, live.Opened); err != nil {
 		return nil, by, err
 	}
-	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", prose.Count(len(answer.Concepts), "concept"),
-		prose.Count(len(answer.Remember), "thing"), prose.Count(len(answer.Sections)+len(answer.Notes), "note"), by.name()))
+	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", words.Count(len(answer.Concepts), "concept"),
+		words.Count(len(answer.Remember), "thing"), words.Count(len(answer.Sections)+len(answer.Notes), "note"), by.name()))
 	return about.Describe(answer, "written by "+by.name()), by, nil
 }
 
 // closeTexts ends the streamed texts with what the files take from the answer.
 func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 	for _, text := range answer.Texts() {
-		words := prose.Count(1+strings.Count(text.Text, "\n"), "line")
+		words := words.Count(1+strings.Count(text.Text, "\n"), "line")
 		if text.Text == "" {
 			if words = "discarded"; !slices.Contains(opened, text.Stream) {
 				continue
@@ -87,7 +87,7 @@ func (g *generation) answer(
 		if !r.overflow || budget/2 < least {
 			said, refused := r.said.Clean(about.Index, material)
 			if len(refused) > 0 {
-				t.Log(messages.LogWarn, fmt.Sprintf("refused %s of the answer: %s", prose.Count(len(refused), "line"),
+				t.Log(messages.LogWarn, fmt.Sprintf("refused %s of the answer: %s", words.Count(len(refused), "line"),
 					strings.Join(refused[:min(len(refused), 3)], "; ")))
 			}
 			return said, other, err

@@ -14,8 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func (g *generation) write(
@@ -31,7 +31,7 @@ func (g *generation) write(
 		return err
 	}
 	if n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", prose.Count(n, "file")))
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", words.Count(n, "file")))
 	}
 	w := &writer{t: t, out: out, spend: g.spend(t.Principal())}
 	if got.hit != nil {
@@ -55,7 +55,7 @@ func (g *generation) write(
 		return err
 	}
 	if found := about.Secrets.Findings(); len(found) > 0 {
-		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"),
+		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", words.Count(len(found), "secret"),
 			llmstxt.Place(found[0])))
 	}
 	if counts := g.counts.Bytes(); counts != nil && g.cache.folder != "" {
@@ -177,7 +177,7 @@ func (w *writer) tellWritten(all []made) error {
 		if paths := m.Dropped; len(paths) > 0 {
 			shown := paths[:min(len(paths), 5)]
 			w.t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the budget, such as %s",
-				m.Name, prose.Count(len(paths), "file"), strings.Join(shown, ", ")))
+				m.Name, words.Count(len(paths), "file"), strings.Join(shown, ", ")))
 		}
 	}
 	for _, m := range all {

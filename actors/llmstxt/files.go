@@ -15,10 +15,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // mostSecrets bounds the list of secrets in llms.json.
@@ -154,7 +154,7 @@ func (f *Files) cleaned(w io.Writer, render func(w io.Writer) ([]string, error))
 func (f *Files) refuseDropped(name string, paths []string) error {
 	if f.analysis.options.BudgetFail && len(paths) > 0 {
 		return exceeded("%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
-			name, prose.Count(len(paths), "file"), paths[0])
+			name, words.Count(len(paths), "file"), paths[0])
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 		return err
 	}
 	if found := a.Secrets.Findings(); len(found) > 0 {
-		return invalid("%s found, such as %s; remove them, or have them redacted", prose.Count(len(found), "secret"),
+		return invalid("%s found, such as %s; remove them, or have them redacted", words.Count(len(found), "secret"),
 			Place(found[0]))
 	}
 	return nil

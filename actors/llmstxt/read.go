@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Source says of files where they are from.
@@ -74,7 +74,7 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 	}
 	for _, left := range r.Scan.Left {
 		tell(by.Info, fmt.Sprintf("skipped, %s: %s, %s, first %s",
-			left.Reason, prose.Count(left.Files, "file"), prose.Count(left.Folders, "folder"), left.First))
+			left.Reason, words.Count(left.Files, "file"), words.Count(left.Folders, "folder"), left.First))
 	}
 	if len(r.Scan.Files) == 0 {
 		return nil, nothing(r.Scan.Left)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/messages/words"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -164,7 +165,7 @@ func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.
 		return err
 	}
 	if missing != nil && !c.Show.Quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", terminal.Printable(missing.Error()))
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", words.Printable(missing.Error()))
 	}
 	config.Tools, config.Unattended = tools, true
 	job, err := chat.Job(c.in, config)

@@ -29,6 +29,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // last is the value of --resume without an id.
@@ -178,7 +179,7 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 	keep, dir := c.State, c.State.Folder(c.program.Env)
 	if owner, open := store.FindOwner(dir); open && dir != "" { // others may share its conversations, and not its journal
 		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: process %d keeps runs in %s; this chat keeps its conversation there, and no events\n",
-			owner.PID, terminal.Printable(dir))
+			owner.PID, words.Printable(dir))
 		keep = store.Flags{}
 	}
 	system, _, done, err := c.program.Open(cmd.Context(), &keep)
@@ -285,7 +286,7 @@ func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *t
 			continue
 		}
 		if err := c.plainTurn(cmd, start, strings.TrimSpace(message), read); err != nil {
-			fmt.Fprintln(stderr, "lastword:", terminal.Printable(err.Error()))
+			fmt.Fprintln(stderr, "lastword:", words.Printable(err.Error()))
 		}
 	}
 }
@@ -301,7 +302,7 @@ func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, 
 		return err
 	}
 	if warning != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", terminal.Printable(warning))
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", words.Printable(warning))
 	}
 	c.Show.Brief = false
 	c.openDisplay(cmd)

@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func configCommand(p *host.Program) *cobra.Command {
@@ -133,7 +134,7 @@ func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
 		if origin {
 			line = terminal.Pad(line, 32) + "  # " + s.Origin
 		}
-		fmt.Fprintln(&b, terminal.Printable(line))
+		fmt.Fprintln(&b, words.Printable(line))
 	}
 	for _, s := range all.Secrets {
 		fmt.Fprintf(&b, "# %s: %s\n", s.Name, map[bool]string{true: "set", false: "not set"}[s.Set])
@@ -174,7 +175,7 @@ func configPathCommand(p *host.Program) *cobra.Command {
 				if _, err := os.Stat(from.File); err == nil {
 					state = "exists"
 				}
-				line := fmt.Sprintf("%-8s  %-7s  %s", from.Kind, state, terminal.Printable(from.File))
+				line := fmt.Sprintf("%-8s  %-7s  %s", from.Kind, state, words.Printable(from.File))
 				if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
 					return err
 				}

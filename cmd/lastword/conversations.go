@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func conversationsCommand(p *host.Program) *cobra.Command {
@@ -122,7 +123,7 @@ func (k *keptConversations) show() *cobra.Command {
 			if err := kept.Export(&text, id); err != nil {
 				return err
 			}
-			_, err := io.WriteString(out, terminal.WithoutControls(text.String()))
+			_, err := io.WriteString(out, words.WithoutControls(text.String()))
 			return err
 		})
 }

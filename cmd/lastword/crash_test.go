@@ -21,8 +21,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
@@ -70,7 +70,7 @@ func TestCrash(t *testing.T) {
 		t.Errorf("at the end the exit code is %d", code)
 	}
 	got := run(t, nil, "state", "check", "--state", c.kept)
-	if want := fmt.Sprintf("is sound: %s, ", terminal.Count(int64(len(c.runs)), "run")); got.code != exit.Completed || !strings.Contains(got.stdout, want) {
+	if want := fmt.Sprintf("is sound: %s, ", words.Count(len(c.runs), "run")); got.code != exit.Completed || !strings.Contains(got.stdout, want) {
 		t.Errorf("the check says %+v, want %s", got, want)
 	}
 	if t.Failed() {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -156,7 +157,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 			files++
 		}
 	}
-	return []probe.Result{doctor.Fine(id, "%s", terminal.Count(int64(files), "file"))}
+	return []probe.Result{doctor.Fine(id, "%s", words.Count(files, "file"))}
 }
 
 // server checks the server of models. It stops early if none answers.

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -176,9 +177,9 @@ func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *ll
 	if server == "" {
 		server = "a server"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", terminal.Count(int64(len(list)), "model"),
-		terminal.Printable(server),
-		terminal.Printable(l.at.Host()))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", words.Count(len(list), "model"),
+		words.Printable(server),
+		words.Printable(l.at.Host()))
 	return nil
 }
 
@@ -216,7 +217,7 @@ func tokens(n int) string {
 	if n == 0 {
 		return "-"
 	}
-	return terminal.Thousands(int64(n))
+	return words.Thousands(int64(n))
 }
 
 func (l *modelsOptions) loading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
@@ -225,7 +226,7 @@ func (l *modelsOptions) loading(ctx context.Context, cmd *cobra.Command, client 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s loaded in %s\n", terminal.Printable(m.ID), terminal.Elapsed(time.Since(began)))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s loaded in %s\n", words.Printable(m.ID), terminal.Elapsed(time.Since(began)))
 	if l.json {
 		return terminal.PrintJSON(cmd.OutOrStdout(), lineOf(m))
 	}
@@ -236,7 +237,7 @@ func (l *modelsOptions) unloading(ctx context.Context, cmd *cobra.Command, clien
 	if err := client.Unload(ctx, id); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s unloaded\n", terminal.Printable(id))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s unloaded\n", words.Printable(id))
 	if l.json {
 		return terminal.PrintJSON(cmd.OutOrStdout(), modelLine{ID: id, Loaded: new(bool)})
 	}

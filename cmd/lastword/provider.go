@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
@@ -127,8 +128,8 @@ func (p *providerOptions) run(cmd *cobra.Command, how *terminal.Options) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d passed, %s, %d failed, %d skipped\n",
-		terminal.Count(int64(len(learned.Results)), "check"), learned.Count(probe.Pass),
-		terminal.Count(int64(learned.Count(probe.Warn)), "warning"),
+		words.Count(len(learned.Results), "check"), learned.Count(probe.Pass),
+		words.Count(learned.Count(probe.Warn), "warning"),
 		learned.Count(probe.Fail),
 		learned.Count(probe.Skip))
 	if learned.Count(probe.Fail) > 0 {
@@ -165,6 +166,6 @@ func (p *providerOptions) keep(cmd *cobra.Command, learned *probe.Profile) error
 	if err := learned.Write(file); err != nil {
 		return fmt.Errorf("cannot write the profile: %w", exit.Reason(err))
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "the profile is %s\n", terminal.Printable(file))
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "the profile is %s\n", words.Printable(file))
 	return err
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/web"
@@ -393,7 +393,7 @@ func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 	case s.Store.Durable():
 		where = "in NATS"
 	}
-	fmt.Fprintf(&lines, "  runs      %s\n", terminal.Printable(where))
+	fmt.Fprintf(&lines, "  runs      %s\n", words.Printable(where))
 	_, err := io.WriteString(stderr, lines.String())
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func stateCommand(p *host.Program) *cobra.Command {
@@ -82,9 +83,9 @@ func checkState(cmd *cobra.Command, dir string) error {
 	}
 	if n := len(report.Faults); n > 0 {
 		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("%s in %s; restore a backup, or go on without these runs",
-			terminal.Count(int64(n), "fault"), dir)}
+			words.Count(n, "fault"), dir)}
 	}
-	_, err = fmt.Fprintf(out, "%s is sound: %s, %s\n", dir, terminal.Count(int64(report.Runs), "run"),
-		terminal.Count(int64(report.Events), "event"))
+	_, err = fmt.Fprintf(out, "%s is sound: %s, %s\n", dir, words.Count(report.Runs, "run"),
+		words.Count(report.Events, "event"))
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
@@ -92,8 +92,8 @@ func tokenRemoveCommand(file *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", terminal.Count(int64(n), "token"),
-				terminal.Printable(args[0]))
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", words.Count(n, "token"),
+				words.Printable(args[0]))
 			return err
 		},
 	}
@@ -129,7 +129,7 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n",
-		terminal.Printable(file), name)
+		words.Printable(file), name)
 	return err
 }
 
@@ -213,7 +213,7 @@ func removeTokens(file, name string) (removed int, err error) {
 		kept.WriteString(line)
 	}
 	if removed == 0 {
-		return 0, fmt.Errorf("%s has no token in %s", terminal.Printable(name), terminal.Printable(file))
+		return 0, fmt.Errorf("%s has no token in %s", words.Printable(name), words.Printable(file))
 	}
 	return removed, replaceFile(file, kept.String())
 }

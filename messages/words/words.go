@@ -42,6 +42,30 @@ func IsVisible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+// Printable removes control, bidi, zero-width and other invisible characters, which could steer the terminal.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || IsVisible(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// WithoutControls removes what could steer a terminal: control characters except line breaks and tabs, and characters
+// that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
+func WithoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // OneLine returns the text with a space for every line break and every other character that is not printable.
 func OneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {

@@ -40,3 +40,34 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	if got := words.Printable("a\x1b[31mb\tc\nd\u202ee"); got != "a[31mb\tcde" {
+		t.Errorf("printable text %q", got)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for bytes, want := range map[int64]string{
+		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 4_200_000: "4.2 MB",
+	} {
+		if got := words.Size(bytes); got != want {
+			t.Errorf("%d bytes: %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+func TestPrintableIsVisible(t *testing.T) {
+	const hidden = "\u200b\u200e\u202e\u2060\u2066\ufeff\u00ad\u3164\u115f\u034f\ufe0f\U000e0041\U000e0100\u0085\u009b"
+	if got := words.Printable("a" + hidden + "\tb"); got != "a\tb" {
+		t.Errorf("%q is left of what nobody sees", got)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files", 1234567: "1,234,567 files"} {
+		if got := words.Count(n, "file"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // What a graph holds at most.
@@ -44,7 +44,7 @@ type Options struct {
 // time.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.Survey, o Options) (*Graph, error) {
 	ps := newParts(repo, survey)
-	g := &Graph{parts: map[string]*part{}, line: render.Liner()}
+	g := &Graph{parts: map[string]*part{}, line: shown.Liner()}
 	g.Document = Document{Version: Version, Title: g.line(cmp.Or(o.Title, repo.Name)), Facts: []string{}, Nodes: []Node{},
 		Edges: []Edge{}, Remote: repo.Origin.Remote, Commit: repo.Origin.Commit, Folder: g.line(repo.Origin.Prefix)}
 	list := g.bounded(ps.list())
@@ -61,7 +61,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.
 // fact says what n things miss; nothing of none.
 func (g *Graph) fact(n int, format, thing string) {
 	if n > 0 {
-		g.Facts = append(g.Facts, fmt.Sprintf(format, prose.Count(n, thing)))
+		g.Facts = append(g.Facts, fmt.Sprintf(format, words.Count(n, thing)))
 	}
 }
 

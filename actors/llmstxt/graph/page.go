@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // What a page lists at most.
@@ -57,12 +57,12 @@ func (g *Graph) Pages() []Page {
 }
 
 func newNeighbour(n *Node) neighbour {
-	title, summary := render.Paragraph(n.Name), ""
+	title, summary := shown.Paragraph(n.Name), ""
 	if n.Page {
-		title = "[" + render.LinkTitle(n.Name) + "](" + n.ID + ".md)"
+		title = "[" + shown.LinkTitle(n.Name) + "](" + n.ID + ".md)"
 	}
 	if n.Summary != "" {
-		summary = ": " + render.Inline(n.Summary)
+		summary = ": " + shown.Inline(n.Summary)
 	}
 	return neighbour{n, title, summary}
 }
@@ -70,15 +70,15 @@ func newNeighbour(n *Node) neighbour {
 func (ps *pages) write(w io.Writer, n *Node) error {
 	var b bytes.Buffer
 	p := ps.parts[n.ID]
-	fmt.Fprintf(&b, "%s# %s\n\n", Mark, render.Heading(n.Name))
+	fmt.Fprintf(&b, "%s# %s\n\n", Mark, shown.Heading(n.Name))
 	if n.Summary != "" {
-		fmt.Fprintf(&b, "%s\n\n", render.Paragraph(n.Summary))
+		fmt.Fprintf(&b, "%s\n\n", shown.Paragraph(n.Summary))
 	}
-	fmt.Fprintf(&b, "- Path: %s\n", render.Code(n.Path))
+	fmt.Fprintf(&b, "- Path: %s\n", shown.Code(n.Path))
 	if n.Language != "" {
-		fmt.Fprintf(&b, "- Language: %s\n", render.Inline(n.Language))
+		fmt.Fprintf(&b, "- Language: %s\n", shown.Inline(n.Language))
 	}
-	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, prose.Count(n.Bytes, "byte"))
+	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, words.Count(n.Bytes, "byte"))
 	from := func(e Edge) string { return e.From }
 	to := func(e Edge) string { return e.To }
 	ps.related(&b, "Imports", ps.out[n.ID], to, Imports, Package)
@@ -103,7 +103,7 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 	list(b, title, edges, nodesListed, func(e Edge) string {
 		n := ps.nodes[end(e)]
 		if kind == Imports {
-			return n.title + " (" + prose.Count(e.Weight, "file") + ")" + n.summary
+			return n.title + " (" + words.Count(e.Weight, "file") + ")" + n.summary
 		}
 		return n.title + n.summary
 	})
@@ -111,9 +111,9 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 
 func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 	list(b, "Exported", p.symbols, symbolsKept, func(s surface.Symbol) string {
-		line := render.Code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
+		line := shown.Code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
 		if doc := ps.line(s.Doc); doc != "" {
-			line += ": " + render.Inline(doc)
+			line += ": " + shown.Inline(doc)
 		}
 		return line
 	})
@@ -127,7 +127,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 
 func (ps *pages) files(b *bytes.Buffer, p *part) {
 	list(b, "Files", p.files, filesListed, func(f *file) string {
-		return render.Code(ps.line(f.Path)) + ", " + prose.Count(f.Size, "byte")
+		return shown.Code(ps.line(f.Path)) + ", " + words.Count(f.Size, "byte")
 	})
 }
 

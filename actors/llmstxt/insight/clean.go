@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Clean keeps of the answer what can stand in the index: single lines of bounded length, without links, markup,
 // commands and advice, about sections that there are and files whose text was shown. The purpose stands only where the
 // index has no good summary. refused says which lines it refuses, and why.
 func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []string) {
-	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: render.Liner()}
+	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: shown.Liner()}
 	if index.Summary == "" || index.SummaryPoor {
 		out.Purpose = c.line("the purpose", a.Purpose, maxPurpose)
 	}

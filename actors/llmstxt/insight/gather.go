@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Material is what a model is shown of a repository.
@@ -38,9 +38,9 @@ const (
 // error is ctx's cause.
 func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan.Repository, index *rank.Index,
 	budget int, neutral func(text string) string) (Material, error) {
-	g := &gatherer{excerpts: render.NewExcerpts(ctx, files, secrets), repo: repo, index: index, room: budget, neutral: neutral,
-		line: render.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
-	defer g.excerpts.Close()
+	g := &gatherer{files: shown.Open(ctx, files, false), secrets: secrets, repo: repo, index: index, room: budget, neutral: neutral,
+		line: shown.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
+	defer g.files.Close()
 	g.within(budget/8, g.front)
 	g.within(budget/4, g.outline)
 	front := g.taken()
@@ -85,7 +85,8 @@ func (g *gatherer) taken() string {
 }
 
 type gatherer struct {
-	excerpts *render.Excerpts
+	files    *shown.Files
+	secrets  *secret.Report
 	repo     *scan.Repository
 	index    *rank.Index
 	text     strings.Builder
@@ -157,11 +158,13 @@ func (g *gatherer) file(name string, most int) {
 		return
 	}
 	g.whole[name] = true
-	text, cut, err := g.excerpts.Read(name, most+licenceBytes)
+	read, err := g.files.Read(name, most+licenceBytes)
 	if err != nil {
 		g.err = err
 		return
 	}
+	g.secrets.Add(read.Found)
+	text, cut := string(read.Text), read.Cut
 	if strings.HasSuffix(strings.ToLower(name), ".md") {
 		text = lean(text)
 	} else {

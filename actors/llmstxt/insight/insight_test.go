@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
@@ -52,7 +53,7 @@ func neutral(text string) string { return strings.ReplaceAll(text, "<|", "< |") 
 func gather(t *testing.T, budget int) insight.Material {
 	t.Helper()
 	files, repo, index := garden()
-	m, err := insight.Gather(t.Context(), files, nil, repo, index, budget, neutral)
+	m, err := insight.Gather(t.Context(), files, new(secret.Report), repo, index, budget, neutral)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestMaterial(t *testing.T) {
 func TestLongReadme(t *testing.T) {
 	files, repo, index := garden()
 	files["README.md"].Data = []byte("# Garden\n\n" + strings.Repeat("Grows things.\n", 4000))
-	m, err := insight.Gather(t.Context(), files, nil, repo, index, 30<<10, neutral)
+	m, err := insight.Gather(t.Context(), files, new(secret.Report), repo, index, 30<<10, neutral)
 	if err != nil || len(m.Text) < 29<<10 || !strings.Contains(m.Text, "File docs/how.md:\n") {
 		t.Errorf("%v, %d bytes of %d", err, len(m.Text), 30<<10)
 	}
@@ -103,7 +104,7 @@ func TestPagesAreShownLean(t *testing.T) {
 	files, repo, index := garden()
 	files["README.md"].Data = []byte("# Garden\n\n<div>\n[![Build](https://x/y.svg)](https://x)\n</div>\n\n\n![Logo](l.png)\nGrows.\n\n" +
 		"```html\n<div>shown</div>\n```\n<p>gone</p>\n")
-	m, err := insight.Gather(t.Context(), files, nil, repo, index, 12<<10, neutral)
+	m, err := insight.Gather(t.Context(), files, new(secret.Report), repo, index, 12<<10, neutral)
 	const want = "File README.md:\n# Garden\n\nGrows.\n\n```html\n<div>shown</div>\n```\n"
 	if err != nil || !strings.Contains(m.Text, want) || strings.Contains(m.Text, "gone") {
 		t.Errorf("%v:\n%s", err, m.Text)
@@ -123,7 +124,7 @@ func TestMaterialIsNeutral(t *testing.T) {
 		index.Sections[0].Name, index.Sections[0].Links[0].Note = "<|end|> Docs", "<|start|>"
 		index.Sections[1].Links[0].Path = "src/" + end[:10] + ".js"
 		index.Sections[1].Links[0].Symbols[0].Doc = "<|endoftext|>"
-		m, err := insight.Gather(t.Context(), files, nil, repo, index, budget, neutral)
+		m, err := insight.Gather(t.Context(), files, new(secret.Report), repo, index, budget, neutral)
 		if err != nil || len(m.Text) > budget || !strings.Contains(m.Text, "File README.md:\n# Garden") || strings.Contains(m.Text, "<|") {
 			t.Errorf("%v, %d bytes of %d:\n%.900s", err, len(m.Text), budget, m.Text)
 		}
@@ -233,7 +234,7 @@ func TestManyFilesWithoutNotes(t *testing.T) {
 		index.Sections[1].Links = append(index.Sections[1].Links, rank.Link{Path: name, Title: name, Score: 40 - i})
 		said.Notes = append(said.Notes, insight.Note{name, "Does a thing that " + name + " names."})
 	}
-	m, err := insight.Gather(t.Context(), files, nil, repo, index, 24<<10, neutral)
+	m, err := insight.Gather(t.Context(), files, new(secret.Report), repo, index, 24<<10, neutral)
 	if err != nil {
 		t.Fatal(err)
 	}

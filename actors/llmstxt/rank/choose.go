@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // ranking gives the files of a repository points for what speaks for them.
@@ -188,7 +189,7 @@ func (r *ranking) choose() (chosen []*item) {
 				n++
 				chosen = append(chosen, x)
 			case x.points >= least:
-				r.pass(x.Path, fmt.Sprintf("ranks below %s of its sort", prose.Count(most, "link")))
+				r.pass(x.Path, fmt.Sprintf("ranks below %s of its sort", words.Count(most, "link")))
 			default:
 				r.pass(x.Path, "little speaks for it")
 			}
@@ -375,7 +376,7 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 	}
 	for name, x := range first {
 		if left := x.pages - shown[name]; left > 0 {
-			x.Note = strings.TrimSpace(fmt.Sprintf("%s %s more in %s.", x.Note, prose.Count(left, "page"), path.Dir(x.Path)))
+			x.Note = strings.TrimSpace(fmt.Sprintf("%s %s more in %s.", x.Note, words.Count(left, "page"), path.Dir(x.Path)))
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return shown[name] < leastInGroup || isTaken(name) })

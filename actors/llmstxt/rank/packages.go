@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // packageBytes of a Go file are read for its package comment, which may run to many pages before the package clause.
@@ -34,7 +35,7 @@ func (r *ranking) findPackages() {
 			continue
 		}
 		x.members, x.command, x.Note = p.dir, p.isCommand(), note
-		x.add(0.75*share(p.fanIn, most), "imported by "+prose.Count(p.fanIn, "package"))
+		x.add(0.75*share(p.fanIn, most), "imported by "+words.Count(p.fanIn, "package"))
 		switch {
 		case p.dir == ".":
 			x.members = cmp.Or(moduleName(p.importer), p.name)
@@ -75,7 +76,7 @@ func (r *ranking) findMembers() {
 				users++
 			}
 		}
-		x.add(0.3*share(users, 10), fmt.Sprintf("needed by %s of the workspace", prose.Count(users, "package")))
+		x.add(0.3*share(users, 10), fmt.Sprintf("needed by %s of the workspace", words.Count(users, "package")))
 		r.faces[u.dir] = x
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // mostPages of the documents are read to be judged; those in the navigation come first, then the shallow and the large
@@ -78,7 +79,7 @@ func (r *ranking) readPages() {
 	}
 	for _, x := range r.items {
 		if n := linked[x.Path]; n > 0 && x.Path != r.readme.Path {
-			x.add(0.35*share(n, 12), "linked from "+prose.Count(n, "page"))
+			x.add(0.35*share(n, 12), "linked from "+words.Count(n, "page"))
 		}
 	}
 }

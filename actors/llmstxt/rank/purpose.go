@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	noun "github.com/seed889630bf/lastword/messages/words"
 )
 
 // purpose is a text that may say what the repository is for.
@@ -65,7 +66,7 @@ func (v *survey) purpose() purpose {
 			}
 		} else if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
-			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, prose.Count(p.points, "point"))
+			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, noun.Count(p.points, "point"))
 		}
 	}
 	if best.text == "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 const (
@@ -90,15 +91,15 @@ func (r *ranking) readSources() {
 		if x.class == classNone {
 			continue
 		}
-		x.add(0.95*share(out[x], max(most, 8)), "uses "+prose.Count(out[x], "file")+" of the repository")
-		x.add(0.45*share(x.imported, max(mostIn, 8)), "used by "+prose.Count(x.imported, "file"))
+		x.add(0.95*share(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
+		x.add(0.45*share(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
 		mentions := 0
 		for _, name := range texts[i].defines {
 			if len(defined[name]) < 3 && isTelling(name) {
 				mentions = max(mentions, r.written[name])
 			}
 		}
-		x.add(0.4*share(mentions, 12), "named by "+prose.Count(mentions, "page"))
+		x.add(0.4*share(mentions, 12), "named by "+words.Count(mentions, "page"))
 		x.add(0.15*share(texts[i].notes, 60), "explains itself")
 		if texts[i].hidden && r.publishes() {
 			x.add(-0.5, "")

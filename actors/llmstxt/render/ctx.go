@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Ctx writes llms-ctx.txt: a project element with one element per section, in it a doc element per linked file. In
@@ -70,20 +71,20 @@ func sectionStart(s Section) string { return "<" + strings.ToLower(s.Name) + ">\
 
 func sectionEnd(s Section) string { return "</" + strings.ToLower(s.Name) + ">\n" }
 
-func ctxBlock(b *bytes.Buffer, e entry, f fileText) {
+func ctxBlock(b *bytes.Buffer, e entry, f shown.Text) {
 	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(e.link.Title))
 	if e.link.Note != "" {
 		fmt.Fprintf(b, " desc=\"%s\"", attribute(e.link.Note))
 	}
 	switch {
-	case f.absent != "":
-		fmt.Fprintf(b, " absent=\"%s\"", attribute(f.absent))
-	case f.cut > 0:
-		fmt.Fprintf(b, " cut=\"%d bytes\"", f.cut)
+	case f.Absent != "":
+		fmt.Fprintf(b, " absent=\"%s\"", attribute(f.Absent))
+	case f.Cut > 0:
+		fmt.Fprintf(b, " cut=\"%d bytes\"", f.Cut)
 	}
 	b.WriteString(">\n")
-	b.Write(bytes.ReplaceAll(f.text, []byte("</doc"), []byte("&lt;/doc")))
-	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
+	b.Write(bytes.ReplaceAll(f.Text, []byte("</doc"), []byte("&lt;/doc")))
+	if len(f.Text) > 0 && f.Text[len(f.Text)-1] != '\n' {
 		b.WriteByte('\n')
 	}
 	b.WriteString("</doc>\n")

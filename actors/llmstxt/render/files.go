@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
@@ -36,11 +36,7 @@ type Pack struct {
 	Go func(f func(ctx context.Context) error)
 }
 
-const (
-	defaultFileBytes = 256 << 10
-	// readLimit is how much is read of a file at least, to find whole secrets before it is cut.
-	readLimit = 2 << 20
-)
+const defaultFileBytes = 256 << 10
 
 func (p Pack) withDefaults() Pack {
 	if p.FileBytes <= 0 {
@@ -53,6 +49,11 @@ func (p Pack) withDefaults() Pack {
 		p.Counts = new(tokens.Counts)
 	}
 	return p
+}
+
+// texts reads the files, whose secrets the caller reports.
+func (p Pack) texts(ctx context.Context, files fs.FS) *shown.Files {
+	return shown.Open(ctx, files, p.KeepSecrets)
 }
 
 // entry is one place where a file's text goes.
@@ -121,63 +122,15 @@ var leastNames = []string{"license", "licence", "copying", "unlicense", "notice"
 
 // FindSecrets reads the files that the pack holds, within no budget, for its Secrets. The only error is ctx's cause.
 func FindSecrets(ctx context.Context, files fs.FS, index *rank.Index, pack Pack) error {
-	texts := newTexts(ctx, files, pack)
-	defer texts.close()
+	pack = pack.withDefaults()
+	texts := pack.texts(ctx, files)
+	defer texts.Close()
 	for _, e := range newView(index).entries(pack.Rest) {
-		f, err := texts.take(e)
+		f, err := texts.Read(e.link.file, pack.FileBytes)
 		if err != nil {
 			return err
 		}
-		texts.pack.Secrets.Add(f.found)
+		pack.Secrets.Add(f.Found)
 	}
 	return nil
-}
-
-// fileText is the text of a file, or the reason why there is none.
-type fileText struct {
-	text   []byte // until the next is taken
-	cut    int    // bytes of it that are missing
-	absent string
-	found  []secret.Finding
-}
-
-// texts reads the files' text, made fit to be shown. It is for one goroutine at a time.
-type texts struct {
-	ctx    context.Context
-	reader *scan.Reader
-	pack   Pack
-	finder *secret.Finder
-}
-
-func newTexts(ctx context.Context, files fs.FS, pack Pack) *texts {
-	return &texts{ctx: ctx, reader: scan.NewReader(files), pack: pack.withDefaults(), finder: secret.NewFinder()}
-}
-
-func (t *texts) close() { t.reader.Close() }
-
-// take reads a file. The only error is the context's cause.
-func (t *texts) take(e entry) (fileText, error) {
-	whole, found, err := t.whole(e.link.file)
-	switch {
-	case t.ctx.Err() != nil:
-		return fileText{}, context.Cause(t.ctx)
-	case err != nil:
-		return fileText{absent: "cannot be read"}, nil
-	}
-	text := cutLines(whole, t.pack.FileBytes)
-	return fileText{text: text, cut: len(whole) - len(text), found: found}, nil
-}
-
-// whole gives the file's text. A file without secrets is searched for them once in a run.
-func (t *texts) whole(path string) (text []byte, found []secret.Finding, err error) {
-	limit := max(readLimit, int64(t.pack.FileBytes))
-	if t.pack.KeepSecrets {
-		text, _, err := t.reader.Read(t.ctx, path, limit)
-		return neutralize(text), nil, err
-	}
-	text, err = t.reader.Shown(t.ctx, path, limit, func(text []byte) (shown []byte) {
-		shown, found = t.finder.RedactFile(path, neutralize(text))
-		return shown
-	})
-	return text, found, err
 }

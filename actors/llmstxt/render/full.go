@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Full writes llms-full.txt: the front of llms.txt, then each file once, under its path and between fences longer
@@ -31,23 +31,23 @@ func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack
 	return p.dropped, err
 }
 
-func fullBlock(b *bytes.Buffer, e entry, f fileText) {
-	fmt.Fprintf(b, "\n## %s\n\n", Heading(cleanLine(e.link.file)))
-	if f.absent != "" {
-		fmt.Fprintf(b, "Left out: %s.\n", f.absent)
+func fullBlock(b *bytes.Buffer, e entry, f shown.Text) {
+	fmt.Fprintf(b, "\n## %s\n\n", shown.Heading(shown.Line(e.link.file)))
+	if f.Absent != "" {
+		fmt.Fprintf(b, "Left out: %s.\n", f.Absent)
 		return
 	}
 	elsewhere(b, e.link)
-	fence := strings.Repeat("`", max(longestRun(f.text), 2)+1) // so that no line of the text can close it
-	b.Grow(len(f.text) + 2*len(fence) + 64)
+	fence := strings.Repeat("`", max(shown.LongestRun(f.Text), 2)+1) // so that no line of the text can close it
+	b.Grow(len(f.Text) + 2*len(fence) + 64)
 	b.WriteString(fence + fenceWord(e.link.file) + "\n")
-	b.Write(f.text)
-	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
+	b.Write(f.Text)
+	if len(f.Text) > 0 && f.Text[len(f.Text)-1] != '\n' {
 		b.WriteByte('\n')
 	}
 	b.WriteString(fence + "\n")
-	if f.cut > 0 {
-		fmt.Fprintf(b, "\nCut: %d more bytes.\n", f.cut)
+	if f.Cut > 0 {
+		fmt.Fprintf(b, "\nCut: %d more bytes.\n", f.Cut)
 	}
 }
 
@@ -58,40 +58,15 @@ func elsewhere(b *bytes.Buffer, l Link) {
 		if s.Path == l.Path {
 			continue
 		}
-		fmt.Fprintf(b, "- %s (%s:%d)", Code(s.Signature), s.Path, s.Line)
+		fmt.Fprintf(b, "- %s (%s:%d)", shown.Code(s.Signature), s.Path, s.Line)
 		if s.Doc != "" {
-			fmt.Fprintf(b, ": %s", Inline(s.Doc))
+			fmt.Fprintf(b, ": %s", shown.Inline(s.Doc))
 		}
 		b.WriteByte('\n')
 		n++
 	}
 	if n > 0 {
 		b.WriteByte('\n')
-	}
-}
-
-// Code is a code span that the text cannot close.
-func Code(s string) string {
-	s = cmp.Or(s, " ")
-	fence := strings.Repeat("`", longestRun([]byte(s))+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return fence + s + fence
-}
-
-// longestRun counts the backticks of the longest run of them.
-func longestRun(text []byte) int {
-	longest := 0
-	for {
-		i := bytes.IndexByte(text, '`')
-		if i < 0 {
-			return longest
-		}
-		text = text[i:]
-		rest := bytes.TrimLeft(text, "`")
-		longest = max(longest, len(text)-len(rest))
-		text = rest
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.
@@ -130,7 +131,7 @@ type Left struct {
 
 // NewDocument fills in what index and repo say; Tool, Options, Format and what was dropped are the caller's.
 func NewDocument(index *rank.Index, repo *scan.Repository) Document {
-	line := Liner()
+	line := shown.Liner()
 	o := index.Origin
 	d := Document{
 		Schema:     Schema,
@@ -153,7 +154,7 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 }
 
 // NewDropped says that the artifact lacks the file.
-func NewDropped(artifact, path string) Dropped { return Dropped{artifact, cleanLine(path)} }
+func NewDropped(artifact, path string) Dropped { return Dropped{artifact, shown.Line(path)} }
 
 // JSON writes llms.json. The only error is w's.
 func JSON(w io.Writer, d Document) error {

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"math"
 	"sync"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // noRoom is said where a file would stand that the budget left no room for.
@@ -24,7 +26,7 @@ type packing struct {
 	pack    Pack
 	entries []entry
 	order   []int // most important first
-	block   func(b *bytes.Buffer, e entry, f fileText)
+	block   func(b *bytes.Buffer, e entry, f shown.Text)
 	counts  bool      // tokens are counted: what has no more bytes than the budget has tokens fits in any case
 	dropped []string  // most important first
 	silent  int       // how many of them nothing stands for
@@ -120,7 +122,7 @@ func (p *packing) fill(around string) ([][]byte, error) {
 func (p *packing) notes(left room) (blocks [][]byte, used room) {
 	blocks = make([][]byte, len(p.entries))
 	for _, i := range p.order {
-		block := p.render(p.entries[i], fileText{absent: noRoom})
+		block := p.render(p.entries[i], shown.Text{Absent: noRoom})
 		cost := p.cost(block)
 		if !left.holds(cost) {
 			return blocks, used
@@ -145,15 +147,15 @@ func (p *packing) more() string {
 // cut renders as much of the entry's file as there is room for; nil when that is next to nothing.
 func (p *packing) cut(i int, left room) ([]byte, error) {
 	const cutNote = "\nCut: 18446744073709551615 more bytes.\n"
-	texts := newTexts(p.ctx, p.files, p.pack)
-	defer texts.close()
-	f, err := texts.take(p.entries[i])
+	texts := p.pack.texts(p.ctx, p.files)
+	defer texts.Close()
+	f, err := texts.Read(p.entries[i].link.file, p.pack.FileBytes)
 	if err != nil {
 		return nil, err
 	}
-	p.tell(i, made{tokens: p.tokensOf(i, f), found: f.found})
-	for text := f.text; ; {
-		f.cut, f.text = f.cut+len(f.text)-len(text), text
+	p.tell(i, made{tokens: p.tokensOf(i, f), found: f.Found})
+	for text := f.Text; ; {
+		f.Cut, f.Text = f.Cut+len(f.Text)-len(text), text
 		block := p.render(p.entries[i], f)
 		cost := p.cost(block)
 		if left.holds(cost) {
@@ -163,13 +165,13 @@ func (p *packing) cut(i int, left room) ([]byte, error) {
 		if cost.tokens > left.tokens { // each has as many bytes as the others, or so
 			over = max(over, (cost.tokens-left.tokens)*cost.bytes/cost.tokens)
 		}
-		if text = cutLines(text, len(text)-int(over)-len(cutNote)); len(text) < leastCut {
+		if text = shown.CutLines(text, len(text)-int(over)-len(cutNote)); len(text) < leastCut {
 			return nil, nil
 		}
 	}
 }
 
-func (p *packing) render(e entry, f fileText) []byte {
+func (p *packing) render(e entry, f shown.Text) []byte {
 	var b bytes.Buffer
 	p.block(&b, e, f)
 	return b.Bytes()

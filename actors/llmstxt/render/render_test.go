@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // accepted holds llms-ctx.txt to its form, and to one element for each file.
@@ -252,7 +253,7 @@ func TestCodeSpansAreNotEscaped(t *testing.T) {
 		"One ` and <b>":             "One \\` and \\<b>",
 		"Takes ``a`[\\``, or `\\`":  "Takes ``a`[\\``, or `\\`",
 	} {
-		if got := render.Inline(text); got != want {
+		if got := shown.Inline(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

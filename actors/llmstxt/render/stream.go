@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/inorder"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // made is the block of an entry. What else is known of its file is told once the block is taken: how many are made and
@@ -52,28 +53,28 @@ func (p *packing) blocks(order []int) iter.Seq2[made, error] {
 	workers := min(runtime.GOMAXPROCS(0), 4)
 	return inorder.Each(p.ctx, p.pack.Go, workers, len(order),
 		func(ctx context.Context) (makeBlock func(n int) (made, error), done func()) {
-			texts := newTexts(ctx, p.files, p.pack)
+			texts := p.pack.texts(ctx, p.files)
 			return func(n int) (made, error) {
-				f, err := texts.take(p.entries[order[n]])
+				f, err := texts.Read(p.entries[order[n]].link.file, p.pack.FileBytes)
 				if err != nil {
 					return made{}, err
 				}
 				return p.made(order[n], f), nil
-			}, texts.close
+			}, texts.Close
 		})
 }
 
-func (p *packing) made(i int, f fileText) made {
+func (p *packing) made(i int, f shown.Text) made {
 	text := p.spare.Get().(*bytes.Buffer)
 	text.Reset()
 	p.block(text, p.entries[i], f)
-	return made{text: text, cost: p.cost(text.Bytes()), tokens: p.tokensOf(i, f), found: f.found}
+	return made{text: text, cost: p.cost(text.Bytes()), tokens: p.tokensOf(i, f), found: f.Found}
 }
 
 // tokensOf counts those of the i-th entry's file, if somebody asks.
-func (p *packing) tokensOf(i int, f fileText) int {
-	if p.pack.Linked == nil || p.entries[i].section < 0 || f.absent != "" {
+func (p *packing) tokensOf(i int, f shown.Text) int {
+	if p.pack.Linked == nil || p.entries[i].section < 0 || f.Absent != "" {
 		return 0
 	}
-	return p.pack.Counts.Of(f.text)
+	return p.pack.Counts.Of(f.Text)
 }

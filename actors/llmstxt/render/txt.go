@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // Format is a version of the llms.txt format. Both have the same text; they differ in what Optional means.
@@ -27,9 +28,9 @@ func Txt(w io.Writer, index *rank.Index) error {
 	for _, s := range v.sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.Name)
 		for _, l := range s.Links {
-			fmt.Fprintf(&b, "- [%s](%s)", LinkTitle(l.Title), l.URL)
+			fmt.Fprintf(&b, "- [%s](%s)", shown.LinkTitle(l.Title), l.URL)
 			if l.Note != "" {
-				b.WriteString(": " + Inline(l.Note))
+				b.WriteString(": " + shown.Inline(l.Note))
 			}
 			b.WriteByte('\n')
 		}
@@ -42,12 +43,12 @@ func Txt(w io.Writer, index *rank.Index) error {
 // details.
 func (v view) front() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", Heading(v.title))
+	fmt.Fprintf(&b, "# %s\n\n", shown.Heading(v.title))
 	if v.summary != "" {
-		fmt.Fprintf(&b, "> %s\n\n", Paragraph(v.summary))
+		fmt.Fprintf(&b, "> %s\n\n", shown.Paragraph(v.summary))
 	}
 	for _, line := range v.details {
-		fmt.Fprintf(&b, "- %s\n", Paragraph(line))
+		fmt.Fprintf(&b, "- %s\n", shown.Paragraph(line))
 	}
 	return b.String()
 }

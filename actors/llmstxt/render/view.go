@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
 // view is an index made fit for any of the formats: clean single lines without secrets, nothing empty, names unique.
@@ -17,7 +18,7 @@ type view struct {
 }
 
 func newView(index *rank.Index) view {
-	line := Liner()
+	line := shown.Liner()
 	v := view{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary),
 		sections: sections(index, line)}
 	for _, f := range index.Facts {

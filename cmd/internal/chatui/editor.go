@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
 // editor holds the text that the user writes. A long text that was pasted is one character of it, which stands for a
@@ -65,7 +66,7 @@ func (e *editor) insert(text string) {
 		}
 		return r
 	}
-	text = strings.Map(keep, terminal.WithoutControls(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")))
+	text = strings.Map(keep, phrases.WithoutControls(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")))
 	if strings.Count(text, "\n") >= pasteLines || len(text) > pasteBytes {
 		e.pastes = append(e.pastes, text)
 		text = string(rune(firstPaste + len(e.pastes) - 1))
@@ -227,7 +228,7 @@ func (e *editor) shown(r rune, masked bool) string {
 	case r == '\t':
 		return "    "
 	case n >= 0 && n < len(e.pastes):
-		return fmt.Sprintf("[paste %s]", terminal.Count(int64(strings.Count(e.pastes[n], "\n")+1), "line"))
+		return fmt.Sprintf("[paste %s]", phrases.Count(strings.Count(e.pastes[n], "\n")+1, "line"))
 	}
 	return string(r)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
 const sample = "# Garden *beds*\n\nA **bold** word, `code`, a [link](https://example.com/a) and <https://example.com>.\n" +
@@ -87,7 +87,7 @@ func TestMarkdownHasNoControls(t *testing.T) {
 	for _, source := range []string{"a\x1b[2Jb", "&#27;[2J", "&#x1b;[2J", "[a](<&#27;x>)", "`\x1b[2J`", "| a\x07 |\n|--|\n", "\u202eabc"} {
 		for _, l := range markdown(clean(source), 80) {
 			for _, p := range l {
-				if p.text != terminal.WithoutControls(p.text) || strings.ContainsAny(p.text, "\t\n") {
+				if p.text != phrases.WithoutControls(p.text) || strings.ContainsAny(p.text, "\t\n") {
 					t.Errorf("%q gives %q", source, p.text)
 				}
 			}

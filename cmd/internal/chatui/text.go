@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
 // look is how a piece of text looks: the parameters of an SGR control.
@@ -192,5 +193,5 @@ func (l line) fit(columns int) (out line) {
 
 // clean takes out of a text what could steer the terminal, and tabs, whose width nobody knows.
 func clean(text string) string {
-	return strings.ReplaceAll(terminal.WithoutControls(text), "\t", "    ")
+	return strings.ReplaceAll(phrases.WithoutControls(text), "\t", "    ")
 }

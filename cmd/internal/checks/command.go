@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
@@ -113,9 +114,9 @@ func (c *checker) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	faults, warnings, stale := c.tally()
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, %s\n", terminal.Count(int64(len(c.report.Files)), "file"),
-		terminal.Count(faults, "error"),
-		terminal.Count(warnings, "warning"))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, %s\n", words.Count(len(c.report.Files), "file"),
+		words.Count(faults, "error"),
+		words.Count(warnings, "warning"))
 	switch {
 	case faults > 0:
 		return &exit.Error{Code: exit.Failed}
@@ -146,8 +147,8 @@ func (c *checker) print(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range c.report.Files {
 		for _, p := range f.Problems {
-			fmt.Fprintf(&b, "%s:%d: %s: %s (%s)\n", terminal.Printable(f.Path), p.Line, p.Severity,
-				terminal.Printable(p.Message), p.Rule)
+			fmt.Fprintf(&b, "%s:%d: %s: %s (%s)\n", words.Printable(f.Path), p.Line, p.Severity,
+				words.Printable(p.Message), p.Rule)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

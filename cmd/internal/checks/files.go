@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
@@ -132,7 +132,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if entries++; entries > checkEntries {
 			return tooMuch("%s holds more than %s files and folders; name one below it", folder,
-				terminal.Thousands(checkEntries))
+				words.Thousands(checkEntries))
 		}
 		switch {
 		case err != nil:
@@ -143,7 +143,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 			names = append(names, name)
 		}
 		if len(names) > checkFiles {
-			return tooMuch("%s holds more than %s to check; name a folder below it", folder, terminal.Count(checkFiles,
+			return tooMuch("%s holds more than %s to check; name a folder below it", folder, words.Count(checkFiles,
 				"file"))
 		}
 		return ctx.Err()

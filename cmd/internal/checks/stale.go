@@ -24,6 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
@@ -158,12 +159,12 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *git
 		return
 	}
 	f.Stale, f.Changed = true, changed
-	words := terminal.Count(changed, "file")
+	said := words.Count(changed, "file")
 	if changes.More {
-		words = "more than " + words
+		said = "more than " + said
 	}
 	f.problem(line, ruleStale, check.Warning, "%s changed since %s, %s: %s",
-		words, terminal.ShortCommit(f.Commit), named, some(append(linked, others...)))
+		said, terminal.ShortCommit(f.Commit), named, some(append(linked, others...)))
 }
 
 // uncommitted looks for changes without a commit in the linked files only, because it must read every file.
@@ -177,18 +178,18 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	f.Stale = true
 	f.Changed += int64(len(edited))
 	f.problem(line, ruleStale, check.Warning, "%s changed without a commit: %s",
-		terminal.Count(int64(len(edited)), "linked file"), some(edited))
+		words.Count(len(edited), "linked file"), some(edited))
 	return nil
 }
 
 // some lists up to five names.
 func some(names []string) string {
 	const most = 5
-	words := strings.Join(names[:min(len(names), most)], ", ")
+	said := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
-		words += fmt.Sprintf(" and %s more", terminal.Thousands(int64(more)))
+		said += fmt.Sprintf(" and %s more", words.Thousands(int64(more)))
 	}
-	return words
+	return said
 }
 
 // below is the path relative to the top: "" for the top itself and for paths outside. It must have no symbolic links.
@@ -309,7 +310,7 @@ func (c *checker) compare(ctx context.Context, f *checkedFile, repository string
 	if changed := append(gone, come...); len(changed) > 0 {
 		f.Stale, f.Changed = true, int64(len(changed))
 		f.problem(1, ruleStale, check.Warning, "generated again, the file differs in %s: %s",
-			terminal.Count(f.Changed, "line"), some(changed))
+			words.Count(f.Changed, "line"), some(changed))
 	}
 	return nil
 }

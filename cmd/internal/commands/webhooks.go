@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
@@ -45,7 +46,7 @@ func webhookCommand(at *host.Remote, action string, takes argument, short string
 			return err
 		}
 		if action == "test" {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has taken it\n", terminal.Printable(order.Name))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has taken it\n", words.Printable(order.Name))
 			return err
 		}
 		return printWebhooks(cmd.OutOrStdout(), lines)

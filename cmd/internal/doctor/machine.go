@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -94,7 +95,7 @@ func Disk(folder string) probe.Result { return room(freeSpace(existing(folder)))
 
 func room(free int64, known bool) probe.Result {
 	const id, remedy = "disk", "make room, or choose another folder with --out"
-	seen := terminal.Thousands(free/1e6) + " MB free"
+	seen := words.Thousands(free/1e6) + " MB free"
 	switch {
 	case !known:
 		return Fine(id, "free space cannot be told here")

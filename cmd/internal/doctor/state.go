@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
@@ -34,9 +34,9 @@ func State(ctx context.Context, folder string) probe.Result {
 	if err != nil {
 		return Finding(id, probe.Warn, elsewhere, "%s: %v", folder, exit.Reason(err))
 	}
-	seen := fmt.Sprintf("%s: %s, %s", folder, terminal.Size(size), ownerOf(folder))
+	seen := fmt.Sprintf("%s: %s, %s", folder, words.Size(size), ownerOf(folder))
 	if size > mostToCheck {
-		return Fine(id, "%s; not checked: larger than %s, lastword state check reads it", seen, terminal.Size(mostToCheck))
+		return Fine(id, "%s; not checked: larger than %s, lastword state check reads it", seen, words.Size(mostToCheck))
 	}
 	report, err := store.CheckDatabase(ctx, folder)
 	switch {

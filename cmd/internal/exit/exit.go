@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // The exit codes.
@@ -76,7 +76,7 @@ func Report(stderr io.Writer, err error) int {
 	}
 	exit, ok := errors.AsType[*Error](err)
 	if !ok || exit.Err != nil {
-		fmt.Fprintln(stderr, "lastword:", terminal.WithoutControls(err.Error())) // the error may quote a server
+		fmt.Fprintln(stderr, "lastword:", words.WithoutControls(err.Error())) // the error may quote a server
 	}
 	if ok {
 		return exit.Code

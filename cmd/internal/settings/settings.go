@@ -22,9 +22,9 @@ import (
 
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // projectFile is the file of settings in the current folder.
@@ -217,7 +217,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
-		err = messages.Errorf(messages.CauseLimitExceeded, "%s holds more than %s", name, terminal.Size(most))
+		err = messages.Errorf(messages.CauseLimitExceeded, "%s holds more than %s", name, words.Size(most))
 	}
 	return text, err
 }
@@ -226,7 +226,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 func (s *Settings) check(from *layer, name string) {
 	value := from.values[name]
 	k, ok := Find(s.Keys, name)
-	shown := terminal.Printable(name)
+	shown := words.Printable(name)
 	switch {
 	case ok && k.own() && from.Kind == "project":
 		s.wrong.add(from.at(name), k.Name+" is for the command line, the environment or your own file: a project's file does not "+

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Answer prints answers on stdout as they come, see [call.IsAnswer]. As a view it shows a person what goes with it on stderr, a terminal:
@@ -67,15 +67,15 @@ func (s *Answer) text(d messages.TextDelta) error {
 	if d.Offset+len(d.Text) <= s.said {
 		return nil
 	}
-	words := WithoutControls(d.Text[max(0, s.said-d.Offset):])
+	said := words.WithoutControls(d.Text[max(0, s.said-d.Offset):])
 	s.said = d.Offset + len(d.Text)
-	if words == "" {
+	if said == "" {
 		return nil
 	}
 	s.endWait()
 	s.endThought()
-	s.open, s.broken = !strings.HasSuffix(words, "\n"), false
-	_, err := io.WriteString(s.Stdout, words)
+	s.open, s.broken = !strings.HasSuffix(said, "\n"), false
+	_, err := io.WriteString(s.Stdout, said)
 	return err
 }
 
@@ -119,7 +119,7 @@ func (s *Answer) Show(_ messages.State, e messages.Event) {
 }
 
 func (s *Answer) think(text string) {
-	if text = WithoutControls(text); text == "" {
+	if text = words.WithoutControls(text); text == "" {
 		return
 	}
 	if s.Shared && s.open && !s.broken {
@@ -135,7 +135,7 @@ func (s *Answer) think(text string) {
 // remark is a line of its own.
 func (s *Answer) remark(line string) {
 	s.endThought()
-	s.think(Printable(line) + "\n")
+	s.think(words.Printable(line) + "\n")
 }
 
 func (s *Answer) endThought() {
@@ -152,7 +152,7 @@ func (s *Answer) wait(line string) {
 		s.remark(line)
 		return
 	}
-	s.waiting, s.asked = Printable(line), time.Now()
+	s.waiting, s.asked = words.Printable(line), time.Now()
 	s.redraw(s.waiting)
 	s.timer = time.AfterFunc(time.Second, s.tick)
 }
@@ -189,18 +189,4 @@ func (s *Answer) Leave() {
 	defer s.mu.Unlock()
 	s.endWait()
 	s.endThought()
-}
-
-// WithoutControls removes what could steer a terminal: control characters except line breaks and tabs, and characters
-// that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
-func WithoutControls(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return -1
-		}
-		return r
-	}, text)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/generate"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // card prints how the run ended, from its State alone. It prints failures even with --quiet.
@@ -49,7 +50,7 @@ func (d *Display) files(artifacts []messages.Artifact) {
 			pages = append(pages, a)
 			continue
 		}
-		fmt.Fprintf(d.Stderr, "  %9s  %s%s\n", Size(a.Bytes), Printable(d.path(a.Path)), partly(a))
+		fmt.Fprintf(d.Stderr, "  %9s  %s%s\n", words.Size(a.Bytes), words.Printable(d.path(a.Path)), partly(a))
 	}
 	d.pages(pages)
 }
@@ -60,13 +61,13 @@ func (d *Display) verdict(s messages.State) string {
 	switch s.Status {
 	case messages.Failed:
 		return fmt.Sprintf("%s after %s%s (%s): %s", status(red), took, during(s.End.Task), s.End.Cause,
-			Printable(s.End.Error.Message))
+			words.Printable(s.End.Error.Message))
 	case messages.Canceled:
 		return fmt.Sprintf("%s after %s", status(yellow), took)
 	}
 	if s.End.Degraded {
 		sign := d.Style.paint(warning(d.Style.ascii)+" degraded", yellow)
-		return fmt.Sprintf("%s, %s in %s: %s", sign, s.Status, took, Printable(WhyDegraded(s)))
+		return fmt.Sprintf("%s, %s in %s: %s", sign, s.Status, took, words.Printable(WhyDegraded(s)))
 	}
 	return fmt.Sprintf("%s in %s", status(green), took)
 }
@@ -124,7 +125,7 @@ func during(task string) string {
 	if task == "" {
 		return ""
 	}
-	return " in " + Printable(task)
+	return " in " + words.Printable(task)
 }
 
 // generated reads the run's result. It is empty unless the run wrote an llms.txt.
@@ -143,35 +144,35 @@ func (d *Display) outcome(r generate.Result) {
 	}
 	line, _ := d.Style.line(about, Columns(d.Stderr))
 	fmt.Fprintln(d.Stderr, line)
-	words := Count(int64(r.Links), "link") + " from " + Count(int64(r.Files), "file")
+	said := words.Count(r.Links, "link") + " from " + words.Count(r.Files, "file")
 	if r.Commit != "" {
-		words += " at " + ShortCommit(r.Commit)
+		said += " at " + ShortCommit(r.Commit)
 	}
 	if r.Dropped > 0 {
-		words += ", " + Thousands(int64(r.Dropped)) + " dropped"
+		said += ", " + words.Thousands(int64(r.Dropped)) + " dropped"
 		if r.TokenBudget > 0 {
-			words += " to keep " + Thousands(r.TokenBudget) + " tokens"
+			said += " to keep " + words.Thousands(r.TokenBudget) + " tokens"
 		}
 	}
 	if r.Tokens > 0 {
-		words += ", " + Thousands(int64(r.Tokens)) + " tokens in llms-full.txt"
+		said += ", " + words.Thousands(int64(r.Tokens)) + " tokens in llms-full.txt"
 	}
 	if r.Secrets > 0 {
-		words += ", " + Count(int64(r.Secrets), "secret") + " redacted"
+		said += ", " + words.Count(r.Secrets, "secret") + " redacted"
 	}
 	switch {
 	case r.Model != "" && r.Cause != "":
-		words += ", without " + r.Model
+		said += ", without " + r.Model
 	case r.Model != "":
-		words += ", described by " + r.Model
+		said += ", described by " + r.Model
 	}
 	if r.Cached {
-		words += ", from the cache"
+		said += ", from the cache"
 	}
 	if d.Folder != "" {
-		words += ", in " + d.path(r.Folder)
+		said += ", in " + d.path(r.Folder)
 	}
-	fmt.Fprintf(d.Stderr, "  %s\n", Printable(words))
+	fmt.Fprintf(d.Stderr, "  %s\n", words.Printable(said))
 }
 
 // stack prints the stack of a panic, before the reason so that the reason stays visible.
@@ -181,7 +182,7 @@ func (d *Display) stack(e *messages.Error) {
 	}
 	fmt.Fprintln(d.Stderr)
 	for line := range strings.Lines(e.Stack) {
-		fmt.Fprintf(d.Stderr, "  | %s\n", Printable(strings.TrimRight(line, "\n")))
+		fmt.Fprintf(d.Stderr, "  | %s\n", words.Printable(strings.TrimRight(line, "\n")))
 	}
 }
 
@@ -200,7 +201,7 @@ func (d *Display) pages(list []messages.Artifact) {
 		bytes += a.Bytes
 	}
 	folder := filepath.Dir(d.path(list[0].Path))
-	fmt.Fprintf(d.Stderr, "  %9s  and %s in %s%s\n", Size(bytes), Count(int64(len(list)), "page"), Printable(folder),
+	fmt.Fprintf(d.Stderr, "  %9s  and %s in %s%s\n", words.Size(bytes), words.Count(len(list), "page"), words.Printable(folder),
 		partly(list[0]))
 }
 

@@ -318,6 +318,6 @@ func PrintLines[T any](w io.Writer, list []T) error {
 
 // PrintText prints a text that a model or a plan came to, without control characters.
 func PrintText(w io.Writer, text string) error {
-	_, err := fmt.Fprintln(w, strings.TrimSuffix(WithoutControls(text), "\n"))
+	_, err := fmt.Fprintln(w, strings.TrimSuffix(words.WithoutControls(text), "\n"))
 	return err
 }

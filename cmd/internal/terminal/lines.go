@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // lines shows a run as one line per milestone, and per warning of its log: the time since the run was queued, the
@@ -25,7 +26,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 	switch b := e.Body.(type) {
 	case messages.LLMStarted:
 		if p.reason != "" { // the run goes on, and its end will not name this failure
-			p.line(since(s.QueuedAt, e.Time), string(messages.LogWarn), yellow, Printable(p.reason))
+			p.line(since(s.QueuedAt, e.Time), string(messages.LogWarn), yellow, words.Printable(p.reason))
 		}
 		p.reason = ""
 	case messages.LLMCompleted:
@@ -33,7 +34,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 			p.reason = b.Error.Message
 		}
 	}
-	text := Printable(milestone(s, e))
+	text := words.Printable(milestone(s, e))
 	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), kindColor(e.Kind()), text)
 }
 
@@ -59,7 +60,7 @@ func milestone(s messages.State, e messages.Event) string {
 func (p *lines) warn(s messages.State, e messages.Event) {
 	for _, l := range s.Log.Lines {
 		if l.Number > p.logged && (l.Level == messages.LogWarn || l.Level == messages.LogError) {
-			p.line(since(s.QueuedAt, e.Time), string(l.Level), yellow, Printable(l.Text))
+			p.line(since(s.QueuedAt, e.Time), string(l.Level), yellow, words.Printable(l.Text))
 		}
 		p.logged = max(p.logged, l.Number)
 	}

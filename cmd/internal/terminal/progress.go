@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // progressView is what a person sees of a running job: its State, and what only the events tell.
@@ -84,7 +85,7 @@ func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span
 	var lines [][]span
 	widest := 0
 	for _, t := range b.state.Tasks {
-		widest = max(widest, min(Width(Printable(t.Name)), 20))
+		widest = max(widest, min(Width(words.Printable(t.Name)), 20))
 	}
 	for _, t := range b.state.Tasks {
 		lines = append(lines, b.task(t, now, tick, widest, ascii))
@@ -118,7 +119,7 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 	if p.warned && t.Status == messages.TaskFinished {
 		sign, as = warning(ascii), yellow
 	}
-	words := p.words
+	said := p.words
 	switch last := b.state.End; {
 	case !p.ended.IsZero():
 		end = p.ended
@@ -126,12 +127,12 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 		sign, _ = signOf(messages.TaskGaveUp, tick, ascii)
 		end, as = last.At, yellow
 	case !p.asked.IsZero():
-		words = waited(p.words, now.Sub(p.asked))
+		said = waited(p.words, now.Sub(p.asked))
 	case t.Status == messages.TaskRunning:
-		words = b.progress(t.Name)
+		said = b.progress(t.Name)
 	}
-	return []span{{sign, as}, {"  " + Pad(Printable(t.Name), widest), bold},
-		{"  " + padLeft(Elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {words, ""}}
+	return []span{{sign, as}, {"  " + Pad(words.Printable(t.Name), widest), bold},
+		{"  " + padLeft(Elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {said, ""}}
 }
 
 // waited appends the seconds of a wait.
@@ -188,9 +189,9 @@ func (b *progressView) progress(task string) string {
 
 // HowFar is a progress in words, such as 3 of 1,024 files.
 func HowFar(done, total int64, unit string) string {
-	number := Thousands
+	number := words.Thousands
 	if unit == "bytes" {
-		number, unit = Size, ""
+		number, unit = words.Size, ""
 	}
 	if total > 0 {
 		return strings.TrimSpace(number(done) + " of " + number(total) + " " + unit)
@@ -200,13 +201,13 @@ func HowFar(done, total int64, unit string) string {
 
 // foot is the last line, about the run as a whole.
 func (b *progressView) foot(now time.Time) []span {
-	words := "   " + Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
+	said := "   " + words.Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
 	if n := len(b.state.Artifacts); n > 0 {
 		bytes := int64(0)
 		for _, a := range b.state.Artifacts {
 			bytes += a.Bytes
 		}
-		words += ", " + Count(int64(n), "file") + " with " + Size(bytes)
+		said += ", " + words.Count(n, "file") + " with " + words.Size(bytes)
 	}
-	return []span{{words, dim}, {"  " + b.ending, yellow}}
+	return []span{{said, dim}, {"  " + b.ending, yellow}}
 }

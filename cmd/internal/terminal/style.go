@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // color is an SGR parameter; "" leaves the text as it is.
@@ -54,7 +56,7 @@ func (l style) line(spans []span, columns int) (string, int) {
 	var b strings.Builder
 	used := 0
 	for _, s := range spans {
-		text := fit(strings.ReplaceAll(Printable(s.text), "\t", " "), columns-used, l.dots())
+		text := fit(strings.ReplaceAll(words.Printable(s.text), "\t", " "), columns-used, l.dots())
 		used += Width(text)
 		b.WriteString(l.paint(text, s.as))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
@@ -56,7 +57,7 @@ func (t *Table) Row(r probe.Result) {
 	}
 }
 
-func Flat(text string) string { return strings.ReplaceAll(Printable(text), "\t", " ") }
+func Flat(text string) string { return strings.ReplaceAll(words.Printable(text), "\t", " ") }
 
 // Rows prints a table, without the control characters of its cells. It changes rows.
 func Rows(w io.Writer, rows [][]string) error {

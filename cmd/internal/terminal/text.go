@@ -2,24 +2,11 @@ package terminal
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/seed889630bf/lastword/messages/words"
 )
-
-// Printable removes control, bidi, zero-width and other invisible characters, which could steer the terminal.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' || words.IsVisible(r) {
-			return r
-		}
-		return -1
-	}, text)
-}
 
 // Width is the number of columns of the text, which must be printable and without tabs.
 func Width(text string) int { return ansi.StringWidth(text) }
@@ -48,33 +35,6 @@ func Elapsed(d time.Duration) string {
 		return fmt.Sprintf("%dm %02ds", d/time.Minute, d%time.Minute/time.Second)
 	}
 	return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
-}
-
-func Size(bytes int64) string {
-	switch {
-	case bytes < 1000:
-		return fmt.Sprintf("%d B", bytes)
-	case bytes < 1000*1000:
-		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
-}
-
-// Thousands writes a number with a comma before every three digits.
-func Thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// Count is a number with its noun, in the plural if needed.
-func Count(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return Thousands(n) + " " + thing + "s"
 }
 
 func ShortCommit(commit string) string { return commit[:min(12, len(commit))] }

@@ -3,6 +3,8 @@ package terminal
 import (
 	"testing"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func TestFit(t *testing.T) {
@@ -35,7 +37,7 @@ func TestGrouped(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1: "-1", -123456: "-123,456",
 	} {
-		if got := Thousands(n); got != want {
+		if got := words.Thousands(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
@@ -49,28 +51,5 @@ func TestElapsed(t *testing.T) {
 		if got := Elapsed(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
-	}
-}
-
-func TestPrintable(t *testing.T) {
-	if got := Printable("a\x1b[31mb\tc\nd\u202ee"); got != "a[31mb\tcde" {
-		t.Errorf("printable text %q", got)
-	}
-}
-
-func TestSize(t *testing.T) {
-	for bytes, want := range map[int64]string{
-		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 4_200_000: "4.2 MB",
-	} {
-		if got := Size(bytes); got != want {
-			t.Errorf("%d bytes: %s, want %s", bytes, got, want)
-		}
-	}
-}
-
-func TestPrintableIsVisible(t *testing.T) {
-	const hidden = "\u200b\u200e\u202e\u2060\u2066\ufeff\u00ad\u3164\u115f\u034f\ufe0f\U000e0041\U000e0100\u0085\u009b"
-	if got := Printable("a" + hidden + "\tb"); got != "a\tb" {
-		t.Errorf("%q is left of what nobody sees", got)
 	}
 }

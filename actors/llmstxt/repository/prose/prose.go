@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -143,14 +142,6 @@ func Shorten(s string, runes int) string {
 		cut = cut[:i]
 	}
 	return strings.TrimRight(cut, " ,;:.-") + "…"
-}
-
-// Count names a number of things: "1 file", "2 files".
-func Count[N int | int64](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // Unescape drops the backslash before punctuation outside of code spans, as Markdown does.

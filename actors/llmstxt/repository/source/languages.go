@@ -15,7 +15,7 @@ var jvmTests = []string{"import org.junit", "import org.testng"}
 
 // languages are those of which something is known.
 var languages = []language.Language{
-	golang.Language,
+	{Name: "Go", Outline: golang.Outline, Note: golang.Note, Ecosystems: []string{"go"}},
 	{Name: "Python", Outline: python, Imports: language.PythonImports, Code: language.WithoutDocstrings,
 		Note: language.PythonNote, Folders: language.PythonFolders, Family: "python", Ecosystems: []string{"pypi"},
 		Tests: []string{"import pytest", "import unittest", "from unittest"}},

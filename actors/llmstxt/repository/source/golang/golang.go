@@ -12,12 +12,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
-	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
-
-// Language is Go. Its imports are read with [Head].
-var Language = language.Language{Name: "Go", Outline: outline, Note: note, Ecosystems: []string{"go"}}
 
 // Source is one file of a package.
 type Source struct {
@@ -48,7 +44,8 @@ func Package(ctx context.Context, files []Source) surface.Outline {
 	return p.out
 }
 
-func outline(ctx context.Context, text []byte) surface.Outline {
+// Outline is Package of a single file.
+func Outline(ctx context.Context, text []byte) surface.Outline {
 	return Package(ctx, []Source{{Text: text}})
 }
 
@@ -200,7 +197,8 @@ func goSynopsis(doc string) string {
 	return ""
 }
 
-func note(text string) string { return prose.Shorten(Synopsis(text, ""), prose.SentenceRunes) }
+// Note is the first sentence of the comment of the package.
+func Note(text string) string { return prose.Shorten(Synopsis(text, ""), prose.SentenceRunes) }
 
 // Synopsis is the first sentence of a package comment, as the go command shows it, if the file is of that package.
 // The name "" stands for any.

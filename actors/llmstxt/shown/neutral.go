@@ -1,4 +1,4 @@
-package render
+package shown
 
 import (
 	"bytes"
@@ -80,8 +80,8 @@ func isInvisible(r rune) bool {
 		r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// cutLines keeps whole lines, or whole characters of a single long one.
-func cutLines(s []byte, room int) []byte {
+// CutLines keeps whole lines, or whole characters of a single long one.
+func CutLines(s []byte, room int) []byte {
 	if len(s) <= room {
 		return s
 	}

@@ -1,0 +1,62 @@
+package shown
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+)
+
+// Text is the text of a file, or the reason why there is none.
+type Text struct {
+	Text   []byte // until the next is read
+	Cut    int    // bytes of it that are missing
+	Absent string
+	Found  []secret.Finding // what was redacted
+}
+
+// Files reads the text of files, fit to be shown. It is for one goroutine at a time.
+type Files struct {
+	ctx         context.Context
+	reader      *scan.Reader
+	keepSecrets bool
+	finder      *secret.Finder
+}
+
+// Open reads from files until Close. With keepSecrets the secrets stay where they are.
+func Open(ctx context.Context, files fs.FS, keepSecrets bool) *Files {
+	return &Files{ctx, scan.NewReader(files), keepSecrets, secret.NewFinder()}
+}
+
+// Close frees what was opened.
+func (f *Files) Close() { f.reader.Close() }
+
+// readLimit is how much is read of a file at least, to find whole secrets before it is cut.
+const readLimit = 2 << 20
+
+// Read gives the first lines of a file, at most so many bytes. The only error is the context's cause.
+func (f *Files) Read(path string, most int) (Text, error) {
+	whole, found, err := f.whole(path, max(readLimit, int64(most)))
+	switch {
+	case f.ctx.Err() != nil:
+		return Text{}, context.Cause(f.ctx)
+	case err != nil:
+		return Text{Absent: "cannot be read"}, nil
+	}
+	text := CutLines(whole, most)
+	return Text{Text: text, Cut: len(whole) - len(text), Found: found}, nil
+}
+
+// whole gives the file's text. A file without secrets is searched for them once in a run.
+func (f *Files) whole(path string, limit int64) (text []byte, found []secret.Finding, err error) {
+	if f.keepSecrets {
+		text, _, err := f.reader.Read(f.ctx, path, limit)
+		return neutralize(text), nil, err
+	}
+	text, err = f.reader.Shown(f.ctx, path, limit, func(text []byte) (shown []byte) {
+		shown, found = f.finder.RedactFile(path, neutralize(text))
+		return shown
+	})
+	return text, found, err
+}
