@@ -97,7 +97,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/prompt",
-	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call", "actors/form"},
+	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call", "actors/form", "actors/structured"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs: "actors/chat",

@@ -62,6 +62,7 @@ type recording struct {
 	thoughts map[int]string // the streams' names
 	pieces   int            // of text and thoughts
 	bytes    int            // in them
+	written  int            // bytes of calls of tools
 	stop     context.CancelCauseFunc
 	ended    bool
 	err      error // of the last part
@@ -126,6 +127,8 @@ func (c *recording) part(part model.Part, err error) {
 	case model.ThoughtDone:
 		c.emit(messages.ThoughtDone{Stream: c.thought(p.Number), Text: p.Text, SHA256: messages.Digest(p.Text),
 			ThoughtType: p.Type, Confidence: p.Confidence, Source: sourceOf(p.Source)}, thoughtMessage(p))
+	case model.CallDelta:
+		c.wrote(len(p.Arguments))
 	case model.End:
 		c.end(p, err, p.Evidence.String())
 	}
@@ -134,6 +137,14 @@ func (c *recording) part(part model.Part, err error) {
 func (c *recording) heard(piece string) {
 	c.pieces++
 	c.bytes += len(piece)
+}
+
+// wrote says how long the calls of tools are that the model writes, once per kibibyte: nobody sees them before their end.
+func (c *recording) wrote(bytes int) {
+	before := c.written >> 10
+	if c.written += bytes; c.written>>10 > before {
+		c.emit(messages.Progress{Done: int64(c.written), Unit: "bytes"}, fmt.Sprintf("the model writes a call, %d bytes", c.written))
+	}
 }
 
 // atOnce reports whether the model does not stream: a server that does sends less than most in one piece.

@@ -55,7 +55,7 @@ type Input struct {
 }
 
 func (in Input) check() error {
-	if err := model.CheckEarlier(in.Earlier); err != nil {
+	if err := model.CheckEarlier(in.Earlier, false); err != nil {
 		return err
 	}
 	switch size := len(in.Message) + len(in.System) + model.Size(in.Earlier); {

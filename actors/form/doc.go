@@ -7,6 +7,7 @@
 //
 // jsonschema is its description. form holds what a Go type cannot say: enum (values between bars), default,
 // minimum, maximum, exclusiveMinimum, minLength, maxLength and maxItems; and value, what a value is called: the title of
-// the member. Models do not see a member that is marked programs. They read brief in place of the description, and
-// neither titles nor defaults, because a list of tools is read whole. Members without omitempty are required.
+// the member. Models do not see a member that is marked programs, and the schema of a result leaves it out. Models read
+// brief in place of the description, and neither titles nor defaults, because a list of tools is read whole. Members
+// without omitempty are required.
 package form

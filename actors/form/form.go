@@ -150,7 +150,7 @@ func brief(s *jsonschema.Schema) {
 
 func hidden(tag string, of use) bool {
 	for mark := range strings.SplitSeq(tag, ",") {
-		if mark == "programs" && of == models {
+		if mark == "programs" && of != input {
 			return true
 		}
 	}

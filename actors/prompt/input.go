@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -18,7 +19,8 @@ const Auto = "auto"
 // Input is the job's input. It must hold no secrets: run.queued shows it.
 type Input struct {
 	Text string `json:"text" form:"minLength=1"`
-	// Earlier is what the user and the assistant said before the text, the oldest first.
+	// Earlier is what the user and the assistant said before the text, the oldest first, with calls of Functions and their
+	// results. If a result is the last, the text may be empty.
 	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty" form:"value=prompt,brief=" jsonschema:"system prompt"`
@@ -30,16 +32,22 @@ type Input struct {
 	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of words"`
 	Seed        *int64   `json:"seed,omitempty" jsonschema:"to repeat an answer"`
 	Stop        []string `json:"stop,omitempty" form:"maxItems=16,value=text,brief=" jsonschema:"text that ends the answer"`
+	// Functions are tools of the caller, which the model may call: the result has the calls.
+	Functions []model.Tool `json:"functions,omitempty" form:"programs" jsonschema:"your tools: the result has the calls of them"`
+	// Choice of functions is auto, none, required or a function's name.
+	Choice string `json:"choice,omitempty" form:"programs"`
+	// Format: the text is JSON, of the schema if there is one.
+	Format *model.Format `json:"format,omitempty" form:"programs" jsonschema:"the answer is JSON of this form"`
 	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
 	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the request, such as {\"top_k\":40}"`
 }
 
 func (in Input) check() error {
-	if err := model.CheckEarlier(in.Earlier); err != nil {
+	if err := model.CheckEarlier(in.Earlier, true); err != nil {
 		return err
 	}
 	switch size := len(in.Text) + len(in.System) + model.Size(in.Earlier); {
-	case strings.TrimSpace(in.Text) == "":
+	case strings.TrimSpace(in.Text) == "" && !in.afterResult():
 		return messages.InvalidInput("the prompt is empty; give a text")
 	case size > MaxBytes:
 		return messages.Errorf(messages.CauseLimitExceeded,
@@ -53,18 +61,61 @@ func (in Input) check() error {
 	case in.TopP != nil && !(*in.TopP > 0 && *in.TopP <= 1):
 		return messages.InvalidInput("top_p must be above 0 and at most 1, but is %g", *in.TopP)
 	}
+	return in.checkFunctions()
+}
+
+// afterResult reports whether the model goes on after a function's result.
+func (in Input) afterResult() bool {
+	n := len(in.Earlier)
+	return in.Text == "" && n > 0 && in.Earlier[n-1].Role == model.ToolRole
+}
+
+func (in Input) checkFunctions() error {
+	names := map[string]bool{"": true}
+	for _, f := range in.Functions {
+		if names[f.Name] {
+			return messages.InvalidInput("two functions have the name %.100q, or one has none", f.Name)
+		}
+		names[f.Name] = true
+	}
+	switch in.Choice {
+	case "", "auto", "none", "required":
+		return nil
+	}
+	if !names[in.Choice] {
+		return messages.InvalidInput("there is no function %.100q to choose", in.Choice)
+	}
 	return nil
+}
+
+// shape is what the text must be, nil if any will do. Errors: invalid_input.
+func (in Input) shape() (*structured.Schema, error) {
+	if in.Format == nil {
+		return nil, nil
+	}
+	schema := in.Format.Schema
+	if len(schema) == 0 {
+		schema = json.RawMessage(`{"type":"object"}`)
+	}
+	shape, err := structured.Compile(schema)
+	if err != nil {
+		return nil, messages.InvalidInput("the format is no JSON Schema: %v", err)
+	}
+	return shape, nil
 }
 
 func (in Input) request() model.Request {
 	r := model.Request{MaxTokens: in.MaxTokens, Temperature: in.Temperature, TopP: in.TopP, Seed: in.Seed, Stop: in.Stop,
-		Extra: in.Extra}
+		Tools: in.Functions, Choice: in.Choice, Format: in.Format, Extra: in.Extra}
 	if in.Model != Auto {
 		r.Model = in.Model
 	}
 	if in.System != "" {
 		r.Messages = append(r.Messages, model.Message{Role: model.System, Content: in.System})
 	}
-	r.Messages = append(append(r.Messages, in.Earlier...), model.Message{Role: model.User, Content: in.Text})
+	r.Messages = append(r.Messages, in.Earlier...)
+	if !in.afterResult() {
+		r.Messages = append(r.Messages, model.Message{Role: model.User, Content: in.Text})
+	}
 	return r
 }

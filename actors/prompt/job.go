@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -31,7 +32,7 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 }
 
-// Result is the run's result. The run is degraded if the answer is Truncated, Filtered or without any text.
+// Result is the run's result. The run is degraded if the answer is Truncated, Filtered or without any text or call.
 type Result struct {
 	Text  string `json:"text"`
 	Model string `json:"model,omitempty"`
@@ -42,6 +43,8 @@ type Result struct {
 	Filtered  bool            `json:"filtered,omitempty"`
 	Usage     *messages.Usage `json:"usage,omitempty"`
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
+	// Calls are of the caller's functions.
+	Calls []model.ToolCall `json:"calls,omitempty" form:"programs"`
 }
 
 // Define defines the job. config is called for each run.
@@ -72,14 +75,18 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if config.Stream == nil {
 		return actors.Job{}, messages.InvalidInput("the prompt job needs Config.Stream")
 	}
+	shape, err := in.shape()
+	if err != nil {
+		return actors.Job{}, err
+	}
 	in.Model = cmp.Or(in.Model, config.Model)
-	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in) }
+	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in, shape) }
 	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
 		{Name: "respond", Run: respond, Policy: supervision.Policy{Attempts: 1}},
 	}}, nil
 }
 
-func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input) error {
+func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, shape *structured.Schema) error {
 	r := in.request()
 	if r.Model == "" && c.Choose != nil {
 		name, err := c.Choose(ctx)
@@ -92,9 +99,14 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input) er
 	if err != nil {
 		return err
 	}
+	if shape != nil && len(a.Calls) == 0 {
+		if problems := shape.Problems([]byte(a.Text)); problems != nil {
+			return messages.Errorf(messages.CauseInvalidOutput, "the answer is not of the form: %s", problems[0])
+		}
+	}
 	result := resultOf(a, r)
 	t.Summarize(result.summary())
-	return t.Result(result, result.Truncated || result.Filtered || result.Text == "")
+	return t.Result(result, result.Truncated || result.Filtered || result.Text == "" && result.Calls == nil)
 }
 
 func resultOf(a call.Answer, r model.Request) Result {
@@ -104,7 +116,7 @@ func resultOf(a call.Answer, r model.Request) Result {
 		name = r.Model
 	}
 	return Result{Text: a.Text, Model: name, FinishReason: a.End.Evidence.Finish, Truncated: v.Truncated,
-		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts}
+		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts, Calls: a.Calls}
 }
 
 func (r Result) summary() string {
@@ -121,6 +133,9 @@ func (r Result) summary() string {
 		summary += ", and a thought"
 	default:
 		summary += fmt.Sprintf(", and %d thoughts", n)
+	}
+	if n := len(r.Calls); n > 0 {
+		summary += fmt.Sprintf(", calls of functions: %d", n)
 	}
 	return summary
 }

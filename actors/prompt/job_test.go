@@ -151,6 +151,9 @@ func TestRequest(t *testing.T) {
 			Stop: []string{"."}, Extra: map[string]json.RawMessage{"ttl": []byte("60")}}, nil,
 			`{"Messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}],"MaxTokens":9,` +
 				`"Temperature":0.5,"TopP":0.5,"Stop":["."],"Seed":7,"Extra":{"ttl":60}}`},
+		{prompt.Input{Earlier: called(), Functions: []model.Tool{{Name: "weather", Parameters: []byte(`{"type":"object"}`)}}, Choice: "weather"}, nil,
+			`{"Messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","calls":[{"id":"c1","name":"weather","arguments":"{}"}]},` +
+				`{"role":"tool","content":"Rain.","call_id":"c1"}],"Tools":[{"name":"weather","parameters":{"type":"object"}}],"Choice":"weather"}`},
 	} {
 		var asked model.Request
 		stream := func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
@@ -162,6 +165,53 @@ func TestRequest(t *testing.T) {
 		}
 		if got := short(t, asked); got != c.want {
 			t.Errorf("%+v asks %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+// called is a conversation that ends with a function's result.
+func called() []model.Message {
+	return []model.Message{{Role: model.User, Content: "Oslo?"},
+		{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "weather", Arguments: "{}"}}},
+		{Role: model.ToolRole, CallID: "c1", Content: "Rain."}}
+}
+
+// The calls of the caller's functions are the result, and nothing runs them. A long one is seen before its end.
+func TestCallsAreTheResult(t *testing.T) {
+	e := model.Evidence{Done: true, Output: true, Finish: "tool_calls"}
+	written := strings.Repeat("x", 2<<10)
+	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
+		return func(yield func(model.Part, error) bool) {
+			_ = yield(model.CallDelta{ID: "c1", Name: "write", Arguments: written}, nil) &&
+				yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e, Calls: []model.ToolCall{{ID: "c1", Name: "write", Arguments: "{}"}}}, nil)
+		}
+	}
+	in := prompt.Input{Text: "Write", Functions: []model.Tool{{Name: "write"}}}
+	state, err := start(t, in, prompt.Config{Stream: stream}).Wait(t.Context())
+	if err != nil || state.Status != messages.Completed || state.End.Degraded ||
+		string(state.End.Result) != `{"text":"","finish_reason":"tool_calls","calls":[{"id":"c1","name":"write","arguments":"{}"}]}` {
+		t.Errorf("%v, ended as %+v", err, state.End)
+	}
+	if len(state.Progress) != 1 || state.Progress[0].Done != 2<<10 {
+		t.Errorf("the progress is %+v", state.Progress)
+	}
+}
+
+// An answer that is not of the format that was asked for is no answer.
+func TestFormat(t *testing.T) {
+	e := model.Evidence{Done: true, Output: true, Finish: "stop"}
+	number := &model.Format{Schema: []byte(`{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`)}
+	for _, c := range []struct {
+		format *model.Format
+		answer string
+		want   messages.Code
+	}{
+		{nil, "one", ""}, {&model.Format{}, `{"a":1}`, ""}, {&model.Format{}, `[1]`, messages.CauseInvalidOutput},
+		{number, `{"n":1}`, ""}, {number, `{"n":"one"}`, messages.CauseInvalidOutput}, {number, "{", messages.CauseInvalidOutput},
+	} {
+		run := start(t, prompt.Input{Text: "A number", Format: c.format}, prompt.Config{Stream: ending(e, model.Text{Text: c.answer})})
+		if state, err := run.Wait(t.Context()); err != nil || state.End.Cause != c.want {
+			t.Errorf("%s: %v, ended as %+v", c.answer, err, state.End)
 		}
 	}
 }
@@ -209,6 +259,9 @@ func TestInput(t *testing.T) {
 			{Text: "Hi", Earlier: []model.Message{{Role: model.Assistant, Content: " "}}},
 			{Text: "Hi", Earlier: []model.Message{{Role: model.Assistant, Content: "x", CallID: "c"}}},
 			{Text: "Hi", Earlier: []model.Message{{Role: model.User, Content: "\xff"}}},
+			{Earlier: called()[:2]}, {Text: "Hi", Earlier: []model.Message{{Role: model.ToolRole, Content: "x"}}},
+			{Text: "Hi", Functions: []model.Tool{{}}}, {Text: "Hi", Functions: []model.Tool{{Name: "f"}, {Name: "f"}}},
+			{Text: "Hi", Choice: "f"}, {Text: "Hi", Format: &model.Format{Schema: []byte(`{"type":1}`)}},
 		},
 		messages.CauseLimitExceeded: {
 			{Text: strings.Repeat("x", prompt.MaxBytes), System: "y"},

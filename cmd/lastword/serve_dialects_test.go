@@ -104,6 +104,44 @@ func TestServeFrontEnds(t *testing.T) {
 	}
 }
 
+// A client's tools and the form of its answer reach the model, whose calls are the answer. Only that the model has the name
+// of the request.
+func TestServeClientsTools(t *testing.T) {
+	m := testkit.NewModelWith(t, testkit.ModelOptions{Models: []testkit.ServedModel{{ID: "org/qwen", Loaded: true, Context: 8192}}})
+	s := serveHTTP(t, t.TempDir(), "--dialects", "openai", "--base-url", m.URL(), "--ephemeral")
+	if _, list := s.get("/v1/models"); !strings.Contains(list, `"prompt"`) || !strings.Contains(list, `"org/qwen"`) {
+		t.Errorf("the models are %s", list)
+	}
+	for _, c := range []struct{ path, body, want string }{
+		{"/v1/chat/completions", `{"model":"org/qwen","messages":[{"role":"user","content":"Oslo?"}],"tools":[{"type":"function","function":` +
+			`{"name":"weather","parameters":{"type":"object"}}}],"tool_choice":"required","parallel_tool_calls":false}`, `"finish_reason":"tool_calls"`},
+		{"/v1/responses", `{"model":"org/qwen","input":"Oslo?","tools":[{"type":"function","name":"weather","parameters":{"type":"object"}}],` +
+			`"tool_choice":"required","parallel_tool_calls":false}`, `"type":"function_call"`},
+	} {
+		x := m.Answer(testkit.Call(0, "c1", "weather", `{"city":"Oslo"}`), testkit.Finish("stop"), testkit.Done())
+		_, body, err := testkit.ReadURL(t, http.MethodPost, s.base()+c.path, c.body)
+		if err != nil || !strings.Contains(body, c.want) || !strings.Contains(body, `"arguments":"{\"city\":\"Oslo\"}"`) {
+			t.Errorf("%s answers %s, %v", c.path, body, err)
+		}
+		told := string(x.Request().Body)
+		for _, part := range []string{`"model":"org/qwen"`, `"name":"weather"`, `"tool_choice":"required"`, `"parallel_tool_calls":false`} {
+			if !strings.Contains(told, part) {
+				t.Errorf("%s: the model is told %s, without %s", c.path, told, part)
+			}
+		}
+	}
+	x := m.Answer(testkit.Text(`{"city":"Oslo"}`), testkit.Finish("stop"), testkit.Done())
+	status, body, _ := testkit.ReadURL(t, http.MethodPost, s.base()+"/v1/chat/completions", `{"model":"org/qwen","messages":[{"role":"user","content":"?"}],`+
+		`"response_format":{"type":"json_schema","json_schema":{"name":"place","strict":true,"schema":{"type":"object","required":["city"]}}}}`)
+	if told := string(x.Request().Body); status != 200 || !strings.Contains(told, `"json_schema":{"name":"place","schema":{"type":"object","required":["city"]},"strict":true}`) {
+		t.Errorf("%d %s; the model is told %s", status, body, told)
+	}
+	if status, body, _ := testkit.ReadURL(t, http.MethodPost, s.base()+"/v1/responses", `{"model":"gpt-4o","input":"?"}`); status != 404 ||
+		!strings.Contains(body, "prompt, chat, org/qwen") {
+		t.Errorf("another model: %d %s", status, body)
+	}
+}
+
 // asking is how a client of a dialect says something and answers what the model asks. In next, $1 and $2 are what found
 // captures of the answer to say.
 var asking = []struct{ path, say, found, next string }{
@@ -113,7 +151,7 @@ var asking = []struct{ path, say, found, next string }{
 	{"/v1/responses", `{"model":"chat","input":"Weather?"}`, `(resp_[^"]+)".*"call_id":"([^"]+)"|"call_id":"([^"]+)".*(resp_[^"]+)"`,
 		`{"previous_response_id":"$1$4","input":[{"type":"function_call_output","call_id":"$2$3","output":"Oslo"}]}`},
 	{"/api/chat", `{"id":"ai","job":"chat","messages":[{"role":"user","parts":[{"type":"text","text":"Weather?"}]}]}`,
-		`(?s)"messageId":"([^"]+)".*"toolCallId":"([^"]+)"`,
+		`(?s)"messageId":"([^"]+)".*"toolCallId":"([^"]+\.q1)"`,
 		`{"id":"ai","messages":[{"id":"$1","role":"assistant","parts":[{"type":"dynamic-tool","toolName":"ask","toolCallId":"$2",` +
 			`"state":"output-available","output":"Oslo"}]}]}`},
 	{"/agui", `{"threadId":"agui","runId":"1","forwardedProps":{"job":"chat"},"messages":[{"id":"1","role":"user","content":"Weather?"}]}`, `"interrupts":\[{"id":"([^"]+)"`,

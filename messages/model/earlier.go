@@ -7,13 +7,16 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// CheckEarlier returns an invalid_input error unless the messages are texts of the user and the assistant.
-func CheckEarlier(said []Message) error {
+// CheckEarlier returns an invalid_input error unless the messages are texts of the user and the assistant or, with tools,
+// calls of the assistant and their results.
+func CheckEarlier(said []Message, tools bool) error {
 	for i, m := range said {
+		said := (m.Role == User || m.Role == Assistant) && len(m.Calls) == 0 && m.CallID == ""
+		called := tools && (m.Role == Assistant && len(m.Calls) > 0 || m.Role == ToolRole && m.CallID != "")
 		switch {
-		case m.Role != User && m.Role != Assistant || len(m.Calls) > 0 || m.CallID != "":
+		case !said && !called:
 			return messages.InvalidInput("earlier message %d is no text of the user or the assistant; leave it out", i+1)
-		case strings.TrimSpace(m.Content) == "":
+		case said && strings.TrimSpace(m.Content) == "":
 			return messages.InvalidInput("earlier message %d is empty; leave it out", i+1)
 		case !utf8.ValidString(m.Content):
 			return messages.InvalidInput("earlier message %d is not UTF-8; convert it", i+1)
@@ -22,10 +25,13 @@ func CheckEarlier(said []Message) error {
 	return nil
 }
 
-// Size returns the bytes of the messages' texts.
+// Size returns the bytes of the messages' texts and calls.
 func Size(said []Message) (n int) {
 	for _, m := range said {
 		n += len(m.Content)
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Arguments)
+		}
 	}
 	return n
 }

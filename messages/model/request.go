@@ -41,14 +41,16 @@ type Message struct {
 
 // Tool is a tool that the model may call.
 type Tool struct {
-	Name        string
-	Description string
-	Parameters  json.RawMessage // a JSON Schema
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"` // a JSON Schema
+	// Mark is a word of whoever offers the tool; no model sees it.
+	Mark string `json:"mark,omitempty"`
 }
 
 // Format asks for JSON: any object if there is no schema.
 type Format struct {
-	Name   string
-	Schema json.RawMessage
-	Strict bool // the server enforces the schema, if it can
+	Name   string          `json:"name,omitempty"`
+	Schema json.RawMessage `json:"schema,omitempty"`
+	Strict bool            `json:"strict,omitempty"` // the server enforces the schema, if it can
 }

@@ -42,6 +42,9 @@ type Config struct {
 	Runs Runs
 	// Jobs are what callers may start.
 	Jobs []messages.JobInfo
+	// Models returns the names of the models that callers may ask for; one that has the name need not be the newest. nil is
+	// none.
+	Models func(ctx context.Context, name string) ([]string, error)
 	// Open opens an artifact of a run for reading; nil where runs write none. Errors: not_found where the file is gone,
 	// or is another than the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)

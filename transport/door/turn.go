@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -25,6 +26,12 @@ type Turn struct {
 	TopP        *float64        `json:"top_p,omitempty"`
 	Seed        *int64          `json:"seed,omitempty"`
 	Stop        []string        `json:"stop,omitempty"`
+	// Model is the server's, Functions are tools of the client, and Format is that of the answer.
+	Model     string                     `json:"model,omitempty"`
+	Functions []model.Tool               `json:"functions,omitempty"`
+	Choice    string                     `json:"choice,omitempty"` // of functions
+	Format    *model.Format              `json:"format,omitempty"`
+	Extra     map[string]json.RawMessage `json:"extra,omitempty"` // more fields of the request to the model
 }
 
 // Add adds what somebody said. Empty texts are left out. Errors: invalid_input.
@@ -40,9 +47,30 @@ func (t *Turn) Add(role, text string) error {
 			t.Earlier = append(t.Earlier, model.Message{Role: model.Role(role), Content: text})
 		}
 	default:
-		return messages.InvalidInput("messages of the role %.50q are not taken: tools are the server's own", role)
+		return messages.InvalidInput("messages of the role %.50q are not taken", role)
 	}
 	return nil
+}
+
+// AddCall adds a call of one of the client's functions to what the assistant said last.
+func (t *Turn) AddCall(call model.ToolCall) {
+	last := len(t.Earlier) - 1
+	if last < 0 || t.Earlier[last].Role != model.Assistant {
+		t.Earlier, last = append(t.Earlier, model.Message{Role: model.Assistant}), last+1
+	}
+	t.Earlier[last].Calls = append(slices.Clip(t.Earlier[last].Calls), call)
+}
+
+// AddResult adds the result of a call. Errors: invalid_input, for a call that was not added.
+func (t *Turn) AddResult(call string, content json.RawMessage) error {
+	if !slices.ContainsFunc(t.Earlier, func(m model.Message) bool {
+		return slices.ContainsFunc(m.Calls, func(c model.ToolCall) bool { return c.ID == call })
+	}) {
+		return messages.InvalidInput("there is no call %.100q before its result", call)
+	}
+	text, err := TextOf(content)
+	t.Earlier = append(t.Earlier, model.Message{Role: model.ToolRole, CallID: call, Content: text})
+	return err
 }
 
 // Message is what somebody said, see [TextOf].
@@ -87,18 +115,22 @@ func TextOf(content json.RawMessage) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// Close takes the last message for the text. Errors: invalid_input, unless it is the user's.
+// Close takes the last message for the text; after the result of a call there is none. Errors: invalid_input, unless the
+// last message is the user's or a result.
 func (t *Turn) Close() error {
 	last := len(t.Earlier) - 1
-	if last < 0 || t.Earlier[last].Role != model.User {
+	switch {
+	case last >= 0 && t.Earlier[last].Role == model.ToolRole:
+	case last < 0 || t.Earlier[last].Role != model.User:
 		return messages.InvalidInput("the last message must be a text of the user")
+	default:
+		t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
 	}
-	t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
 	return nil
 }
 
 // StartTurn starts a run of the job of the name that answers with a text, or the first for "". What the job does not take,
-// such as a temperature, is left out. A key makes the start idempotent. Errors: forbidden, before anything else is looked at; not_found; and those of the runtime.
+// such as a temperature, is left out, but not functions and a format. A key makes the start idempotent. Errors: forbidden, before anything else is looked at; not_found; and those of the runtime.
 func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[string]string, key string) (messages.RunID, error) {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
@@ -113,6 +145,11 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	}
 	var form struct{ Properties map[string]json.RawMessage }
 	if json.Unmarshal(job.Input.JSON(), &form) == nil && len(form.Properties) > 0 {
+		for _, member := range []string{"functions", "format"} {
+			if input[member] != nil && form.Properties[member] == nil {
+				return "", messages.InvalidInput("the job %s takes no %s", job.Name, member)
+			}
+		}
 		maps.DeleteFunc(input, func(member string, _ json.RawMessage) bool { return form.Properties[member] == nil })
 	}
 	q := messages.Request{Job: job.Name, Input: Asking(job, JSON(input)), Labels: labels, Key: key}
@@ -189,7 +226,19 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 		}
 	}
 	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", strings.Join(texts, "\n\n")) // roles that are taken
+	if run.End != nil {
+		for _, call := range Calls(run.End.Result) {
+			turn.AddCall(call)
+		}
+	}
 	return turn.Earlier
+}
+
+// Calls are those of the client's functions in the result of a run.
+func Calls(result json.RawMessage) []model.ToolCall {
+	var calls struct{ Calls []model.ToolCall }
+	_ = json.Unmarshal(result, &calls) // others have none
+	return calls.Calls
 }
 
 // TextJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
@@ -205,6 +254,25 @@ func (d *Door) TextJob(name string) (messages.JobInfo, error) {
 		}
 	}
 	return messages.JobInfo{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
+}
+
+// Answerer returns the job that answers for a model: the TextJob of that name, or the job prompt with one of the server's
+// Models. Errors: not_found.
+func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo, model string, err error) {
+	job, err = d.TextJob(name)
+	if err == nil || d.Models == nil {
+		return job, "", err
+	}
+	known, listErr := d.Models(ctx, name)
+	switch prompt, ok := d.jobs["prompt"]; {
+	case ok && slices.Contains(known, name):
+		return prompt, name, nil
+	case listErr != nil:
+		return job, "", messages.Errorf(messages.CodeNotFound, "%v; and the server's models are not known: %v", err, listErr)
+	case len(known) > 0:
+		return job, "", messages.Errorf(messages.CodeNotFound, "%v, %s", err, strings.Join(known, ", "))
+	}
+	return job, "", err
 }
 
 // Ending is how a run ended, or what it waits for, for a client that waits.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -25,7 +26,7 @@ func Paths() []string { return []string{"/v1/models", "/v1/models/"} }
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
 	d := handler{to}
-	return Routes(map[string]Handler{"GET /v1/models": d.models, "GET /v1/models/{model}": d.model})
+	return Routes(map[string]Handler{"GET /v1/models": d.models, "GET /v1/models/{model...}": d.model})
 }
 
 // Failure is how the API says what went wrong. The stream of go-openai knows it by its first member.
@@ -79,6 +80,7 @@ func Answer(d *door.Door, w http.ResponseWriter, body any) error {
 	return nil
 }
 
+// model is a model of the list: a job, or one of the server's.
 type model struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -86,20 +88,29 @@ type model struct {
 	OwnedBy string `json:"owned_by"`
 }
 
-func (d handler) models(w http.ResponseWriter, _ *http.Request) error {
+func modelOf(name string) model { return model{ID: name, Object: "model", OwnedBy: "lastword"} }
+
+func (d handler) models(w http.ResponseWriter, r *http.Request) error {
 	list := []model{}
 	for _, job := range d.Jobs {
 		if job.Text != "" {
-			list = append(list, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
+			list = append(list, modelOf(job.Name))
 		}
 	}
-	return Answer(d.Door, w, map[string]any{"object": "list", "data": list})
+	if d.Models != nil {
+		names, _ := d.Models(r.Context(), "") // the jobs are there without the server of models
+		for _, name := range names {
+			list = append(list, modelOf(name))
+		}
+	}
+	// Codex looks for models: without any it takes what its configuration says.
+	return Answer(d.Door, w, map[string]any{"object": "list", "data": list, "models": []model{}})
 }
 
 func (d handler) model(w http.ResponseWriter, r *http.Request) error {
-	job, err := d.TextJob(r.PathValue("model"))
+	job, name, err := d.Answerer(r.Context(), r.PathValue("model"))
 	if err != nil {
 		return err
 	}
-	return Answer(d.Door, w, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
+	return Answer(d.Door, w, modelOf(cmp.Or(name, job.Name)))
 }

@@ -21,19 +21,35 @@ import (
 // serve serves the API of a runtime with two models.
 func serve(t *testing.T, runs door.Runs) string {
 	t.Helper()
-	return serveWith(t, door.Config{Runs: runs, Jobs: []messages.JobInfo{
-		{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message"}}, {Name: "prompt", About: messages.About{Text: "prompt"}}}})
+	return serveWith(t, door.Config{Runs: runs, Models: models, Jobs: []messages.JobInfo{
+		{Name: "generate"}, {Name: "chat", About: messages.About{Text: "message", Input: ofChat}}, {Name: "prompt", About: messages.About{Text: "prompt"}}}})
 }
+
+// ofChat is the schema of a job that takes no tools.
+func ofChat() json.RawMessage {
+	return json.RawMessage(`{"properties":{"message":{},"earlier":{},"system":{},"max_tokens":{},"stop":{},"temperature":{}}}`)
+}
+
+// models are those of a server that has one.
+func models(context.Context, string) ([]string, error) { return []string{"org/qwen"}, nil }
 
 func serveWith(t *testing.T, c door.Config) string {
 	t.Helper()
+	return testkit.ServeURL(t, doors(c))
+}
+
+func doors(c door.Config) http.Handler {
 	mux, to := http.NewServeMux(), door.New(c)
 	mux.Handle("/", openai.New(to))
-	mux.Handle(completions.Path, completions.New(to))
-	for _, path := range responses.Paths() {
-		mux.Handle(path, responses.New(to))
+	complete := completions.New(to)
+	for _, path := range completions.Paths() {
+		mux.Handle(path, complete)
 	}
-	return testkit.ServeURL(t, mux)
+	respond := responses.New(to)
+	for _, path := range responses.Paths() {
+		mux.Handle(path, respond)
+	}
+	return mux
 }
 
 // post returns the status, the body, and why it could not be read to its end.
@@ -75,9 +91,9 @@ type object struct {
 	ID, Status string
 	Previous   string `json:"previous_response_id"`
 	Output     []struct {
-		ID, Type, Status, Arguments string
-		CallID                      string `json:"call_id"`
-		Content                     []struct{ Text string }
+		ID, Type, Status, Name, Namespace, Arguments, Input string
+		CallID                                              string `json:"call_id"`
+		Content                                             []struct{ Text string }
 	}
 	Error *struct{ Code, Message string }
 }

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -284,19 +283,8 @@ func TestEarlierMessages(t *testing.T) {
 	}
 }
 
-// A run ends with its client, unless it is in the background; then it can be cancelled.
-func TestClientsThatLeave(t *testing.T) {
-	for path, body := range map[string]string{
-		"/v1/chat/completions": `{"model":"chat","stream":true,"messages":[{"role":"user","content":"plain"}]}`,
-		"/v1/responses":        `{"model":"chat","stream":true,"input":"plain"}`,
-	} {
-		runs := &cut{stories.CutTeller{After: 5}, make(chan messages.RunID, 1)}
-		ctx, leave := context.WithCancel(t.Context())
-		answer := testkit.OpenURL(ctx, t, http.MethodPost, serve(t, runs)+path, body)
-		leave()
-		<-runs.canceled
-		_ = answer.Body.Close()
-	}
+// A run in the background can be cancelled.
+func TestBackground(t *testing.T) {
 	url := serve(t, &stories.Teller{})
 	_, body, _ := post(t, url+"/v1/responses", `{"model":"chat","input":"question","background":true}`)
 	id := decode[object](t, body).ID
@@ -316,20 +304,25 @@ func TestRefusals(t *testing.T) {
 	url := serve(t, &stories.Teller{})
 	for request, want := range map[string]string{
 		`POST /v1/chat/completions {`: "400 bad_request",
-		`POST /v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"plain"}]}`:                         "404 not_found",
-		`POST /v1/chat/completions {"model":"generate","messages":[{"role":"user","content":"plain"}]}`:                       "404 not_found",
-		`POST /v1/chat/completions {"messages":[]}`:                                                                           "422 invalid_input",
-		`POST /v1/chat/completions {"n":2,"messages":[{"role":"user","content":"plain"}]}`:                                    "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"tool","content":"plain"}]}`:                                          "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:                           "422 invalid_input",
-		`POST /v1/chat/completions {"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`:           "422 invalid_input",
-		`POST /v1/chat/completions {"tools":[{}],"messages":[{"role":"user","content":"plain"}]}`:                             "422 invalid_input",
-		`POST /v1/chat/completions {"response_format":{"type":"json_object"},"messages":[{"role":"user","content":"plain"}]}`: "422 invalid_input",
-		`POST /v1/responses {"input":"plain","text":{"format":{"type":"json_schema"}}}`:                                       "422 invalid_input",
-		`POST /v1/responses {"input":"plain","conversation":"c"}`:                                                             "422 invalid_input",
-		`POST /v1/responses {"input":"plain","previous_response_id":"resp_none_1"}`:                                           "404 not_found",
-		`POST /v1/responses {"input":[{"type":"item_reference"}]}`:                                                            "422 invalid_input",
-		`POST /v1/responses {"input":[{"type":"function_call_output","call_id":"q1","output":"x"}]}`:                          "422 invalid_input",
+		`POST /v1/chat/completions {"model":"gpt-4o","messages":[{"role":"user","content":"plain"}]}`:                                      "404 not_found",
+		`POST /v1/chat/completions {"model":"generate","messages":[{"role":"user","content":"plain"}]}`:                                    "404 not_found",
+		`POST /v1/chat/completions {"messages":[]}`:                                                                                        "422 invalid_input",
+		`POST /v1/chat/completions {"n":2,"messages":[{"role":"user","content":"plain"}]}`:                                                 "422 invalid_input",
+		`POST /v1/chat/completions {"messages":[{"role":"tool","content":"plain"}]}`:                                                       "422 invalid_input",
+		`POST /v1/chat/completions {"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:                                        "422 invalid_input",
+		`POST /v1/chat/completions {"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`:                        "422 invalid_input",
+		`POST /v1/chat/completions {"model":"prompt","tools":[{}],"messages":[{"role":"user","content":"plain"}]}`:                         "422 invalid_input",
+		`POST /v1/chat/completions {"tools":[{"type":"function","function":{"name":"f"}}],"messages":[{"role":"user","content":"plain"}]}`: "422 invalid_input",
+		`POST /v1/chat/completions {"tool_choice":{},"tools":[{"type":"function","function":{"name":"f"}}],"messages":[]}`:                 "422 invalid_input",
+		`POST /v1/chat/completions {"response_format":{"type":"json_object"},"messages":[{"role":"user","content":"plain"}]}`:              "422 invalid_input",
+		`POST /v1/chat/completions {"model":"prompt","response_format":{"type":"xml"},"messages":[{"role":"user","content":"plain"}]}`:     "422 invalid_input",
+		`DELETE /v1/chat/completions/chatcmpl-none`:                                                                                        "404 not_found",
+		`DELETE /v1/responses/resp_none_1`:                                                           "404 not_found",
+		`POST /v1/responses {"input":"plain","text":{"format":{"type":"json_schema"}}}`:              "422 invalid_input",
+		`POST /v1/responses {"input":"plain","conversation":"c"}`:                                    "422 invalid_input",
+		`POST /v1/responses {"input":"plain","previous_response_id":"resp_none_1"}`:                  "404 not_found",
+		`POST /v1/responses {"input":[{"type":"item_reference"}]}`:                                   "422 invalid_input",
+		`POST /v1/responses {"input":[{"type":"function_call_output","call_id":"q1","output":"x"}]}`: "422 invalid_input",
 		`GET /v1/responses/none`:            "404 not_found",
 		`GET /v1/responses/resp_r_story1_1`: "404 not_found",
 		`GET /v1/models/generate`:           "404 not_found",
@@ -346,8 +339,39 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %d, %s, want %s", request, status, said, want)
 		}
 	}
-	if _, body, _ := get(t, url+"/v1/models"); !strings.Contains(body, `"chat"`) || strings.Contains(body, `"generate"`) {
-		t.Errorf("the models are %s", body)
+}
+
+// The models are the jobs that answer and the server's own, which the job prompt asks.
+func TestModels(t *testing.T) {
+	teller := &stories.Teller{}
+	url := serve(t, teller)
+	_, list, _ := get(t, url+"/v1/models?client_version=1")
+	if _, one, _ := get(t, url+"/v1/models/org/qwen"); !strings.Contains(list, one) || !strings.Contains(list, `"chat"`) ||
+		!strings.Contains(list, `"models":[]`) || strings.Contains(list, `"generate"`) {
+		t.Errorf("the models are %s, and one is %s", list, one)
+	}
+	_, body, _ := post(t, url+"/v1/responses", `{"model":"org/qwen","input":"plain"}`)
+	if state, err := teller.State(t.Context(), "r_story1"); err != nil || !strings.Contains(body, `"model":"org/qwen"`) ||
+		string(state.Queued.Input) != `{"model":"org/qwen","prompt":"plain"}` || state.Queued.Job != "prompt" {
+		t.Errorf("the run is started with %s: %v, %s", state.Queued.Input, err, body)
+	}
+}
+
+// What an answer has left behind can be deleted, but not before its end.
+func TestDelete(t *testing.T) {
+	url := serve(t, &stories.Teller{})
+	post(t, url+"/v1/responses", `{"model":"chat","input":"question","background":true}`)
+	post(t, url+"/v1/responses", `{"model":"chat","input":"plain"}`)
+	post(t, url+"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"plain"}]}`)
+	for _, c := range []struct {
+		path string
+		want int
+	}{{"responses/resp_r_story1_1", 409}, {"responses/resp_r_story2_1", 200}, {"responses/resp_r_story2_1", 404},
+		{"chat/completions/chatcmpl-r_story3", 200}, {"chat/completions/chatcmpl-r_story3", 404}} {
+		status, body, _ := testkit.ReadURL(t, http.MethodDelete, url+"/v1/"+c.path, "")
+		if status != c.want || status == http.StatusOK && !strings.Contains(body, `"deleted":true`) {
+			t.Errorf("DELETE %s: %d, %s", c.path, status, body)
+		}
 	}
 }
 

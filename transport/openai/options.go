@@ -1,9 +1,14 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/http"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	llm "github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/door"
 )
 
 // Options are what completions and responses take with the same names.
@@ -13,21 +18,179 @@ type Options struct {
 	Temperature *float64          `json:"temperature"`
 	TopP        *float64          `json:"top_p"`
 	Metadata    map[string]string `json:"metadata"`
-	Tools       []json.RawMessage `json:"tools"`
+	Tools       []tool            `json:"tools"`
+	Choice      json.RawMessage   `json:"tool_choice"`
+	Parallel    *bool             `json:"parallel_tool_calls"`
+	CacheKey    string            `json:"prompt_cache_key"`
 }
 
-// Form is what an answer must look like.
+// Form is what an answer must look like. Completions name the schema in a member of its own.
 type Form struct {
 	Type string `json:"type"`
+	llm.Format
+	Schema llm.Format `json:"json_schema"`
 }
 
-// Check refuses what would be left out silently otherwise.
-func (o *Options) Check(f Form) error {
-	switch {
-	case len(o.Tools) > 0:
-		return messages.InvalidInput("tools are the server's own here; leave tools out")
-	case f.Type != "" && f.Type != "text":
-		return messages.InvalidInput("an answer is a text; a format of the type %.50q is not offered", f.Type)
+// tool is a tool of the client. Completions describe it in a member of its own.
+type tool struct {
+	Type string `json:"type"`
+	function
+	Function *function       `json:"function"`
+	Tools    []tool          `json:"tools"`  // of a namespace
+	Format   json.RawMessage `json:"format"` // of the input of a custom tool
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// Fill adds the options to the turn. Errors: invalid_input, for what would be left out silently otherwise.
+func (o *Options) Fill(turn *door.Turn, form Form, effort string) (err error) {
+	turn.Temperature, turn.TopP, turn.Extra = o.Temperature, o.TopP, map[string]json.RawMessage{}
+	if effort != "" {
+		turn.Extra["reasoning_effort"] = door.JSON(effort)
 	}
-	return nil
+	switch form.Type {
+	case "", "text":
+	case "json_object":
+		turn.Format = &llm.Format{}
+	case "json_schema":
+		if turn.Format = &form.Format; form.Format.Schema == nil {
+			turn.Format = &form.Schema
+		}
+		if turn.Format.Schema == nil {
+			return messages.InvalidInput("a format of the type json_schema needs a schema")
+		}
+	default:
+		return messages.InvalidInput("a format of the type %.50q is not offered", form.Type)
+	}
+	if turn.Functions, err = functions(o.Tools, ""); err != nil || len(turn.Functions) == 0 {
+		return err
+	}
+	if o.Parallel != nil && !*o.Parallel {
+		turn.Extra["parallel_tool_calls"] = json.RawMessage("false")
+	}
+	turn.Choice, err = o.choice()
+	return err
+}
+
+func (o *Options) choice() (string, error) {
+	var word string
+	if len(o.Choice) == 0 || json.Unmarshal(o.Choice, &word) == nil {
+		return word, nil
+	}
+	var one struct {
+		Name     string
+		Function struct{ Name string }
+	}
+	if json.Unmarshal(o.Choice, &one) != nil || one.Name+one.Function.Name == "" {
+		return "", messages.InvalidInput("a tool_choice must be auto, none, required or the name of a function")
+	}
+	return cmp.Or(one.Name, one.Function.Name), nil
+}
+
+// The marks of functions that are no plain ones: a custom tool, and a tool of a namespace.
+const (
+	custom    = "custom"
+	namespace = "namespace "
+)
+
+// inNamespace is the name of a function by which a model calls a tool of a namespace.
+func inNamespace(space, name string) string {
+	if space == "" {
+		return name
+	}
+	return space + "__" + name
+}
+
+// functions are the tools as the job takes them. What OpenAI's own servers run for Codex is left out.
+func functions(tools []tool, space string) (all []llm.Tool, err error) {
+	for _, t := range tools {
+		f := t.function
+		if t.Function != nil {
+			f = *t.Function
+		}
+		one := llm.Tool{Name: inNamespace(space, f.Name), Description: f.Description, Parameters: f.Parameters}
+		if space != "" {
+			one.Mark = namespace + space
+		}
+		switch t.Type {
+		case "function":
+			all = append(all, one)
+		case custom:
+			one.Mark, one.Parameters = custom, json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
+			if t.Format != nil {
+				one.Description += "\n\nThe input has this format: " + string(t.Format)
+			}
+			all = append(all, one)
+		case "namespace":
+			inside, err := functions(t.Tools, t.Name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, inside...)
+		case "web_search", "image_generation", "tool_search":
+		default:
+			return nil, messages.InvalidInput("a tool of the type %.50q is not offered; send functions", t.Type)
+		}
+	}
+	return all, nil
+}
+
+// Call is a call of a tool as the client knows it.
+type Call struct {
+	llm.ToolCall
+	Namespace string
+	Custom    bool // the arguments are a text
+}
+
+// Calls are those of the client's tools in the result of a run.
+func Calls(queued messages.RunQueued, result json.RawMessage) (all []Call) {
+	var in struct{ Functions []llm.Tool }
+	_ = json.Unmarshal(queued.Input, &in) // others have none
+	marks := map[string]string{}
+	for _, f := range in.Functions {
+		marks[f.Name] = f.Mark
+	}
+	for _, c := range door.Calls(result) {
+		one := Call{ToolCall: c}
+		if space, ok := strings.CutPrefix(marks[c.Name], namespace); ok {
+			one.Namespace, one.Name = space, strings.TrimPrefix(c.Name, inNamespace(space, ""))
+		}
+		var text struct{ Input *string }
+		if marks[c.Name] == custom && json.Unmarshal([]byte(c.Arguments), &text) == nil && text.Input != nil {
+			one.Custom, one.Arguments = true, *text.Input
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Model is the model that the client knows the run by.
+func Model(queued messages.RunQueued) string {
+	var in struct{ Model string }
+	_ = json.Unmarshal(queued.Input, &in) // others name none
+	return cmp.Or(in.Model, queued.Job)
+}
+
+// Made is the call as the model made it.
+func (c Call) Made() llm.ToolCall {
+	made := c.ToolCall
+	made.Name = inNamespace(c.Namespace, made.Name)
+	if c.Custom {
+		made.Arguments = string(door.JSON(map[string]string{"input": c.Arguments}))
+	}
+	return made
+}
+
+// Chat is the id that the client has for the chat whose questions it answers, or "".
+func Chat(r *http.Request) string {
+	return cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
+}
+
+// Context is the id that the client has for the conversation, or "".
+func (o *Options) Context(r *http.Request) string {
+	return cmp.Or(Chat(r), r.Header.Get("X-Session-Id"), o.CacheKey)
 }

@@ -29,7 +29,7 @@ var dialects = map[string]func(i *Server, d *door.Door){
 	"ai-sdk": func(i *Server, d *door.Door) { i.addDialect(aisdk.New(d), aisdk.Paths()...) },
 	"openai": func(i *Server, d *door.Door) {
 		i.addDialect(openai.New(d), openai.Paths()...)
-		i.addDialect(completions.New(d), completions.Path)
+		i.addDialect(completions.New(d), completions.Paths()...)
 		i.addDialect(responses.New(d), responses.Paths()...)
 	},
 }

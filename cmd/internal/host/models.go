@@ -2,6 +2,9 @@ package host
 
 import (
 	"cmp"
+	"context"
+	"slices"
+	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
@@ -18,4 +21,40 @@ func (h *Options) prompt() actors.Definition {
 		return prompt.Config{Stream: client.Stream, Model: cmp.Or(h.model, prompt.Auto), Provider: h.finder.Endpoint.Host(),
 			Choose: settings.LoadedModel(client)}, nil
 	})
+}
+
+// modelNames are the names of the models that the server had when it was last asked.
+type modelNames struct {
+	mu   sync.Mutex
+	last []string
+}
+
+// modelNames is a door.Config's Models.
+func (h *Options) modelNames(ctx context.Context, name string) ([]string, error) {
+	h.names.mu.Lock()
+	last := h.names.last
+	h.names.mu.Unlock()
+	if slices.Contains(last, name) {
+		return last, nil
+	}
+	client, err := h.finder.clients.of(h.finder.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, listTimeout)
+	defer stop()
+	_, list, err := client.Models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, m := range list {
+		if m.Kind != "embeddings" {
+			names = append(names, m.ID)
+		}
+	}
+	h.names.mu.Lock()
+	defer h.names.mu.Unlock()
+	h.names.last = names
+	return names, nil
 }

@@ -58,6 +58,7 @@ type Options struct {
 	quota         quota
 	spending      *spending // from Start on; nil without a bound
 	talks         conversations
+	names         modelNames
 	kept          *store.Store // from Start on
 	mcpServers    toolbox.Flags
 	box           *toolbox.Box // from Start on

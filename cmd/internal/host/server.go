@@ -135,7 +135,7 @@ func (i *Server) addJobs() error {
 // newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
 func (i *Server) newAPI() {
 	h := i.options
-	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Open: h.artifact, Version: build.This().Full(),
+	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Models: h.modelNames, Open: h.artifact, Version: build.This().Full(),
 		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
 	i.API = http.New(to)
 	i.newDialects(to)

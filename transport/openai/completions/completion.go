@@ -3,24 +3,41 @@ package completions
 import (
 	"cmp"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai"
 )
 
-type handler struct{ *door.Door }
+type handler struct{ *openai.Retries }
 
-// Path is that of the API.
+// Path is that of a new completion, and Paths are those of the API.
 const Path = "/v1/chat/completions"
 
-// New returns the handler of the Path. Put it behind an auth.Middleware.
+// Paths are those of the API.
+func Paths() []string { return []string{Path, Path + "/"} }
+
+// New returns the handler of the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
-	d := handler{to}
-	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete})
+	d := handler{openai.NewRetries(to)}
+	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete, "DELETE " + Path + "/{id}": d.remove})
 }
+
+// remove answers DELETE /v1/chat/completions/{id}.
+func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if err := d.Forget(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
+		return err
+	}
+	return openai.Answer(d.Door, w, map[string]any{"id": id, "object": "chat.completion.deleted", "deleted": true})
+}
+
+// prefix begins the ids of completions; the run's follows.
+const prefix = "chatcmpl-"
 
 // complete answers POST /v1/chat/completions.
 func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
@@ -36,27 +53,34 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return err
 	}
-	job, err := d.TextJob(q.Model)
+	job, model, err := d.Answerer(ctx, q.Model)
 	if err != nil {
 		return err
 	}
-	c := &completion{model: job.Name, usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), Part: door.Part{Attached: true}, speech: door.Speech{All: true}}
-	chat := cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
-	if c.Run, c.Seen, err = d.answered(ctx, chat, turn); err == nil && c.Run == "" {
-		labels := map[string]string{door.ContextLabel: cmp.Or(chat, conversation(turn))}
-		c.Run, err = d.StartTurn(ctx, job.Name, turn, labels, r.Header.Get("Idempotency-Key"))
+	turn.Model = model
+	c := &completion{model: cmp.Or(model, job.Name), usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
+	asked, label := "", cmp.Or(q.Context(r), conversation(turn))
+	if c.Run, c.Seen, err = d.answered(ctx, openai.Chat(r) != "", label, turn); err == nil && c.Run == "" {
+		labels := map[string]string{door.ContextLabel: label}
+		c.Run, asked, err = d.Start(ctx, job.Name, turn, labels, r.Header.Get("Idempotency-Key"))
 	}
-	if err == nil && q.Stream {
+	if err != nil {
+		return err
+	}
+	c.Attached = asked == ""
+	return d.Deliver(r, c.Run, asked, func() error { return d.write(w, r, c, q.Stream) })
+}
+
+// write writes the completion.
+func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, stream bool) error {
+	if stream {
 		door.Serve(w, r, d.Door, completing, c)
 		return nil
 	}
-	if err == nil {
-		err = door.Fold(ctx, d.Door, completing, c)
-	}
-	switch {
-	case err != nil:
+	if err := door.Fold(r.Context(), d.Door, completing, c); err != nil {
 		return err
-	case c.failed != nil:
+	}
+	if c.failed != nil {
 		w.Header().Set("X-Should-Retry", "false")
 		openai.Write(w, http.StatusInternalServerError, c.failed)
 		return nil
@@ -75,6 +99,7 @@ type completion struct {
 	created int64
 	// thoughts are those of an answer that is not streamed.
 	thoughts string
+	calls    []call // of the client's tools
 	failed   *openai.Failure
 }
 
@@ -126,6 +151,14 @@ func (c *completion) end(op *transcript.Op) {
 		c.fail(failed)
 		return
 	}
+	for i, one := range openai.Calls(op.Run.Queued, op.Event.Body.(messages.RunCompleted).Result) {
+		c.calls = append(c.calls, call{i, one.ID, "function", function{one.Name, one.Arguments}})
+		c.chunk(delta{Calls: c.calls[i:]}, "")
+	}
+	if c.calls != nil {
+		c.finish("tool_calls")
+		return
+	}
 	c.write(c.speech.Rest(op))
 	c.finish(c.tally.Reason())
 }
@@ -155,6 +188,20 @@ type delta struct {
 	Role      string  `json:"role,omitempty"`
 	Content   *string `json:"content,omitempty"`
 	Reasoning string  `json:"reasoning_content,omitempty"`
+	Calls     []call  `json:"tool_calls,omitempty"`
+}
+
+// call is a call of a tool of the client. It comes whole: the log has it when the model has written all of it.
+type call struct {
+	Index    int      `json:"index"`
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 type choice struct {
@@ -180,7 +227,7 @@ type usage struct {
 }
 
 func (c *completion) envelope(object string, choices []choice) envelope {
-	return envelope{ID: "chatcmpl-" + string(c.Run), Object: object, Created: c.created, Model: c.model,
+	return envelope{ID: prefix + string(c.Run), Object: object, Created: c.created, Model: c.model,
 		Choices: choices}
 }
 
@@ -195,8 +242,10 @@ func (c *completion) chunk(d delta, finish string) {
 // whole is the answer of a client that does not stream.
 func (c *completion) whole() envelope {
 	text := c.speech.Text()
-	message := &delta{Role: "assistant", Content: &text}
-	message.Reasoning = c.thoughts
+	message := &delta{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}
+	if text == "" && c.calls != nil {
+		message.Content = nil
+	}
 	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.Finish}})
 	out.Usage = c.tokens()
 	return out

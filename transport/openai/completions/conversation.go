@@ -22,18 +22,21 @@ func conversation(t door.Turn) string {
 	return "begins-" + messages.Digest(first)
 }
 
-// answered gives the text to the question that the chat waits for, if there is one. Without the chat's id that is the
-// question of a run whose conversation the client repeats, up to the question.
-func (d handler) answered(ctx context.Context, chat string, t door.Turn) (run messages.RunID, question string,
+// answered gives the text to the question that the chat of the label waits for, if there is one. If the client does not know
+// the chat that is the question of a run whose conversation the client repeats, up to the question.
+func (d handler) answered(ctx context.Context, known bool, label string, t door.Turn) (run messages.RunID, question string,
 	err error) {
-	known, most := chat != "", 1
+	most := 1
 	if !known {
 		if len(t.Earlier) == 0 {
 			return "", "", nil
 		}
-		chat, most = conversation(t), maxTurns
+		most = maxTurns
 	}
-	turns, err := d.Turns(ctx, chat, most)
+	if t.Text == "" || len(t.Functions) > 0 {
+		return "", "", nil
+	}
+	turns, err := d.Turns(ctx, label, most)
 	for _, one := range turns {
 		if one.Status.IsEnded() {
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,17 +15,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/openai"
 )
 
-type handler struct{ *door.Door }
+type handler struct{ *openai.Retries }
 
 // Paths are those of the API.
 func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
-	d := handler{to}
+	d := handler{openai.NewRetries(to)}
 	return openai.Routes(map[string]openai.Handler{
 		"POST /v1/responses":             d.create,
 		"GET /v1/responses/{id}":         d.retrieve,
+		"DELETE /v1/responses/{id}":      d.remove,
 		"POST /v1/responses/{id}/cancel": d.cancel,
 	})
 }
@@ -59,23 +61,31 @@ func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 	if err := door.ReadJSON(r, &q); err != nil {
 		return err
 	}
-	out, err := d.begin(r, &q)
+	out, asked, err := d.begin(r, &q)
+	if err != nil {
+		return err
+	}
+	if q.Background {
+		asked = ""
+	}
+	out.Attached = asked == "" && !q.Background
+	return d.Deliver(r, out.Run, asked, func() error { return d.write(w, r, out, &q) })
+}
+
+// write writes the response.
+func (d handler) write(w http.ResponseWriter, r *http.Request, out *response, q *request) error {
 	switch {
-	case err != nil:
 	case q.Stream:
-		out.Attached = !q.Background
 		door.Serve(w, r, d.Door, responding, out)
 		return nil
 	case q.Background:
-		run, stateErr := d.Run(r.Context(), out.Run)
-		if err = stateErr; err == nil {
-			err = d.upToNow(r.Context(), out, run)
+		run, err := d.Run(r.Context(), out.Run)
+		if err != nil {
+			return err
 		}
-	default:
-		out.Attached = true
-		err = door.Fold(r.Context(), d.Door, responding, out)
+		return d.answer(w, out, d.upToNow(r.Context(), out, run))
 	}
-	return d.answer(w, out, err)
+	return d.answer(w, out, door.Fold(r.Context(), d.Door, responding, out))
 }
 
 func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
@@ -85,42 +95,64 @@ func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
 	return openai.Answer(d.Door, w, out.object())
 }
 
-// begin starts a run, or answers the questions of the response before.
-func (d handler) begin(r *http.Request, q *request) (*response, error) {
+// begin starts a run, or answers the questions of the response before. Asked is what [openai.Retries.Start] tells, if any.
+func (d handler) begin(r *http.Request, q *request) (out *response, asked string, err error) {
 	ctx := r.Context()
 	var turn door.Turn
 	var before messages.State
 	var previous *response
 	if q.Previous != "" {
-		var err error
 		if previous, before, err = d.find(ctx, q.Previous); err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		turn.Earlier, q.Model = d.Conversation(before), cmp.Or(q.Model, before.Queued.Job)
+		turn.Earlier, q.Model = d.Conversation(before), cmp.Or(q.Model, openai.Model(*before.Queued))
 	}
-	asked, waits := door.Question(before)
-	answers, err := q.add(&turn)
+	answers, err := q.add(&turn, before.Inputs)
+	question, waits := door.Question(before)
 	switch {
 	case err != nil:
-		return nil, err
-	case len(answers) > 0 && previous == nil:
-		return nil, messages.InvalidInput("a function_call_output needs previous_response_id")
+		return nil, "", err
 	case len(answers) > 0:
 		for call, text := range answers {
 			err = errors.Join(err, d.AnswerText(ctx, before, call, text))
 		}
-		if err != nil {
-			return nil, err
-		}
-		return after(before, previous.segment), nil
+		return after(before, previous.segment), "", err
 	case waits:
-		return nil, messages.InvalidInput("there is no function_call_output for the call %s", asked.Request)
+		return nil, "", messages.InvalidInput("there is no function_call_output for the call %s", question.Request)
 	case previous != nil && !before.Status.IsEnded():
-		return nil, messages.Errorf(messages.CodeConflict,
+		return nil, "", messages.Errorf(messages.CodeConflict,
 			"the previous response is in progress; wait for its end, or cancel it")
 	}
-	run, err := d.StartTurn(ctx, q.Model, turn, q.Metadata, r.Header.Get("Idempotency-Key"))
-	return &response{Part: door.Part{Run: run}, segment: 1}, err
+	return d.start(r, q, turn)
+}
+
+// start starts a run of the turn.
+func (d handler) start(r *http.Request, q *request, turn door.Turn) (out *response, asked string, err error) {
+	job, model, err := d.Answerer(r.Context(), q.Model)
+	if err != nil {
+		return nil, "", err
+	}
+	turn.Model = model
+	labels := map[string]string{}
+	if context := q.Context(r); context != "" {
+		labels[door.ContextLabel] = context
+	}
+	maps.Copy(labels, q.Metadata)
+	run, asked, err := d.Start(r.Context(), job.Name, turn, labels, r.Header.Get("Idempotency-Key"))
+	return &response{Part: door.Part{Run: run}, segment: 1}, asked, err
+}
+
+// remove answers DELETE /v1/responses/{id}. With a response all of its run goes.
+func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	_, run, err := d.find(r.Context(), id)
+	if err == nil {
+		err = d.Forget(r.Context(), run.RunID)
+	}
+	if err != nil {
+		return err
+	}
+	return openai.Answer(d.Door, w, fields{"id": id, "object": "response", "deleted": true})
 }
 
 // retrieve answers GET /v1/responses/{id}. openai-go sends the member stream in a body.

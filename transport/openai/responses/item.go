@@ -1,8 +1,11 @@
 package responses
 
 import (
+	"encoding/json"
+
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
+	"github.com/seed889630bf/lastword/transport/openai"
 )
 
 // prefixes begin the ids of items.
@@ -19,7 +22,9 @@ type item struct {
 	Server    string    `json:"server_label,omitempty"`
 	CallID    string    `json:"call_id,omitempty"`
 	Name      string    `json:"name,omitempty"`
+	Namespace string    `json:"namespace,omitempty"`
 	Arguments *string   `json:"arguments,omitempty"`
+	Input     *string   `json:"input,omitempty"` // of a custom tool, in place of arguments
 	Output    *string   `json:"output,omitempty"`
 	Error     *string   `json:"error,omitempty"`
 
@@ -70,7 +75,7 @@ func (r *response) item(op *transcript.Op) *item {
 	}
 	i := &item{ID: prefixes[op.Item.Kind] + op.ID, Status: "in_progress", index: len(r.output), of: op.Item}
 	r.output = append(r.output, i)
-	added := func() { r.emit("response.output_item.added", fields{"output_index": i.index, "item": i}) }
+	added := func() { r.added(i) }
 	switch op.Item.Kind {
 	case transcript.Tool:
 		tool, arguments := op.Item.Call()
@@ -79,12 +84,8 @@ func (r *response) item(op *transcript.Op) *item {
 		r.emitOf(i, "response.mcp_call.in_progress", fields{})
 	case transcript.Question: // the client answers it with a function_call_output
 		b := op.Item.Asked()
-		i.Type, i.CallID, i.Name, i.Arguments = "function_call", b.Request, "ask", new("")
-		added()
-		*i.Arguments = string(door.JSON(fields{"prompt": b.Prompt, "schema": b.Schema}))
-		r.emitOf(i, "response.function_call_arguments.delta", fields{"delta": *i.Arguments})
-		r.emitOf(i, "response.function_call_arguments.done", fields{"arguments": *i.Arguments, "name": i.Name})
-		r.close(i, "completed")
+		i.Type, i.CallID, i.Name = "function_call", b.Request, "ask"
+		r.call(i, &i.Arguments, string(door.JSON(fields{"prompt": b.Prompt, "schema": b.Schema})))
 	default:
 		i.Type, i.Role, i.Content, i.begun = "message", "assistant", &[]part{}, op.Offset
 		if op.Item.Kind == transcript.Thought {
@@ -94,6 +95,38 @@ func (r *response) item(op *transcript.Op) *item {
 		r.emitOf(i, "response.content_part.added", fields{"content_index": 0, "part": i.part("")})
 	}
 	return i
+}
+
+func (r *response) added(i *item) {
+	r.emit("response.output_item.added", fields{"output_index": i.index, "item": i})
+}
+
+// call writes an item that the client answers. What it says comes whole.
+func (r *response) call(i *item, member **string, says string) {
+	event, name := "response.function_call_arguments.", "arguments"
+	if i.Type == "custom_tool_call" {
+		event, name = "response.custom_tool_call_input.", "input"
+	}
+	*member = new("")
+	r.added(i)
+	**member = says
+	r.emitOf(i, event+"delta", fields{"delta": says})
+	r.emitOf(i, event+"done", fields{name: says, "name": i.Name})
+	r.close(i, "completed")
+}
+
+// callTools writes the calls of the client's tools, which end its run.
+func (r *response) callTools(result json.RawMessage) {
+	for _, c := range openai.Calls(r.queued, result) {
+		i := &item{ID: "fc_" + c.ID, Type: "function_call", Status: "in_progress", CallID: c.ID, Name: c.Name, Namespace: c.Namespace, index: len(r.output)}
+		r.output = append(r.output, i)
+		if c.Custom {
+			i.ID, i.Type = "ctc_"+c.ID, "custom_tool_call"
+			r.call(i, &i.Input, c.Arguments)
+		} else {
+			r.call(i, &i.Arguments, c.Arguments)
+		}
+	}
 }
 
 // emitOf writes an event of an item.

@@ -2,8 +2,10 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
+	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/openai"
 )
@@ -20,20 +22,27 @@ type request struct {
 	Text            struct {
 		Format openai.Form `json:"format"`
 	} `json:"text"`
+	Reasoning struct {
+		Effort string `json:"effort"`
+	} `json:"reasoning"`
 }
 
 // said is an item of the input.
 type said struct {
 	door.Message
-	Type   string          `json:"type"`
-	CallID string          `json:"call_id"`
-	Output json.RawMessage `json:"output"`
+	Type      string          `json:"type"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
+	Output    json.RawMessage `json:"output"`
 }
 
-// add adds what the client says to the turn. Answers are what it answers, by the question; then the turn has no text.
-func (q *request) add(turn *door.Turn) (answers map[string]string, err error) {
-	turn.System, turn.MaxTokens, turn.Temperature, turn.TopP = q.Instructions, q.MaxOutputTokens, q.Temperature, q.TopP
-	if err := q.Check(q.Text.Format); err != nil {
+// add adds what the client says to the turn. Answers are what it answers of what the run asked, by the question.
+func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[string]string, err error) {
+	turn.System, turn.MaxTokens = q.Instructions, q.MaxOutputTokens
+	if err := q.Fill(turn, q.Text.Format, q.Reasoning.Effort); err != nil {
 		return nil, err
 	}
 	if q.Conversation != nil {
@@ -44,22 +53,40 @@ func (q *request) add(turn *door.Turn) (answers map[string]string, err error) {
 		items = []said{{Message: door.Message{Role: "user", Content: q.Input}}}
 	}
 	answers = map[string]string{}
-	var all []door.Message
 	for _, item := range items {
-		switch item.Type {
-		case "", "message":
-			all = append(all, item.Message)
-		case "function_call_output":
-			if answers[item.CallID], err = door.TextOf(item.Output); err != nil {
-				return nil, err
-			}
-		case "function_call", "mcp_call", "reasoning": // what an earlier response said
-		default:
-			return nil, messages.InvalidInput("input of the type %.50q is not taken", item.Type)
+		question := slices.ContainsFunc(asked, func(in messages.Input) bool { return in.Request == item.CallID })
+		if question && item.Type == "function_call_output" {
+			answers[item.CallID], err = door.TextOf(item.Output)
+		} else {
+			err = item.add(turn)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if len(answers) > 0 {
 		return answers, nil
 	}
-	return nil, turn.AddAll(all)
+	return nil, turn.Close()
+}
+
+func (s *said) add(turn *door.Turn) error {
+	switch s.Type {
+	case "", "message":
+		text, err := door.TextOf(s.Content)
+		if err != nil {
+			return err
+		}
+		return turn.Add(s.Role, text)
+	case "function_call", "custom_tool_call":
+		custom := s.Type == "custom_tool_call"
+		call := openai.Call{ToolCall: llm.ToolCall{ID: s.CallID, Name: s.Name, Arguments: s.Arguments + s.Input}, Namespace: s.Namespace, Custom: custom}
+		turn.AddCall(call.Made())
+	case "function_call_output", "custom_tool_call_output":
+		return turn.AddResult(s.CallID, s.Output)
+	case "mcp_call", "reasoning": // what an earlier response said
+	default:
+		return messages.InvalidInput("input of the type %.50q is not taken", s.Type)
+	}
+	return nil
 }

@@ -115,6 +115,7 @@ func (r *response) update(op *transcript.Op) {
 	case messages.RunCanceled:
 		r.end("cancelled", "incomplete") // no event is named after it
 	case messages.RunCompleted:
+		r.callTools(b.Result)
 		status := "completed"
 		if why := shortBy[r.tally.Reason()]; why != "" {
 			status, r.short = "incomplete", fields{"reason": why}
@@ -189,7 +190,7 @@ func (r *response) object() fields {
 	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
 	o := fields{"id": r.id(r.segment), "object": "response", "created_at": r.created.Unix(),
-		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": r.queued.Job,
+		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": openai.Model(r.queued),
 		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},
 		"metadata": metadata, "temperature": nil, "top_p": nil, "previous_response_id": nil}
 	if r.segment > 1 {
