@@ -1,0 +1,157 @@
+package museum
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/stories"
+	"github.com/seed889630bf/lastword/transport/agui"
+	"github.com/seed889630bf/lastword/transport/aisdk"
+	"github.com/seed889630bf/lastword/transport/door"
+	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/server"
+)
+
+var jobs = []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}
+
+// told is what a client of AG-UI gets of the story.
+func told(t *testing.T, story string, runs door.Runs) (string, error) {
+	t.Helper()
+	url := testkit.ServeURL(t, agui.New(door.New(door.Config{Runs: runs, Jobs: jobs})))
+	_, body, err := testkit.ReadURL(t, http.MethodPost, url+"/agui", fmt.Sprintf(
+		`{"threadId":"c","runId":"1","protocolVersion":"1.0","messages":[{"id":"u","role":"user","content":%q}]}`, story))
+	return body, err
+}
+
+// RUN_ERROR was followed by RUN_FINISHED.
+func TestAGUI1892(t *testing.T) {
+	body, err := told(t, "failure", &stories.Teller{})
+	if err != nil || strings.Count(body, "RUN_ERROR")+strings.Count(body, "RUN_FINISHED") != 1 {
+		t.Errorf("a failed run is told as %v\n%s", err, body)
+	}
+}
+
+// A dropped connection and the end looked the same: both were the end of the stream.
+func TestA2ARS265(t *testing.T) {
+	for story, teller := range stories.Cuts(errors.New("the journal is gone")) {
+		if body, err := told(t, story, teller); err == nil || strings.Contains(body, `"outcome":{"type":"success"}`) {
+			t.Errorf("%s after %d events: %v\n%s", story, teller.After, err, body)
+		}
+	}
+}
+
+// An error in the middle of a stream was not told: the status was 200 already.
+func TestADKPython2021(t *testing.T) {
+	url := testkit.ServeURL(t, aisdk.New(door.New(door.Config{Runs: &stories.Teller{}, Jobs: jobs})))
+	status, body, err := testkit.ReadURL(t, http.MethodPost, url+"/api/chat",
+		`{"id":"c","trigger":"submit-message","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"failure"}]}]}`, "X-AI-SDK", "7")
+	if err != nil || status != http.StatusOK || !strings.Contains(body, `"errorText"`) {
+		t.Errorf("status %d, %v\n%s", status, err, body)
+	}
+}
+
+// served is the native API of a System whose one run says something, and waits for the gate.
+func served(t *testing.T, config door.Config, gate <-chan struct{}) (*api.Server, *actors.Run) {
+	t.Helper()
+	s, err := actors.New(t.Context(), actors.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	run, err := s.Start(t.Context(), script(testkit.Step{Do: testkit.Say, Text: "Hel"}, testkit.Step{Do: testkit.Say, Text: "lo, "},
+		testkit.Step{Do: testkit.Await, Gate: gate}, testkit.Step{Do: testkit.Say, Text: "world."}), actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Runs = s
+	return api.New(door.New(config)), run
+}
+
+// open begins to read the events of the run past the cursor.
+func open(t *testing.T, url string, run *actors.Run, after string) *bufio.Scanner {
+	t.Helper()
+	response := testkit.OpenURL(t.Context(), t, http.MethodGet, url+"/v1/runs/"+string(run.ID())+"/events", "",
+		"Accept", "text/event-stream", "Last-Event-ID", after)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return bufio.NewScanner(response.Body)
+}
+
+// A proxy closed a stream that was silent for 16 s, and the client took that for its end.
+func TestOmnara421(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	api, run := served(t, door.Config{Heartbeat: time.Millisecond}, gate)
+	for lines, beats := open(t, testkit.ServeURL(t, api), run, "0"), 0; beats < 3; {
+		if !lines.Scan() {
+			t.Fatalf("the stream ends after %d beats: %v", beats, lines.Err())
+		}
+		if lines.Text() == ":" {
+			beats++
+		}
+	}
+}
+
+// A client that came back got the rest of a text without its beginning, or a part of it twice.
+func TestOpenAINode1984(t *testing.T) {
+	gate := make(chan struct{})
+	api, run := served(t, door.Config{}, gate)
+	url := testkit.ServeURL(t, api)
+	text, id := "", "0"
+	read := func(until string) {
+		for lines := open(t, url, run, id); lines.Scan() && (until == "" || text != until); {
+			if next, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+				id = next
+			}
+			if _, data, ok := strings.Cut(lines.Text(), `"type":"text.delta"`); ok {
+				_, data, _ = strings.Cut(data, `"text":"`)
+				data, _, _ = strings.Cut(data, `"`)
+				text += data
+			}
+		}
+	}
+	read("Hello, ")
+	close(gate)
+	if _, err := run.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if read(""); text != "Hello, world." {
+		t.Errorf("the client holds %q, with the cursor %s", text, id)
+	}
+}
+
+// An open stream blocked the shutdown until the process was killed.
+func TestTermLLM447(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	api, run := served(t, door.Config{}, gate)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listener, api, server.Limits{Drain: 5 * time.Second}) }()
+	lines := open(t, "http://"+listener.Addr().String(), run, "0")
+	lines.Scan()
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+	rest := ""
+	for lines.Scan() {
+		rest += lines.Text() + "\n"
+	}
+	if !strings.Contains(rest, "event: draining") {
+		t.Errorf("the stream ends with\n%s", rest)
+	}
+}
