@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients models page oracle inspect llms fuzz vuln licences update build cover go tools node
+.PHONY: help test race lint bench sim crash museum cluster cluster-demo quality conformance clients models page oracle inspect llms fuzz vuln licences update build cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -9,8 +9,11 @@ GO = $(shell awk '$$1 == "go" { print $$2 }' go.mod)
 NODE = 20
 APT = $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get
 
-help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+ALL =
+
+# Those whose text begins with ##+ are for CI and for releases.
+help: ## Print this list; ALL=1 adds the targets that few people need
+	@awk -F ':.*##[+]? ' '/^[a-z-]+:.*## / || "$(ALL)" != "" && /^[a-z-]+:.*##[+] / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 # The version of Go must be that of go.mod, or newer.
 go:
@@ -34,7 +37,7 @@ test: tools ## Run every test with the race detector; on Debian, install gcc and
 	CGO_ENABLED=1 go test -race ./...
 	CGO_ENABLED=1 go -C $(LAB) test -race ./...
 
-race: tools ## Run the runtime's tests three times over with the race detector
+race: tools ##+ Run the runtime's tests three times over with the race detector
 	CGO_ENABLED=1 go test -race -count=3 ./messages/... ./supervision/... ./actors
 
 lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the lab too
@@ -56,10 +59,13 @@ CYCLES = 1000
 crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a reader saw is lost
 	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
 
-cluster: go ## Run three servers on three NATS servers; kill, pause, cut off and restart one after the other
+museum: go ## Put each of thirty public bugs back into the source, and require that its test fails
+	LASTWORD_MUSEUM=1 go -C $(LAB) test -count=1 -run '^TestMutants$$' -timeout 60m -v ./museum
+
+cluster: go ##+ Run three servers on three NATS servers; kill, pause, cut off and restart one after the other
 	LASTWORD_CLUSTER=1 go -C $(LAB) test -count=1 -run '^TestCluster$$' -timeout 10m -v .
 
-cluster-demo: go ## Start 50 runs on three servers, kill one, and print how each run ended
+cluster-demo: go ##+ Start 50 runs on three servers, kill one, and print how each run ended
 	LASTWORD_CLUSTER_DEMO=1 go -C $(LAB) test -count=1 -run '^TestClusterDemo$$' -timeout 10m -v .
 
 SAMPLES = .*
@@ -67,16 +73,16 @@ SAMPLES = .*
 quality: node ## Generate for thirty repositories and judge the llms.txt of each; SAMPLES='zod|rich' for some of them
 	LASTWORD_QUALITY=1 go -C $(LAB) test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v .
 
-conformance: node ## Run the official conformance suite of MCP against transport/mcp, for both protocols
+conformance: node ##+ Run the official conformance suite of MCP against transport/mcp, for both protocols
 	LASTWORD_CONFORMANCE=1 go -C $(LAB) test -count=1 -run '^TestConformance$$' -timeout 20m -v .
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
 	LASTWORD_CLIENTS=1 go -C $(LAB) test -count=1 -run '^Test(HTTP|Seed|Front|Page|Editor|Webhook)?Clients(OfServers)?$$' -timeout 10m -v .
 
-models: go ## Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
+models: go ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	LASTWORD_MODELS=1 go -C $(LAB) test -count=1 -run '^TestModelServers$$' -timeout 20m -v .
 
-oracle: go ## Compare counts of tokens, and the secrets found, with those of other implementations
+oracle: go ##+ Compare counts of tokens, and the secrets found, with those of other implementations
 	cd testkit/oracle && go test -count=1 ./...
 
 CASES = .*
@@ -84,7 +90,7 @@ CASES = .*
 page: node ## Use the page in Chromium, with the server killed and connections lost; CASES=pictures renews docs/page; needs chromium
 	LASTWORD_PAGE='$(CASES)' go -C $(LAB) test -count=1 -run '^TestPage$$' -timeout 20m -v .
 
-inspect: node ## List and call tools with the MCP Inspector's command line
+inspect: node ##+ List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go -C $(LAB) test -count=1 -run '^TestInspector$$' -timeout 10m -v .
 
 llms: go ## Write llms.txt anew; .ci/run fails where it says other than a newly generated one
@@ -100,11 +106,11 @@ fuzz: go ## Fuzz every target for FUZZTIME each
 		done; \
 	done
 
-vuln: go ## Look for known vulnerabilities in what is called; fails where the database at vuln.go.dev cannot be reached
+vuln: go ##+ Look for known vulnerabilities in what is called; fails where the database at vuln.go.dev cannot be reached
 	@vuln=$$(go -C $(LAB) tool -n govulncheck) && $$vuln ./...; code=$$?; \
 	test $$code = 0 -o $$code = 3 || echo "Nothing is known: https://vuln.go.dev could not be asked." >&2; exit $$code
 
-licences: go ## List the modules and packages that the binary holds, and their licences
+licences: go ##+ List the modules and packages that the binary holds, and their licences
 	@go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/lastword | sort -u | \
 	while read -r module version dir; do \
 		text=$$(cat "$$dir/$$(ls "$$dir" | grep -iE '^(licen[cs]e|copying)' | head -n 1)" | tr -s '[:space:]' ' '); \
