@@ -21,8 +21,8 @@ type activeRun struct {
 	job         Job
 	principal   string
 	mode        messages.Mode
-	parent      *activeRun // nil for a top-level run
-	trace       string     // the traceparent of its calls, or ""
+	parent      *activeRun     // nil for a top-level run
+	trace       messages.Trace // of its calls
 	log         *runLog
 	clock       clock
 	claim       journal.Claim // set before the run's actor starts

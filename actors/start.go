@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -22,8 +23,9 @@ const mostChildren = 1000
 
 // Start accepts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
 // more is written: a start with the same key finds the run, or starts it. An Attached run is cancelled when ctx is
-// done. Errors: invalid_input, limit_exceeded, conflict, unavailable, and those of Config.Admit.
+// done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded, conflict, unavailable, and those of Config.Admit.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
+	o.Labels = traced(ctx, o.Labels)
 	queued, err := s.queued(job, o)
 	if err != nil {
 		return nil, err
@@ -68,6 +70,15 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		}
 	}
 	return &Run{system: s, id: id}, nil
+}
+
+func traced(ctx context.Context, labels map[string]string) map[string]string {
+	all := messages.TraceOf(ctx).Fields()
+	if len(all) == 0 || labels[messages.TraceLabel] != "" {
+		return labels
+	}
+	maps.Copy(all, labels)
+	return all
 }
 
 // keyed returns the id of the run that has the key. Only one log can have that id, so that the key needs no store.
@@ -138,9 +149,11 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, s.config.WallClock)
 	r.clock.deadline = time.Since(epochStart) + wall
 	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, s.config.Stall)
-	if r.trace = messages.RunTraceparent(id, queued.Labels); r.trace == "" && parent != nil {
+	r.trace = messages.ReadTrace(func(name string) string { return queued.Labels[name] })
+	if r.trace == (messages.Trace{}) && parent != nil {
 		r.trace = parent.trace
 	}
+	r.trace = r.trace.Below(messages.SpanID(id, "run"))
 	r.log = newLog(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes))
 	return r
 }

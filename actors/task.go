@@ -375,10 +375,7 @@ func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:
 
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
-	ctx := context.Background()
-	if now.run.trace != "" {
-		ctx = messages.WithTraceparent(ctx, now.run.trace)
-	}
+	ctx := messages.WithTrace(context.Background(), now.run.trace)
 	work := a.system.node.Go(ctx, now.task.Name, c.Self(), c.Parent(), credits,
 		func(ctx context.Context, w *supervision.Routine) error {
 			now.work.CompareAndSwap(nil, w)

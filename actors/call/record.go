@@ -73,6 +73,7 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		id := n.id(n.calls.Add(1))
+		ctx = messages.InSpan(ctx, n.task.RunID(), id)
 		c := &recording{recorder: n, id: id, request: r, thoughts: map[int]string{}, stop: stop}
 		started := messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider}
 		err := n.task.Emit(started, "asking "+c.target())

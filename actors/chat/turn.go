@@ -233,7 +233,7 @@ func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall, denied 
 	if err := cmp.Or(u.task.Commit(ctx), repeated(u.spent.equal), denied); err != nil {
 		return tool.Failed(err)
 	}
-	return u.Tools.Call(ctx, c.Name, tool.Call{ID: id, Key: string(u.task.RunID()) + "/" + id,
+	return u.Tools.Call(messages.InSpan(ctx, u.task.RunID(), id), c.Name, tool.Call{ID: id, Key: string(u.task.RunID()) + "/" + id,
 		Arguments: json.RawMessage(c.Arguments), Task: u.task, Unattended: u.Unattended})
 }
 

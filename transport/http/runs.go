@@ -58,7 +58,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	if err := s.CheckCallback(in.Body.Callback); err != nil {
 		return err
 	}
-	q := in.Body.request(in.Key, r.Header.Get(messages.TraceLabel))
+	q := in.Body.request(in.Key)
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
 		return messages.InvalidInput("an attached run is cancelled when this request ends; " +
 			"ask for text/event-stream, or wait for the end with Prefer: wait=SECONDS")
@@ -75,30 +75,19 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	return s.answerStart(w, r, id, wait)
 }
 
-// request is what the runtime is asked for. traceparent is that of the HTTP request; a label of the caller's goes before.
-func (b start) request(key, traceparent string) messages.Request {
+// request is what the runtime is asked for.
+func (b start) request(key string) messages.Request {
 	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Key: key}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
-	if traceparent != "" && q.Labels[messages.TraceLabel] == "" {
-		q.Labels = with(q.Labels, messages.TraceLabel, traceparent)
-	}
 	if b.Callback != "" {
-		q.Labels = with(q.Labels, messages.CallbackLabel, b.Callback)
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[messages.CallbackLabel] = b.Callback // the map is the request's own
 	}
 	return q
-}
-
-// with returns the labels with one more.
-func with(labels map[string]string, name, value string) map[string]string {
-	all := map[string]string{name: value}
-	for n, v := range labels {
-		if n != name {
-			all[n] = v
-		}
-	}
-	return all
 }
 
 // answerStart answers with 202, or after the wait with the State at the run's end.

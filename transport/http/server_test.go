@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // DESIGN 8: "any unknown run id 404, an unknown input field 422 that names it, a key used with other input 409".
@@ -186,6 +187,11 @@ func TestLists(t *testing.T) {
 func TestTraceOfAStart(t *testing.T) {
 	const ours, theirs = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-1-2-01"
 	w := newWorld(t)
+	entrance, err := auth.New(auth.Config{Rate: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server.Config.Handler = entrance.Wrap(w.server.Config.Handler)
 	socket := w.dial("Traceparent", ours)
 	defer socket.CloseNow()
 	for labels, want := range map[string]string{`{"a":"b"}`: ours, `{"traceparent":"` + theirs + `"}`: theirs} {

@@ -59,8 +59,7 @@ type reply struct {
 // connection is one WebSocket.
 type connection struct {
 	*Server
-	socket      *door.Socket
-	traceparent string // of the request that opened it
+	socket *door.Socket
 
 	mu            sync.Mutex
 	subscriptions map[string]*subscription
@@ -69,8 +68,7 @@ type connection struct {
 // serveWebSocket follows many runs on one connection.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
 	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
-		c := &connection{Server: s, socket: socket, traceparent: r.Header.Get(messages.TraceLabel),
-			subscriptions: map[string]*subscription{}}
+		c := &connection{Server: s, socket: socket, subscriptions: map[string]*subscription{}}
 		return c.read
 	})
 }
@@ -114,7 +112,7 @@ func (c *connection) change(in command) {
 		if in.Start == nil {
 			in.Start = &start{}
 		}
-		id, err = c.Start(ctx, in.Start.request(in.Key, c.traceparent)) // an attached run ends with the connection
+		id, err = c.Start(ctx, in.Start.request(in.Key)) // an attached run ends with the connection
 	case "cancel":
 		err = c.Cancel(ctx, id, in.Reason)
 	case "answer":

@@ -89,8 +89,8 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	request.Body, _ = request.GetBody()
 	request.Header.Del("Connection") // HTTP/1.1 keeps connections alive by default
 	request.Header.Set("User-Agent", "lastword")
-	if trace := messages.Traceparent(r.Context()); trace != "" {
-		request.Header.Set("Traceparent", trace)
+	for name, value := range messages.TraceOf(r.Context()).Fields() {
+		request.Header.Set(name, value)
 	}
 	return request, nil
 }

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 	"time"
@@ -42,22 +43,26 @@ type Observer struct {
 	exporter *exporter // nil without a collector
 	tell     func(principal string, tokens int64)
 
-	mu   sync.Mutex
-	runs map[messages.RunID]*run // those that have not ended
+	mu     sync.Mutex
+	runs   map[messages.RunID]*run // those that have not ended
+	models map[string]bool         // that have a metric of their own
 }
+
+// mostModels bounds the metrics: a caller may ask for models of any name.
+const mostModels = 100
 
 // run is what is known of a run that goes on.
 type run struct {
-	job       string
-	principal string
-	queued    time.Time
-	trace     traceContext
-	open      map[string]messages.Event // what began and has not ended, by its name
+	id             messages.RunID
+	job, principal string
+	at             messages.Trace   // of what it calls
+	open           map[string]*span // by what they are of
 }
 
 type metrics struct {
 	started, ended, tasks, restarts, tokens, tools, requests *prometheus.CounterVec
-	durations, firstToken, visible, lag                      *prometheus.HistogramVec
+	durations, visible, lag                                  *prometheus.HistogramVec
+	usage, asked, firstChunk                                 *prometheus.HistogramVec
 	inFlight                                                 prometheus.Gauge
 }
 
@@ -67,29 +72,35 @@ func New(c Config) *Observer {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lastword_" + name, Help: help}, labels)
 	}
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "lastword_" + name, Help: help, Buckets: buckets}, labels)
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
+	asked := []string{"gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"}
 	seconds := prometheus.ExponentialBuckets(0.005, 4, 10)
-	o := &Observer{registry: prometheus.NewRegistry(), tell: c.Tokens, runs: map[messages.RunID]*run{}, metrics: metrics{
-		started:    counter("runs_started_total", "Runs that were queued.", "job"),
-		ended:      counter("runs_ended_total", "Runs that have their terminal.", "job", "status", "cause"),
-		tasks:      counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
-		restarts:   counter("task_restarts_total", "Tasks that were started again.", "job"),
-		tokens:     counter("model_tokens_total", "Tokens that models read and wrote.", "principal", "direction"),
-		tools:      counter("tool_calls_total", "Tool calls that have ended.", "job"),
-		requests:   counter("http_requests_total", "Requests that were answered.", "method", "route", "status"),
-		durations:  histogram("run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),
-		firstToken: histogram("first_token_seconds", "From a model call's start to its first token.", seconds, "job"),
-		visible: histogram("event_visible_seconds", "From a milestone's time until readers see it: the journal's latency.",
+	o := &Observer{registry: prometheus.NewRegistry(), tell: c.Tokens, runs: map[messages.RunID]*run{}, models: map[string]bool{}, metrics: metrics{
+		started:   counter("runs_started_total", "Runs that were queued.", "job"),
+		ended:     counter("runs_ended_total", "Runs that have their terminal.", "job", "status", "cause"),
+		tasks:     counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
+		restarts:  counter("task_restarts_total", "Tasks that were started again.", "job"),
+		tokens:    counter("model_tokens_total", "Tokens that models read and wrote.", "principal", "direction"),
+		tools:     counter("tool_calls_total", "Tool calls that have ended.", "job"),
+		requests:  counter("http_requests_total", "Requests that were answered.", "method", "route", "status"),
+		durations: histogram("lastword_run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),
+		usage: histogram("gen_ai_client_token_usage", "Tokens of a model call.", prometheus.ExponentialBuckets(1, 4, 14),
+			append(asked, "gen_ai_token_type")...),
+		asked: histogram("gen_ai_client_operation_duration_seconds", "From a model call's start to its end.",
+			prometheus.ExponentialBuckets(0.01, 2, 14), append(asked, "error_type")...),
+		firstChunk: histogram("gen_ai_client_operation_time_to_first_chunk_seconds", "From a model call's start to its first token.",
+			prometheus.ExponentialBuckets(0.01, 2, 14), asked...),
+		visible: histogram("lastword_event_visible_seconds", "From a milestone's time until readers see it: the journal's latency.",
 			prometheus.ExponentialBuckets(0.00005, 4, 10)),
-		lag: histogram("reader_lag_seconds", "From an event's time until it is written to a reader that was there.",
+		lag: histogram("lastword_reader_lag_seconds", "From an event's time until it is written to a reader that was there.",
 			prometheus.ExponentialBuckets(0.00005, 4, 10)),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lastword_http_requests_in_flight",
 			Help: "Requests that are being answered, streams among them."}),
 	}}
 	m := o.metrics
-	o.registry.MustRegister(m.started, m.ended, m.tasks, m.restarts, m.tokens, m.tools, m.durations, m.firstToken, m.visible,
-		m.requests, m.lag, m.inFlight,
+	o.registry.MustRegister(m.started, m.ended, m.tasks, m.restarts, m.tokens, m.tools, m.durations, m.usage, m.asked, m.firstChunk,
+		m.visible, m.requests, m.lag, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for name, gauge := range c.Gauges {
 		o.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read))
@@ -121,26 +132,26 @@ func (o *Observer) Observe(e messages.Event) {
 	o.metrics.visible.WithLabelValues().Observe(time.Since(e.Time).Seconds())
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if queued, ok := e.Body.(messages.RunQueued); ok {
-		o.runs[e.RunID] = &run{job: queued.Job, principal: queued.Principal, queued: e.Time,
-			trace: traceOf(e.RunID, queued), open: map[string]messages.Event{}}
-		o.metrics.started.WithLabelValues(queued.Job).Inc()
+	if b, ok := e.Body.(messages.RunQueued); ok {
+		o.runs[e.RunID] = queued(e, b, o.runs[b.Parent])
+		o.metrics.started.WithLabelValues(b.Job).Inc()
 		return
 	}
 	r := o.runs[e.RunID]
 	if r == nil {
 		return // it was queued by another process
 	}
-	o.count(r, e)
-	if o.exporter != nil {
-		o.exporter.trace(r, e)
+	ended := r.trace(e)
+	o.count(r, e, ended)
+	if o.exporter != nil && ended != nil {
+		o.exporter.send(*ended)
 	}
 	if e.IsTerminal() {
 		delete(o.runs, e.RunID)
 	}
 }
 
-func (o *Observer) count(r *run, e messages.Event) {
+func (o *Observer) count(r *run, e messages.Event, ended *span) {
 	m := o.metrics
 	switch b := e.Body.(type) {
 	case messages.TaskFailed:
@@ -150,18 +161,36 @@ func (o *Observer) count(r *run, e messages.Event) {
 	case messages.ToolCompleted:
 		m.tools.WithLabelValues(r.job).Inc()
 	case messages.LLMCompleted:
-		if b.FirstTokenMS > 0 {
-			m.firstToken.WithLabelValues(r.job).Observe(float64(b.FirstTokenMS) / 1000)
+		if ended != nil {
+			o.answered(b, ended)
 		}
 		if b.Usage != nil {
 			o.spent(r.principal, b.Usage.PromptTokens, b.Usage.CompletionTokens)
 		}
 	case messages.RunCompleted:
-		o.end(r, e, messages.Completed, "")
+		o.end(r, ended, messages.Completed, "")
 	case messages.RunFailed:
-		o.end(r, e, messages.Failed, b.Cause)
+		o.end(r, ended, messages.Failed, b.Cause)
 	case messages.RunCanceled:
-		o.end(r, e, messages.Canceled, b.Cause)
+		o.end(r, ended, messages.Canceled, b.Cause)
+	}
+}
+
+// answered counts a call of a model by the conventions of OpenTelemetry, whose names are in the form of Prometheus.
+func (o *Observer) answered(b messages.LLMCompleted, s *span) {
+	model := cmp.Or(s.attributes["gen_ai.request.model"].(string), b.Model)
+	if o.models[model] = o.models[model] || len(o.models) < mostModels; !o.models[model] {
+		model = "other"
+	}
+	to := []string{"chat", s.attributes["gen_ai.provider.name"].(string), model}
+	failure := s.attributes["error.type"].(string)
+	o.metrics.asked.WithLabelValues(append(to, failure)...).Observe(s.ended.Sub(s.began).Seconds())
+	if b.FirstTokenMS > 0 {
+		o.metrics.firstChunk.WithLabelValues(to...).Observe(float64(b.FirstTokenMS) / 1000)
+	}
+	if b.Usage != nil {
+		o.metrics.usage.WithLabelValues(append(to, "input")...).Observe(float64(b.Usage.PromptTokens))
+		o.metrics.usage.WithLabelValues(append(to, "output")...).Observe(float64(b.Usage.CompletionTokens))
 	}
 }
 
@@ -173,7 +202,7 @@ func (o *Observer) spent(principal string, read, written int64) {
 	}
 }
 
-func (o *Observer) end(r *run, e messages.Event, status messages.Status, cause messages.Code) {
+func (o *Observer) end(r *run, ended *span, status messages.Status, cause messages.Code) {
 	o.metrics.ended.WithLabelValues(r.job, string(status), string(cause)).Inc()
-	o.metrics.durations.WithLabelValues(r.job, string(status)).Observe(e.Time.Sub(r.queued).Seconds())
+	o.metrics.durations.WithLabelValues(r.job, string(status)).Observe(ended.ended.Sub(ended.began).Seconds())
 }

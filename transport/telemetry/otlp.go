@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -36,7 +39,11 @@ func newExporter(c Config) *exporter {
 	return x
 }
 
+// send sends a span, unless its caller does not keep the trace.
 func (x *exporter) send(s span) {
+	if !s.at.Sampled() {
+		return
+	}
 	select {
 	case x.spans <- s:
 	default:
@@ -110,29 +117,53 @@ var errRefused = errors.New("the collector refused the spans")
 func (x *exporter) request(list []span) any {
 	spans := make([]map[string]any, 0, len(list))
 	for _, s := range list {
-		one := map[string]any{"traceId": s.Trace, "spanId": s.ID, "name": s.Name, "kind": max(s.kind, 1),
-			"startTimeUnixNano": nanoseconds(s.began), "endTimeUnixNano": nanoseconds(s.ended), "attributes": attributes(s.attributes)}
-		if s.Parent != "" {
-			one["parentSpanId"] = s.Parent
+		trace, id := s.at.IDs()
+		one := map[string]any{"traceId": trace, "spanId": id, "name": s.name, "kind": max(s.kind, 1),
+			"startTimeUnixNano": nanoseconds(s.began), "endTimeUnixNano": nanoseconds(s.ended), "attributes": s.attributes.list()}
+		if s.parent != "" {
+			one["parentSpanId"] = s.parent
 		}
-		if s.failure != "" {
-			one["status"] = map[string]any{"code": 2, "message": s.failure}
+		if s.at.State != "" {
+			one["traceState"] = s.at.State
+		}
+		if s.failed {
+			one["status"] = map[string]any{"code": 2, "message": s.reason}
 		}
 		spans = append(spans, one)
 	}
-	service := attributes([]attribute{{"service.name", x.config.Service}, {"service.version", x.config.Version}})
-	return map[string]any{"resourceSpans": []any{map[string]any{"resource": map[string]any{"attributes": service},
+	service := attributes{"service.name": x.config.Service, "service.version": x.config.Version}
+	return map[string]any{"resourceSpans": []any{map[string]any{"resource": map[string]any{"attributes": service.list()},
 		"scopeSpans": []any{map[string]any{"scope": map[string]any{"name": "lastword"}, "spans": spans}}}}}
 }
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-func attributes(list []attribute) []any {
+// attributes are texts, lists of texts, whole numbers and others, by their names.
+type attributes map[string]any
+
+// list is in the form of OTLP, without what is empty.
+func (a attributes) list() []any {
 	out := []any{}
-	for _, a := range list {
-		if a.value != "" {
-			out = append(out, map[string]any{"key": a.key, "value": map[string]any{"stringValue": a.value}})
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		if a[key] != "" {
+			out = append(out, map[string]any{"key": key, "value": anyValue(a[key])})
 		}
 	}
 	return out
+}
+
+func anyValue(v any) map[string]any {
+	switch v := v.(type) {
+	case []string:
+		values := []any{}
+		for _, one := range v {
+			values = append(values, anyValue(one))
+		}
+		return map[string]any{"arrayValue": map[string]any{"values": values}}
+	case int, int64:
+		return map[string]any{"intValue": fmt.Sprint(v)} // JSON of 64 bits is a text
+	case float64:
+		return map[string]any{"doubleValue": v}
+	}
+	return map[string]any{"stringValue": fmt.Sprint(v)}
 }

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
@@ -18,15 +19,16 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 		o.metrics.inFlight.Inc()
 		var s span
 		if o.exporter != nil {
-			s = begin(r)
+			s = begin(r.Context())
 		}
+		r = r.WithContext(messages.WithTrace(r.Context(), s.at))
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
 			o.metrics.inFlight.Dec()
 			method, route := operation(r)
 			o.metrics.requests.WithLabelValues(method, route, strconv.Itoa(answer.status)).Inc()
 			if o.exporter != nil {
-				s.Name = method + " " + route
+				s.name = method + " " + route
 				s.end(r, answer.status)
 				o.exporter.send(s)
 			}
@@ -45,23 +47,21 @@ func operation(r *http.Request) (method, route string) {
 	return method, route
 }
 
-// begin returns the request's span, and gives it to the request.
-func begin(r *http.Request) span {
-	trace, parent, ok := messages.ParseTraceparent(r.Header.Get(messages.TraceLabel))
-	if !ok {
-		trace = randomID(16)
+// begin returns the span of a request with the context.
+func begin(ctx context.Context) span {
+	at := messages.TraceOf(ctx)
+	_, parent := at.IDs()
+	if parent == "" {
+		at = newTrace(randomID(16))
 	}
-	s := span{Trace: trace, Parent: parent, ID: randomID(8), began: time.Now(), kind: serverKind}
-	r.Header.Set(messages.TraceLabel, "00-"+s.Trace+"-"+s.ID+"-01")
-	return s
+	return span{at: at.Below(randomID(8)), parent: parent, began: time.Now(), kind: serverKind}
 }
 
 func (s *span) end(r *http.Request, status int) {
 	s.ended = time.Now()
-	s.attributes = []attribute{{"http.request.method", r.Method}, {"url.path", r.URL.Path},
-		{"http.response.status_code", strconv.Itoa(status)}}
+	s.attributes = attributes{"http.request.method": r.Method, "url.path": r.URL.Path, "http.response.status_code": status}
 	if status >= http.StatusInternalServerError {
-		s.failure = http.StatusText(status)
+		s.failed, s.attributes["error.type"] = true, strconv.Itoa(status)
 	}
 }
 

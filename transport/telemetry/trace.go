@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"cmp"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -8,115 +10,153 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// traceContext is the trace that a run belongs to. Ids follow from the run's id, so that nothing is kept for them.
-type traceContext struct {
-	trace  string // 32 hexadecimal digits
-	parent string // the span that started the run, or ""
-	root   string // the run's own span
-}
-
-func traceOf(id messages.RunID, queued messages.RunQueued) traceContext {
-	t := traceContext{trace: traceID(id), root: messages.SpanID(id, "run")}
-	if trace, parent, ok := messages.ParseTraceparent(queued.Labels[messages.TraceLabel]); ok {
-		t.trace, t.parent = trace, parent
-	} else if queued.Parent != "" {
-		root, _, _ := strings.Cut(string(id), ".")
-		t.trace, t.parent = traceID(messages.RunID(root)), messages.SpanID(queued.Parent, "run")
-	}
-	return t
-}
-
-func traceID(id messages.RunID) string { return messages.Digest(string(id))[:32] }
-
-// trace makes spans of what ends with the event.
-func (x *exporter) trace(r *run, e messages.Event) {
-	switch b := e.Body.(type) {
-	case messages.TaskStarted:
-		r.open["task "+b.Task] = e
-	case messages.TaskRestarted:
-		r.open["task "+b.Task] = e
-	case messages.LLMStarted:
-		r.open["chat "+b.Call] = e
-	case messages.ToolStarted:
-		r.open["execute_tool "+b.Call] = e
-	case messages.TaskCompleted:
-		x.endSpan(r, e, "task "+b.Task, "task "+b.Task, "", attribute{"lastword.attempt", strconv.Itoa(b.Attempt)})
-	case messages.TaskFailed:
-		x.endSpan(r, e, "task "+b.Task, "task "+b.Task, reason(b.Error), attribute{"lastword.attempt", strconv.Itoa(b.Attempt)},
-			attribute{"lastword.cause", string(b.Cause)})
-	case messages.LLMCompleted:
-		list := []attribute{{"gen_ai.operation.name", "chat"}, {"gen_ai.request.model", b.Model},
-			{"gen_ai.response.finish_reasons", b.FinishReason}}
-		if b.Usage != nil {
-			list = append(list, attribute{"gen_ai.usage.input_tokens", strconv.FormatInt(b.Usage.PromptTokens, 10)},
-				attribute{"gen_ai.usage.output_tokens", strconv.FormatInt(b.Usage.CompletionTokens, 10)})
-		}
-		x.endSpan(r, e, "chat "+b.Call, "chat "+b.Model, reason(b.Error), list...)
-	case messages.ToolCompleted:
-		name := b.Call
-		if began, ok := r.open["execute_tool "+b.Call].Body.(messages.ToolStarted); ok {
-			name = began.Tool
-		}
-		x.endSpan(r, e, "execute_tool "+b.Call, "execute_tool "+name, reason(b.Error), attribute{"gen_ai.tool.name", name})
-	case messages.RunCompleted:
-		x.end(r, e, "", "")
-	case messages.RunFailed:
-		x.end(r, e, b.Cause, reason(b.Error))
-	case messages.RunCanceled:
-		x.end(r, e, b.Cause, "canceled")
-	}
-}
-
-func reason(e *messages.Error) string {
-	if e == nil {
-		return ""
-	}
-	return e.Message
-}
-
-// endSpan ends the span that began under the key.
-func (x *exporter) endSpan(r *run, e messages.Event, key, name, failure string, list ...attribute) {
-	began, ok := r.open[key]
-	if !ok {
-		return
-	}
-	delete(r.open, key)
-	parent := r.trace.root
-	if task := taskOf(began.Body); task != "" && !strings.HasPrefix(key, "task ") {
-		if attempt, ok := r.open["task "+task]; ok {
-			parent = messages.SpanID(e.RunID, strconv.FormatUint(attempt.Seq, 10))
-		}
-	}
-	x.send(span{Trace: r.trace.trace, ID: messages.SpanID(e.RunID, strconv.FormatUint(began.Seq, 10)), Parent: parent, Name: name,
-		began: began.Time, ended: e.Time, failure: failure, attributes: append(list, attribute{"lastword.run_id", string(e.RunID)})})
-}
-
-func taskOf(b messages.Body) string {
-	switch b := b.(type) {
-	case messages.LLMStarted:
-		return b.Task
-	case messages.ToolStarted:
-		return b.Task
-	}
-	return ""
-}
-
-func (x *exporter) end(r *run, e messages.Event, cause messages.Code, failure string) {
-	x.send(span{Trace: r.trace.trace, ID: r.trace.root, Parent: r.trace.parent, Name: "run " + r.job, began: r.queued,
-		ended: e.Time, failure: failure, attributes: []attribute{{"lastword.run_id", string(e.RunID)}, {"lastword.job", r.job},
-			{"lastword.cause", string(cause)}}})
-}
-
 // span is one span as OTLP has it.
 type span struct {
-	Trace, ID, Parent, Name string
-	began, ended            time.Time
-	failure                 string
-	kind                    int // 0 is internal
-	attributes              []attribute
+	at           messages.Trace // its trace, and its own id
+	parent, name string
+	began, ended time.Time
+	kind         int // 0 is internal
+	attributes   attributes
+	failed       bool
+	reason       string
 }
 
-// serverKind is SPAN_KIND_SERVER of OTLP.
-const serverKind = 2
+// serverKind and clientKind are SPAN_KIND_SERVER and SPAN_KIND_CLIENT of OTLP.
+const (
+	serverKind = 2
+	clientKind = 3
+)
 
-type attribute struct{ key, value string }
+// newTrace is a trace that nobody has begun.
+func newTrace(id string) messages.Trace {
+	return messages.Trace{Parent: "00-" + id + "-" + id[:16] + "-01"}
+}
+
+// queued returns a run in the trace of its caller, else of its parent, else in its own. Ids of spans follow from the run's
+// id, so that nothing is kept for them.
+func queued(e messages.Event, b messages.RunQueued, parent *run) *run {
+	r := &run{id: e.RunID, job: b.Job, principal: b.Principal, open: map[string]*span{}}
+	r.at = messages.ReadTrace(func(name string) string { return b.Labels[name] })
+	if parent != nil && r.at == (messages.Trace{}) {
+		r.at = parent.at
+	}
+	_, caller := r.at.IDs()
+	if caller == "" {
+		r.at = newTrace(messages.Digest(string(e.RunID))[:32])
+	}
+	root := r.begin(e, "run", "run", "")
+	root.is("invoke_workflow", b.Job)
+	root.parent, root.attributes["gen_ai.workflow.name"] = caller, b.Job
+	root.attributes["gen_ai.conversation.id"] = b.Labels["context"]
+	r.at = root.at
+	return r
+}
+
+// begin begins the span of that id for what has the key, below the task's attempt, else below the run.
+func (r *run) begin(e messages.Event, key, id, task string) *span {
+	s := &span{at: r.at.Below(messages.SpanID(r.id, id)), began: e.Time, attributes: attributes{"lastword.run_id": string(r.id)}}
+	above := r.at
+	if attempt := r.open["task "+task]; attempt != nil {
+		above = attempt.at
+	}
+	_, s.parent = above.IDs()
+	r.open[key] = s
+	return s
+}
+
+func (r *run) attempt(e messages.Event, task string, number int) {
+	s := r.begin(e, "task "+task, strconv.FormatUint(e.Seq, 10), "")
+	s.name, s.attributes["lastword.task"], s.attributes["lastword.attempt"] = "task "+task, task, number
+}
+
+// end ends the span of what has the key, and returns it; nil if there is none.
+func (r *run) end(e messages.Event, key string, cause messages.Code, err *messages.Error) *span {
+	s := r.open[key]
+	if delete(r.open, key); s == nil {
+		return nil
+	}
+	if err != nil {
+		cause, s.reason = cmp.Or(cause, err.Code), err.Message
+	}
+	s.ended, s.failed, s.attributes["error.type"] = e.Time, cause != "", string(cause)
+	return s
+}
+
+// trace returns the span of what ends with the event, or nil.
+func (r *run) trace(e messages.Event) *span {
+	switch b := e.Body.(type) {
+	case messages.TaskStarted:
+		r.attempt(e, b.Task, b.Attempt)
+	case messages.TaskRestarted:
+		r.attempt(e, b.Task, b.Attempt)
+	case messages.LLMStarted:
+		r.ask(e, b)
+	case messages.ToolStarted:
+		s := r.begin(e, "call "+b.Call, b.Call, b.Task)
+		s.is("execute_tool", b.Tool)
+		s.attributes["gen_ai.tool.name"], s.attributes["gen_ai.tool.call.id"] = b.Tool, b.Call
+	case messages.TaskCompleted:
+		return r.end(e, "task "+b.Task, "", nil)
+	case messages.TaskFailed:
+		return r.end(e, "task "+b.Task, b.Cause, b.Error)
+	case messages.LLMCompleted:
+		return r.end(e, "call "+b.Call, "", b.Error).answered(b)
+	case messages.ToolCompleted:
+		return r.end(e, "call "+b.Call, "", b.Error)
+	case messages.RunCompleted:
+		return r.end(e, "run", "", nil)
+	case messages.RunFailed:
+		return r.end(e, "run", b.Cause, b.Error)
+	case messages.RunCanceled:
+		return r.end(e, "run", b.Cause, nil)
+	}
+	return nil
+}
+
+func (s *span) is(operation, name string) {
+	s.name, s.attributes["gen_ai.operation.name"] = strings.TrimSpace(operation+" "+name), operation
+}
+
+// ask begins the span of a call of a model. An attempt with such calls is an agent.
+func (r *run) ask(e messages.Event, b messages.LLMStarted) {
+	if attempt := r.open["task "+b.Task]; attempt != nil {
+		attempt.is("invoke_agent", r.job)
+		attempt.attributes["gen_ai.agent.name"] = r.job
+	}
+	s := r.begin(e, "call "+b.Call, b.Call, b.Task)
+	s.is("chat", b.Model)
+	s.kind = clientKind
+	s.attributes["gen_ai.request.model"], s.attributes["gen_ai.provider.name"] = b.Model, provider(b.Provider)
+	s.attributes["server.address"] = b.Provider
+	if host, port, err := net.SplitHostPort(b.Provider); err == nil {
+		s.attributes["server.address"] = host
+		s.attributes["server.port"], _ = strconv.Atoi(port) // 0 says that it is none
+	}
+}
+
+func (s *span) answered(b messages.LLMCompleted) *span {
+	if s == nil {
+		return nil
+	}
+	s.attributes["gen_ai.response.model"] = b.Model
+	if b.FinishReason != "" {
+		s.attributes["gen_ai.response.finish_reasons"] = []string{b.FinishReason}
+	}
+	if b.FirstTokenMS > 0 {
+		s.attributes["gen_ai.response.time_to_first_chunk"] = float64(b.FirstTokenMS) / 1000
+	}
+	if u := b.Usage; u != nil {
+		s.attributes["gen_ai.usage.input_tokens"], s.attributes["gen_ai.usage.output_tokens"] = u.PromptTokens, u.CompletionTokens
+		s.attributes["gen_ai.usage.reasoning.output_tokens"] = u.ReasoningTokens
+	}
+	return s
+}
+
+// provider is the conventions' name of the server. For others than these they have the name of the format, which is
+// OpenAI's.
+func provider(host string) string {
+	known := map[string]string{"api.anthropic.com": "anthropic", "generativelanguage.googleapis.com": "gcp.gemini",
+		"api.groq.com": "groq", "api.deepseek.com": "deepseek", "api.mistral.ai": "mistral_ai", "api.x.ai": "x_ai",
+		"api.perplexity.ai": "perplexity", "api.cohere.com": "cohere"}
+	return cmp.Or(known[host], "openai")
+}

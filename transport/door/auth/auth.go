@@ -150,7 +150,7 @@ func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middlewa
 	return &protocol
 }
 
-// Wrap puts a door behind the checks. The door finds its caller with [From]. The request it gets has no Authorization
+// Wrap puts a door behind the checks. The door finds its caller with [From], and the caller's trace in the context. The request it gets has no Authorization
 // field, so that no door can log or forward a token.
 func (m *Middleware) Wrap(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -158,6 +158,9 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 		if !ok {
 			return
 		}
+		r = r.WithContext(messages.WithTrace(r.Context(), messages.ReadTrace(func(name string) string {
+			return strings.Join(r.Header.Values(name), ",")
+		})))
 		if m.tokens == nil {
 			r.Header.Del("Authorization")
 			m.meter(w, r, door)

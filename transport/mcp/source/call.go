@@ -84,7 +84,10 @@ func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest)
 		defer close(told)
 		p.tell(over)
 	}()
-	r.Params.Meta = &mcp.Meta{ProgressToken: token}
+	r.Params.Meta = &mcp.Meta{ProgressToken: token, AdditionalFields: map[string]any{}}
+	for name, value := range messages.TraceOf(ctx).Fields() {
+		r.Params.Meta.AdditionalFields[name] = value
+	}
 	ours := &request{ctx: ctx, call: p}
 	_, err := c.client.CallTool(context.WithValue(ctx, requestKey{}, ours), r)
 	c.end(token)

@@ -97,6 +97,7 @@ type httpLink struct {
 func dialHTTP(s Server) (link, error) {
 	client := &http.Client{Transport: boundedTransport{http.DefaultTransport.(*http.Transport).Clone()}, CheckRedirect: sameHost}
 	t, err := transport.NewStreamableHTTP(s.URL, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
+		transport.WithHTTPHeaderFunc(func(ctx context.Context) map[string]string { return messages.TraceOf(ctx).Fields() }),
 		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // newExchange returns an exchange whose context has the values of ctx, but ends only by stop.
@@ -23,7 +25,7 @@ func (s *Server) newExchange(ctx context.Context, m message, session *Session, t
 	if session != nil {
 		x.name = session.id
 	}
-	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(messages.WithTrace(ctx, m.meta.trace)))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	x.ctx = s.mcp.WithContext(ctx, view{x})
 	return x

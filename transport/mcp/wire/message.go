@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
@@ -28,6 +29,7 @@ type meta struct {
 	version      string
 	capabilities json.RawMessage
 	token        json.RawMessage
+	trace        messages.Trace
 }
 
 // goesOn reports whether the message stands for a request whose stream broke.
@@ -83,6 +85,11 @@ func parse(text []byte) (message, *Error) {
 	m.method = jsonwalk.Text(method)
 	members(meta, []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, "progressToken"},
 		&declared, &m.meta.capabilities, &m.meta.token)
+	m.meta.trace = messages.ReadTrace(func(name string) (text string) {
+		var value json.RawMessage
+		members(meta, []string{name}, &value)
+		return jsonwalk.Text(value)
+	})
 	m.meta.version = jsonwalk.Text(declared)
 	if m.meta.token != nil && !validID(m.meta.token) {
 		m.meta.token = nil

@@ -52,7 +52,7 @@ function Facts({ feed }: { feed: Feed }) {
   const end = s.end ? Date.parse(s.end.at) : now;
   const restarts = s.tasks.reduce((n, t) => n + t.attempt - 1, 0) + s.recoveries;
   const used = costInWords(costOf(feed.tree.top.root, now));
-  const labels = Object.entries(s.queued?.labels ?? {}).filter(([name]) => name !== "traceparent");
+  const labels = Object.entries(s.queued?.labels ?? {}).filter(([name]) => name !== "traceparent" && name !== "tracestate");
   return (
     <p class="facts muted num">
       <span class="mono">{s.run_id}</span>
@@ -133,7 +133,7 @@ function Actions({ feed }: { feed: Feed }) {
 /** What starts the same run again. */
 function requestOf(feed: Feed) {
   const { job, input, labels, limits } = feed.tree.top.fold.state.queued!;
-  const { traceparent, ...own } = labels ?? {};
+  const { traceparent, tracestate, ...own } = labels ?? {};
   return { job, input, labels: own, limits };
 }
 
