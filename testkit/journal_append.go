@@ -45,20 +45,6 @@ func (s *journalSuite) fenced() {
 	}
 }
 
-// predicted appends a block that would fit if the previous one had landed.
-func (s *journalSuite) predicted() {
-	events := story("r_predicted")
-	s.mustAppend(events[:3])
-	first, second := s.block(events[3:5]), s.block(events[5:])
-	second.After = first.Head()
-	if err := s.append(second); !errors.Is(err, journal.ErrFenced) {
-		s.t.Errorf("the second block without the first: %v", err)
-	}
-	s.must(first)
-	s.must(second)
-	s.equals("r_predicted", events)
-}
-
 func (s *journalSuite) sealed() {
 	events := story("r_sealed")
 	s.mustAppend(events)
@@ -126,17 +112,6 @@ func (s *journalSuite) race() {
 			s.t.Fatal(err)
 		}
 	}
-}
-
-func (s *journalSuite) whole() {
-	events := story("r_whole")
-	s.mustAppend(events[:2])
-	s.refuses(journal.ErrFenced, events[3:])
-	if head := s.head("r_whole"); head.Seq != 2 {
-		s.t.Errorf("something of a refused block landed: the head is %+v", head)
-	}
-	s.mustAppend(events[2:])
-	s.equals("r_whole", events)
 }
 
 // twice appends every block again: at once, and, while the run lives, after later blocks.

@@ -78,12 +78,6 @@ func (s *journalSuite) anybodys() {
 	s.lendsNothing("a", 2*c.Every)
 }
 
-// unclaimed simulates a node that dies after writing a first block.
-func (s *journalSuite) unclaimed() {
-	s.offer("r_unclaimed", "a")
-	s.lends("b", longest, "r_unclaimed")
-}
-
 // held keeps a claim for a while, and then stops.
 func (s *journalSuite) held() {
 	s.offer("r_held", "a")
@@ -145,21 +139,6 @@ func (s *journalSuite) claimers() {
 	slices.Sort(lent)
 	if n := len(lent); n != runs || len(slices.Compact(lent)) != runs {
 		s.t.Errorf("%d claims of %d runs at once, %v", n, runs, lent)
-	}
-}
-
-// owners simulates two nodes that both believe to own a run, as after a missed lease.
-func (s *journalSuite) owners() {
-	s.offer("r_owners", "a")
-	var blocks []journal.Block
-	for _, node := range []string{"a", "b"} {
-		b := s.block(numbered("r_owners", 2, messages.RunStarted{Node: node, Epoch: 1}))
-		b.Writer, b.Epoch = node, 1
-		blocks = append(blocks, b)
-	}
-	landed := s.compete(blocks)
-	if head := s.head("r_owners"); head.Epoch != 1 || head.Seq != 2 || !s.has(landed) {
-		s.t.Errorf("the head is %+v", head)
 	}
 }
 

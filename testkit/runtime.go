@@ -26,7 +26,6 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, journal.
 		{"a troubled append is got over", runtimeSuite.troubled},
 		{"a node that dies or sleeps at an append has a successor", runtimeSuite.successor},
 		{"a run that may go on goes on wherever its node dies", runtimeSuite.continued},
-		{"a task goes on after the steps in its log", runtimeSuite.resumed},
 		{"a job goes on after its last kept step", runtimeSuite.kept},
 		{"a run that waits for people goes on waiting", runtimeSuite.waiting},
 		{"a family goes on wherever its node dies", runtimeSuite.familyGoesOn},

@@ -2,7 +2,6 @@ package testkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -293,57 +292,6 @@ func (s runtimeSuite) forgotten() {
 			}
 		})
 	}
-}
-
-// resumed kills a node at each of its appends. The next attempt reads in the log which steps are done, and makes none
-// twice.
-func (s runtimeSuite) resumed() {
-	s.atEachAppend("", fates, (*world).resumed)
-}
-
-func (w *world) resumed(m *mortal) {
-	_, b, id, calls := w.successors(m, stepwise)
-	seen := w.follow(b, id, 0).all(w, 5*time.Minute)
-	time.Sleep(2 * time.Minute) // who slept, wakes
-	w.agree(w.log(id), seen)
-	end := w.end(id)
-	w.ends(end, completed, Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseNodeLost})
-	if n := calls.Load(); n > 3 || n < 3 && end.Status == messages.Completed {
-		w.complain("of 3 steps %d were made", n)
-	}
-}
-
-// stepwise is a job of three steps that must not be made twice.
-func stepwise(step func()) actors.Job {
-	work := func(ctx context.Context, t *actors.TaskContext) error {
-		var begun, ended int
-		for e, err := range t.Earlier(ctx) {
-			if err != nil {
-				return err
-			}
-			switch e.Kind() {
-			case messages.KindToolStarted:
-				begun++
-			case messages.KindToolCompleted:
-				ended++
-			}
-		}
-		if begun > ended {
-			return messages.Errorf(messages.CauseNodeLost, "step %d had begun", begun)
-		}
-		for n := ended + 1; n <= 3; n++ {
-			call := fmt.Sprint("step ", n)
-			if err := errors.Join(t.Emit(messages.ToolStarted{Call: call, Tool: "step"}, ""), t.Commit(ctx)); err != nil {
-				return err
-			}
-			step()
-			if err := errors.Join(t.Emit(messages.ToolCompleted{Call: call}, ""), pause(ctx, 60*time.Millisecond)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return actors.Job{Name: "errand", Restart: true, Tasks: []actors.Task{{Name: "steps", Run: work}}}
 }
 
 // kept kills a node, or lets it sleep, at each append of a job of three steps, and after the second of them. No step is

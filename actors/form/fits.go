@@ -24,24 +24,25 @@ func Fits(schema, answer json.RawMessage) error {
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(answer, &v) != nil || v == nil {
 		return nil
 	}
-	if compiled, err := compile(schema); err != nil || compiled.Validate(v) == nil {
+	if compiled, err := Compile(schema); err != nil || compiled.Validate(v) == nil {
 		return nil
 	}
 	return messages.InvalidInput("the answer does not fit; give %s", wanted(&s))
 }
 
-// compile reads a schema with the validator that the rest of the program uses. It loads nothing.
-func compile(schema json.RawMessage) (*validator.Schema, error) {
+// Compile reads a JSON Schema with the validator that the rest of the program uses. It opens no file that the schema
+// refers to.
+func Compile(schema []byte) (*validator.Schema, error) {
 	doc, err := validator.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, err
 	}
 	c := validator.NewCompiler()
 	c.UseLoader(validator.SchemeURLLoader{})
-	if err := c.AddResource("question:", doc); err != nil {
+	if err := c.AddResource("schema:", doc); err != nil {
 		return nil, err
 	}
-	return c.Compile("question:")
+	return c.Compile("schema:")
 }
 
 // wanted says what fits.

@@ -72,6 +72,12 @@ func (s *scope) unreachable() {
 	}
 }
 
+// Order lists the indexes of a checked plan's steps so that each step comes after those it waits for.
+func (p *Plan) Order() []int {
+	order, _ := new(compiler).compile(p, "").order()
+	return order
+}
+
 // order lists the steps so that each comes after those it waits for, and marks those that wait for a cycle.
 func (g *graph) order() (order []int, cyclic []bool) {
 	open := make([]int, len(g.steps))

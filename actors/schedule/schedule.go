@@ -13,13 +13,9 @@ import (
 // Duration is a time such as 90s or 10m.
 type Duration time.Duration
 
-// UnmarshalJSON reads what [time.ParseDuration] does.
-func (d *Duration) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	read, err := time.ParseDuration(text)
+// UnmarshalText reads what [time.ParseDuration] does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	read, err := time.ParseDuration(string(text))
 	*d = Duration(read)
 	return err
 }

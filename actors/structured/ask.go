@@ -108,7 +108,7 @@ type question struct {
 	stream  model.Stream
 	request model.Request
 	options Options
-	form    *form
+	form    *shape
 	take    func(doc []byte) (problems []string)
 	report  Report
 	live    *live
@@ -116,7 +116,7 @@ type question struct {
 	last    *answer // rejected
 }
 
-func newQuestion(stream model.Stream, r model.Request, o Options, f *form) *question {
+func newQuestion(stream model.Stream, r model.Request, o Options, f *shape) *question {
 	q := &question{stream: stream, request: r, options: o, form: f, reasks: o.Reasks}
 	if q.reasks == 0 {
 		q.reasks = 2

@@ -8,8 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// form is the form of an answer.
-type form struct {
+// shape is what an answer must look like.
+type shape struct {
 	text   json.RawMessage // the schema, with properties in the order of the type's fields
 	schema *Schema
 	fields []string // the fields that are or contain strings
@@ -19,7 +19,7 @@ const maxDepth = 5 // accepted by the grammar of every server
 
 // formOf uses what every server understands: objects, arrays, strings, numbers and booleans, all required and none
 // null. It returns an error for a type that needs more.
-func formOf(t reflect.Type) (*form, error) {
+func formOf(t reflect.Type) (*shape, error) {
 	s, err := jsonschema.ForType(t, nil)
 	if err != nil {
 		return nil, fmt.Errorf("structured: %w", err)
@@ -34,7 +34,7 @@ func formOf(t reflect.Type) (*form, error) {
 	if err != nil {
 		return nil, fmt.Errorf("structured: %w", err)
 	}
-	f := &form{text: text}
+	f := &shape{text: text}
 	for _, name := range s.PropertyOrder {
 		if holdsText(s.Properties[name]) {
 			f.fields = append(f.fields, name)

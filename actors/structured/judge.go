@@ -8,6 +8,7 @@ import (
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
@@ -16,23 +17,12 @@ const (
 	maxProblemBytes = 300 // each may quote the answer
 )
 
-const schemaURL = "answer.schema.json"
-
 // Schema judges JSON documents.
 type Schema struct{ compiled *validator.Schema }
 
 // Compile reads a JSON Schema. It opens no file that the schema refers to.
 func Compile(text []byte) (*Schema, error) {
-	doc, err := validator.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("structured: %w", err)
-	}
-	c := validator.NewCompiler()
-	c.UseLoader(validator.SchemeURLLoader{})
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return nil, fmt.Errorf("structured: %w", err)
-	}
-	compiled, err := c.Compile(schemaURL)
+	compiled, err := form.Compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("structured: %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -332,14 +331,11 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 	if err != nil {
 		return nil, errListen(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	serving.Go(func() {
+	return host.RunBeside(func(ctx context.Context) {
 		if err := server.Serve(ctx, listener, door, server.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
 			inside.Log.Warn(address, zap.Error(err))
 		}
-	})
-	return func() { cancel(); serving.Wait() }, nil
+	}), nil
 }
 
 // ready answers 503 while the server takes no runs.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -35,16 +36,7 @@ func MustForm(schema []byte, oneOf string) *Form {
 
 // NewForm reads a JSON Schema. It opens no file that the schema refers to.
 func NewForm(schema []byte, oneOf string) (*Form, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	if err := c.AddResource("form:", doc); err != nil {
-		return nil, err
-	}
-	compiled, err := c.Compile("form:")
+	compiled, err := form.Compile(schema)
 	return &Form{compiled, oneOf}, err
 }
 

@@ -68,7 +68,7 @@ func lines(b *strings.Builder, p *plan.Plan, indent string) {
 			failures[handler] = append(failures[handler], s.Name)
 		}
 	}
-	for _, i := range inOrder(p) {
+	for _, i := range p.Order() {
 		s := &p.Steps[i]
 		words := when(s)
 		if from := failures[s.Name]; from != nil {
@@ -83,36 +83,6 @@ func lines(b *strings.Builder, p *plan.Plan, indent string) {
 			lines(b, s.Plan, indent+"  ")
 		}
 	}
-}
-
-// inOrder lists the steps of a checked plan so that each comes after those it waits for.
-func inOrder(p *plan.Plan) (order []int) {
-	open, after := map[string]int{}, map[string][]int{}
-	for i, s := range p.Steps {
-		for _, name := range s.Needs {
-			after[name] = append(after[name], i)
-			open[s.Name]++
-		}
-		for _, name := range s.OnFailure {
-			if name != plan.Continue {
-				after[s.Name] = append(after[s.Name], slices.IndexFunc(p.Steps, func(s plan.Step) bool { return s.Name == name }))
-				open[name]++
-			}
-		}
-	}
-	for i, s := range p.Steps {
-		if open[s.Name] == 0 {
-			order = append(order, i)
-		}
-	}
-	for k := 0; k < len(order); k++ {
-		for _, i := range after[p.Steps[order[k]].Name] {
-			if open[p.Steps[i].Name]--; open[p.Steps[i].Name] == 0 {
-				order = append(order, i)
-			}
-		}
-	}
-	return order
 }
 
 // Mermaid draws the graph in the language of Mermaid: a dotted arrow is for a failure.

@@ -96,8 +96,8 @@ func (h *Options) newClock(log *zap.Logger) *schedule.Clock {
 		}}}
 }
 
-// runBeside runs each until stop is called.
-func runBeside(all []func(context.Context)) (stop func()) {
+// RunBeside runs each until stop is called, which waits for their ends.
+func RunBeside(all ...func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, run := range all {

@@ -114,7 +114,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	if err := inside.addJobs(); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
-	inside.stopBeside = runBeside(beside)
+	inside.stopBeside = RunBeside(beside...)
 	return inside, nil
 }
 

@@ -37,7 +37,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	show.Kept = kept.Journal != nil
 	defer show.View.Leave()
 	if show.Kept && show.Ask != nil {
-		stop, err := reachable(ctx, system, kept, in.Folder(p.Env), p.Secrets)
+		stop, err := reachable(system, kept, in.Folder(p.Env), p.Secrets)
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: errors.Join(fmt.Errorf("nobody could answer: %w", err), done())}
 		}
@@ -54,7 +54,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 }
 
 // reachable serves the runs at a socket in their folder, so that lastword runs --state answers their questions.
-func reachable(ctx context.Context, system *actors.System, kept *store.Store, folder string, secrets *redact.Secrets) (stop func(), err error) {
+func reachable(system *actors.System, kept *store.Store, folder string, secrets *redact.Secrets) (stop func(), err error) {
 	path := filepath.Join(folder, "runs.sock")
 	_ = os.Remove(path) // of a process that was killed: the folder is this one's
 	listener, err := net.Listen("unix", path)
@@ -64,13 +64,10 @@ func reachable(ctx context.Context, system *actors.System, kept *store.Store, fo
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var serving sync.WaitGroup
-	serving.Go(func() {
+	return RunBeside(func(ctx context.Context) {
 		api := http.New(door.New(door.Config{Runs: system, Redact: secrets.Bytes}))
 		_ = server.Serve(ctx, listener, api, server.Limits{Drain: time.Second}) // the run goes on without it
-	})
-	return func() { cancel(); serving.Wait() }, nil
+	}), nil
 }
 
 // Open starts a runtime for the program's own runs, and for those of the jobs. The store has a journal if their events
