@@ -88,7 +88,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/structured",
-	ours:   []string{"messages", "messages/*", "messages/*/*", "supervision", "actors"},
+	ours:   []string{"messages", "messages/*", "messages/*/*", "supervision", "actors", "actors/form"},
 	libs:   []string{"github.com/google/jsonschema-go/...", "github.com/santhosh-tekuri/jsonschema/v6/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -150,7 +150,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/structured/document",
-	ours:   []string{"messages", "messages/words"},
+	ours:   []string{"messages", "messages/words", "actors/form"},
 	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
