@@ -149,7 +149,7 @@ func (r *refs) similar(asked string) []string {
 			near = append(near, candidate{name, far})
 		}
 	}
-	slices.SortFunc(near, func(a, b candidate) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
 	var names []string
 	for _, c := range near {
 		names = append(names, c.name)

@@ -57,7 +57,7 @@ func (s *Store) Search(text string) (list []Info, err error) {
 			list = append(list, c.info(id))
 		}
 	}
-	slices.SortFunc(list, func(a, b Info) int {
+	slices.SortStableFunc(list, func(a, b Info) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
 	})
 	return list, nil

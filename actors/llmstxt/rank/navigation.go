@@ -259,7 +259,7 @@ func (r *ranking) byNumbers() (list []listing) {
 	slices.SortFunc(dirs, compareBy(func(string) int { return 0 }))
 	for _, dir := range dirs {
 		pages := folders[dir]
-		slices.SortFunc(pages, func(a, b numbered) int { return cmp.Or(natural(a.key, b.key), strings.Compare(a.path, b.path)) })
+		slices.SortStableFunc(pages, func(a, b numbered) int { return cmp.Or(natural(a.key, b.key), strings.Compare(a.path, b.path)) })
 		group := ""
 		if len(dirs) > 1 {
 			group = humanized(path.Base(dir))

@@ -75,7 +75,7 @@ func Load(root *cobra.Command, env environment.Variables, named string, reading 
 	}
 	s.apply(known)
 	if len(s.wrong) > 0 {
-		slices.SortFunc(s.wrong, func(a, b Mistake) int {
+		slices.SortStableFunc(s.wrong, func(a, b Mistake) int {
 			return cmp.Or(cmp.Compare(a.At.file, b.At.file), a.At.line-b.At.line, cmp.Compare(a.Says, b.Says))
 		})
 		return nil, &exit.Error{Code: exit.Configuration,

@@ -99,7 +99,7 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 			s.known = append(s.known, d)
 		}
 	}
-	slices.SortFunc(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(s.known, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
 	return s.known, nil
 }
 

@@ -68,7 +68,7 @@ func (s *Source) Tools(ctx context.Context) (all []Tool, err error) {
 			all = append(all, t)
 		}
 	}
-	slices.SortFunc(all, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return all, errors.Join(errs...)
 }
 

@@ -42,7 +42,7 @@ func tomlValue(value any, at map[string]int) any {
 		for key, value := range v {
 			o = append(o, member{key, tomlValue(value, at)})
 		}
-		slices.SortFunc(o, func(a, b member) int {
+		slices.SortStableFunc(o, func(a, b member) int {
 			return cmp.Or(cmp.Compare(at[a.key], at[b.key]), strings.Compare(a.key, b.key))
 		})
 		return o

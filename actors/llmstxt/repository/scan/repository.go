@@ -81,6 +81,6 @@ func sortLeft(left map[Reason]*Left) []Left {
 	for _, l := range left {
 		list = append(list, *l)
 	}
-	slices.SortFunc(list, func(a, b Left) int { return cmp.Compare(a.Reason, b.Reason) })
+	slices.SortStableFunc(list, func(a, b Left) int { return cmp.Compare(a.Reason, b.Reason) })
 	return list
 }

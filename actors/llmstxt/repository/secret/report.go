@@ -48,7 +48,7 @@ func (r *Report) Add(found []Finding) {
 func (r *Report) Findings() []Finding {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.SortedFunc(maps.Keys(r.all), func(a, b Finding) int {
+	return slices.SortedStableFunc(maps.Keys(r.all), func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
 }
