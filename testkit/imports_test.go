@@ -252,6 +252,9 @@ var rules = []rule{{
 	ours:  protocol,
 	tests: []string{module + "/actors", "github.com/coder/websocket"},
 }, {
+	pkgs: "transport/a2a",
+	ours: protocol,
+}, {
 	pkgs: "transport/agui",
 	ours: protocol,
 }, {
@@ -392,7 +395,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/server", "transport/mcp", "transport/mcp/*",
-		"transport/webhook", "transport/nano", "transport/looopy", "transport/erlmcp", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
+		"transport/webhook", "transport/nano", "transport/looopy", "transport/erlmcp", "transport/a2a", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
 		"cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/...", "github.com/orcaman/concurrent-map"},
@@ -560,7 +563,7 @@ var rooms = []room{
 	{"cmd/lastword", "the program: a file for each command", []string{"cmd/lastword"}},
 	{"cmd/internal", "what commands share, and where all is put together", []string{"cmd/internal/*"}},
 	{"protocols", "they call us: each translates between its clients and the door", []string{"transport/web", "transport/http",
-		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/acp", "transport/agui",
+		"transport/http/client", "transport/mcp", "transport/mcp/*", "transport/openai", "transport/openai/*", "transport/acp", "transport/a2a", "transport/agui",
 		"transport/aisdk", "transport/nano", "transport/looopy", "transport/looopy/*", "transport/erlmcp"}},
 	{"transport/door", "who calls, what they may, start, follow, answer, cancel", []string{"transport/door", "transport/door/*", "transport/server"}},
 	{"tools", "we call them: models, repositories, journals, telemetry", []string{"transport/*", "transport/llm/*", "transport/internal/*"}},

@@ -259,7 +259,12 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
 	for path, dialect := range inside.Dialects {
-		mux.Handle(path, entrance.Refusing(dialect.Refuse).Wrap(inside.Metrics.Requests(dialect)))
+		served := inside.Metrics.Requests(dialect)
+		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.tokens != "" {
+			mux.Handle(path, checks.Public(unknown(served)))
+		} else {
+			mux.Handle(path, checks.Wrap(served))
+		}
 	}
 	if inside.Nano != nil {
 		s.nano = entrance.Refusing(inside.Nano.Refuse).Wrap(inside.Metrics.Requests(inside.Nano))
@@ -319,6 +324,13 @@ func adminsOnly(door http.Handler) http.Handler {
 			return
 		}
 		door.ServeHTTP(w, r)
+	})
+}
+
+// unknown has the door take every caller for one without a scope.
+func unknown(door http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		door.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Name: "anybody"})))
 	})
 }
 

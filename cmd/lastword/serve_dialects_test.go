@@ -59,7 +59,7 @@ func TestServeDialects(t *testing.T) {
 func TestServeCountsDialects(t *testing.T) {
 	s := serveHTTP(t, t.TempDir(), "--dialects", "all")
 	for _, route := range []string{"POST /nano/mcp", "GET /nano/ws", "POST /erlmcp", "POST /api/sse/message", "GET /v1/models",
-		"POST /api/chat", "POST /agui", "PUT /erlmcp"} {
+		"POST /api/chat", "POST /agui", "POST /a2a", "GET /.well-known/agent-card.json", "PUT /erlmcp"} {
 		method, path, _ := strings.Cut(route, " ")
 		answer := testkit.OpenURL(t.Context(), t, method, s.base()+path, "{}")
 		answer.Body.Close()
@@ -157,6 +157,10 @@ var asking = []struct{ path, say, found, next string }{
 	{"/agui", `{"threadId":"agui","runId":"1","forwardedProps":{"job":"chat"},"messages":[{"id":"1","role":"user","content":"Weather?"}]}`, `"interrupts":\[{"id":"([^"]+)"`,
 		`{"threadId":"agui","runId":"2","messages":[{"id":"1","role":"user","content":"Weather?"}],` +
 			`"resume":[{"interruptId":"$1","status":"resolved","payload":"Oslo"}]}`},
+	{"/a2a?A2A-Version=1.0", `{"jsonrpc":"2.0","id":1,"method":"SendMessage",` +
+		`"params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"Weather?"}]}}}`, `(?s)"id":"(r_[^"]+)".*INPUT_REQUIRED`,
+		`{"jsonrpc":"2.0","id":2,"method":"SendMessage",` +
+			`"params":{"message":{"messageId":"2","taskId":"$1","role":"ROLE_USER","parts":[{"text":"Oslo"}]}}}`},
 	{"/api/sse/message", `{"message":"Weather?","contextId":"looopy"}`, `"inputId":"([^"]+)"`,
 		`{"contextId":"looopy","inputs":[{"inputId":"$1","value":"Oslo"}]}`},
 	{"/erlmcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chat","arguments":{"message":"Weather?"},"stream":true}}`,

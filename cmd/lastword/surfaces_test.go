@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -76,6 +77,7 @@ func openStage(t *testing.T) *stage {
 	mux.Handle(erlmcp.Path, erlmcp.New(to))
 	mux.Handle("/api/chat/", aisdk.New(to))
 	mux.Handle("/agui", agui.New(to))
+	mux.Handle(a2a.Path, a2a.New(to))
 	mux.Handle("/nano/mcp", nano.New(to))
 	mux.Handle(completions.Path, completions.New(to))
 	mux.Handle(mcpPath, tools)

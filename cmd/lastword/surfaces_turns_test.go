@@ -20,7 +20,8 @@ type teller func(s *stage) map[string]string
 
 // tellers return what the client holds at the end: texts and thoughts by stream, or what stands before the question and
 // after it.
-var tellers = map[string]teller{"NANO": (*stage).nanoTurns, "AG-UI": (*stage).aguiMessages, "completions": (*stage).completionTurns}
+var tellers = map[string]teller{"NANO": (*stage).nanoTurns, "AG-UI": (*stage).aguiMessages, "completions": (*stage).completionTurns,
+	"A2A": (*stage).a2aTask}
 
 // Clients whose protocol has turns hold the same bytes of the same tale, however often they are cut off.
 func TestTurnsOnEverySurface(t *testing.T) {
@@ -48,7 +49,12 @@ func TestTurnsOnEverySurface(t *testing.T) {
 		if !maps.Equal(told, want) {
 			t.Errorf("the tale that %s began differs: %q, want %q", how, want, told)
 		}
-		if how != "AG-UI" { // one text for each turn
+		switch how {
+		case "AG-UI":
+		case "A2A": // one text
+			want = map[string]string{"answer": strings.Join([]string{told["answer.1"], told["notes"], told["answer.2"], told["answer.3"],
+				told["answer.4"]}, "\n\n")}
+		default: // one for each turn
 			first := told["answer.1"]
 			if how == "completions" { // it tells all texts
 				first += "\n\n" + told["notes"]
@@ -181,4 +187,75 @@ func (s *stage) completionTurns() map[string]string {
 		}
 	}
 	return turns
+}
+
+// a2aTask reads an event, and subscribes again.
+func (s *stage) a2aTask() map[string]string {
+	type artifact struct {
+		ArtifactID string
+		Parts      []struct{ Text string }
+	}
+	var id, state string
+	texts := map[string]string{}
+	add := func(a artifact, follows bool) {
+		if !follows {
+			texts[a.ArtifactID] = ""
+		}
+		for _, p := range a.Parts {
+			texts[a.ArtifactID] += p.Text
+		}
+	}
+	read := func(n int, method, params string) {
+		body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
+		var got []frame
+		if method != "SendMessage" {
+			got = s.frames(n, http.MethodPost, "/a2a", body, "A2A-Version", "1.0")
+		} else if _, data, err := testkit.ReadURL(s.t, http.MethodPost, s.url+"/a2a", body, "A2A-Version", "1.0"); err == nil {
+			got = []frame{{data: data}}
+		}
+		for _, one := range got {
+			var e struct {
+				Result struct {
+					Task *struct {
+						ID        string
+						Status    struct{ State string }
+						Artifacts []artifact
+					}
+					StatusUpdate   *struct{ Status struct{ State string } }
+					ArtifactUpdate *struct {
+						Append   bool
+						Artifact artifact
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(one.data), &e); err != nil {
+				s.t.Errorf("%v: %s", err, one.data)
+			}
+			switch r := e.Result; {
+			case r.Task != nil:
+				id, state = r.Task.ID, r.Task.Status.State
+				clear(texts)
+				for _, a := range r.Task.Artifacts {
+					add(a, false)
+				}
+			case r.StatusUpdate != nil:
+				state = r.StatusUpdate.Status.State
+			case r.ArtifactUpdate != nil:
+				add(r.ArtifactUpdate.Artifact, r.ArtifactUpdate.Append)
+			}
+		}
+	}
+	const say = `{"message":{"messageId":%q,"taskId":%q,"role":"ROLE_USER","parts":[{"text":%q}]}}`
+	for read(1, "SendStreamingMessage", fmt.Sprintf(say, "1", "", "tell")); state != "TASK_STATE_FAILED" && !s.t.Failed(); {
+		if state == "TASK_STATE_INPUT_REQUIRED" {
+			read(3, "SendStreamingMessage", fmt.Sprintf(say, "2", id, "<very>"))
+		} else {
+			state = "" // it may have ended
+			if read(2, "SubscribeToTask", `{"id":"`+id+`"}`); state == "" {
+				read(1, "SendMessage", fmt.Sprintf(say, "1", "", "tell"))
+			}
+		}
+	}
+	delete(texts, "file:llms.txt")
+	return texts
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -49,6 +50,8 @@ var dialectWires = []dialectWire{
 	{"responses", "/v1/responses", `{"model":"chat","stream":true,"input":TEXT}`},
 	{"AI SDK", "/api/chat", `{"id":"ID","messages":[{"role":"user","parts":[{"type":"text","text":TEXT}]}]}`},
 	{"AG-UI", "/agui", `{"threadId":"ID","runId":"1","messages":[{"role":"user","content":TEXT}]}`},
+	{"A2A", a2a.Path, `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":` +
+		`{"message":{"messageId":"ID","role":"ROLE_USER","parts":[{"text":TEXT}]}}}`},
 	{"Looopy", looopy.Path, `{"contextId":"ID","message":TEXT}`},
 	{"erlmcp", "/erlmcp",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chat","stream":true,"arguments":{"message":TEXT}}}`},
@@ -81,7 +84,7 @@ func dialectDoors(mux *http.ServeMux, system *actors.System) {
 		handler http.Handler
 		paths   []string
 	}{{completions.New(to), []string{completions.Path}}, {responses.New(to), responses.Paths()},
-		{aisdk.New(to), aisdk.Paths()}, {agui.New(to), agui.Paths()},
+		{aisdk.New(to), aisdk.Paths()}, {agui.New(to), agui.Paths()}, {a2a.New(to), []string{a2a.Path}},
 		{looopy.New(to), []string{looopy.Path}}, {erlmcp.New(to), []string{"/erlmcp"}},
 		{nano.New(to), nano.Paths()}} {
 		for _, path := range protocol.paths {
@@ -151,6 +154,7 @@ func readDialect(ctx context.Context, url, body string) (pieces int, err error) 
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("A2A-Version", "1.0")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, err

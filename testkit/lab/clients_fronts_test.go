@@ -23,6 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/stories"
+	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -44,7 +45,7 @@ func TestFrontClients(t *testing.T) {
 	for _, story := range stories.All() {
 		names = append(names, story.Name)
 	}
-	for _, name := range []string{"openai 6", "openai 7", "openai-go 3", "ai 6", "ai 7", "agui 1"} {
+	for _, name := range []string{"openai 6", "openai 7", "openai-go 3", "ai 6", "ai 7", "agui 1", "a2a 1"} {
 		t.Run(name, func(t *testing.T) {
 			door := newFronts(t)
 			arguments := append([]string{door.url, strconv.Itoa(frontCuts)}, names...)
@@ -62,7 +63,7 @@ func TestFrontClients(t *testing.T) {
 			}
 			equal, told, cut := door.judge(t, out)
 			client, version, _ := strings.Cut(name, " ")
-			of := map[string]string{"openai": "openai", "openai-go": "openai", "ai": "ai-sdk", "agui": "ag-ui"}[client]
+			of := map[string]string{"openai": "openai", "openai-go": "openai", "ai": "ai-sdk", "agui": "ag-ui", "a2a": "a2a"}[client]
 			clientRow{of, client, version, equal, told, cut}.print()
 		})
 	}
@@ -86,6 +87,8 @@ func apiOf(r *http.Request) string {
 		return "responses"
 	case strings.Contains(path, "/agui"):
 		return "agui"
+	case strings.Contains(path, a2a.Path):
+		return "a2a"
 	}
 	return "chat"
 }
@@ -117,6 +120,7 @@ func frontDoors(runs door.Runs, heartbeat time.Duration) *http.ServeMux {
 	}{
 		{openai.Paths(), openai.New(to)}, {[]string{completions.Path}, completions.New(to)},
 		{responses.Paths(), responses.New(to)}, {aisdk.Paths(), aisdk.New(to)}, {agui.Paths(), agui.New(to)},
+		{[]string{a2a.Path, a2a.CardPath}, a2a.New(to)},
 	} {
 		for _, path := range protocol.paths {
 			mux.Handle(path, protocol.handler)
@@ -213,7 +217,7 @@ func (f *fronts) judge(t *testing.T, out []byte) (equal, told, cuts int) {
 	return equal, told, cuts
 }
 
-// differs says in what the client differs from the log, or "". Chat completions have one text and no tools, and retrieve
+// differs says in what the client differs from the log, or "". Chat completions and A2A have one text and no tools, and retrieve
 // tells of the end alone.
 func differs(story stories.Story, got frontTold) string {
 	state := story.State()
@@ -238,7 +242,7 @@ func differs(story stories.Story, got frontTold) string {
 		return ""
 	case got.API == "chat" && got.Tools == nil && story.Name == "question":
 		texts = []string{texts[0] + "\n\nWhich branch?", texts[1]}
-	case got.API == "chat" && got.Tools == nil:
+	case got.API == "a2a", got.API == "chat" && got.Tools == nil:
 		texts = []string{strings.Join(texts, "\n\n")}
 	}
 	if got.Tools == nil {

@@ -50,9 +50,9 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return e.Message }
 
-// rpcErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
+// RPCErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
 // internal, each with the problem as data.
-func rpcErrorOf(err error) *RPCError {
+func RPCErrorOf(err error) *RPCError {
 	if known, ok := errors.AsType[*RPCError](err); ok {
 		return known
 	}
@@ -95,10 +95,13 @@ func Notification(method string, params any) []byte {
 	}{"2.0", method, params})
 }
 
+// AnswerTo is the answer to a call: the result, or the error.
+func AnswerTo(c Call, result any, err error) []byte { return JSON(answerTo(c, result, err)) }
+
 func answerTo(c Call, result any, err error) reply {
 	r := reply{Version: "2.0", ID: c.ID, Result: result}
 	if err != nil {
-		r.Result, r.Error = nil, rpcErrorOf(err)
+		r.Result, r.Error = nil, RPCErrorOf(err)
 	}
 	if len(r.ID) == 0 {
 		r.ID = json.RawMessage("null")

@@ -46,10 +46,22 @@ func (s *Speech) Rest(end *transcript.Op) (piece string, anew bool) {
 	if b, ok := end.Event.Body.(messages.RunCompleted); ok && text == "" {
 		text = ResultText(b.Result)
 	}
-	if text == string(s.sent) {
-		return "", false
+	return s.settle(text)
+}
+
+// End is Rest without the result.
+func (s *Speech) End(run *transcript.Transcript) (piece string, anew bool) {
+	text, _ := s.said(run)
+	return s.settle(text)
+}
+
+// settle is reconcile where nothing follows: what the client has too much was taken back.
+func (s *Speech) settle(text string) (piece string, anew bool) {
+	if piece, anew = s.reconcile(text); s.departs && len(text) < len(s.sent) {
+		s.sent, s.departs, s.begun = []byte(text), false, 0
+		return text, true
 	}
-	return s.reconcile(text)
+	return piece, anew
 }
 
 // Ask returns what the question adds, which ends the part.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/aisdk"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -25,6 +26,7 @@ var dialects = map[string]func(i *Server, d *door.Door){
 		i.Nano = nano.New(d)
 		i.addDialect(i.Nano, nano.Paths()...)
 	},
+	"a2a":    func(i *Server, d *door.Door) { i.addDialect(a2a.New(d), a2a.Path, a2a.CardPath) },
 	"ag-ui":  func(i *Server, d *door.Door) { i.addDialect(agui.New(d), agui.Paths()...) },
 	"ai-sdk": func(i *Server, d *door.Door) { i.addDialect(aisdk.New(d), aisdk.Paths()...) },
 	"openai": func(i *Server, d *door.Door) {
@@ -42,6 +44,9 @@ func (i *Server) addDialect(protocol *door.Handler, paths ...string) {
 
 // nanoDialect is the dialect that has a listener of its own with --nano.
 const nanoDialect = "nano"
+
+// AgentCard is the path of A2A's card, which a client reads before it has a token.
+const AgentCard = a2a.CardPath
 
 // allDialects in --dialects stands for every dialect.
 const allDialects = "all"

@@ -1,0 +1,185 @@
+package a2a
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// Where the door answers. The card needs no token: without one it has the skill of a message that names none.
+const (
+	Path     = "/a2a"
+	CardPath = "/.well-known/agent-card.json"
+)
+
+type server struct{ door *door.Door }
+
+// New returns the handler of Path and CardPath.
+func New(d *door.Door) *door.Handler {
+	s := server{d}
+	rpc := &door.RPC{Door: d, Serve: func(c *door.Caller, call door.Call) (any, func(*door.Wire) error, error) {
+		result, begun, err := s.serve(c, call)
+		if err != nil {
+			err = refusal(err)
+		}
+		return result, begun, err
+	}}
+	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET " + CardPath: s.card,
+		"POST " + Path: func(w http.ResponseWriter, r *http.Request) error {
+			r.Header.Set("Accept", "text/event-stream") // for streams; what has none is JSON
+			return rpc.Post(w, r)
+		},
+	}, auth.Refuse)
+}
+
+// params are those of all methods.
+type params struct {
+	ID            messages.RunID
+	Message       message
+	Configuration struct {
+		HistoryLength     *int
+		ReturnImmediately bool
+	}
+	Metadata metadata
+
+	ContextID, Status, PageToken string
+	PageSize, HistoryLength      *int
+	StatusTimestampAfter         time.Time
+	IncludeArtifacts             bool
+}
+
+// serve answers a call. The answer to a method that streams is the stream's first event; begun writes the others.
+func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*door.Wire) error, err error) {
+	ctx, r := c.Context, c.Request
+	var p params
+	switch err := auth.Require(ctx, auth.ReadRuns); {
+	case err != nil:
+		return nil, nil, err
+	case cmp.Or(r.Header.Get("A2A-Version"), r.URL.Query().Get("A2A-Version")) != "1.0":
+		return nil, nil, wrong(versionNotSupported, "this agent speaks A2A 1.0; say so in A2A-Version")
+	}
+	if err := door.Params(call, &p); err != nil {
+		return nil, nil, err
+	}
+	w := s.reader(s.origin(r), p.ID, p.HistoryLength)
+	switch w.call = call; call.Method {
+	case "SendMessage":
+		err = w.send(ctx, &p)
+		w.head, w.waits = 0, !p.Configuration.ReturnImmediately
+	case "SendStreamingMessage":
+		begun, err = w.follow(ctx), w.send(ctx, &p)
+	case "SubscribeToTask":
+		begun, w.ended = w.follow(ctx), unsupported
+	case "GetTask":
+	case "CancelTask":
+		w.cancels, w.ended = true, notCancelable
+	case "ListTasks":
+		result, err = s.list(ctx, w.base, &p)
+		return result, nil, err
+	case "GetExtendedAgentCard":
+		return s.describe(r, true), nil, nil
+	default:
+		if strings.Contains(call.Method, "TaskPushNotificationConfig") {
+			return nil, nil, wrong(noPush, "this agent sends no push notifications")
+		}
+		return nil, nil, door.NoMethod(call)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := w.fold(ctx)
+	if w.id != p.ID || begun != nil { // it answers a message
+		return event{Task: t}, begun, err
+	}
+	return t, nil, err
+}
+
+func (s server) reader(base string, id messages.RunID, length *int) *writer {
+	return &writer{server: s, base: base, id: id, length: length, speech: door.Speech{All: true}}
+}
+
+// fold reads the task from its beginning, until the client is to get it.
+func (w *writer) fold(ctx context.Context) (*task, error) {
+	state, err := w.door.Run(ctx, w.id)
+	if err == nil && state.Status.IsEnded() && w.ended != 0 {
+		err = wrong(w.ended, "the task has ended; GetTask has it")
+	}
+	if err == nil && w.cancels {
+		err = w.door.Cancel(ctx, w.id, "asked by a client of A2A")
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.head = cmp.Or(w.head, state.Seq)
+	for events, err := range w.door.Runs.Follow(ctx, w.id, messages.Follow{}) {
+		if err != nil {
+			return nil, err
+		}
+		if done, _ := w.Events(events); done { // it has no error
+			return w.task(), nil
+		}
+	}
+	return nil, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run")
+}
+
+// follow writes what comes after the first event.
+func (w *writer) follow(ctx context.Context) func(*door.Wire) error {
+	return func(to *door.Wire) error {
+		if w.Wire = to; w.run.Ended != nil {
+			return nil
+		}
+		return w.door.Follow(ctx, to, w.id, messages.Follow{After: w.run.Seq}, w)
+	}
+}
+
+// mostTasks is how many of the caller's newest runs are looked at, and mostPage how many are in a page.
+const (
+	mostTasks = 1000
+	mostPage  = 100
+)
+
+// list returns a page of the caller's tasks, the last changed first. A page's token is where it begins.
+func (s server) list(ctx context.Context, base string, p *params) (any, error) {
+	q := messages.Query{Limit: mostTasks}
+	if p.ContextID != "" {
+		q.Labels = map[string]string{door.ContextLabel: p.ContextID}
+	}
+	size, none := 50, 0
+	from, err := strconv.ParseUint(cmp.Or(p.PageToken, "0"), 10, 31)
+	if p.PageSize != nil {
+		size = *p.PageSize
+	}
+	if err != nil || size < 1 || size > mostPage {
+		return nil, messages.InvalidInput("a pageSize is 1 to %d, and a pageToken what a page gave", mostPage)
+	}
+	runs, err := s.door.List(ctx, q)
+	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {
+		return !slices.Contains([]string{"", "TASK_STATE_UNSPECIFIED", stateOf(run)}, p.Status) ||
+			run.UpdatedAt.Before(p.StatusTimestampAfter) || strings.Contains(string(run.RunID), ".") // a sub-run
+	})
+	total, next := len(runs), ""
+	runs = runs[min(int(from), total):]
+	if len(runs) > size {
+		runs, next = runs[:size], strconv.Itoa(int(from)+size)
+	}
+	tasks := make([]*task, len(runs))
+	for i, run := range runs {
+		tasks[i] = &task{ID: run.RunID, ContextID: contextOf(run.RunID, run.Labels), Status: status{State: stateOf(run), Timestamp: stamp(run.UpdatedAt)}}
+		if err == nil && (p.IncludeArtifacts || p.HistoryLength != nil) {
+			w := s.reader(base, run.RunID, cmp.Or(p.HistoryLength, &none))
+			if tasks[i], err = w.fold(ctx); err == nil && !p.IncludeArtifacts {
+				tasks[i].Artifacts = nil
+			}
+		}
+	}
+	return map[string]any{"tasks": tasks, "totalSize": total, "pageSize": len(tasks), "nextPageToken": next}, err
+}

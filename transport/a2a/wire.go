@@ -1,0 +1,142 @@
+package a2a
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// part is a piece of a message or of an artifact: a text, data, or a URL. Raw bytes are not taken.
+type part struct {
+	Text      any             `json:"text,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	URL       string          `json:"url,omitempty"`
+	Raw       json.RawMessage `json:"raw,omitempty"`
+	MediaType string          `json:"mediaType,omitempty"`
+}
+
+// message is what a client or the agent says.
+type message struct {
+	MessageID string         `json:"messageId"`
+	Role      string         `json:"role"`
+	Parts     []part         `json:"parts"`
+	TaskID    messages.RunID `json:"taskId,omitempty"`
+	ContextID string         `json:"contextId,omitempty"`
+	Metadata  metadata       `json:"metadata,omitzero"`
+}
+
+// The roles of a message.
+const (
+	user  = "ROLE_USER"
+	agent = "ROLE_AGENT"
+)
+
+// metadata is what lastword reads of it: the skill, which is a job, and the question that a message answers.
+type metadata struct {
+	Skill   string `json:"skill,omitempty"`
+	Request string `json:"request,omitempty"`
+}
+
+type status struct {
+	State     string   `json:"state"`
+	Timestamp string   `json:"timestamp"`
+	Message   *message `json:"message,omitempty"`
+}
+
+type artifact struct {
+	ID       string `json:"artifactId"`
+	Name     string `json:"name,omitempty"`
+	Parts    []part `json:"parts"`
+	Metadata any    `json:"metadata,omitempty"`
+}
+
+type task struct {
+	ID        messages.RunID `json:"id"`
+	ContextID string         `json:"contextId"`
+	Status    status         `json:"status"`
+	Artifacts []artifact     `json:"artifacts,omitempty"`
+	History   []message      `json:"history,omitempty"`
+}
+
+// update is a change of a task: of its status, or of an artifact.
+type update struct {
+	TaskID    messages.RunID `json:"taskId"`
+	ContextID string         `json:"contextId"`
+	Status    *status        `json:"status,omitempty"`
+	Artifact  *artifact      `json:"artifact,omitempty"`
+	Append    bool           `json:"append,omitempty"`
+}
+
+// event is an event of a stream, or the answer to a message.
+type event struct {
+	Task     *task   `json:"task,omitempty"`
+	Status   *update `json:"statusUpdate,omitempty"`
+	Artifact *update `json:"artifactUpdate,omitempty"`
+}
+
+// stateOf is the state of a run in a list, which does not tell a secret from other questions.
+func stateOf(run messages.Summary) string {
+	switch {
+	case len(run.OpenRequests) > 0:
+		return state + "INPUT_REQUIRED"
+	case run.Status == messages.Pending:
+		return state + "SUBMITTED"
+	case run.Status == messages.Processing:
+		return state + "WORKING"
+	}
+	return state + strings.ToUpper(string(run.Status))
+}
+
+// state is how all states of a task begin.
+const state = "TASK_STATE_"
+
+// contextOf is the contextId of a run.
+func contextOf(id messages.RunID, labels map[string]string) string {
+	return cmp.Or(labels[door.ContextLabel], string(id))
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// The protocol's own codes.
+const (
+	notFound            = -32001
+	notCancelable       = -32002
+	noPush              = -32003
+	unsupported         = -32004
+	badContent          = -32005
+	versionNotSupported = -32009
+	forbidden           = -31403 // that of the protocol's SDK for Go
+)
+
+func wrong(code int, format string, args ...any) error {
+	return &door.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// refusal is an error with the details that the protocol wants.
+func refusal(err error) *door.RPCError {
+	e := *door.RPCErrorOf(err)
+	problem, _ := e.Data.(map[string]any) // there is none where the code says all
+	reason, _ := problem["code"].(string)
+	switch reason {
+	case string(messages.CodeNotFound):
+		e.Code = notFound
+	case string(messages.CodeConflict):
+		e.Code = unsupported
+	case string(auth.CodeForbidden):
+		e.Code = forbidden
+	}
+	name, known := map[int]string{notFound: "TASK_NOT_FOUND", notCancelable: "TASK_NOT_CANCELABLE", badContent: "CONTENT_TYPE_NOT_SUPPORTED",
+		noPush: "PUSH_NOTIFICATION_NOT_SUPPORTED", unsupported: "UNSUPPORTED_OPERATION", versionNotSupported: "VERSION_NOT_SUPPORTED",
+		door.MethodNotFound: "METHOD_NOT_FOUND"}[e.Code]
+	if !known {
+		name = strings.ToUpper(reason)
+	}
+	e.Data = []any{map[string]string{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": name, "domain": "a2a-protocol.org"}}
+	return &e
+}
