@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"iter"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
@@ -22,6 +23,11 @@ func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, 
 		return live, nil
 	}
 	return kept, err
+}
+
+// Blocks yields the run's log as the journal keeps it, for a [journal.Audit]. Errors: not_found.
+func (s *System) Blocks(ctx context.Context, id messages.RunID) iter.Seq2[journal.StoredBlock, error] {
+	return s.journal.Blocks(ctx, id)
 }
 
 // List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has

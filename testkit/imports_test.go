@@ -77,6 +77,10 @@ var rules = []rule{{
 	ours:   []string{"messages", "actors/journal/lease"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
+	pkgs:   "actors/journal/proof",
+	ours:   []string{"messages", "actors/journal"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors/form",
 	ours:   []string{"messages"},
 	libs:   []string{"github.com/google/jsonschema-go/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6"},
@@ -368,7 +372,7 @@ var rules = []rule{{
 	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/store",
-	ours: []string{"messages", "messages/redact", "actors/journal", "transport/sqlite", "transport/nats", "cmd/internal/environment",
+	ours: []string{"messages", "messages/redact", "actors/atomicfile", "actors/journal", "transport/sqlite", "transport/nats", "cmd/internal/environment",
 		"cmd/internal/settings"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"},
 }, {

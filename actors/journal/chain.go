@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -86,23 +85,22 @@ func (b *StoredBlock) Events() ([]messages.Event, error) {
 	return events, nil
 }
 
-// errDigest says that bytes of a block are not those that were written.
-var errDigest = errors.New("its digest is another one")
-
 // Check checks that the block is whole and continues a log that stands there. It returns where the log stands after it,
-// and the block's events.
+// and the block's events. An error is a [*Fault].
 func (b *StoredBlock) Check(at Chain) (Chain, []messages.Event, error) {
 	events, err := b.Events()
-	n := len(events)
+	n, rule, says := len(events), RuleChain, ""
 	switch {
 	case b.sum() != b.Digest:
-		return at, nil, errDigest
+		rule, says = RuleBlock, "the block's digest is another one"
 	case err != nil:
-		return at, nil, err
+		rule, says = RuleBlock, err.Error()
 	case b.Before != at.Hash:
-		return at, nil, fmt.Errorf("its chain begins at %s, the log before it ends at %s", b.Before, at.Hash)
+		says = fmt.Sprintf("the block's chain begins at %s, the log before it ends at %s", b.Before, at.Hash)
 	case b.First != at.Seq+1 || n == 0 || events[0].From != b.First || events[n-1].Seq != b.Last || events[n-1].IsTerminal() != b.Terminal:
-		return at, nil, fmt.Errorf("it does not follow event %d, or does not hold its events", at.Seq)
+		says = fmt.Sprintf("the block does not follow event %d, or does not hold its events", at.Seq)
+	default:
+		return Chain{Seq: b.Last, Hash: b.after(events)}, events, nil
 	}
-	return Chain{Seq: b.Last, Hash: b.after(events)}, events, nil
+	return at, nil, &Fault{Seq: at.Seq + 1, Rule: rule, Says: says}
 }

@@ -85,8 +85,8 @@ word: completed, failed or canceled.`,
 	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), commands.RunCommand(p, exitCodes(exit.Timeout)),
 		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), conversationsCommand(p),
 		runsCommand(p), mcpCommand(p), editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
-		serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
-		tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
+		serveCommand(p), uiCommand(p), verifyCommand(p), modelsCommand(p), providerCommand(p),
+		tokenCommand(), keyCommand(p), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	inOrder(root)
 	return root
 }

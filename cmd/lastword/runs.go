@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +45,7 @@ RUN is the id of a run, how an id begins, or last: the newest run.`,
 	at.AddFlags(cmd, cmd.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	at.AddStateFlag(cmd)
 	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
-	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at), runsAnswerCommand(at),
+	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at), runsProofCommand(at), runsAnswerCommand(at),
 		runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
 	for _, sub := range cmd.Commands() {
 		sub.GroupID = settings.Working // for the settings of runs; its own flags are none
@@ -212,6 +214,23 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 	settings.Choice(cmd, flags, &level, "level", "all events, or milestones only", "delta", "milestone")
 	flags.BoolVar(&want.Tree, "tree", false, "the events of sub-runs as well")
 	return cmd
+}
+
+func runsProofCommand(at *host.Remote) *cobra.Command {
+	return &cobra.Command{
+		Use:     "proof <run>",
+		Short:   "Print a run's log with the signature of the server, for lastword verify",
+		Example: "  lastword runs proof last > proof.jsonl",
+		Args:    runArgument,
+		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
+			body, err := c.Proof(cmd.Context(), id)
+			if err == nil {
+				_, err = io.Copy(cmd.OutOrStdout(), body)
+				err = errors.Join(err, body.Close())
+			}
+			return err
+		})),
+	}
 }
 
 func runsCancelCommand(at *host.Remote) *cobra.Command {

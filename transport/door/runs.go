@@ -48,6 +48,10 @@ type Config struct {
 	// Open opens an artifact of a run for reading; nil where runs write none. Errors: not_found where the file is gone,
 	// or is another than the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
+	// Prove writes the signed log of a run, and Keys returns the public halves of the keys that have signed one, the newest
+	// first; nil where nothing is signed.
+	Prove func(ctx context.Context, run messages.RunID, w io.Writer) error
+	Keys  func(ctx context.Context) ([]string, error)
 	// Version is that of the program.
 	Version string
 	// Heartbeat is the longest that a stream is silent: 15 s. WriteTimeout is how long a client may take to read what

@@ -63,6 +63,12 @@ func (s *Server) readerRoutes() {
 				"204": {Description: "The run has ended, and the reader has its terminal"},
 				"304": {Description: "The reader has all of this run"}}}, s.getEvents)
 	}
+	raw(s, auth.ReadRuns, huma.Operation{OperationID: "getProof", Method: http.MethodGet, Path: path + "/proof",
+		Tags: []string{"events"}, Summary: "Get a run's log with its proof",
+		Description: "The log as it is kept, the chain of its digests, and the signature of the server's key on the last line. " +
+			"lastword verify FILE checks it anywhere.",
+		Responses: map[string]*huma.Response{"200": {Description: "The proof", Content: map[string]*huma.MediaType{
+			string(formNDJSON): {Schema: &huma.Schema{Type: huma.TypeString}}}}}}, s.getProof)
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "listArtifacts", Method: http.MethodGet, Path: path + "/artifacts",
 		Tags: []string{"artifacts"}, Summary: "List a run's files",
 		Description: "Those of an ended run are what its terminal names."}, s.listArtifacts)
@@ -93,6 +99,8 @@ func (s *Server) serverRoutes() {
 		Summary:     "Follow many runs on one WebSocket",
 		Description: "docs/http.md has the messages.",
 		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket"}}}, s.serveWebSocket)
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "getKey", Method: http.MethodGet, Path: "/v1/key", Tags: tags,
+		Summary: "Get the keys that sign proofs", Description: "Their public halves (Ed25519), the newest first."}, s.getKey)
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }

@@ -234,7 +234,7 @@ func TestDocument(t *testing.T) {
 	}
 	slices.Sort(names)
 	if want := []string{"answerRun", "attachRun", "cancelRun", "closeSession", "forgetRun", "getArtifact", "getEvents", "getJob",
-		"getRun", "listArtifacts", "listJobs", "listRuns", "openSession", "openWebSocket", "startRun"}; !slices.Equal(names, want) {
+		"getKey", "getProof", "getRun", "listArtifacts", "listJobs", "listRuns", "openSession", "openWebSocket", "startRun"}; !slices.Equal(names, want) {
 		t.Errorf("the operations are %q, want %q", names, want)
 	}
 	var published struct {

@@ -1,62 +1,63 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
+	lib "modernc.org/sqlite/lib"
 )
-
-// Report is what [Check] has found.
-type Report struct {
-	Runs   int     `json:"runs"`
-	Events int     `json:"events"`
-	Faults []Fault `json:"faults,omitempty"`
-}
-
-// Fault is something wrong in a journal.
-type Fault struct {
-	// Run is whose log is wrong, or "" if it is the database.
-	Run  messages.RunID `json:"run,omitempty"`
-	Says string         `json:"says"`
-}
 
 // mostFaults bounds the Report of a journal that is damaged all over.
 const mostFaults = 100
 
-// Check reads the whole journal of the directory, beside a live server too: whether the database is sound, whether
-// every log has its numbers without a gap, keeps the law of [messages.Fold] and ends where it has to, and whether the
-// lists say what the logs say. The error says why it could not read.
-func Check(ctx context.Context, dir string) (Report, error) {
-	return check(ctx, dir, (*checker).database, (*checker).strays, (*checker).runs)
+// Check reads the journal of the directory, beside a live server too: whether the database is sound, whether every log
+// passes a [journal.Audit], and whether the lists say what the logs say. With runs it reads their logs alone. The error
+// says why it could not read: not_found for a run that is not there.
+func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Report, error) {
+	if len(runs) == 0 {
+		return check(ctx, dir, (*checker).database, (*checker).strays, (*checker).removed, (*checker).all)
+	}
+	return check(ctx, dir, (*checker).removed, func(c *checker) error { return c.only(runs) })
 }
 
 // CheckDatabase is Check without the logs.
-func CheckDatabase(ctx context.Context, dir string) (Report, error) {
+func CheckDatabase(ctx context.Context, dir string) (journal.Report, error) {
 	return check(ctx, dir, (*checker).database)
 }
 
-func check(ctx context.Context, dir string, checks ...func(*checker) error) (Report, error) {
-	r, err := OpenReader(dir)
-	if err != nil {
-		return Report{}, err
+func check(ctx context.Context, dir string, checks ...func(*checker) error) (journal.Report, error) {
+	c := &checker{ctx: ctx, report: journal.Report{Faults: []journal.Fault{}}}
+	r, err := openEither(dir)
+	if err == nil {
+		defer r.Close()
+		c.tx, err = r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one state of a journal that goes on
 	}
-	defer r.Close()
-	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one state of a journal that goes on
-	if err != nil {
-		return Report{}, explained(dir, err)
+	switch primary, _ := codeOf(err); {
+	case primary == lib.SQLITE_CORRUPT || primary == lib.SQLITE_NOTADB:
+		c.fault(journal.Fault{Rule: journal.RuleStore, Says: err.Error()})
+		return c.report, nil
+	case err != nil:
+		return c.report, explained(dir, err)
 	}
-	defer func() { _ = tx.Rollback() }()
-	c := &checker{ctx: ctx, tx: tx}
+	defer func() { _ = c.tx.Rollback() }()
 	for _, check := range checks {
-		if err := check(c); ctx.Err() != nil {
+		err := check(c)
+		switch {
+		case ctx.Err() != nil:
 			return c.report, context.Cause(ctx)
-		} else if err != nil {
-			c.fault("", "%v", err)
+		case messages.CodeOf(err) == messages.CodeNotFound:
+			return c.report, err
+		case err != nil:
+			c.fault(journal.Fault{Rule: journal.RuleStore, Says: err.Error()})
 		}
 	}
 	return c.report, nil
@@ -65,12 +66,13 @@ func check(ctx context.Context, dir string, checks ...func(*checker) error) (Rep
 type checker struct {
 	ctx    context.Context
 	tx     *sql.Tx
-	report Report
+	report journal.Report
+	named  bool // the report has the logs
 }
 
-func (c *checker) fault(run messages.RunID, format string, args ...any) {
+func (c *checker) fault(f journal.Fault) {
 	if len(c.report.Faults) < mostFaults {
-		c.report.Faults = append(c.report.Faults, Fault{run, fmt.Sprintf(format, args...)})
+		c.report.Faults = append(c.report.Faults, f)
 	}
 }
 
@@ -86,7 +88,7 @@ func (c *checker) database() error {
 			return err
 		}
 		if says != "ok" {
-			c.fault("", "%s", says)
+			c.fault(journal.Fault{Rule: journal.RuleStore, Says: says})
 		}
 	}
 	return rows.Err()
@@ -96,59 +98,109 @@ func (c *checker) strays() error {
 	var n int
 	err := c.tx.QueryRowContext(c.ctx, "SELECT count(*) FROM blocks WHERE run NOT IN (SELECT id FROM runs)").Scan(&n)
 	if n > 0 {
-		c.fault("", "%d blocks belong to no run", n)
+		c.fault(journal.Fault{Rule: journal.RuleList, Says: fmt.Sprintf("%d blocks belong to no run", n)})
 	}
 	return err
 }
 
-func (c *checker) runs() error {
-	rows, err := c.tx.QueryContext(c.ctx, "SELECT "+summaryColumns+", id, epoch, ended, bytes FROM runs ORDER BY id")
+// removed reads what has gone.
+func (c *checker) removed() error {
+	rows, err := c.tx.QueryContext(c.ctx, "SELECT line, digest FROM removed ORDER BY rowid")
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var h head
-		if err := scanSummary(rows, &h.summary, &h.number, &h.Epoch, &h.Ended, &h.bytes); err != nil {
+		var line, digest []byte
+		var gone journal.Removed
+		if err := rows.Scan(&line, &digest); err != nil {
 			return err
 		}
-		h.Seq = h.summary.Seq
-		c.report.Runs++
-		if err := c.log(&h); err != nil {
-			c.fault(h.summary.RunID, "%v", err)
+		if sum := sha256.Sum256(line); !bytes.Equal(sum[:], digest) || json.Unmarshal(line, &gone) != nil {
+			c.fault(journal.Fault{Rule: journal.RuleList, Says: "what is said of a run that was removed is not what was written"})
+		}
+		c.report.Removed = append(c.report.Removed, gone)
+	}
+	return rows.Err()
+}
+
+const selectHeads = "SELECT " + summaryColumns + ", id, epoch, ended, bytes FROM runs"
+
+// all checks every log.
+func (c *checker) all() error {
+	rows, err := c.tx.QueryContext(c.ctx, selectHeads+" ORDER BY id")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := c.run(rows); err != nil {
+			return err
 		}
 	}
 	return rows.Err()
 }
 
+// only checks the logs of some runs. Of what was removed it keeps their lines alone.
+func (c *checker) only(runs []messages.RunID) error {
+	c.named = true
+	c.report.Removed = slices.DeleteFunc(c.report.Removed, func(r journal.Removed) bool { return !slices.Contains(runs, r.Run) })
+	for _, run := range runs {
+		err := c.run(c.tx.QueryRowContext(c.ctx, selectHeads+" WHERE run = ?", string(run)))
+		gone := slices.ContainsFunc(c.report.Removed, func(r journal.Removed) bool { return r.Run == run })
+		if errors.Is(err, sql.ErrNoRows) && !gone {
+			return errNotFound(run)
+		}
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	return nil
+}
+
+// run checks the log of a row of the runs' table.
+func (c *checker) run(row interface{ Scan(...any) error }) error {
+	var h head
+	if err := scanSummary(row, &h.summary, &h.number, &h.Epoch, &h.Ended, &h.bytes); err != nil {
+		return err
+	}
+	h.Seq = h.summary.Seq
+	c.report.Runs++
+	if err := c.log(&h); err != nil {
+		f := journal.Fault{Run: h.summary.RunID, Rule: journal.RuleStore, Says: err.Error()}
+		if known, ok := errors.AsType[*journal.Fault](err); ok {
+			f = *known
+		}
+		c.fault(f)
+	}
+	return nil
+}
+
 // log reads a run's log and compares it with what the runs' table says of it.
 func (c *checker) log(want *head) error {
-	var fold messages.Fold
-	var at journal.Chain
+	audit := journal.Audit{Run: want.summary.RunID}
 	got := head{number: want.number}
 	for b, err := range blocksOf(c.ctx, c.tx, want.number) {
 		if err != nil {
 			return err
 		}
-		var events []messages.Event
-		if at, events, err = b.Check(at); err != nil {
-			return fmt.Errorf("the block %d..%d: %w", b.First, b.Last, err)
+		events, err := audit.Add(b)
+		if err != nil {
+			return err
 		}
 		for i, e := range events {
-			if e.RunID != want.summary.RunID {
-				return fmt.Errorf("event %d is of run %s", e.Seq, e.RunID)
-			}
-			if err := fold.Apply(e); err != nil {
-				return err
-			}
 			got.summary.Add(e)
 			got.bytes += int64(framed(b.Lines[i]))
 		}
-		c.report.Events += len(events)
 		got.Seq, got.Epoch, got.Ended = b.Last, max(got.Epoch, b.Epoch), b.Terminal
 	}
+	c.report.Events += audit.Events
 	if !reflect.DeepEqual(got, *want) {
-		return fmt.Errorf("the list says that the run is %s, its log says %s", want, &got)
+		return &journal.Fault{Run: audit.Run, Seq: got.Seq, Rule: journal.RuleList,
+			Says: fmt.Sprintf("the list says that the run is %s, its log says %s", want, &got)}
+	}
+	if c.named {
+		c.report.Logs = append(c.report.Logs, audit.Log())
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func declined(dir string, err error, begins bool) error {
 }
 
 func errDamaged(run messages.RunID, why error) error {
-	return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword state check", run, why)
+	return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword verify %s", run, why, run)
 }
 
 func errNotFound(run messages.RunID) error {

@@ -2,11 +2,14 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -111,10 +114,7 @@ func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (a
 func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, error) {
 	return j.writer.execute(ctx, func(exec exec) error {
 		for _, log := range logs {
-			if _, err := exec("DELETE FROM runs WHERE id = ?", log.number); err != nil {
-				return err
-			}
-			if _, err := exec("DELETE FROM blocks WHERE run = ?", log.number); err != nil {
+			if _, err := removeLog(exec, log.number); err != nil {
 				return err
 			}
 		}
@@ -122,11 +122,21 @@ func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, e
 	})
 }
 
-// Forget implements [journal.Journal].
+func removeLog(exec exec, number int64) (removed int64, err error) {
+	removed, err = exec("DELETE FROM runs WHERE id = ?", number)
+	if err == nil {
+		_, err = exec("DELETE FROM blocks WHERE run = ?", number)
+	}
+	return removed, err
+}
+
+// Forget implements [journal.Journal]. It leaves a line that [Check] reports, which says what went.
 func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	var number int64
 	var ended bool
-	err := j.db.QueryRowContext(ctx, "SELECT id, ended FROM runs WHERE run = ?", string(run)).Scan(&number, &ended)
+	gone := journal.Removed{Log: journal.Log{Run: run}, RemovedAt: time.Now().UTC()}
+	err := j.db.QueryRowContext(ctx, "SELECT id, ended, status, seq FROM runs WHERE run = ?", string(run)).
+		Scan(&number, &ended, &gone.Status, &gone.Seq)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return errNotFound(run)
@@ -135,6 +145,22 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	case !ended:
 		return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
 	}
-	_, err = j.remove(ctx, []endedLog{{number: number}})
+	if last, err := scanBlock(j.db.QueryRowContext(ctx, selectLast, number)); err == nil {
+		if at, _, err := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before}); err == nil {
+			gone.Chain = at.Hash.String()
+		}
+	}
+	line, err := json.Marshal(gone)
+	if err != nil {
+		return err
+	}
+	_, err = j.writer.execute(ctx, func(exec exec) error {
+		if n, err := removeLog(exec, number); n == 0 || err != nil {
+			return err
+		}
+		digest := sha256.Sum256(line)
+		_, err := exec("INSERT INTO removed (line, digest) VALUES (?, ?)", string(line), digest[:])
+		return err
+	})
 	return err
 }

@@ -22,13 +22,18 @@ type Reader struct {
 // no right to write. Where it has none and no server lives, it does not see what a server writes that starts later:
 // then open a new Reader. Call Close when nothing uses the Reader any more.
 func OpenReader(dir string) (*Reader, error) {
+	r, err := openEither(dir)
+	return r, explained(dir, err)
+}
+
+func openEither(dir string) (*Reader, error) {
 	r, err := openReader(dir, beside)
 	if primary, _ := codeOf(err); primary == lib.SQLITE_READONLY || primary == lib.SQLITE_CANTOPEN {
 		if _, live := os.Stat(filepath.Join(dir, databaseFile+"-wal")); errors.Is(live, fs.ErrNotExist) {
-			r, err = openReader(dir, alone) // SQLite would write beside the file otherwise
+			return openReader(dir, alone) // SQLite would write beside the file otherwise
 		}
 	}
-	return r, explained(dir, err)
+	return r, err
 }
 
 func openReader(dir, how string) (*Reader, error) {

@@ -64,6 +64,9 @@ ALTER TABLE runs ADD COLUMN requests TEXT NOT NULL DEFAULT ''; -- the open ones 
 -- Those of journal.StoredBlock. No run's row has the chain: it follows from the last block.
 ALTER TABLE blocks ADD COLUMN before BLOB NOT NULL DEFAULT x'';
 ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
+`, `
+-- What somebody has removed: journal.Removed as JSON, and its SHA-256.
+CREATE TABLE removed (line TEXT NOT NULL, digest BLOB NOT NULL);
 `}
 
 // sealed is the version of the schema since which blocks have a digest.

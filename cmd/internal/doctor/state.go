@@ -36,7 +36,7 @@ func State(ctx context.Context, folder string) probe.Result {
 	}
 	seen := fmt.Sprintf("%s: %s, %s", folder, words.Size(size), ownerOf(folder))
 	if size > mostToCheck {
-		return Fine(id, "%s; not checked: larger than %s, lastword state check reads it", seen, words.Size(mostToCheck))
+		return Fine(id, "%s; not checked: larger than %s, lastword verify --all reads it", seen, words.Size(mostToCheck))
 	}
 	report, err := store.CheckDatabase(ctx, folder)
 	switch {
@@ -45,7 +45,7 @@ func State(ctx context.Context, folder string) probe.Result {
 	case err != nil:
 		return Finding(id, probe.Fail, "correct it, or give serve another folder with --state", "%s; %v", seen, err)
 	case len(report.Faults) > 0:
-		return Finding(id, probe.Fail, "lastword state check tells which runs are damaged; restore a backup",
+		return Finding(id, probe.Fail, "lastword verify --all tells which runs are damaged; restore a backup",
 			"%s; its database is damaged: %s", seen, report.Faults[0].Says)
 	}
 	return Fine(id, "%s; its database is sound", seen)

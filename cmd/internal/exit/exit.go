@@ -23,6 +23,7 @@ const (
 	Configuration = 3
 	Provider      = 4
 	Limit         = 5
+	Verification  = 7
 	Stale         = 10
 	Timeout       = 124
 	Interrupted   = 130
@@ -31,14 +32,14 @@ const (
 
 // Codes lists the exit codes in order.
 func Codes() []int {
-	return []int{Completed, Failed, Usage, Configuration, Provider, Limit, Stale, Timeout, Interrupted, Terminated}
+	return []int{Completed, Failed, Usage, Configuration, Provider, Limit, Verification, Stale, Timeout, Interrupted, Terminated}
 }
 
 // Meaning says in a few words what an exit code stands for.
 func Meaning(code int) string {
 	return map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
 		Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
-		Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}[code]
+		Verification: "a log or a proof is wrong", Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}[code]
 }
 
 // Error ends the program with a code. If Err is nil, the command has printed the reason.

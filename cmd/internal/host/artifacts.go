@@ -46,7 +46,7 @@ func (h *Options) local(ctx context.Context, run messages.State, a messages.Arti
 	if err != nil {
 		return nil, errGone(run, a)
 	}
-	if err := checkFile(ctx, f, a); err != nil {
+	if err := CheckFile(ctx, f, a); err != nil {
 		f.Close()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -65,7 +65,7 @@ func (h *Options) saved(ctx context.Context, run messages.State, a messages.Arti
 	copied := temporary{f}
 	if err = h.kept.Load(ctx, savedName(run, a), f); err == nil {
 		if _, err = f.Seek(0, io.SeekStart); err == nil {
-			err = checkFile(ctx, f, a)
+			err = CheckFile(ctx, f, a)
 		}
 	}
 	if err == nil {
@@ -150,9 +150,9 @@ func locate(run messages.State, artifact messages.Artifact) (home, below string)
 
 var errChanged = errors.New("the file is another")
 
-// checkFile reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was
+// CheckFile reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was
 // for those who have it open.
-func checkFile(ctx context.Context, f *os.File, artifact messages.Artifact) error {
+func CheckFile(ctx context.Context, f *os.File, artifact messages.Artifact) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() != artifact.Bytes {
 		return errors.Join(err, errChanged)

@@ -61,7 +61,7 @@ func (r *Remote) Submit(ctx context.Context, q messages.Request) (OwnRemote, err
 	}
 	q.Key = rand.Text()
 	id, err := c.Submit(ctx, q)
-	return OwnRemote{RemoteRun{Client: c, Run: id}}, r.hinted(err)
+	return OwnRemote{RemoteRun{Client: c, Run: id}}, r.Hinted(err)
 }
 
 // AddOwnFlags adds AddFlags's for a command that runs its job at the server if --server names one. A variable does not
@@ -89,12 +89,12 @@ func (r *Remote) Ask(run func(*cobra.Command, []string, *api.Client) error) func
 			return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf(
 				"no server has %s open; start it with lastword serve --state %[1]s", r.State)}
 		}
-		return r.hinted(run(cmd, args, c))
+		return r.Hinted(run(cmd, args, c))
 	}
 }
 
-// hinted says how to get a server where none answers.
-func (r *Remote) hinted(err error) error {
+// Hinted says how to get a server where none answers.
+func (r *Remote) Hinted(err error) error {
 	if messages.CodeOf(err) == messages.CauseTransportClosed {
 		return fmt.Errorf("%w\nlastword serve starts a server on this machine; --server or LASTWORD_SERVER names another", err)
 	}
@@ -134,7 +134,7 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 		case err != nil:
 			return err
 		case c != nil:
-			return r.hinted(run(cmd, args, c))
+			return r.Hinted(run(cmd, args, c))
 		}
 		in, err := store.OpenStopped(r.State)
 		if err != nil {

@@ -42,6 +42,7 @@ type Server struct {
 	options  *Options
 	store    *store.Store
 	hooks    *webhook.Hooks // or nil
+	keys     *marks[store.Keys]
 	// stopBeside stops the schedules and the webhooks.
 	stopBeside func()
 	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
@@ -97,6 +98,10 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	inside := &Server{Log: log, options: h, store: kept, hooks: hooks, stopBeside: func() {}}
 	if h.HTTP {
+		if err := inside.makeKeys(ctx); err != nil {
+			box.Close()
+			return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
+		}
 		inside.Metrics = h.newObserver(func() actors.Stats { return inside.system.Stats() },
 			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
 		config.Observe = inside.observe
@@ -137,6 +142,10 @@ func (i *Server) newAPI() {
 	h := i.options
 	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Models: h.modelNames, Open: h.artifact, Version: build.This().Full(),
 		Callback: h.checkCallback(), Redact: h.Secrets.Bytes, Secure: h.Secure, Lag: i.Metrics.Lag})
+	to.Prove, to.Keys = i.prove, func(ctx context.Context) ([]string, error) {
+		keys, err := i.keys.load(ctx)
+		return keys.Texts(), err
+	}
 	i.API = http.New(to)
 	i.newDialects(to)
 }

@@ -21,27 +21,22 @@ func read(string) (journal.Reader, func() error, error) { return nil, nil, errNo
 // forget fails: this build has no SQLite.
 func forget(context.Context, string, messages.RunID) error { return errNoSQLite }
 
-// Owner is the process that has opened a folder, and Report is what Check has found in one.
-type (
-	Owner struct {
-		PID       int
-		Host, URL string
-		Since     time.Time
-	}
-	Report struct {
-		Runs, Events int
-		Faults       []struct {
-			Run  messages.RunID
-			Says string
-		}
-	}
-)
+// Owner is the process that has opened a folder.
+type Owner struct {
+	PID       int
+	Host, URL string
+	Since     time.Time
+}
 
 // FindOwner finds nobody: this build has no SQLite.
 func FindOwner(string) (Owner, bool) { return Owner{}, false }
 
 // Check fails: this build has no SQLite.
-func Check(context.Context, string) (Report, error) { return Report{}, errNoSQLite }
+func Check(context.Context, string, ...messages.RunID) (journal.Report, error) {
+	return journal.Report{}, errNoSQLite
+}
 
 // CheckDatabase fails: this build has no SQLite.
-func CheckDatabase(context.Context, string) (Report, error) { return Report{}, errNoSQLite }
+func CheckDatabase(context.Context, string) (journal.Report, error) {
+	return journal.Report{}, errNoSQLite
+}

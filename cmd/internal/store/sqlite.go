@@ -42,19 +42,18 @@ func forget(ctx context.Context, dir string, run messages.RunID) error {
 	return errors.Join(j.Forget(ctx, run), j.Close())
 }
 
-// Owner is the process that has opened a folder, and Report is what Check has found in one.
-type (
-	Owner  = sqlite.Owner
-	Report = sqlite.Report
-)
+// Owner is the process that has opened a folder.
+type Owner = sqlite.Owner
 
 // FindOwner returns the process that has opened the folder, or false if none has.
 func FindOwner(dir string) (Owner, bool) { return sqlite.FindOwner(dir) }
 
-// Check reads the whole journal in the folder, beside its owner too.
-func Check(ctx context.Context, dir string) (Report, error) { return sqlite.Check(ctx, dir) }
+// Check reads the logs of the runs in the folder, beside its owner too; without runs the whole journal.
+func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Report, error) {
+	return sqlite.Check(ctx, dir, runs...)
+}
 
 // CheckDatabase asks the database in the folder whether it is sound, beside its owner too. It does not read the logs.
-func CheckDatabase(ctx context.Context, dir string) (Report, error) {
+func CheckDatabase(ctx context.Context, dir string) (journal.Report, error) {
 	return sqlite.CheckDatabase(ctx, dir)
 }

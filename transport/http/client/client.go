@@ -122,11 +122,27 @@ func (c *Client) Forget(ctx context.Context, id messages.RunID) error {
 
 // Artifact opens a file that the run wrote.
 func (c *Client) Artifact(ctx context.Context, id messages.RunID, name string) (io.ReadCloser, error) {
-	response, err := c.send(ctx, http.MethodGet, pathOf(id)+"/artifacts/"+url.PathEscape(name), nil, nil)
+	return c.open(ctx, pathOf(id)+"/artifacts/"+url.PathEscape(name))
+}
+
+func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	response, err := c.send(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	return response.Body, nil
+}
+
+// Proof opens the signed log of a run.
+func (c *Client) Proof(ctx context.Context, id messages.RunID) (io.ReadCloser, error) {
+	return c.open(ctx, pathOf(id)+"/proof")
+}
+
+// Keys returns the public halves of the keys that sign the server's proofs, the newest first.
+func (c *Client) Keys(ctx context.Context) ([]string, error) {
+	var list struct{ Keys []string }
+	err := c.call(ctx, http.MethodGet, "/v1/key", nil, nil, &list)
+	return list.Keys, err
 }
 
 func pathOf(id messages.RunID) string { return "/v1/runs/" + url.PathEscape(string(id)) }

@@ -1,0 +1,196 @@
+package proof
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// form is the form of proofs.
+const form = "lastword-proof/1"
+
+// head is the first line.
+type head struct {
+	Form string         `json:"proof"`
+	Run  messages.RunID `json:"run_id"`
+}
+
+// block is the line before a block's events. Hashes are hexadecimal.
+type block struct {
+	First    uint64 `json:"block"`
+	Last     uint64 `json:"last"`
+	ID       string `json:"id"`
+	Writer   string `json:"writer"`
+	Epoch    uint64 `json:"epoch"`
+	Terminal bool   `json:"terminal"`
+	Before   string `json:"before"`
+	Digest   string `json:"digest"`
+}
+
+// seal is the last line.
+type seal struct {
+	Chain     string `json:"chain"`
+	Seq       uint64 `json:"seq"`
+	Key       []byte `json:"key"`
+	Signature []byte `json:"signature"`
+}
+
+// signed is what is signed: the form, and the digest of the lines before the seal with where the log stands.
+func signed(lines []byte, s seal) []byte {
+	return fmt.Appendf(nil, "%s %x %s %d", form, lines, s.Chain, s.Seq)
+}
+
+// Write writes a proof of the run's log, as far as it goes now. It checks the log meanwhile: the error is a
+// [*journal.Fault] where that is wrong, and the proof then has no signature.
+func Write(w io.Writer, run messages.RunID, blocks iter.Seq2[journal.StoredBlock, error], key ed25519.PrivateKey) error {
+	sum, out := sha256.New(), bufio.NewWriterSize(w, 1<<16)
+	put := func(line []byte) error {
+		_, err := fmt.Fprintf(io.MultiWriter(out, sum), "%s\n", line)
+		return err
+	}
+	line := func(v any) error {
+		text, err := json.Marshal(v)
+		return errors.Join(err, put(text))
+	}
+	if err := line(head{form, run}); err != nil {
+		return err
+	}
+	audit := journal.Audit{Run: run}
+	for b, err := range blocks {
+		if err == nil {
+			_, err = audit.Add(b)
+		}
+		if err == nil {
+			err = line(block{b.First, b.Last, b.ID.String(), b.Writer, b.Epoch, b.Terminal, b.Before.String(), b.Digest.String()})
+		}
+		for _, event := range b.Lines {
+			if err == nil {
+				err = put(event)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	end := seal{Chain: audit.Chain.Hash.String(), Seq: audit.Chain.Seq, Key: key.Public().(ed25519.PublicKey)}
+	end.Signature = ed25519.Sign(key, signed(sum.Sum(nil), end))
+	return errors.Join(line(end), out.Flush())
+}
+
+// Read checks a proof, and returns what its log adds up to and whose key has signed it. The error is a [*journal.Fault]
+// where something is wrong: every byte of the proof counts. Whether the key is to be trusted is for the caller to decide.
+func Read(r io.Reader) (log journal.Log, events int, err error) {
+	p := reader{in: bufio.NewReaderSize(r, 1<<16)}
+	if err := p.read(); err != nil {
+		return journal.Log{}, 0, err
+	}
+	log = p.audit.Log()
+	log.Key = p.seal.Key
+	return log, p.audit.Events, nil
+}
+
+type reader struct {
+	in    *bufio.Reader
+	audit journal.Audit
+	block *journal.StoredBlock // whose events come
+	seal  seal
+}
+
+func (p *reader) fault(format string, args ...any) error {
+	return &journal.Fault{Run: p.audit.Run, Seq: p.audit.Chain.Seq + 1, Rule: journal.RuleProof, Says: fmt.Sprintf(format, args...)}
+}
+
+func (p *reader) read() error {
+	sum := sha256.New()
+	for first := true; ; first = false {
+		line, err := p.in.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			return p.fault("it ends without its last line, which signs it")
+		case err != nil:
+			return err
+		case first:
+			var h head
+			if json.Unmarshal(line, &h) != nil || h.Form != form {
+				return p.fault("its first line is not that of a proof; lastword runs proof makes one")
+			}
+			p.audit.Run = h.Run
+		case bytes.HasPrefix(line, []byte(`{"block":`)):
+			err = p.next(line)
+		case bytes.HasPrefix(line, []byte(`{"chain":`)):
+			return p.end(line, sum.Sum(nil))
+		case p.block == nil:
+			return p.fault("an event is of no block")
+		default:
+			p.block.Lines = append(p.block.Lines, bytes.TrimSuffix(line, []byte("\n")))
+		}
+		if err != nil {
+			return err
+		}
+		sum.Write(line)
+	}
+}
+
+// next checks the block that is over, and begins another.
+func (p *reader) next(line []byte) error {
+	if err := p.add(); err != nil {
+		return err
+	}
+	var b block
+	if json.Unmarshal(line, &b) != nil {
+		return p.fault("the line before a block is damaged")
+	}
+	p.block = &journal.StoredBlock{First: b.First, Last: b.Last, Writer: b.Writer, Epoch: b.Epoch, Terminal: b.Terminal}
+	for _, of := range []struct {
+		text string
+		to   []byte
+	}{{b.ID, p.block.ID[:]}, {b.Before, p.block.Before[:]}, {b.Digest, p.block.Digest[:]}} {
+		raw, err := hex.DecodeString(of.text)
+		if err != nil || len(raw) != len(of.to) {
+			return p.fault("the line before a block is damaged")
+		}
+		copy(of.to, raw)
+	}
+	return nil
+}
+
+func (p *reader) add() (err error) {
+	if p.block != nil {
+		_, err = p.audit.Add(*p.block)
+	}
+	return err
+}
+
+// end checks the last line, and that the log stands where it says.
+func (p *reader) end(line, lines []byte) error {
+	if err := p.add(); err != nil {
+		return err
+	}
+	s := &p.seal
+	again, at := []byte(nil), p.audit.Chain
+	if json.Unmarshal(line, s) == nil {
+		again, _ = json.Marshal(s)
+	}
+	switch _, err := p.in.ReadByte(); {
+	case !errors.Is(err, io.EOF):
+		return p.fault("something follows its last line")
+	case string(again)+"\n" != string(line) || len(s.Key) != ed25519.PublicKeySize:
+		return p.fault("its last line is damaged")
+	case s.Seq != at.Seq || s.Chain != at.Hash.String():
+		return p.fault("its last line says that the log stands at event %d with the hash %s", s.Seq, strings.ToValidUTF8(s.Chain, "?"))
+	case !ed25519.Verify(s.Key, signed(lines, *s), s.Signature):
+		return p.fault("the signature is not one of these bytes by the key that it names")
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed889630bf/lastword/actors/atomicfile"
+)
+
+// Keys are a server's keys: that which signs, and the public halves of it and of those before it, the newest first.
+type Keys struct {
+	Seed   []byte              `json:"seed"`
+	Public []ed25519.PublicKey `json:"public"`
+}
+
+// KeysFile is the file of the keys in the state folder. Only its owner may read it.
+const KeysFile = "keys.json"
+
+// UnmarshalJSON reads keys, and refuses what can sign nothing.
+func (k *Keys) UnmarshalJSON(text []byte) error {
+	type plain Keys
+	err := json.Unmarshal(text, (*plain)(k))
+	if err == nil && (len(k.Seed) != ed25519.SeedSize || len(k.Public) == 0 || !k.Public[0].Equal(k.Private().Public())) {
+		err = errors.New(KeysFile + " holds no key that can sign")
+	}
+	return err
+}
+
+// Private is the key that signs.
+func (k Keys) Private() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k.Seed) }
+
+// Texts are the public halves as people and programs pass them on.
+func (k Keys) Texts() []string {
+	texts := make([]string, len(k.Public))
+	for i, public := range k.Public {
+		texts[i] = KeyText(public)
+	}
+	return texts
+}
+
+// KeyText is a public half as people and programs pass it on.
+func KeyText(public []byte) string { return base64.StdEncoding.EncodeToString(public) }
+
+// Rotated returns the keys with a new one before them.
+func (k Keys) Rotated() Keys {
+	public, private, _ := ed25519.GenerateKey(nil) // it never fails
+	return Keys{Seed: private.Seed(), Public: append([]ed25519.PublicKey{public}, k.Public...)}
+}
+
+// ReadKeys reads the keys in the folder. It returns none where there is no file.
+func ReadKeys(dir string) (k Keys, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, KeysFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &k)
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot read the keys in %s: %w", dir, err)
+	}
+	return k, err
+}
+
+// RotateKeys makes a new key in the folder. Its server signs with it from then on.
+func RotateKeys(dir string) (Keys, error) {
+	k, err := ReadKeys(dir)
+	if err != nil {
+		return k, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return k, err
+	}
+	defer root.Close()
+	k = k.Rotated()
+	text, err := json.Marshal(k)
+	if err == nil {
+		err = atomicfile.WriteText(root, KeysFile, 0o600, string(text))
+	}
+	return k, errors.Join(err, atomicfile.SyncFolder(root, "."))
+}

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/actors/journal/proof"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+// verifier is the command verify, and what it has found.
+type verifier struct {
+	at          host.Remote
+	all, asJSON bool
+	keys        []string // that may have signed
+	files       string   // the folder of the runs' files, or ""
+	dir         string   // the folder of the state
+	report      journal.Report
+}
+
+func verifyCommand(p *host.Program) *cobra.Command {
+	v := &verifier{at: host.Remote{Program: p}, report: journal.Report{Faults: []journal.Fault{}}}
+	cmd := &cobra.Command{
+		Use:     "verify <run>... | <file>... | --all",
+		GroupID: settings.Working,
+		Short:   "Prove from its log alone what happened in a run",
+		Long: `Verify reads the logs of runs in the folder where lastword serve keeps them, also beside a live server, and writes
+nothing. It checks that no number is missing, that each event may follow the one before it, that a run ends once, that
+every block holds the bytes that were written, and that the lists say what the logs say. With --server it asks a server
+for the proof of each run, as for runs that are kept in NATS. FILE is a proof that lastword runs proof has written: every
+byte of it counts, and verify needs no server. A line for each fault names the run, the number of the event and the rule.
+
+RUN is the id of a run, how an id begins, or last. Of a run that somebody has removed, verify tells what went.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Verification),
+		Example: `  lastword verify --all --state /var/lib/lastword
+  lastword verify last --server https://runs.example.com --files ./out
+  lastword verify proof.jsonl --key "$(cat server.key)"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if v.all == (len(args) > 0) {
+				return exit.BadUsage(cmd, errors.New("give the ids of runs, files with proofs, or --all"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&v.all, "all", false, "every run, and the database")
+	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
+	flags.StringSliceVar(&v.keys, "key", nil, "public `keys` of which one must have signed a proof; lastword key prints them")
+	flags.StringVar(&v.files, "files", "", "`folder` with the files that the runs wrote, to compare them, too")
+	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
+	v.at.AddStateFlag(cmd)
+	settings.FlagOnly(cmd.PersistentFlags(), "state")
+	settings.FlagOnly(flags, "all", "json", "key", "files")
+	settings.Must(cmd.MarkFlagDirname("files"))
+	return cmd
+}
+
+func (v *verifier) run(cmd *cobra.Command, args []string) error {
+	var runs, files []string
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			files = append(files, arg)
+		} else {
+			runs = append(runs, arg)
+		}
+	}
+	err := v.readFiles(cmd, files)
+	switch remote := v.at.URL != "" && v.at.State == ""; {
+	case err != nil || len(runs) == 0 && !v.all:
+	case remote:
+		err = v.remote(cmd, runs)
+	default:
+		err = v.folder(cmd, runs)
+	}
+	if err != nil {
+		return err
+	}
+	for _, log := range v.report.Logs {
+		v.compare(cmd, log)
+	}
+	return v.print(cmd)
+}
+
+func (v *verifier) fault(run messages.RunID, rule messages.Rule, format string, args ...any) {
+	v.report.Faults = append(v.report.Faults, journal.Fault{Run: run, Rule: rule, Says: fmt.Sprintf(format, args...)})
+}
+
+// readFiles checks proofs. Whose key has signed is known where --key or --state says whose may.
+func (v *verifier) readFiles(cmd *cobra.Command, names []string) error {
+	trusted := v.keys
+	if v.at.State != "" && len(names) > 0 {
+		keys, err := store.ReadKeys(v.at.State)
+		if err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: err}
+		}
+		trusted = append(trusted, keys.Texts()...)
+	}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err == nil {
+			err = errors.Join(v.proof(f, trusted), f.Close())
+		}
+		if err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: err}
+		}
+		if len(trusted) == 0 && len(v.report.Faults) == 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: compare the key with that of its server, /v1/key or lastword key; --key does so\n", name)
+		}
+	}
+	return nil
+}
+
+// proof checks a proof, which one of the keys has signed; any may if there are none.
+func (v *verifier) proof(r io.Reader, trusted []string) error {
+	log, events, err := proof.Read(r)
+	v.report.Runs++
+	if fault, ok := errors.AsType[*journal.Fault](err); ok {
+		v.report.Faults = append(v.report.Faults, *fault)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.report.Events += events
+	v.report.Logs = append(v.report.Logs, log)
+	if len(trusted) > 0 && !slices.Contains(trusted, store.KeyText(log.Key)) {
+		v.fault(log.Run, journal.RuleProof, "the key %s has signed it, which is none of those that may", store.KeyText(log.Key))
+	}
+	return nil
+}
+
+// remote checks the proofs that a server gives.
+func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
+	ctx := cmd.Context()
+	c, err := v.at.Client()
+	if err != nil {
+		return err
+	}
+	trusted, ids := v.keys, []messages.RunID(nil)
+	if len(trusted) == 0 {
+		trusted, err = c.Keys(ctx)
+	}
+	if v.all && err == nil {
+		for s, failed := range every(ctx, c, messages.Query{Limit: 1000}) {
+			ids, err = append(ids, s.RunID), cmp.Or(err, failed)
+		}
+	}
+	for _, name := range runs {
+		id, failed := runNamed(ctx, c, name)
+		ids, err = append(ids, id), cmp.Or(err, failed)
+	}
+	for _, id := range ids {
+		if err != nil {
+			break
+		}
+		var body io.ReadCloser
+		if body, err = c.Proof(ctx, id); err == nil {
+			err = errors.Join(v.proof(body, trusted), body.Close())
+		}
+	}
+	return v.at.Hinted(err)
+}
+
+// folder checks the logs in the folder; all of them without runs.
+func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
+	ctx := cmd.Context()
+	if v.dir, err = stateFolder(cmd, v.at.Program, v.at.State, serveState); err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	var ids []messages.RunID
+	for _, name := range runs {
+		in, err := store.OpenStopped(v.dir)
+		if err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: err}
+		}
+		id, err := runNamed(ctx, in, name)
+		if err := errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	found, err := store.Check(ctx, v.dir, ids...)
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	found.Runs, found.Events = found.Runs+v.report.Runs, found.Events+v.report.Events
+	found.Logs, found.Faults = append(v.report.Logs, found.Logs...), append(v.report.Faults, found.Faults...)
+	v.report = found
+	return nil
+}
+
+// compare compares the files of a run with its log.
+func (v *verifier) compare(cmd *cobra.Command, log journal.Log) {
+	if v.files == "" {
+		return
+	}
+	for _, a := range log.Artifacts {
+		root, err := os.OpenRoot(v.files)
+		if err == nil {
+			var f *os.File
+			if f, err = root.Open(cmp.Or(a.Path, a.Name)); err == nil {
+				err = host.CheckFile(cmd.Context(), f, a)
+				f.Close()
+			}
+			root.Close()
+		}
+		if err != nil {
+			v.fault(log.Run, journal.RuleFile, "%s is not the file that the run wrote: %v", a.Name, exit.Reason(err))
+		}
+	}
+}
+
+func (v *verifier) print(cmd *cobra.Command) error {
+	out, r := cmd.OutOrStdout(), &v.report
+	if v.asJSON {
+		if err := terminal.PrintJSON(out, r); err != nil {
+			return err
+		}
+		return v.verdict()
+	}
+	for _, log := range r.Logs {
+		line := fmt.Sprintf("%s: %s, chain %s", log.Run, summed(log), log.Chain)
+		if log.Key != nil {
+			line += ", signed by " + store.KeyText(log.Key)
+		}
+		fmt.Fprintln(out, line)
+	}
+	for _, gone := range r.Removed {
+		fmt.Fprintf(out, "%s: somebody removed it at %s: %s, chain %s\n", gone.Run, gone.RemovedAt.Format(time.RFC3339), summed(gone.Log), gone.Chain)
+	}
+	for _, f := range r.Faults {
+		fmt.Fprintf(out, "%s: %s\n", terminal.Flat(cmp.Or(string(f.Run), "the database")), terminal.Flat(f.Error()))
+	}
+	if len(r.Faults) == 0 {
+		subject := "everything"
+		if v.all && v.dir != "" {
+			subject = v.dir
+		}
+		fmt.Fprintf(out, "%s is sound: %s, %s\n", subject, words.Count(int64(r.Runs), "run"), words.Count(int64(r.Events), "event"))
+	}
+	return v.verdict()
+}
+
+func summed(l journal.Log) string {
+	return fmt.Sprintf("%s up to number %d", l.Status, l.Seq)
+}
+
+func (v *verifier) verdict() error {
+	n := len(v.report.Faults)
+	if n == 0 {
+		return nil
+	}
+	says := fmt.Errorf("%s found", words.Count(int64(n), "fault"))
+	if v.dir != "" {
+		says = fmt.Errorf("%s in %s; restore a backup, or go on without these runs", words.Count(int64(n), "fault"), v.dir)
+	}
+	return &exit.Error{Code: exit.Verification, Err: says}
+}
+
+func keyCommand(p *host.Program) *cobra.Command {
+	dir, rotate := "", false
+	cmd := &cobra.Command{
+		Use:     "key",
+		GroupID: settings.Helping,
+		Short:   "Print the keys that sign the proofs of a server, or make a new one",
+		Long: `Key prints the public halves of the keys in the folder of a server, the newest first, as its /v1/key does. The
+newest signs; what the others have signed can still be verified. Serve makes the first key when it starts. The folder
+is the one of --state, or the one that serve uses. Servers with --nats share a key in the store, which cannot be rotated.`,
+		Example: `  lastword key --state /var/lib/lastword
+  lastword key --rotate`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := stateFolder(cmd, p, dir, serveState)
+			var keys store.Keys
+			switch {
+			case err != nil:
+			case rotate:
+				keys, err = store.RotateKeys(dir)
+			default:
+				keys, err = store.ReadKeys(dir)
+			}
+			if err == nil && len(keys.Public) == 0 {
+				err = fmt.Errorf("there is no key in %s; lastword serve makes one", dir)
+			}
+			if err != nil {
+				return &exit.Error{Code: exit.Configuration, Err: err}
+			}
+			for _, key := range keys.Texts() {
+				fmt.Fprintln(cmd.OutOrStdout(), key)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dir, "state", "", "`folder` of a server (default: the one of serve)")
+	cmd.Flags().BoolVar(&rotate, "rotate", false, "make a new key, which signs from now on")
+	settings.FlagOnly(cmd.Flags(), "state", "rotate")
+	settings.Must(cmd.MarkFlagDirname("state"))
+	return cmd
+}
+
+// stateFolder is the folder that the flag names, or the one of the settings, or the usual one.
+func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*settings.Settings) string) (string, error) {
+	if flag == "" {
+		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
+		if err != nil {
+			return "", err
+		}
+		flag = cmp.Or(of(s), p.Env.StateFolder())
+	}
+	if flag == "" {
+		return "", errors.New("there is no home folder; give --state FOLDER")
+	}
+	return settings.Absolute(flag), nil
+}
+
+// serveState is the folder that the settings name for serve, or "".
+func serveState(s *settings.Settings) string {
+	k, _ := settings.Find(s.Keys, "serve.state")
+	return k.Flag.Value.String()
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+)
+
+// verify works beside a live server, and names the run, the number and the rule of what is wrong.
+func TestVerify(t *testing.T) {
+	dir := plant(t, gardenText)
+	kept := filepath.Join(dir, "kept")
+	s := serveHTTP(t, dir, "--allow-local", "--state", kept)
+	id := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
+	if got := run(t, nil, "verify", "--all", "--state", kept); got.code != exit.Completed || !strings.Contains(got.stdout, "is sound: 1 run, ") {
+		t.Errorf("%+v", got)
+	}
+	got := run(t, nil, "doctor", "--state", kept)
+	if want := "and answers at " + s.base() + "; its database is sound"; !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), want) {
+		t.Errorf("doctor says %+v, want %s", got, want)
+	}
+	if code, _ := s.get("/readyz"); code != http.StatusOK {
+		t.Errorf("beside the checks the server is not ready: %d", code)
+	}
+	s.ends(syscall.SIGTERM)
+	db, err := sql.Open("sqlite", filepath.Join(kept, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "UPDATE runs SET seq = seq + 1"); err != nil {
+		t.Fatal(err)
+	}
+	got = run(t, nil, "verify", "--all", "--state", kept)
+	if got.code != exit.Verification || !strings.HasPrefix(got.stdout, string(id)+": event ") ||
+		!strings.Contains(got.stdout, ": the list says that the run is completed at ") || !strings.Contains(got.stdout, "[list]\n") ||
+		!strings.Contains(got.stderr, "1 fault in "+kept+"; restore a backup") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A proof is checked without its server, also after the key was rotated; another key's is not taken for it.
+func TestProof(t *testing.T) {
+	dir := plant(t, gardenText)
+	kept, file := filepath.Join(dir, "kept"), filepath.Join(dir, "proof.jsonl")
+	s := serveHTTP(t, dir, "--allow-local", "--state", kept)
+	id := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
+	prove := func() {
+		t.Helper()
+		got := run(t, nil, "runs", "proof", string(id), "--server", s.base())
+		if got.code != exit.Completed {
+			t.Fatalf("%+v", got)
+		}
+		write(t, file, got.stdout)
+	}
+	verified := func(code int, says string, args ...string) {
+		t.Helper()
+		if got := run(t, nil, append([]string{"verify"}, args...)...); got.code != code || !strings.Contains(got.stdout+got.stderr, says) {
+			t.Errorf("verify %q: %+v", args, got)
+		}
+	}
+	prove()
+	_, keys := s.get("/v1/key")
+	first := strings.TrimSpace(run(t, nil, "key", "--state", kept).stdout)
+	if want := `{"keys":["` + first + `"]}`; strings.TrimSpace(keys) != want {
+		t.Errorf("the server's keys are %s, want %s", keys, want)
+	}
+	if info, err := os.Stat(filepath.Join(kept, "keys.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of the keys: %v, %v", info, err)
+	}
+	both := strings.Fields(run(t, nil, "key", "--rotate", "--state", kept).stdout)
+	if len(both) != 2 || both[1] != first {
+		t.Errorf("after a rotation the keys are %q", both)
+	}
+	verified(exit.Completed, "completed up to number ", string(id), "--server", s.base())
+	verified(exit.Completed, "signed by "+first, file, "--state", kept)
+	prove()
+	verified(exit.Completed, "signed by "+both[0], file, "--state", kept)
+	verified(exit.Verification, "which is none of those that may [proof]", file, "--key", first)
+	if code, _ := s.get("/v1/runs/r_none/proof"); code != http.StatusNotFound {
+		t.Errorf("the proof of no run: %d", code)
+	}
+	s.ends(syscall.SIGTERM)
+	verified(exit.Completed, "compare the key with that of its server", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, strings.Replace(string(text), `"run.started"`, `"run.storted"`, 1))
+	verified(exit.Verification, string(id)+": event 2: the block's digest is another one [block]", file)
+}

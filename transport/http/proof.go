@@ -1,0 +1,53 @@
+package http
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+var errUnsigned = messages.Errorf(messages.CodeNotFound, "this server signs no logs")
+
+func (s *Server) getProof(w http.ResponseWriter, r *http.Request, in *pathID) error {
+	if _, err := s.Run(r.Context(), in.ID); err != nil {
+		return err
+	}
+	if s.Prove == nil {
+		return errUnsigned
+	}
+	out := &lateHeader{ResponseWriter: w}
+	err := s.Prove(r.Context(), in.ID, out)
+	if err != nil && out.sent {
+		panic(http.ErrAbortHandler) // cuts the connection: half a proof is none
+	}
+	return err
+}
+
+// lateHeader sets the header with the first Write: an error before it has another.
+type lateHeader struct {
+	http.ResponseWriter
+	sent bool
+}
+
+func (l *lateHeader) Write(data []byte) (int, error) {
+	if !l.sent {
+		l.Header().Set("Content-Type", string(formNDJSON))
+		l.sent = true
+	}
+	return l.ResponseWriter.Write(data)
+}
+
+type keyList struct {
+	Keys []string `json:"keys" doc:"Ed25519 public keys in base64, the newest first; the others have signed before" example:"[\"bEwxcqRDUUBMYm7IAuJ4PbrKFrEC7MSlUsFW6p3wFJc=\"]"`
+}
+
+type keysOutput struct{ Body keyList }
+
+func (s *Server) getKey(ctx context.Context, _ *struct{}) (*keysOutput, error) {
+	if s.Keys == nil {
+		return nil, errUnsigned
+	}
+	keys, err := s.Keys(ctx)
+	return &keysOutput{keyList{keys}}, err
+}
