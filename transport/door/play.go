@@ -139,7 +139,7 @@ func (p *play[W]) left(err error) error {
 		select {
 		case <-auth.Draining(p.ctx):
 		default:
-			_ = p.door.Cancel(context.WithoutCancel(p.ctx), p.Run, "the client left") // it may have ended
+			p.door.Leave(p.ctx, p.Run)
 		}
 	}
 	return err

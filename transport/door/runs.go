@@ -238,6 +238,14 @@ func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) err
 	return d.Runs.Cancel(ctx, id, auth.From(ctx).Name, reason)
 }
 
+// Leave cancels the run of a client that has left, whose context ctx was. It gives up after a minute, for a store may not
+// answer at all.
+func (d *Door) Leave(ctx context.Context, id messages.RunID) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer stop()
+	_ = d.Cancel(ctx, id, "the client left") // it may have ended
+}
+
 // Answer answers what a run of the caller asked. Errors: forbidden, not_found, conflict, and those of the runtime.
 func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
 	if _, err := d.change(ctx, id); err != nil {

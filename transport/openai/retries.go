@@ -62,12 +62,11 @@ func (r *Retries) leave(ctx context.Context, run messages.RunID, asked string) {
 		return
 	default:
 	}
-	ctx = context.WithoutCancel(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left[asked] = left{run, time.AfterFunc(patience, func() {
 		if _, ok := r.take(asked); ok {
-			_ = r.Cancel(ctx, run, "the client left") // it may have ended
+			r.Door.Leave(ctx, run)
 		}
 	})}
 }
