@@ -1,0 +1,146 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// work is the input of the job work: what a run does, decided by the world's seed.
+type work struct {
+	Words int  `json:"words"`
+	Fails bool `json:"fails,omitempty"` // its first attempt, after half of the words
+	Asks  bool `json:"asks,omitempty"`
+	Child bool `json:"child,omitempty"`
+	Steps int  `json:"steps,omitempty"`
+}
+
+// does is the job work. It says words, keeps steps, asks, and starts a sub-run.
+func (w *world) does(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
+	for i := range in.Steps {
+		got, err := actors.Do(ctx, t, fmt.Sprint("step ", i), func(ctx context.Context) (int, error) { return i, pause(ctx, 30*time.Millisecond) })
+		if err != nil {
+			return "", err
+		}
+		if got != i {
+			w.complain("step %d gave %d", i, got)
+		}
+	}
+	for i := range in.Words {
+		if err := errors.Join(t.Say("answer", fmt.Sprintf("word%d ", i)), pause(ctx, 40*time.Millisecond)); err != nil {
+			return "", err
+		}
+		if in.Fails && t.Attempt() == 1 && i == in.Words/2 {
+			return "", supervision.RetryAfter(0, errors.New("not this time"))
+		}
+	}
+	if in.Asks {
+		if _, err := t.Ask(ctx, messages.InputRequired{Request: "go on", Prompt: "Go on?"}); err != nil {
+			return "", err
+		}
+	}
+	if in.Child {
+		job, err := actors.Func("work", w.does).New(json.RawMessage(`{"words":3}`))
+		if err != nil {
+			return "", err
+		}
+		child, err := t.Start(ctx, job, actors.Options{Key: "part"})
+		if err == nil {
+			_, err = child.Wait(ctx)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "done", t.Said("answer", words(in.Words))
+}
+
+func words(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "word%d ", i)
+	}
+	return b.String()
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// jobs are those of each node. Its models are asked through the client.
+func (w *world) jobs() []actors.Definition {
+	work := actors.Func("work", w.does)
+	work.Restart = true
+	return []actors.Definition{work, prompt.Define(func() (prompt.Config, error) {
+		return prompt.Config{Stream: w.model.Stream, Model: "m", Provider: "model.test"}, nil
+	})}
+}
+
+// answer is the model's server: it says twenty words, or what the plan has it do for the run that its prompt names.
+func (w *world) answer(out http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	out.Header().Set("Content-Type", "text/event-stream")
+	trouble := ""
+	for _, f := range w.plan.faults {
+		if strings.HasPrefix(f.kind, "model") && strings.Contains(string(body), fmt.Sprintf("run %d.", f.run)) {
+			trouble = f.kind
+		}
+	}
+	say := func(frame string) {
+		_, _ = io.WriteString(out, "data: "+frame+"\n\n")
+		out.(http.Flusher).Flush()
+	}
+	for i := range 20 {
+		say(fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":"token%d "}}]}`, i))
+		if pause(r.Context(), 25*time.Millisecond) != nil {
+			return
+		}
+		switch {
+		case i < 10 || trouble == "":
+		case trouble == modelStalls:
+			<-r.Context().Done()
+			return
+		case trouble == modelCut:
+			panic(http.ErrAbortHandler)
+		case trouble == modelFails:
+			say(`{"error":{"message":"out of memory"}}`)
+			return
+		case trouble == modelForgets:
+			return
+		}
+	}
+	say(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
+	say("[DONE]")
+}
+
+// newModel returns a client of the model's server.
+func (w *world) newModel() (client *llm.Client, stop func(), err error) {
+	net := newPipes()
+	http, stopServer := net.serve(http.HandlerFunc(w.answer))
+	if client, err = llm.New(llm.Config{BaseURL: "http://model.test/v1", Transport: http.Transport, Retries: -1}); err != nil {
+		stopServer()
+		return nil, nil, err
+	}
+	return client, func() { client.Close(); stopServer() }, nil
+}

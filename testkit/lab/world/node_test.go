@@ -1,0 +1,212 @@
+package world
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/agui"
+	"github.com/seed889630bf/lastword/transport/door"
+	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/openai/completions"
+)
+
+// pipes is a network of one server: connections are pipes, so that virtual time passes only while both sides wait.
+type pipes struct {
+	conns chan net.Conn
+	down  chan struct{}
+
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), down: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.down:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { close(p.down); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.conns <- there:
+	case <-p.down:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = append(p.open, there)
+	return here, nil
+}
+
+// hangUp cuts every connection.
+func (p *pipes) hangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.open {
+		_ = conn.Close()
+	}
+	p.open = nil
+}
+
+// serve serves the handler, and returns a client of it.
+func (p *pipes) serve(handler http.Handler) (client *http.Client, stop func()) {
+	server := &http.Server{Handler: handler}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(p) })
+	transport := &http.Transport{DialContext: p.dial, DisableCompression: true}
+	return &http.Client{Transport: transport}, func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+		serving.Wait()
+	}
+}
+
+// node is a System with its doors.
+type node struct {
+	system  *actors.System
+	link    *link
+	net     *pipes
+	client  *http.Client
+	stop    func()
+	closing atomic.Bool
+	closed  chan struct{}
+}
+
+func newNode(name string, store journal.Journal, jobs []actors.Definition, disturb func() testkit.Disturbance) (*node, error) {
+	n := &node{net: newPipes(), closed: make(chan struct{})}
+	n.link = &link{Journal: &testkit.Journal{Journal: store, Disturb: func(journal.Block) testkit.Disturbance { return disturb() }},
+		awake: make(chan struct{})}
+	var err error
+	if n.system, err = actors.New(context.Background(), actors.Config{Node: name, Journal: n.link, Jobs: jobs, HandOver: true,
+		Drain: 5 * time.Second}); err != nil {
+		return nil, err
+	}
+	to := door.New(door.Config{Runs: n.system, Jobs: n.system.Jobs()})
+	mux := http.NewServeMux()
+	mux.Handle("/", api.New(to))
+	for _, path := range agui.Paths() {
+		mux.Handle(path, agui.New(to))
+	}
+	mux.Handle(completions.Path, completions.New(to))
+	n.client, n.stop = n.net.serve(mux)
+	return n, nil
+}
+
+// close stops the node's server, and hands its runs over. Whoever calls it again waits.
+func (n *node) close() {
+	if n.closing.Swap(true) {
+		<-n.closed
+		return
+	}
+	_ = n.system.Close(context.Background()) // a node without a journal cannot end its runs
+	n.stop()
+	close(n.closed)
+}
+
+// link is a node's way to the journal. It is whole, gone for ever, or gone until it is awake.
+type link struct {
+	journal.Journal
+	gone  atomic.Bool
+	awake chan struct{}
+
+	mu      sync.Mutex
+	waiting []func() // the appends of a node that sleeps
+}
+
+func (l *link) sleep(d time.Duration) {
+	if l.gone.CompareAndSwap(false, true) {
+		time.AfterFunc(d, l.wake)
+	}
+}
+
+func (l *link) wake() {
+	l.mu.Lock()
+	waiting := l.waiting
+	l.waiting = nil
+	l.gone.Store(false)
+	close(l.awake)
+	l.mu.Unlock()
+	for _, send := range waiting {
+		send()
+	}
+}
+
+// wait returns nil if the journal can be reached, once that is known.
+func (l *link) wait(ctx context.Context) error {
+	if !l.gone.Load() {
+		return nil
+	}
+	select {
+	case <-l.awake:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Append never answers a node whose journal is gone for ever.
+func (l *link) Append(b journal.Block, done func(error)) {
+	l.mu.Lock()
+	gone := l.gone.Load()
+	if gone {
+		l.waiting = append(l.waiting, func() { l.Journal.Append(b, done) })
+	}
+	l.mu.Unlock()
+	if !gone {
+		l.Journal.Append(b, done)
+	}
+}
+
+func (l *link) Read(ctx context.Context, run messages.RunID, after uint64) (journal.Page, error) {
+	if err := l.wait(ctx); err != nil {
+		return journal.Page{}, err
+	}
+	return l.Journal.Read(ctx, run, after)
+}
+
+func (l *link) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	if err := l.wait(ctx); err != nil {
+		return nil, err
+	}
+	return l.Journal.List(ctx, q)
+}
+
+func (l *link) Claim(ctx context.Context, name string) (journal.Claim, error) {
+	if err := l.wait(ctx); err != nil {
+		return journal.Claim{}, err
+	}
+	return l.Journal.Claim(ctx, name)
+}
+
+func (l *link) Keep(ctx context.Context, c journal.Claim, k journal.ClaimState) error {
+	if err := l.wait(ctx); err != nil {
+		return err
+	}
+	return l.Journal.Keep(ctx, c, k)
+}
+
+func (l *link) Send(ctx context.Context, c journal.Command) error {
+	if err := l.wait(ctx); err != nil {
+		return err
+	}
+	return l.Journal.Send(ctx, c)
+}
