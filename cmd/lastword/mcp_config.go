@@ -38,6 +38,23 @@ func clientsKnown() []client {
 		{name: "vscode", file: ".vscode/mcp.json in the project's folder", local: ofVSCode,
 			remote: remoteOfVSCode},
 		{name: "codex", file: "~/.codex/config.toml", local: ofCodex, remote: remoteOfCodex, anyFolder: true},
+		{name: "cline", file: "~/.cline/data/settings/cline_mcp_settings.json, or the file that its panel opens", local: inServers(""),
+			anyFolder: true, remote: byURL("mcpServers", "streamableHttp", "<token>")},
+		{name: "gemini-cli", file: ".gemini/settings.json in the project's folder, or ~/.gemini/settings.json", local: inServers(""),
+			anyFolder: true, remote: byKey("mcpServers", "httpUrl", "${"+settings.TokenVariable+"}")},
+		{name: "opencode", file: "opencode.json in the project's folder, or ~/.config/opencode/opencode.json", local: ofOpenCode,
+			anyFolder: true, remote: byURL("mcp", "remote", "{env:"+settings.TokenVariable+"}")},
+		{name: "goose", file: "~/.config/goose/config.yaml", local: ofGoose, remote: remoteOfGoose, anyFolder: true},
+		// https://zed.dev/docs/ai/mcp
+		{name: "zed", file: "settings.json of Zed (zed: open settings file)", local: func(command string, args []string) any {
+			return map[string]any{"context_servers": map[string]any{"lastword": launched{"", command, args}}}
+		}, anyFolder: true, remote: byURL("context_servers", "", "<token>")},
+		// https://www.jetbrains.com/help/ai-assistant/mcp.html
+		{name: "jetbrains", file: "Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON", local: inServers(""),
+			anyFolder: true, remote: byURL("mcpServers", "", "<token>")},
+		// https://docs.windsurf.com/windsurf/cascade/mcp
+		{name: "windsurf", file: "~/.codeium/windsurf/mcp_config.json", local: inServers(""), anyFolder: true,
+			remote: byKey("mcpServers", "serverUrl", "${env:"+settings.TokenVariable+"}")},
 	}
 }
 
@@ -100,23 +117,56 @@ func remoteOfVSCode(url string, token bool) any {
 	return settings
 }
 
-// toml is text in TOML.
-type toml string
+// byKey is for clients that have a URL of streamable HTTP under another key.
+func byKey(section, key, secret string) func(string, bool) any {
+	return func(url string, token bool) any {
+		server := map[string]any{key: url}
+		if token {
+			server["headers"] = bearing(token, secret)
+		}
+		return map[string]any{section: map[string]any{"lastword": server}}
+	}
+}
+
+func ofOpenCode(command string, args []string) any {
+	return map[string]any{"mcp": map[string]any{"lastword": struct {
+		Type    string   `json:"type"`
+		Command []string `json:"command"`
+	}{"local", append([]string{command}, args...)}}}
+}
+
+// ofGoose and remoteOfGoose are YAML: https://block.github.io/goose/docs/guides/config-files.
+func ofGoose(command string, args []string) any {
+	return verbatim(fmt.Sprintf("extensions:\n  lastword:\n    enabled: true\n    type: stdio\n    name: lastword\n    cmd: %s\n"+
+		"    args: %s\n    timeout: 3600\n", inJSON(command), inJSON(args)))
+}
+
+func remoteOfGoose(url string, token bool) any {
+	text := fmt.Sprintf("extensions:\n  lastword:\n    enabled: true\n    type: streamable_http\n    name: lastword\n    uri: %s\n"+
+		"    timeout: 3600\n", inJSON(url))
+	if token {
+		text += fmt.Sprintf("    env_keys: [%s]\n    headers:\n      Authorization: Bearer ${%[1]s}\n", settings.TokenVariable)
+	}
+	return verbatim(text)
+}
+
+// verbatim is text in TOML or YAML.
+type verbatim string
 
 func ofCodex(command string, args []string) any {
-	return toml(fmt.Sprintf("[mcp_servers.lastword]\ncommand = %s\nargs = %s\n", inTOML(command), inTOML(args)))
+	return verbatim(fmt.Sprintf("[mcp_servers.lastword]\ncommand = %s\nargs = %s\n", inJSON(command), inJSON(args)))
 }
 
 func remoteOfCodex(url string, token bool) any {
-	text := fmt.Sprintf("[mcp_servers.lastword]\nurl = %s\n", inTOML(url))
+	text := fmt.Sprintf("[mcp_servers.lastword]\nurl = %s\n", inJSON(url))
 	if token {
-		text += fmt.Sprintf("bearer_token_env_var = %s\n", inTOML(settings.TokenVariable))
+		text += fmt.Sprintf("bearer_token_env_var = %s\n", inJSON(settings.TokenVariable))
 	}
-	return toml(text)
+	return verbatim(text)
 }
 
-// inTOML writes a text or a list of texts. JSON's form is valid in TOML.
-func inTOML(value any) string {
+// inJSON writes a text or a list of texts, in a form that TOML and YAML have too.
+func inJSON(value any) string {
 	text, err := json.Marshal(value)
 	settings.Must(err)
 	return string(text)
@@ -195,7 +245,7 @@ func isLoopback(host string) bool {
 }
 
 func written(settings any) ([]byte, error) {
-	if text, ok := settings.(toml); ok {
+	if text, ok := settings.(verbatim); ok {
 		return []byte(text), nil
 	}
 	var b bytes.Buffer
