@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash museum cluster cluster-demo quality conformance clients models page oracle inspect llms fuzz vuln licences update build cover go tools node
+.PHONY: help test race lint bench sim crash museum cluster cluster-demo quality conformance clients models page oracle inspect llms fuzz vuln licences update build mcpb registry cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -138,6 +138,28 @@ TAGS =
 
 build: go ## Build the static binary bin/lastword; TAGS=nosqlite,nonats leaves the stores out
 	CGO_ENABLED=0 go build -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BINARY) ./cmd/lastword
+
+# A bundle is for one system and one architecture: hosts cannot choose within it.
+MCPB = bin/mcpb
+GOOS = $(shell go env GOOS)
+GOARCH = $(shell go env GOARCH)
+EXE = $(if $(filter windows,$(GOOS)),.exe)
+
+mcpb: node ## Build the bundle bin/lastword-GOOS-GOARCH.mcpb, which Claude Desktop installs; validated by npm's mcpb
+	rm -rf $(MCPB) && mkdir -p $(MCPB)
+	GOOS=$(GOOS) GOARCH=$(GOARCH) $(MAKE) --no-print-directory build BINARY=$(MCPB)/server/lastword$(EXE)
+	sed 's|server/lastword"|server/lastword$(EXE)"|; s|PLATFORM|$(patsubst windows,win32,$(GOOS))|' cmd/lastword/package/manifest.json >$(MCPB)/manifest.json
+	cp LICENSE $(MCPB)/
+	npx --yes @anthropic-ai/mcpb@2.1.2 validate $(MCPB)/manifest.json
+	npx --yes @anthropic-ai/mcpb@2.1.2 pack $(MCPB) bin/lastword-$(GOOS)-$(GOARCH).mcpb
+
+registry: node ##+ Build the bundle of each package of server.json, and write bin/server.json with their digests, for mcp-publisher
+	@for name in $$(grep -o 'lastword-[a-z0-9-]*' cmd/lastword/package/server.json); do \
+		of=$${name#lastword-}; $(MAKE) --no-print-directory mcpb GOOS=$${of%-*} GOARCH=$${of#*-} || exit 1; done
+	@node -e 'const fs = require("fs"), all = JSON.parse(fs.readFileSync("cmd/lastword/package/server.json")); \
+		for (const p of all.packages) p.fileSha256 = require("crypto").createHash("sha256") \
+			.update(fs.readFileSync("bin/" + p.identifier.split("/").pop())).digest("hex"); \
+		fs.writeFileSync("bin/server.json", JSON.stringify(all, null, 2) + "\n")'
 
 COVERED = $(MODULE)/messages,$(MODULE)/supervision,$(MODULE)/actors,$(MODULE)/actors/journal,$(MODULE)/transport/...
 

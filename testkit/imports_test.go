@@ -429,7 +429,7 @@ var rules = []rule{{
 		"cmd/internal/*",
 	},
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
-	tests: []string{"github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},
+	tests: []string{"github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/...", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
 	pkgs: "testkit/scripted",
 }, {

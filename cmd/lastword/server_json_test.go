@@ -3,47 +3,71 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What the registry is told is what this program is: its name that of the module, its version that of the changelog's
-// last release, 0.0.0 before the first. It names no package and no remote server, for there are none yet.
-func TestServerJSON(t *testing.T) {
-	data, err := os.ReadFile("../../server.json")
+// What the registry and the bundles' hosts are told is what this program is: its name that of the module, its version that
+// of the changelog's last release, 0.0.0 before the first. The digests are those of no file until a release writes them.
+func TestPackages(t *testing.T) {
+	const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+	var s struct {
+		Schema      string `json:"$schema"`
+		Name        string
+		Title       string
+		Description string
+		Version     string
+		Repository  struct{ URL, Source string }
+		Packages    []struct{ Identifier, FileSha256 string }
+	}
+	whole := readJSON(t, "package/server.json", &s)
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(schema, readJSON(t, "testdata/server.schema.json", &struct{}{})); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.MustCompile(schema).Validate(whole); err != nil || s.Schema != schema {
+		t.Errorf("server.json names the schema %s: %v", s.Schema, err)
+	}
+	owner, version := modulePath(t), released(t)
+	at := "https://github.com/" + owner + "/lastword"
+	if s.Name != "io.github."+owner+"/lastword" || s.Repository.URL != at || s.Repository.Source != "github" || s.Title == "" ||
+		s.Version != version {
+		t.Errorf("the server is %s %s of %+v, the module that of %s, the release %s", s.Name, s.Version, s.Repository, owner, version)
+	}
+	bundle := regexp.MustCompile(fmt.Sprintf(`^%s/releases/download/v%s/lastword-(linux|darwin|windows)-(amd64|arm64)\.mcpb$`,
+		regexp.QuoteMeta(at), regexp.QuoteMeta(version)))
+	for _, p := range s.Packages {
+		if !bundle.MatchString(p.Identifier) || strings.Trim(p.FileSha256, "0") != "" {
+			t.Errorf("a package is %+v", p)
+		}
+	}
+	var m struct{ Name, Version, Description string }
+	readJSON(t, "package/manifest.json", &m)
+	if m.Name != "lastword" || m.Version != version || m.Description != s.Description {
+		t.Errorf("the bundle's manifest is of %+v", m)
+	}
+}
+
+// readJSON decodes the file, and returns it whole.
+func readJSON(t *testing.T, name string, into any) any {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s struct {
-		Schema      string `json:"$schema"`
-		Name        string `json:"name"`
-		Title       string `json:"title"`
-		Description string `json:"description"`
-		Version     string `json:"version"`
-		Repository  struct {
-			URL    string `json:"url"`
-			Source string `json:"source"`
-		} `json:"repository"`
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
 		t.Fatal(err)
 	}
-	owner := modulePath(t)
-	if s.Name != "io.github."+owner+"/lastword" || s.Repository.URL != "https://github.com/"+owner+"/lastword" ||
-		s.Repository.Source != "github" || !regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`).MatchString(s.Name) {
-		t.Errorf("the server is %s of %+v, the module that of %s", s.Name, s.Repository, owner)
-	}
-	if n := len(s.Description); n == 0 || n > 100 || s.Title == "" {
-		t.Errorf("%q has %d characters, of 100", s.Description, n)
-	}
-	const schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
-	if want := released(t); s.Version != want || s.Schema != schema {
-		t.Errorf("version %s of %s, want %s of %s", s.Version, s.Schema, want, schema)
-	}
+	return whole
 }
 
 // modulePath is whose module this is.
