@@ -69,6 +69,8 @@ type Config struct {
 
 	// Inject is for tests. It is called at every Point, and may panic, end the goroutine, or block.
 	Inject func(Point)
+	// Recorded is for tests. See [TaskContext.Recorded].
+	Recorded func(ctx context.Context, t *TaskContext, asked messages.Body) (told []messages.Body, err error)
 }
 
 func (c Config) withDefaults() Config {

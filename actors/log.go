@@ -377,5 +377,10 @@ func (l *runLog) dropped() error { return locked(&l.mu, func() error { return l.
 // hasTerminal reports whether the terminal is recorded, durable or not.
 func (l *runLog) hasTerminal() bool { return locked(&l.mu, l.ledger.ended) }
 
+// newest is the number of the newest event.
+func (l *runLog) newest() uint64 {
+	return locked(&l.mu, func() uint64 { return l.ledger.fold.Peek().Seq })
+}
+
 // nextEpoch returns the epoch of an ownership that begins now.
 func (l *runLog) nextEpoch() uint64 { return locked(&l.mu, func() uint64 { return l.head.Epoch + 1 }) }

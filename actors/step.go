@@ -75,6 +75,10 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
+	since := a.run.log.newest()
+	if told, ok, err := t.Recorded(ctx, messages.StepKept{Step: name, Task: t.Name()}); ok {
+		f = func() (any, error) { return keptAs(told, err) }
+	}
 	if once {
 		err := t.keep(messages.StepKept{Step: name, Begun: true}, "begins", t.work.Send)
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may have it, and f is not called
@@ -84,7 +88,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 		}
 	}
 	result, err := f()
-	kept := messages.StepKept{Step: name}
+	kept := messages.StepKept{Step: name, Since: since}
 	if err == nil {
 		if kept.Result, err = stepResult(name, result); err == nil {
 			return kept.Result, t.keep(kept, "is done", t.work.Conclude)
@@ -98,6 +102,21 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 		err = supervision.Permanent(kept.Error)
 	}
 	return nil, cmp.Or(t.keep(kept, "failed", t.work.Conclude), err)
+}
+
+// keptAs is how a step ended that was recorded.
+func keptAs(told []messages.Body, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	k, _ := told[len(told)-1].(messages.StepKept)
+	switch {
+	case k.Error == nil:
+		return k.Result, nil
+	case k.Error.Retryable:
+		return nil, k.Error
+	}
+	return nil, supervision.Permanent(k.Error)
 }
 
 // stepResult returns the result as it is kept. Its errors are permanent: f need not be called again to know them.

@@ -331,6 +331,20 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 	}
 }
 
+// Recorded returns what the run of a test is told in place of the world's answer. asked is the llm.started or tool.started
+// of a call, or a step.kept without a result; the bodies are those of a recorded log that follow, up to the end of what was
+// asked. Outside of such a test ok is false, and the caller asks the world.
+func (t *TaskContext) Recorded(ctx context.Context, asked messages.Body) (told []messages.Body, ok bool, err error) {
+	if t == nil || t.attempt.run.system.config.Recorded == nil {
+		return nil, false, nil
+	}
+	told, err = t.attempt.run.system.config.Recorded(ctx, t, asked)
+	if err == nil && len(told) == 0 {
+		err = errors.New("nothing was recorded")
+	}
+	return told, true, err
+}
+
 // Go runs f in another goroutine of the task, which waits for it. Its error, panic or Goexit is the task's.
 func (t *TaskContext) Go(f func(ctx context.Context) error) {
 	t.work.Go(func(ctx context.Context) error { return t.attempt.checked(f(ctx)) })

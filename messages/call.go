@@ -11,6 +11,8 @@ type LLMStarted struct {
 	Task     string `json:"task,omitempty"`
 	Model    string `json:"model"`
 	Provider string `json:"provider,omitempty"`
+	// SHA256 is the lower-case hexadecimal digest of the request.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 func (LLMStarted) info() *KindInfo { return llmStarted }
@@ -39,6 +41,8 @@ type LLMCompleted struct {
 	Error   *Error `json:"error,omitempty"`
 	// Calls are the tools that the answer calls, in its order.
 	Calls []ToolCall `json:"calls,omitempty"`
+	// Text is an answer of up to 1 MiB in a form, such as JSON: as text, or as the arguments of a call.
+	Text string `json:"text,omitempty"`
 }
 
 // ToolCall is a call of a tool as the model wrote it. A tool.started of the same Call begins it.

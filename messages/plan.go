@@ -152,6 +152,8 @@ type StepKept struct {
 	Error  *Error          `json:"error,omitempty"`
 	// Begun: the step must not be made twice, and is about to begin. Its end follows.
 	Begun bool `json:"begun,omitempty"`
+	// Since is the number of the newest event when the step began: what its task says from there on is said within.
+	Since uint64 `json:"since,omitempty"`
 }
 
 func (StepKept) info() *KindInfo { return stepKept }

@@ -20,6 +20,17 @@ func sourceOf(s model.Source) string {
 	return string(s)
 }
 
+// seenAt is the source that sourceOf names.
+func seenAt(name string) model.Source {
+	switch name {
+	case sourceOf(model.Field):
+		return model.Field
+	case sourceOf(model.Tag):
+		return model.Tag
+	}
+	return model.Source(name)
+}
+
 func thoughtMessage(p model.ThoughtDone) string {
 	if p.Repeated {
 		return fmt.Sprintf("a repeated thought, %d bytes", len(p.Text))

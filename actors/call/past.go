@@ -89,7 +89,7 @@ func taskOf(body messages.Body) string {
 func (p *Past) note(body messages.Body, log *messages.Fold) {
 	switch b := body.(type) {
 	case messages.LLMStarted:
-		delete(p.thoughts, labelOf(b.Call))
+		delete(p.thoughts, LabelOf(b.Call))
 	case messages.ThoughtDone:
 		name, _, _ := strings.Cut(b.Stream, ".thought.")
 		p.thoughts[name] = append(p.thoughts[name], b)
@@ -115,25 +115,22 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 
 // completed keeps an answer. The log has what was streamed of its text before the end of the call.
 func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
-	name := labelOf(b.Call)
+	name := LabelOf(b.Call)
 	text, _ := log.Stream(name)
-	e := model.Evidence{Done: true, Output: true, Finish: b.FinishReason}
 	a := told{Answer: Answer{ID: b.Call, Text: text.Text()}, thoughts: p.thoughts[name]}
-	a.End = model.End{Verdict: model.Judge(model.Strict, e), Evidence: e, Model: b.Model, Usage: b.Usage}
+	a.End, _ = endOf(b)
+	a.Calls = a.End.Calls
 	for _, d := range a.thoughts {
 		again := func(t Thought) bool { return t.Text == d.Text }
 		if !slices.ContainsFunc(a.Thoughts, again) {
 			a.Thoughts = append(a.Thoughts, Thought{d.Text, d.ThoughtType, d.Confidence, d.Source})
 		}
 	}
-	for _, c := range b.Calls {
-		a.Calls = append(a.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments})
-	}
 	p.answers[name] = a
 }
 
-// labelOf is the name of the label of a call.
-func labelOf(id string) string {
+// LabelOf is the name of the label of a call, which is that of its text.
+func LabelOf(id string) string {
 	for range 2 { // the attempt and the number
 		id = id[:max(strings.LastIndexByte(id, '.'), 0)]
 	}

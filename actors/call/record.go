@@ -23,6 +23,8 @@ type Label struct {
 	Provider string
 	// Whole: the text comes with its text.done alone, and not as the model writes it.
 	Whole bool
+	// Hear, unless nil, hears each part of an answer when its reader has taken it.
+	Hear func(model.Part)
 }
 
 func (v Label) name() string { return cmp.Or(v.Name, answer) }
@@ -54,15 +56,19 @@ type recorder struct {
 	thoughts atomic.Int64 // names in use
 }
 
+// maxText bounds the text in llm.completed, in bytes.
+const maxText = 1 << 20
+
 // recording is one call.
 type recording struct {
 	*recorder
 	id       string
 	request  model.Request
 	thoughts map[int]string // the streams' names
-	pieces   int            // of text and thoughts
-	bytes    int            // in them
-	written  int            // bytes of calls of tools
+	text     strings.Builder
+	pieces   int // of text and thoughts
+	bytes    int // in them
+	written  int // bytes of calls of tools
 	stop     context.CancelCauseFunc
 	ended    bool
 	err      error // of the last part
@@ -75,7 +81,7 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		id := n.id(n.calls.Add(1))
 		ctx = messages.InSpan(ctx, n.task.RunID(), id)
 		c := &recording{recorder: n, id: id, request: r, thoughts: map[int]string{}, stop: stop}
-		started := messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider}
+		started := messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider, SHA256: r.Digest()}
 		err := n.task.Emit(started, "asking "+c.target())
 		if err != nil {
 			stop(err) // the stream reports the end
@@ -85,10 +91,17 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			return
 		}
 		defer c.finish()
-		for part, err := range n.stream(ctx, r) {
+		stream := n.stream
+		if told, ok, err := n.task.Recorded(ctx, started); ok {
+			stream = recorded(told, err)
+		}
+		for part, err := range stream(ctx, r) {
 			c.part(part, err)
 			if !yield(part, err) {
 				return
+			}
+			if n.label.Hear != nil {
+				n.label.Hear(part)
 			}
 		}
 	}
@@ -122,6 +135,9 @@ func (c *recording) part(part model.Part, err error) {
 		c.emit(messages.Progress{Done: seconds, Unit: "s"}, fmt.Sprintf("the server is loading %s, %d s", c.target(), seconds))
 	case model.Text:
 		c.heard(p.Text)
+		if !c.whole {
+			c.text.WriteString(p.Text)
+		}
 	case model.Thought:
 		c.heard(p.Text)
 		c.emit(messages.ThoughtDelta{Stream: c.thought(p.Number), Text: p.Text}, "")
@@ -177,6 +193,13 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		evidence += ", not streamed"
 		words += "; it does not stream: the answer came in one piece"
 	}
+	text := c.text.String()
+	if !c.whole && len(e.Calls) > 0 {
+		text = e.Calls[0].Arguments
+	}
+	if len(text) > maxText {
+		text = ""
+	}
 	var calls []messages.ToolCall
 	if c.whole && err == nil {
 		for i, t := range e.Calls {
@@ -186,7 +209,7 @@ func (c *recording) end(e model.End, err error, evidence string) {
 	_ = c.task.Conclude(messages.LLMCompleted{
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
-		Calls: calls,
+		Calls: calls, Text: text,
 	}, words) // an abandoned task cannot record anything
 }
 

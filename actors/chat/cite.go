@@ -1,9 +1,7 @@
 package chat
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -77,29 +75,15 @@ func (u *turn) reports(numbered bool) func(piece string) {
 	}
 }
 
-// reported is the stream of a text answer, whose citations are logged.
-func (u *turn) reported(s model.Stream) model.Stream {
+// reported logs the citations of a text answer.
+func (u *turn) reported() func(model.Part) {
 	if len(u.sources) == 0 || u.whole {
-		return s
+		return func(model.Part) {}
 	}
 	report := u.reports(u.numbered)
-	return tapped(s, func(part model.Part) {
+	return func(part model.Part) {
 		if text, ok := part.(model.Text); ok {
 			report(text.Text)
-		}
-	})
-}
-
-// tapped is the stream. Each part is heard when its reader has taken it.
-func tapped(s model.Stream, hear func(model.Part)) model.Stream {
-	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
-		return func(yield func(model.Part, error) bool) {
-			for part, err := range s(ctx, r) {
-				if !yield(part, err) {
-					return
-				}
-				hear(part)
-			}
 		}
 	}
 }

@@ -177,7 +177,7 @@ func (s *staged) respond(ctx context.Context) error {
 	}
 	s.conversation = append(s.conversation, s.instruction(s.Prompts.of(streaming("respond"))+s.marks()))
 	s.voice, s.whole, s.numbered = answers, s.in.whole(), true
-	s.spent.iterations, s.Tools, s.Stream = 0, new(tool.Set), s.debugged(s.answer())
+	s.spent.iterations, s.Tools, s.hear = 0, new(tool.Set), s.debugged(s.answer())
 	a, err := s.ask(ctx)
 	if err != nil {
 		return err
@@ -252,7 +252,9 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 			s.task.Log(messages.LogWarn, fmt.Sprintf("attempt %d: the previous answer was rejected: %s", a.Number, a.Rejected[0]))
 		}
 	}
-	told := call.Recorded(s.task, tapped(s.debugged(name), func(part model.Part) {
+	debug := s.debugged(name)
+	told := call.Recorded(s.task, s.Stream, call.Label{Name: name, Provider: s.Provider, Hear: func(part model.Part) {
+		debug(part)
 		switch p := part.(type) {
 		case model.Text:
 			s.heard.WriteString(p.Text)
@@ -260,7 +262,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 			s.end = p
 			s.count(p.Usage)
 		}
-	}), call.Label{Name: name, Provider: s.Provider})
+	}})
 	for {
 		said := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
 		r := model.Request{Model: s.model, Messages: history.Wire(said, s.Profile)}
@@ -277,18 +279,18 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 	}
 }
 
-// debugged is the model. In debug mode what it writes streams as NAME.debug.
-func (s *staged) debugged(name string) model.Stream {
+// debugged hears the model. In debug mode what it writes streams as NAME.debug.
+func (s *staged) debugged(name string) func(model.Part) {
 	if s.in.Tokens != Debug {
-		return s.Stream
+		return func(model.Part) {}
 	}
 	s.debug = name + ".debug"
-	return tapped(s.Stream, func(part model.Part) {
+	return func(part model.Part) {
 		if text, ok := part.(model.Text); ok {
 			s.raw.WriteString(text.Text)
 			_ = s.task.Say(s.debug, text.Text) // what the run refuses, it refuses of the answer as well
 		}
-	})
+	}
 }
 
 func (s *staged) closeDebug() error {

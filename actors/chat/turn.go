@@ -22,9 +22,10 @@ type turn struct {
 	Config
 	task         *actors.TaskContext
 	past         *call.Past
-	voice        string // its texts are VOICE.1 and so on
-	whole        bool   // they come in one piece
-	numbered     bool   // the model was told the numbers of the sources
+	voice        string           // its texts are VOICE.1 and so on
+	whole        bool             // they come in one piece
+	hear         func(model.Part) // hears the model's answers; may be nil
+	numbered     bool             // the model was told the numbers of the sources
 	model        string
 	memory       *conversation.Turn // nil without a context
 	aside        bool               // what is said now is not for the memory
@@ -103,9 +104,14 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 		return call.Answer{}, err
 	}
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
+	report := u.reported()
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
-		Whole: u.whole}
-	a, err := u.past.Respond(ctx, u.task, u.reported(u.Stream), r, label)
+		Whole: u.whole, Hear: func(part model.Part) {
+			if report(part); u.hear != nil {
+				u.hear(part)
+			}
+		}}
+	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
 	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {

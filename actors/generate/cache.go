@@ -62,7 +62,7 @@ func (g *generation) key(ctx context.Context, m *Material) string {
 // answerKey names everything that decides a model's answer: the program, the model and the prompt. Folders without a
 // commit have one as well.
 func (g *generation) answerKey(name string, m insight.Material) string {
-	system, user := m.Prompt("") // without the boundary, which differs each time
+	system, user := m.Prompt("") // without the boundary, which is of the text
 	return keyOf("answer", g.config.Version, name, system, user)
 }
 

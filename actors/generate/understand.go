@@ -3,7 +3,6 @@ package generate
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -135,7 +134,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		Answer insight.Answer `json:"answer"`
 		Model  string         `json:"model,omitempty"`
 	}
-	kept, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", key, budget), func(ctx context.Context) (a answer, err error) {
+	kept, err := actors.Do(ctx, t, fmt.Sprintf("answer %.12s %d", m.request(about).Digest(), budget), func(ctx context.Context) (a answer, err error) {
 		a.Answer, report, err = structured.Ask[insight.Answer](ctx, told, m.request(about), o)
 		a.Model = report.Model
 		return a, err
@@ -163,7 +162,8 @@ func (m *Model) mayBeOverflow(err error) bool {
 
 // request offers no tools: strangers wrote what the model reads.
 func (m *Model) request(about insight.Material) model.Request {
-	system, user := about.Prompt("=====" + rand.Text() + "=====")
+	// no text holds its own digest
+	system, user := about.Prompt("=====" + messages.Digest(about.Text)[:32] + "=====")
 	return model.Request{Model: m.Name, MaxTokens: m.answer(), Extra: m.Extra,
 		Messages: []model.Message{
 			{Role: model.System, Content: system}, {Role: model.User, Content: user}}}

@@ -141,19 +141,19 @@ func TestRequest(t *testing.T) {
 		choose func(context.Context) (string, error)
 		want   string
 	}{
-		{prompt.Input{Text: "Hi"}, nil, `{"Messages":[{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi"}, nil, `{"messages":[{"role":"user","content":"Hi"}]}`},
 		{prompt.Input{Text: "Hi", Earlier: []model.Message{{Role: model.User, Content: "Oslo?"}, {Role: model.Assistant, Content: "Rain."}}}, nil,
-			`{"Messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","content":"Rain."},{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "auto"}, nil, `{"Messages":[{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "auto"}, choose, `{"Model":"chosen","Messages":[{"role":"user","content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "named"}, choose, `{"Model":"named","Messages":[{"role":"user","content":"Hi"}]}`},
+			`{"messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","content":"Rain."},{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "auto"}, nil, `{"messages":[{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "auto"}, choose, `{"model":"chosen","messages":[{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "named"}, choose, `{"model":"named","messages":[{"role":"user","content":"Hi"}]}`},
 		{prompt.Input{Text: "Hi", System: "Be brief.", MaxTokens: 9, Temperature: &half, TopP: &half, Seed: &seed,
 			Stop: []string{"."}, Extra: map[string]json.RawMessage{"ttl": []byte("60")}}, nil,
-			`{"Messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}],"MaxTokens":9,` +
-				`"Temperature":0.5,"TopP":0.5,"Stop":["."],"Seed":7,"Extra":{"ttl":60}}`},
+			`{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}],"max_tokens":9,` +
+				`"temperature":0.5,"top_p":0.5,"stop":["."],"seed":7,"extra":{"ttl":60}}`},
 		{prompt.Input{Earlier: called(), Functions: []model.Tool{{Name: "weather", Parameters: []byte(`{"type":"object"}`)}}, Choice: "weather"}, nil,
-			`{"Messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","calls":[{"id":"c1","name":"weather","arguments":"{}"}]},` +
-				`{"role":"tool","content":"Rain.","call_id":"c1"}],"Tools":[{"name":"weather","parameters":{"type":"object"}}],"Choice":"weather"}`},
+			`{"messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","calls":[{"id":"c1","name":"weather","arguments":"{}"}]},` +
+				`{"role":"tool","content":"Rain.","call_id":"c1"}],"tools":[{"name":"weather","parameters":{"type":"object"}}],"choice":"weather"}`},
 	} {
 		var asked model.Request
 		stream := func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
@@ -224,8 +224,8 @@ func short(t *testing.T, r model.Request) string {
 		t.Fatal(err)
 	}
 	text := string(data)
-	for _, empty := range []string{`"Model":"",`, `"Tools":null,`, `"Choice":"",`, `"Format":null,`, `"MaxTokens":0,`,
-		`"Temperature":null,`, `"TopP":null,`, `"Stop":null,`, `"Seed":null,`, `,"Extra":null`, `"Extra":null`,
+	for _, empty := range []string{`"model":"",`, `"tools":null,`, `"choice":"",`, `"Format":null,`, `"max_tokens":0,`,
+		`"temperature":null,`, `"top_p":null,`, `"stop":null,`, `"seed":null,`, `,"extra":null`, `"extra":null`,
 	} {
 		text = strings.ReplaceAll(text, empty, "")
 	}

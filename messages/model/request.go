@@ -1,23 +1,51 @@
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
 
-// Request is one call of a model.
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Request is one call of a model. Its JSON is what [Request.Digest] is of: a field that a request does not use is not in it.
 type Request struct {
-	Model    string
-	Messages []Message
-	Tools    []Tool
+	Model    string    `json:"model,omitempty"`
+	Messages []Message `json:"messages,omitempty"`
+	Tools    []Tool    `json:"tools,omitempty"`
 	// Choice of tools is "auto" (or empty), "none", "required", or a tool's name.
-	Choice string
+	Choice string `json:"choice,omitempty"`
 	// Format of the answer; nil for text.
-	Format      *Format
-	MaxTokens   int // of the answer; zero leaves the limit to the server
-	Temperature *float64
-	TopP        *float64
-	Stop        []string
-	Seed        *int64
+	Format      *Format  `json:"format,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"` // of the answer; zero leaves the limit to the server
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
 	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
-	Extra map[string]json.RawMessage
+	Extra map[string]json.RawMessage `json:"extra,omitempty"`
+}
+
+// Digest is the lower-case hexadecimal SHA-256 of the request. The ids of calls, which servers give, do not matter.
+func (r Request) Digest() string {
+	ids := map[string]string{"": ""}
+	ordinal := func(id *string) {
+		if _, known := ids[*id]; !known {
+			ids[*id] = strconv.Itoa(len(ids))
+		}
+		*id = ids[*id]
+	}
+	r.Messages = slices.Clone(r.Messages)
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		m.Calls = slices.Clone(m.Calls)
+		for j := range m.Calls {
+			ordinal(&m.Calls[j].ID)
+		}
+		ordinal(&m.CallID)
+	}
+	data, _ := json.Marshal(r) // no server takes what is not JSON
+	return messages.Digest(string(data))
 }
 
 // Role says who wrote a message.

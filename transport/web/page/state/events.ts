@@ -76,6 +76,7 @@ export interface Payloads {
     first_token_ms?: number;
     model: string;
     task?: string;
+    text?: string;
     usage?: {
       completion_tokens: number;
       prompt_tokens: number;
@@ -88,6 +89,7 @@ export interface Payloads {
     call: string;
     model: string;
     provider?: string;
+    sha256?: string;
     task?: string;
   };
   /** Log lines for a closer look, numbered per run. */
@@ -284,6 +286,7 @@ export interface Payloads {
       stack?: string;
     };
     result?: unknown;
+    since?: number;
     step: string;
     task: string;
   };
