@@ -431,6 +431,10 @@ var rules = []rule{{
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
 	tests: []string{"github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/...", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
+	pkgs:  "testkit/internal/replay",
+	ours:  []string{"messages", "actors", "actors/call"},
+	tests: []string{module + "/messages/model", module + "/actors/..."},
+}, {
 	pkgs: "testkit/scripted",
 }, {
 	pkgs: "testkit/stories",
@@ -454,7 +458,7 @@ var rules = []rule{{
 	tests: []string{"github.com/evanw/esbuild/pkg/api"},
 }, {
 	pkgs: "testkit",
-	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/stories"},
+	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/internal/replay", "testkit/stories"},
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		module + "/messages/model", module + "/actors/chat", module + "/actors/chat/tool", module + "/transport/sqlite",

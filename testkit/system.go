@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit/internal/replay"
 )
 
 // Stage is a System on virtual time, for the runs of one test.
@@ -91,6 +92,23 @@ func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Cod
 			state.End.Error)
 	}
 	return state
+}
+
+// Replay runs a recorded run again, with the job's definition as the code has it now, and fails the test at the first
+// difference from what was recorded. Models, tools, people and [actors.Do] answer what they answered then, when they did:
+// time is virtual, and none of them is asked. The definition needs a model's stream and tools to be offered, and what it
+// does besides, such as running a program or reading a repository, it does again.
+//
+//	lastword record RUN > testdata/run.jsonl
+//
+// Milestones are compared by what they are about: a call, a text, a question, a step, an artifact, a sub-run, a task. Texts
+// in pieces, log lines, times, nodes and ids of runs do not count. A request to a model counts by its digest. A file that
+// the recording names with its digest must be beside it, unchanged. A run that was recovered cannot be replayed.
+func Replay(t *testing.T, file string, definition actors.Definition) {
+	t.Helper()
+	if err := replay.Difference(t, file, definition); err != nil {
+		t.Errorf("%s: %v", file, err)
+	}
 }
 
 // Repository writes the files of a txtar archive to a new temporary folder and returns its path. The folder is
