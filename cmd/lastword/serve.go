@@ -127,7 +127,7 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	calls := &host.InFlight{Handler: inside.Handler}
+	calls := &host.InFlight{Handler: inside.Metrics.Requests(inside.Handler)}
 	listener, handler, err := s.listen(inside, calls)
 	if err != nil {
 		return errors.Join(err, inside.Close(cmd.Context()))

@@ -62,6 +62,13 @@ func TestTraceFromCallerToModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.Answer(testkit.Text("Done."), testkit.Finish("stop"), testkit.Done()) // to a caller without a trace: one begins
+	called := s.post("", "tools/call", "prompt", `"name":"prompt","arguments":{"text":"Hi"}`)
+	_, err = io.Copy(io.Discard, called.Body) // to its end
+	called.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
 	_ = s.ends(syscall.SIGTERM) // the spans that wait are sent
 	span := func(name, parent string) string {
 		i := slices.IndexFunc(kept.spans, func(s otlpSpan) bool {
@@ -77,14 +84,17 @@ func TestTraceFromCallerToModels(t *testing.T) {
 	span("execute_tool mcp__self__prompt", agent)
 	var callers []string
 	for _, r := range m.Requests() {
-		if r.Path == "/v1/chat/completions" {
-			of, from := messages.ReadTrace(r.Header.Get).IDs()
-			if callers = append(callers, from); of != trace || r.Header.Get("Tracestate") != "vendor=1" {
-				t.Errorf("a model's call %d has the trace %s", len(callers), of)
-			}
+		if r.Path != "/v1/chat/completions" {
+			continue
+		}
+		of, from := messages.ReadTrace(r.Header.Get).IDs()
+		callers = append(callers, from)
+		ours := slices.ContainsFunc(kept.spans, func(s otlpSpan) bool { return s.TraceID == of && s.Name == "POST /mcp" })
+		if first := len(callers) < 4; first && (of != trace || r.Header.Get("Tracestate") != "vendor=1") || !first && !ours {
+			t.Errorf("a model's call %d has the trace %q", len(callers), of)
 		}
 	}
-	if len(callers) != 3 || callers[0] != span("chat scripted", agent) || callers[1] == run {
+	if len(callers) != 4 || callers[0] != span("chat scripted", agent) || callers[1] == run {
 		t.Errorf("the models are called from the spans %v", callers)
 	}
 }

@@ -37,14 +37,17 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 	})
 }
 
-// operation is the method and the path that the door has for the request. Requests that it has none for share one, so
-// that no client fills the metrics with names of its own.
+// operation is the method and the path that the door has for the request, or the path to a door that has none, such as
+// that of MCP. Other requests share one, so that no client fills the metrics with names of its own.
 func operation(r *http.Request) (method, route string) {
 	method, route, found := strings.Cut(r.Pattern, " ")
-	if !found {
-		return "other", "other"
+	switch {
+	case found:
+		return method, route
+	case r.Method == http.MethodPost && r.Pattern != "" && !strings.HasSuffix(r.Pattern, "/"):
+		return r.Method, r.Pattern
 	}
-	return method, route
+	return "other", "other"
 }
 
 // begin returns the span of a request with the context.
