@@ -44,6 +44,10 @@ var rules = []rule{{
 	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
 	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
 }, {
+	pkgs:   "messages/explain",
+	ours:   []string{"messages", "messages/words"},
+	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
+}, {
 	pkgs:   "messages/*",
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
@@ -328,7 +332,7 @@ var rules = []rule{{
 	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs:  "transport/http",
-	ours:  []string{"messages", "transport/door", "transport/door/*"},
+	ours:  []string{"messages", "messages/explain", "transport/door", "transport/door/*"},
 	libs:  []string{"github.com/danielgtaylor/huma/v2/..."},
 	tests: []string{module + "/actors", module + "/transport/server", "github.com/coder/websocket"},
 }, {

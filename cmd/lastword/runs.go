@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/explain"
 	"github.com/seed889630bf/lastword/messages/words"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
@@ -259,6 +260,37 @@ func runsRemoveCommand(at *host.Remote) *cobra.Command {
 	}
 	cmd.RunE = at.Read(someRuns(cmd, "forgot", messages.Status.IsEnded,
 		func(ctx context.Context, c host.Source, id messages.RunID) error { return c.Forget(ctx, id) }))
+	return cmd
+}
+
+func explainCommand(p *host.Program) *cobra.Command {
+	at := &host.Remote{Program: p}
+	cmd := &cobra.Command{
+		Use:     "explain <run>",
+		GroupID: settings.Working,
+		Short:   "Tell what happened in a run, and why",
+		Long: `Explain reads a run's events, and tells in plain sentences what it waited for, what failed first, what was tried
+again, who canceled it and what it cost. It asks a server, as lastword runs does. The run may have ended or may still go
+on.`,
+		Example: "  lastword explain last",
+		Args:    runArgument,
+		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {
+			state, err := c.State(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+			sentences, err := explain.Read(c.Follow(cmd.Context(), id, want), state.Milestone)
+			for _, says := range sentences {
+				fmt.Fprintln(cmd.OutOrStdout(), words.Printable(says))
+			}
+			return err
+		})),
+		ValidArgsFunction: completeRuns(at),
+	}
+	at.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	at.AddStateFlag(cmd)
+	settings.FlagOnly(cmd.PersistentFlags(), "state")
 	return cmd
 }
 

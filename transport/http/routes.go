@@ -63,6 +63,8 @@ func (s *Server) readerRoutes() {
 				"204": {Description: "The run has ended, and the reader has its terminal"},
 				"304": {Description: "The reader has all of this run"}}}, s.getEvents)
 	}
+	add(s, auth.ReadRuns, huma.Operation{OperationID: "explainRun", Method: http.MethodGet, Path: path + "/explanation",
+		Tags: []string{"events"}, Summary: "Explain a run", Description: "What has happened so far and why, in sentences."}, s.explainRun)
 	raw(s, auth.ReadRuns, huma.Operation{OperationID: "getProof", Method: http.MethodGet, Path: path + "/proof",
 		Tags: []string{"events"}, Summary: "Get a run's log with its proof",
 		Description: "The log as it is kept, the chain of its digests, and the signature of the server's key on the last line. " +

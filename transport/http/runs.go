@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/explain"
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
@@ -182,6 +183,32 @@ func (s *Server) changed(ctx context.Context, id messages.RunID, after uint64, w
 		break
 	}
 	return s.Runs.State(ctx, id)
+}
+
+type explanation struct {
+	Sentences []string `json:"sentences" doc:"What happened and why, from the events alone"`
+}
+
+type explanationOutput struct{ Body explanation }
+
+func (s *Server) explainRun(ctx context.Context, in *pathID) (*explanationOutput, error) {
+	state, err := s.Run(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	sentences, err := explain.Read(func(yield func(messages.Event, error) bool) {
+		for batch, err := range s.Runs.Follow(ctx, in.ID, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+			for _, e := range batch {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil && !yield(messages.Event{}, err) {
+				return
+			}
+		}
+	}, state.Milestone)
+	return &explanationOutput{explanation{sentences}}, err
 }
 
 type listInput struct {

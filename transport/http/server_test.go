@@ -116,6 +116,10 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%s %s", got.Status, got.body)
 	}
 	w.until(id, messages.KindRunCanceled)
+	if got := w.call("GET", "/v1/runs/"+string(id)+"/explanation", ""); !strings.Contains(got.body, `"It ended as canceled after `) ||
+		!strings.Contains(got.body, ": enough.") {
+		t.Errorf("the explanation: %s %s", got.Status, got.body)
+	}
 }
 
 // DESIGN 4.7: "attached runs are cancelled when their caller leaves, detached ones go on".
@@ -233,7 +237,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if want := []string{"answerRun", "attachRun", "cancelRun", "closeSession", "forgetRun", "getArtifact", "getEvents", "getJob",
+	if want := []string{"answerRun", "attachRun", "cancelRun", "closeSession", "explainRun", "forgetRun", "getArtifact", "getEvents", "getJob",
 		"getKey", "getProof", "getRun", "listArtifacts", "listJobs", "listRuns", "openSession", "openWebSocket", "startRun"}; !slices.Equal(names, want) {
 		t.Errorf("the operations are %q, want %q", names, want)
 	}

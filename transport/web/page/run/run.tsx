@@ -15,6 +15,7 @@ import { PlanGraph, stepsOf } from "./plan";
 import { Questions } from "./questions";
 import { pretty } from "./text";
 import { Waterfall } from "./waterfall";
+import { Why } from "./why";
 
 /** A run: what happens in it, why it stopped, and a button to stop it. */
 export function RunPage({ id, seq }: { id: string; seq?: number }) {
@@ -68,6 +69,7 @@ function Tabs({ feed, more = [], open }: { feed: Feed; more?: Tab[]; open?: stri
   const tabs: Tab[] = [{ name: "Answer", view: () => <Answer feed={feed} /> }, ...more];
   if (stepsOf(feed.tree.top).length) tabs.push({ name: "Plan", view: () => <PlanGraph feed={feed} /> });
   tabs.push({ name: files ? `Files ${files}` : "Files", view: () => <Files feed={feed} /> });
+  tabs.push({ name: "Why", view: () => <Why feed={feed} /> });
   tabs.push({ name: "Cost", view: () => <Costs feed={feed} /> }, { name: "Compare", view: () => <Compare feed={feed} /> });
   tabs.push({ name: "Actors", view: () => <Actors feed={feed} /> }, { name: "Input", view: () => <pre class="input" tabIndex={0}>{pretty(feed.tree.top.fold.state.queued ?? {})}</pre> });
   const picked = useSignal(open ?? (place.peek().query.has("with") ? "Compare" : ""));

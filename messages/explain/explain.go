@@ -1,0 +1,355 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+// Run explains a run. The zero Run has no events.
+type Run struct {
+	lines   []string
+	sum     messages.Summary
+	started time.Time
+	waited  messages.State // its Inputs, Children and Artifacts are those of the run
+	reason  string         // the message of the failure before
+	failed  int            // how many failures there were, of which mostFailures are told
+	skipped []string       // steps of a plan
+	running []string       // tasks
+	models  []string
+	calls   int
+	tools   []string
+	usage   messages.Usage
+	over    bool
+}
+
+// mostFailures is how many failures are told one by one.
+const mostFailures = 6
+
+// Add adds the next event of the log. Deltas may be left out.
+func (r *Run) Add(e messages.Event) {
+	if e.IsDelta() {
+		return
+	}
+	last := r.sum.UpdatedAt
+	r.sum.Add(e)
+	switch b := e.Body.(type) {
+	case messages.RunQueued:
+		r.queued(b)
+	case messages.RunStarted:
+		if r.started = e.Time; r.in() >= time.Second {
+			r.say("It waited %s until it began.", took(r.in()))
+		}
+	case messages.RunRecovered:
+		how := "Another process went on with it"
+		if b.Restart {
+			how = "Another process began again with it"
+		}
+		r.running = nil
+		r.say("The process that ran it was gone after %s. %s %s later.", took(last.Sub(r.sum.QueuedAt)), how, took(e.Time.Sub(last)))
+	case messages.RunCanceling:
+		r.canceling(b)
+	case messages.TaskStarted:
+		r.running = append(r.running, b.Task)
+	case messages.TaskRestarted:
+		r.running = append(r.running, b.Task)
+	case messages.TaskCompleted:
+		r.rest(b.Task)
+	case messages.TaskFailed:
+		r.rest(b.Task)
+		then := "It was not tried again."
+		if b.WillRetry {
+			then = fmt.Sprintf("It was to be tried again after %s.", took(time.Duration(b.DelayMS)*time.Millisecond))
+		}
+		r.failure(fmt.Sprintf("attempt %d of the task %s", b.Attempt, b.Task), b.Error, then)
+	case messages.LLMStarted:
+		r.models, r.calls = add(r.models, b.Model), r.calls+1
+	case messages.LLMCompleted:
+		if b.Usage != nil {
+			r.usage.PromptTokens += b.Usage.PromptTokens
+			r.usage.CompletionTokens += b.Usage.CompletionTokens
+		}
+		if b.Verdict == string(messages.Failed) {
+			r.failure("a call of the model "+b.Model, b.Error, "")
+		}
+	case messages.ToolStarted:
+		r.tools = append(r.tools, b.Tool)
+	case messages.ToolCompleted:
+		if b.Error != nil {
+			r.failure("a call of a tool", b.Error, "")
+		}
+	case messages.InputRequired:
+		r.waited.Inputs = append(r.waited.Inputs, messages.Input{Request: b.Request, Prompt: b.Prompt, Kind: b.InputKind,
+			TimeoutMS: b.TimeoutMS, AskedAt: e.Time})
+	case messages.InputReceived:
+		r.answered(b, e.Time)
+	case messages.ChildStarted:
+		r.waited.Children = append(r.waited.Children, messages.ChildState{Child: b.Child, Job: b.Job, Status: messages.Processing})
+	case messages.ChildEnded:
+		if i := slices.IndexFunc(r.waited.Children, func(c messages.ChildState) bool { return c.Child == b.Child }); i >= 0 {
+			r.waited.Children[i].Status, r.waited.Children[i].WaitedMS = b.Status, b.WaitedMS
+		}
+	case messages.StepEnded:
+		if b.Outcome == messages.StepSkipped {
+			r.skipped = append(r.skipped, b.Step)
+		} else if b.Outcome != string(messages.Completed) {
+			r.say("The step %s ended as %s%s.", name(b.Step), name(b.Outcome), after(": ", b.Reason))
+		}
+	case messages.ArtifactWritten:
+		r.waited.Artifacts = append(slices.DeleteFunc(r.waited.Artifacts, func(a messages.Artifact) bool { return a.Name == b.Name }), b.Artifact)
+	case messages.FaultInjected:
+		r.say("A test injected the fault %s%s.", name(b.Fault), after(" into the task ", b.Task))
+	case messages.RunCompleted:
+		r.end("It completed after %s.", took(r.in()))
+		if b.Degraded {
+			r.say("A part of the result is a substitute, because a model did not answer as it should.")
+		}
+	case messages.RunFailed:
+		r.end("It failed after %s%s: %s", took(r.in()), because(b), r.why(b.Error, b.Cause))
+	case messages.RunCanceled:
+		r.end("It ended as canceled after %s%s.", took(r.in()), authors[b.By])
+	}
+}
+
+// Read reads a log up to the event of the number, and explains it. The events may be milestones alone.
+func Read(log iter.Seq2[messages.Event, error], upTo uint64) ([]string, error) {
+	var r Run
+	for e, err := range log {
+		if err != nil {
+			return nil, err
+		}
+		if r.Add(e); e.Seq >= upTo {
+			break
+		}
+	}
+	return r.Sentences(), nil
+}
+
+// Sentences are what there is to say of the run so far.
+func (r *Run) Sentences() []string {
+	s := *r
+	s.lines = slices.Clone(r.lines)
+	if !r.over {
+		s.unfinished()
+	}
+	if more := r.failed - mostFailures; more > 0 {
+		s.say("There were %s more.", words.Count(more, "failure"))
+	}
+	s.children()
+	if len(r.skipped) > 0 {
+		s.say("Of its plan it skipped %s.", listed(r.skipped))
+	}
+	s.cost()
+	return s.lines
+}
+
+func (r *Run) say(format string, args ...any) {
+	r.lines = append(r.lines, words.OneLine(fmt.Sprintf(format, args...)))
+}
+
+// in is how long the run has gone on.
+func (r *Run) in() time.Duration { return r.sum.UpdatedAt.Sub(r.sum.QueuedAt) }
+
+func (r *Run) queued(b messages.RunQueued) {
+	who := name(b.Principal)
+	if b.Parent != "" {
+		who = "The run " + string(b.Parent)
+	}
+	r.say("%s started the job %s at %s%s.", cmp.Or(who, "Somebody"), b.Job, r.sum.QueuedAt.UTC().Format(time.DateTime+" UTC"), after(": ", r.sum.Input))
+}
+
+func (r *Run) canceling(b messages.RunCanceling) {
+	who := "It was canceled"
+	if b.By != "" {
+		who = name(b.By) + " canceled it"
+	}
+	r.say("%s after %s%s.", who, took(r.in()), after(": ", b.Reason))
+}
+
+// failure tells of something that failed, and what followed.
+func (r *Run) failure(what string, err *messages.Error, then string) {
+	if r.failed++; r.failed > mostFailures {
+		return
+	}
+	why := "no reason is given"
+	if err != nil {
+		why = err.Message
+	}
+	switch {
+	case r.failed == 1:
+		r.say("The first failure was that of %s, after %s: %s. %s", what, took(r.in()), strings.TrimSuffix(why, "."), then)
+	case why == r.reason:
+		r.say("Because of that %s failed. %s", what, then)
+	default:
+		r.say("Then %s failed: %s. %s", what, strings.TrimSuffix(why, "."), then)
+	}
+	r.reason = why
+}
+
+// why is the reason of the run's failure, unless it has just been told.
+func (r *Run) why(err *messages.Error, cause messages.Code) string {
+	says := causes[cause]
+	if err != nil && err.Message != r.reason {
+		return fmt.Sprintf("%s (%s).", strings.TrimSuffix(err.Message, "."), cmp.Or(says, string(cause)))
+	}
+	return cmp.Or(says, string(cause)) + ", as said before."
+}
+
+// causes are the causes that do not say by themselves what happened.
+var causes = map[messages.Code]string{
+	messages.CauseError: "a task returned an error", messages.CausePanic: "a task crashed", messages.CauseDeadline: "its time was over",
+	messages.CauseStalled: "nothing happened for too long", messages.CauseShutdown: "the server stopped",
+	messages.CauseNodeLost: "the process that ran it was gone", messages.CauseProviderError: "the server of the model refused",
+	messages.CauseTransportClosed: "the connection to the model was cut", messages.CauseEmptyCompletion: "the model answered nothing",
+	messages.CauseInvalidOutput: "the model's answer was not of the form asked for", messages.CauseContextExceeded: "the model's context was too small",
+	messages.CauseLimitExceeded: "a limit was reached", messages.CauseInvalidInput: "its input was wrong",
+	messages.CauseInjected: "a test injected it", messages.CauseJournalUnavailable: "the journal took nothing for too long",
+}
+
+// authors say who wrote a terminal, unless the run itself did.
+var authors = map[messages.Author]string{messages.BySupervisor: ", by its supervisor", messages.ByRecovery: ", by the process that found it",
+	messages.ByNode: ", by its server"}
+
+func because(b messages.RunFailed) string { return authors[b.By] + after(" in the task ", b.Task) }
+
+func (r *Run) answered(b messages.InputReceived, at time.Time) {
+	i := slices.IndexFunc(r.waited.Inputs, func(in messages.Input) bool { return in.Request == b.Request && !in.Closed })
+	if i < 0 {
+		return
+	}
+	in := &r.waited.Inputs[i]
+	in.AnsweredAt, in.Closed = at, true
+	r.say("It asked %q, and %s answered after %s.", words.Clip(in.Prompt, 200), cmp.Or(b.Principal, "somebody"), took(at.Sub(in.AskedAt)))
+}
+
+func (r *Run) end(format string, args ...any) {
+	for _, in := range r.waited.Inputs {
+		if !in.Closed {
+			r.say("It asked %q, and nobody answered.", words.Clip(in.Prompt, 200))
+		}
+	}
+	r.over = true
+	r.say(format, args...)
+}
+
+// unfinished says what a run that has not ended does or waits for.
+func (r *Run) unfinished() {
+	var open []string
+	for _, in := range r.waited.Inputs {
+		if !in.Closed {
+			open = append(open, fmt.Sprintf("%q", words.Clip(in.Prompt, 200)))
+		}
+	}
+	switch {
+	case len(open) > 0:
+		r.say("It waits for an answer to %s.", listed(open))
+	case r.started.IsZero():
+		r.say("It has not begun yet.")
+	case len(r.running) > 0:
+		r.say("It goes on: %s.", words.Count(len(r.running), "task")+after(" works: ", listed(r.running)))
+	default:
+		r.say("It has not ended yet.")
+	}
+}
+
+func (r *Run) children() {
+	var jobs []string
+	ends := map[messages.Status]int{}
+	for _, c := range r.waited.Children {
+		jobs = add(jobs, c.Job)
+		ends[c.Status]++
+	}
+	if len(jobs) == 0 {
+		return
+	}
+	var parts []string
+	for _, status := range []messages.Status{messages.Completed, messages.Failed, messages.Canceled, messages.Processing} {
+		if n := ends[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	r.say("It started %s (%s): %s.", words.Count(len(r.waited.Children), "sub-run"), listed(jobs), listed(parts))
+}
+
+// cost says what the run has made and used.
+func (r *Run) cost() {
+	if n := len(r.waited.Artifacts); n > 0 {
+		var bytes int64
+		var names []string
+		for _, a := range r.waited.Artifacts {
+			bytes, names = bytes+a.Bytes, append(names, a.Name)
+		}
+		r.say("It wrote %s: %s, %s.", words.Count(n, "file"), listed(names), words.Size(bytes))
+	}
+	if people := r.waited.Waited(r.sum.UpdatedAt); people >= time.Second {
+		r.say("Of its %s it waited %s for people.", took(r.in()), took(people))
+	}
+	if r.calls > 0 {
+		r.say("It asked %s %s: %s tokens went in, %s came out.", listed(r.models), times(r.calls), words.Thousands(r.usage.PromptTokens),
+			words.Thousands(r.usage.CompletionTokens))
+	}
+	if n := len(r.tools); n > 0 {
+		slices.Sort(r.tools)
+		r.say("It called tools %s: %s.", times(n), listed(slices.Compact(slices.Clone(r.tools))))
+	}
+}
+
+func (r *Run) rest(task string) {
+	r.running = slices.DeleteFunc(r.running, func(t string) bool { return t == task })
+}
+
+func add(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
+
+func name(text string) string { return words.Clip(text, 80) }
+
+// after is the text after something, or nothing without a text.
+func after(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + strings.TrimSuffix(words.Clip(text, 200), ".")
+}
+
+// mostListed is how many names a sentence has.
+const mostListed = 8
+
+func listed(all []string) string {
+	if n := len(all); n > mostListed {
+		all = append(slices.Clone(all[:mostListed-1]), words.Count(n-mostListed+1, "other"))
+	}
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	}
+	return strings.Join(all, "")
+}
+
+func times(n int) string {
+	if n <= 2 {
+		return []string{"", "once", "twice"}[n]
+	}
+	return words.Thousands(int64(n)) + " times"
+}
+
+// took is a time for people.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
