@@ -268,8 +268,8 @@ func TestEarlierMessages(t *testing.T) {
 		`{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."},`+
 		`{"role":"user","content":[{"type":"text","text":"plain"}]}]}`)
 	for id, want := range map[messages.RunID]string{
-		"r_story1": `{"message":"plain","system":"Be brief."} map[project:x]`,
-		"r_story2": `{"earlier":[{"role":"user","content":"plain"},{"role":"assistant","content":"Hello, wörld 🌍"}],"message":"tool error"} map[]`,
+		"r_story1": `{"message":"plain","system":"Be brief."} map[context:begins-` + messages.Digest("plain") + ` project:x]`,
+		"r_story2": `{"earlier":[{"role":"user","content":"plain"},{"role":"assistant","content":"Hello, wörld 🌍"}],"message":"tool error"} map[context:begins-` + messages.Digest("plain") + `]`,
 		"r_story3": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"max_tokens":9,` +
 			`"message":"plain","stop":["."],"system":"Be brief.","temperature":0.5} map[context:begins-` + messages.Digest("Hi") + `]`,
 	} {

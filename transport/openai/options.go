@@ -190,7 +190,15 @@ func Chat(r *http.Request) string {
 	return cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
 }
 
-// Context is the id that the client has for the conversation, or "".
-func (o *Options) Context(r *http.Request) string {
-	return cmp.Or(Chat(r), r.Header.Get("X-Session-Id"), o.CacheKey)
+// Begins begins the names of conversations without an id.
+const Begins = "begins-"
+
+// Context names the conversation of the turn: by an id of the client's or, without one, by its first message, which stays as
+// the conversation goes on.
+func (o *Options) Context(r *http.Request, t door.Turn) string {
+	first := t.Text
+	if len(t.Earlier) > 0 {
+		first = t.Earlier[0].Content
+	}
+	return cmp.Or(Chat(r), r.Header.Get("X-Session-Id"), o.CacheKey, Begins+messages.Digest(first))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	client "github.com/sashabaranov/go-openai"
 
@@ -170,6 +171,36 @@ func TestClientsThatLeave(t *testing.T) {
 				t.Errorf("%s: a late request gives %s", path, late)
 			}
 			<-runs.canceled
+		})
+	}
+}
+
+// A request that says that it is sent again gets the run of the first, unless that failed. One that does not say so asks anew.
+func TestRequestsSentAgain(t *testing.T) {
+	for _, c := range []struct {
+		path, body, retry string
+		runs              int
+	}{
+		{"/v1/responses", `{"model":"chat","input":"plain"}`, "", 2},
+		{"/v1/responses", `{"model":"chat","input":"plain"}`, "1", 1},
+		{"/v1/responses", `{"model":"chat","input":"failure"}`, "1", 2},
+		{"/v1/responses", `{"model":"chat","input":"plain","client_metadata":{"turn_id":"t"}}`, "", 1},
+		{"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"plain"}]}`, "1", 1},
+		{"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"plain"}]}`, "0", 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			runs := &stories.Teller{}
+			server := doors(door.Config{Runs: runs, Jobs: []messages.JobInfo{{Name: "chat", About: messages.About{Text: "message"}}}})
+			for range 2 {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, strings.NewReader(c.body))
+				r.Header.Set("X-Stainless-Retry-Count", c.retry)
+				server.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			all, err := runs.List(t.Context(), messages.Query{})
+			if err != nil || len(all) != c.runs {
+				t.Errorf("%s %s, sent again with %q: %d runs, %v", c.path, c.body, c.retry, len(all), err)
+			}
+			time.Sleep(time.Minute) // nothing is left
 		})
 	}
 }

@@ -59,16 +59,19 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	}
 	turn.Model = model
 	c := &completion{model: cmp.Or(model, job.Name), usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
-	asked, label := "", cmp.Or(q.Context(r), conversation(turn))
+	asked, label := "", q.Context(r, turn)
 	if c.Run, c.Seen, err = d.answered(ctx, openai.Chat(r) != "", label, turn); err == nil && c.Run == "" {
 		labels := map[string]string{door.ContextLabel: label}
-		c.Run, asked, err = d.Start(ctx, job.Name, turn, labels, r.Header.Get("Idempotency-Key"))
+		c.Run, asked, err = d.Start(r, job.Name, turn, labels, "")
 	}
 	if err != nil {
 		return err
 	}
 	c.Attached = asked == ""
-	return d.Deliver(r, c.Run, asked, func() error { return d.write(w, r, c, q.Stream) })
+	return d.Deliver(r, c.Run, asked, func() (bool, error) {
+		err := d.write(w, r, c, q.Stream)
+		return c.failed == nil, err
+	})
 }
 
 // write writes the completion.

@@ -13,15 +13,6 @@ import (
 // maxTurns is how many runs are looked at for the one that asked, the newest.
 const maxTurns = 32
 
-// conversation names a chat without an id: by its first message, which stays as the chat goes on.
-func conversation(t door.Turn) string {
-	first := t.Text
-	if len(t.Earlier) > 0 {
-		first = t.Earlier[0].Content
-	}
-	return "begins-" + messages.Digest(first)
-}
-
 // answered gives the text to the question that the chat of the label waits for, if there is one. If the client does not know
 // the chat that is the question of a run whose conversation the client repeats, up to the question.
 func (d handler) answered(ctx context.Context, known bool, label string, t door.Turn) (run messages.RunID, question string,

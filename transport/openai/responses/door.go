@@ -69,7 +69,10 @@ func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 		asked = ""
 	}
 	out.Attached = asked == "" && !q.Background
-	return d.Deliver(r, out.Run, asked, func() error { return d.write(w, r, out, &q) })
+	return d.Deliver(r, out.Run, asked, func() (bool, error) {
+		err := d.write(w, r, out, &q)
+		return out.failed == nil, err
+	})
 }
 
 // write writes the response.
@@ -133,12 +136,9 @@ func (d handler) start(r *http.Request, q *request, turn door.Turn) (out *respon
 		return nil, "", err
 	}
 	turn.Model = model
-	labels := map[string]string{}
-	if context := q.Context(r); context != "" {
-		labels[door.ContextLabel] = context
-	}
+	labels := map[string]string{door.ContextLabel: q.Context(r, turn)}
 	maps.Copy(labels, q.Metadata)
-	run, asked, err := d.Start(r.Context(), job.Name, turn, labels, r.Header.Get("Idempotency-Key"))
+	run, asked, err := d.Start(r, job.Name, turn, labels, q.Client.Turn)
 	return &response{Part: door.Part{Run: run}, segment: 1}, asked, err
 }
 

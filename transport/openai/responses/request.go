@@ -22,6 +22,9 @@ type request struct {
 	Text            struct {
 		Format openai.Form `json:"format"`
 	} `json:"text"`
+	Client struct {
+		Turn string `json:"turn_id"` // of Codex: a request with the same input is sent again
+	} `json:"client_metadata"`
 	Reasoning struct {
 		Effort string `json:"effort"`
 	} `json:"reasoning"`

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -110,7 +111,7 @@ func (r *response) update(op *transcript.Op) {
 			r.tell("in_progress")
 		}
 	case messages.RunFailed:
-		r.failed = fields{"code": "server_error", "message": string(b.Error.Code) + ": " + b.Error.Message}
+		r.failed = fields{"code": failureOf(b), "message": string(b.Error.Code) + ": " + b.Error.Message}
 		r.end("failed", "failed")
 	case messages.RunCanceled:
 		r.end("cancelled", "incomplete") // no event is named after it
@@ -122,6 +123,17 @@ func (r *response) update(op *transcript.Op) {
 		}
 		r.end(status, status)
 	}
+}
+
+// failureOf is the API's code of a failure. Clients such as Codex ask again after any other than these.
+func failureOf(b messages.RunFailed) string {
+	switch {
+	case b.Cause == messages.CauseContextExceeded:
+		return "context_length_exceeded"
+	case !b.Error.Retryable:
+		return "invalid_prompt"
+	}
+	return "server_error"
 }
 
 // shortBy is why a response is incomplete, by its finish reason.
@@ -189,6 +201,9 @@ func (r *response) result(op *transcript.Op) {
 func (r *response) object() fields {
 	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
+	if strings.HasPrefix(metadata[door.ContextLabel], openai.Begins) {
+		delete(metadata, door.ContextLabel)
+	}
 	o := fields{"id": r.id(r.segment), "object": "response", "created_at": r.created.Unix(),
 		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": openai.Model(r.queued),
 		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},

@@ -1,0 +1,265 @@
+package lab_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// agent is a client that brings tools of its own.
+type agent struct {
+	name, version string
+	cuts          int // after so many frames at most is an answer cut; starting OpenCode takes long
+	// retries says that it sends a request again whose answer was cut.
+	retries bool
+	// command is the client in a folder, with the base URL and what the user says.
+	command func(t *testing.T, folder, base, says string) *exec.Cmd
+}
+
+// agents are the clients of npm in the folder.
+func agents(t *testing.T, npm string) []agent {
+	node := func(api string) func(*testing.T, string, string, string) *exec.Cmd {
+		return func(t *testing.T, folder, base, says string) *exec.Cmd {
+			return exec.CommandContext(t.Context(), "node", filepath.Join(npm, "agent.mjs"), api, base, "scripted", says)
+		}
+	}
+	return []agent{
+		{"codex", npmVersion(t, npm, "@openai/codex"), 6, true, func(t *testing.T, folder, base, says string) *exec.Cmd {
+			writeFile(t, filepath.Join(folder, "config.toml"), fmt.Appendf(nil, "model = \"scripted\"\nmodel_provider = \"lastword\"\n"+
+				"[model_providers.lastword]\nname = \"lastword\"\nbase_url = %q\nwire_api = \"responses\"\n", base))
+			return exec.CommandContext(t.Context(), filepath.Join(npm, "node_modules", ".bin", "codex"), "exec", "--skip-git-repo-check",
+				"--dangerously-bypass-approvals-and-sandbox", says)
+		}},
+		{"opencode", npmVersion(t, npm, "opencode-linux-x64"), 2, false, func(t *testing.T, folder, base, says string) *exec.Cmd {
+			writeFile(t, filepath.Join(folder, "opencode.json"), fmt.Appendf(nil, `{"model":"lastword/scripted","share":"disabled","autoupdate":false,`+
+				`"provider":{"lastword":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%q,"apiKey":"none"},"models":{"scripted":{"tool_call":true}}}}}`, base))
+			return exec.CommandContext(t.Context(), filepath.Join(npm, "node_modules", "opencode-linux-x64", "bin", "opencode"), "run", says)
+		}},
+		{"ai sdk", npmVersion(t, npm, "@ai-sdk/openai-compatible"), 6, false, node("ai")},
+		{"openai runTools", npmVersion(t, npm, "openai"), 6, false, node("openai")},
+		{"openai responses", npmVersion(t, npm, "openai"), 6, false, node("responses")},
+	}
+}
+
+// TestAgentClients is the part of make clients for coding agents, with lastword as their provider: their tools are called and
+// the results go on, a failure is one, and an answer that is cut after any frame is no success, unless the agent asks again:
+// then the model is not.
+func TestAgentClients(t *testing.T) {
+	if os.Getenv("LASTWORD_CLIENTS") == "" {
+		t.Skip("make clients runs this")
+	}
+	for _, a := range agents(t, npmInstall(t, "agents")) {
+		t.Run(a.name, func(t *testing.T) {
+			s := newAgentStage(t)
+			row := clientRow{dialect: "openai", client: a.name, version: a.version}
+			for says, want := range map[string]string{"whole": "All is well.", "tool": "The tool says 42.", "fail": ""} {
+				row.stories++
+				before := s.asked.Load()
+				said, err := s.run(t, a, says, 0)
+				turns := s.asked.Load() - before
+				if (err == nil) != (want != "") || !strings.Contains(said, want) || strings.Contains(said, "42") && says != "tool" {
+					t.Errorf("%s: %v after %d turns, %s", says, err, turns, said)
+					continue
+				}
+				row.equal++
+			}
+			s.judgeRuns(t)
+			for n := 1; n <= a.cuts; n++ {
+				before := s.asked.Load()
+				said, err := s.run(t, a, "whole", n)
+				if !s.wasCut.Load() {
+					break
+				}
+				row.cuts++
+				if whole := strings.Contains(said, "All is well."); err == nil && !whole || a.retries && (err != nil || !whole || s.asked.Load() != before+1) {
+					t.Errorf("cut after %d frames: %v after %d turns, %s", n, err, s.asked.Load()-before, said)
+				}
+			}
+			row.print()
+		})
+	}
+}
+
+// agentStage is a server with a scripted model, and a way to it that cuts.
+type agentStage struct {
+	server, way string
+	asked       atomic.Int64 // how often the model was asked for a turn
+	cutAfter    atomic.Int64 // frames of the next answer; 0 is no cut
+	wasCut      atomic.Bool
+}
+
+func newAgentStage(t *testing.T) *agentStage {
+	s := &agentStage{}
+	model := httptest.NewServer(http.HandlerFunc(s.answer))
+	t.Cleanup(model.Close)
+	s.server = serve(t, "--ephemeral", "--dialects", "openai", "--base-url", model.URL+"/v1")
+	at, err := url.Parse(s.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(at)
+		r.Out.Header.Set("Accept-Encoding", "identity") // frames are counted
+	}}
+	way := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			if n := s.cutAfter.Swap(0); n > 0 {
+				w = &agentCut{w, s, n}
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { way.CloseClientConnections(); way.Close() })
+	s.way = way.URL + "/v1"
+	return s
+}
+
+// run has the agent say something in a folder of its own, and returns what it prints.
+func (s *agentStage) run(t *testing.T, a agent, says string, cut int) (string, error) {
+	t.Helper()
+	folder := t.TempDir()
+	s.wasCut.Store(false)
+	cmd := a.command(t, folder, s.way, says)
+	s.cutAfter.Store(int64(cut))
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "HOME="+folder, "XDG_CONFIG_HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CACHE_HOME="+folder,
+		"XDG_STATE_HOME="+folder, "CODEX_HOME="+folder, "OPENCODE_CONFIG="+filepath.Join(folder, "opencode.json"), "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second
+	hung := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer hung.Stop()
+	err := cmd.Run()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, stderr.Bytes())
+	}
+	return stdout.String(), err
+}
+
+// agentCut is an answer that is cut after so many frames.
+type agentCut struct {
+	http.ResponseWriter
+	stage *agentStage
+	left  int64
+}
+
+func (w *agentCut) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *agentCut) Write(data []byte) (int, error) {
+	written := 0
+	for frame := range bytes.SplitAfterSeq(data, []byte("\n\n")) {
+		if w.left <= 0 && len(frame) > 0 {
+			w.stage.wasCut.Store(true)
+			panic(http.ErrAbortHandler)
+		}
+		n, err := w.ResponseWriter.Write(frame)
+		written += n
+		if err != nil {
+			return written, err
+		}
+		if bytes.HasSuffix(frame, []byte("\n\n")) {
+			w.left--
+		}
+	}
+	return written, nil
+}
+
+// answer is the model: it calls the agent's tool for commands if the user says so, and tells what the tool said.
+func (s *agentStage) answer(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Messages []struct {
+			Role    string
+			Content json.RawMessage
+		}
+		Tools []struct{ Function struct{ Name string } }
+	}
+	if r.Method == http.MethodGet {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"scripted","object":"model"}]}`)
+		return
+	}
+	_ = json.NewDecoder(r.Body).Decode(&q) // a request without messages gets an error
+	if len(q.Messages) == 0 {
+		http.Error(w, "no messages", http.StatusBadRequest)
+		return
+	}
+	last := q.Messages[len(q.Messages)-1]
+	says := string(last.Content)
+	chunk := func(delta string, finish string) {
+		fmt.Fprintf(w, `data: {"id":"c","object":"chat.completion.chunk","model":"scripted","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
+		_ = http.NewResponseController(w).Flush()
+	}
+	text := func(words ...string) {
+		for _, word := range words {
+			chunk(fmt.Sprintf(`{"content":%q}`, word), "null")
+		}
+		chunk("{}", `"stop"`)
+	}
+	if len(q.Tools) > 0 {
+		s.asked.Add(1)
+	}
+	if strings.Contains(says, "fail") && len(q.Tools) > 0 {
+		http.Error(w, `{"error":{"message":"no such luck","type":"invalid_request_error"}}`, http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	switch {
+	case len(q.Tools) == 0:
+		text("A title")
+	case last.Role == "tool":
+		found := "nothing"
+		if strings.Contains(says, "42") {
+			found = "42"
+		}
+		text("The tool ", "says ", found, ".")
+	case strings.Contains(says, "tool"):
+		name, member := "bash", "command"
+		for _, tool := range q.Tools {
+			if tool.Function.Name == "exec_command" {
+				name, member = "exec_command", "cmd"
+			}
+		}
+		arguments, _ := json.Marshal(map[string]string{member: "echo $((6*7))", "description": "Adds"}) // strings
+		chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":%q}}]}`, name, arguments), "null")
+		chunk("{}", `"tool_calls"`)
+	default:
+		text("All ", "is ", "well.")
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// judgeRuns: every turn is a run of the job prompt, and those of a conversation have one label.
+func (s *agentStage) judgeRuns(t *testing.T) {
+	t.Helper()
+	c, err := api.New(s.server, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _, err := c.List(t.Context(), messages.Query{Limit: 100}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := map[string]int{}
+	for _, run := range runs {
+		turns[run.Labels[door.ContextLabel]]++
+	}
+	if most := slices.Max(slices.Collect(maps.Values(turns))); len(turns) < 3 || most < 2 || int64(len(runs)) < s.asked.Load() {
+		t.Errorf("%d turns are %d runs, by their conversations %v", s.asked.Load(), len(runs), turns)
+	}
+}
