@@ -154,12 +154,11 @@ mcpb: node ## Build the bundle bin/lastword-GOOS-GOARCH.mcpb, which Claude Deskt
 	npx --yes @anthropic-ai/mcpb@2.1.2 pack $(MCPB) bin/lastword-$(GOOS)-$(GOARCH).mcpb
 
 registry: node ##+ Build the bundle of each package of server.json, and write bin/server.json with their digests, for mcp-publisher
-	@for name in $$(grep -o 'lastword-[a-z0-9-]*' cmd/lastword/package/server.json); do \
-		of=$${name#lastword-}; $(MAKE) --no-print-directory mcpb GOOS=$${of%-*} GOARCH=$${of#*-} || exit 1; done
-	@node -e 'const fs = require("fs"), all = JSON.parse(fs.readFileSync("cmd/lastword/package/server.json")); \
-		for (const p of all.packages) p.fileSha256 = require("crypto").createHash("sha256") \
-			.update(fs.readFileSync("bin/" + p.identifier.split("/").pop())).digest("hex"); \
-		fs.writeFileSync("bin/server.json", JSON.stringify(all, null, 2) + "\n")'
+	@mkdir -p bin && cp cmd/lastword/package/server.json bin/
+	@for name in $$(grep -o 'lastword-[a-z0-9-]*' bin/server.json); do \
+		of=$${name#lastword-}; $(MAKE) --no-print-directory mcpb GOOS=$${of%-*} GOARCH=$${of#*-} || exit 1; \
+		sum=$$(sha256sum bin/$$name.mcpb | cut -c -64); \
+		sed "/$$name\.mcpb/{n;s/0\{64\}/$$sum/;}" bin/server.json >bin/server.new && mv bin/server.new bin/server.json; done
 
 COVERED = $(MODULE)/messages,$(MODULE)/supervision,$(MODULE)/actors,$(MODULE)/actors/journal,$(MODULE)/transport/...
 
