@@ -48,6 +48,11 @@ var rules = []rule{{
 	ours:   []string{"messages", "messages/words"},
 	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
 }, {
+	pkgs:   "messages/fit",
+	ours:   []string{"messages"},
+	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/..."},
+	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
+}, {
 	pkgs:   "messages/*",
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
@@ -86,8 +91,8 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/form",
-	ours:   []string{"messages"},
-	libs:   []string{"github.com/google/jsonschema-go/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6"},
+	ours:   []string{"messages", "messages/fit"},
+	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors",
@@ -158,7 +163,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/structured/document",
-	ours:   []string{"messages", "messages/words", "actors/form"},
+	ours:   []string{"messages", "messages/fit", "messages/words"},
 	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
@@ -231,7 +236,7 @@ var rules = []rule{{
 	pkgs: "transport/server",
 	ours: []string{"messages", "transport/door/auth", "transport/door/inflight"},
 }, {
-	pkgs: "transport/door/schema",
+	pkgs: "messages/fit",
 	ours: []string{"messages"},
 	libs: []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/..."},
 }, {
@@ -315,7 +320,7 @@ var rules = []rule{{
 	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 }, {
 	pkgs:  "transport/mcp",
-	ours:  []string{"messages", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
+	ours:  []string{"messages", "messages/fit", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,40 +8,25 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // Fits returns why people's answer does not fit the schema of a question: an error of code invalid_input, which says
 // what would. Null always fits, and declines. A schema that cannot be read takes any answer.
-func Fits(schema, answer json.RawMessage) error {
+func Fits(asked, answer json.RawMessage) error {
 	var (
 		s jsonschema.Schema
 		v any
 	)
-	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(answer, &v) != nil || v == nil {
+	if len(asked) == 0 || json.Unmarshal(asked, &s) != nil || json.Unmarshal(answer, &v) != nil || v == nil {
 		return nil
 	}
-	if compiled, err := Compile(schema); err != nil || compiled.Validate(v) == nil {
+	if compiled, err := fit.Read(asked); err != nil || compiled.Validate(v) == nil {
 		return nil
 	}
 	return messages.InvalidInput("the answer does not fit; give %s", wanted(&s))
-}
-
-// Compile reads a JSON Schema with the validator that the rest of the program uses. It opens no file that the schema
-// refers to.
-func Compile(schema []byte) (*validator.Schema, error) {
-	doc, err := validator.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
-	c := validator.NewCompiler()
-	c.UseLoader(validator.SchemeURLLoader{})
-	if err := c.AddResource("schema:", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("schema:")
 }
 
 // wanted says what fits.

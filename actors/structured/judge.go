@@ -8,7 +8,7 @@ import (
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
@@ -22,7 +22,7 @@ type Schema struct{ compiled *validator.Schema }
 
 // Compile reads a JSON Schema. It opens no file that the schema refers to.
 func Compile(text []byte) (*Schema, error) {
-	compiled, err := form.Compile(text)
+	compiled, err := fit.Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("structured: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/schema"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
@@ -30,7 +30,7 @@ type JobTool struct {
 	Tasks TaskSupport
 
 	about messages.About
-	input *schema.Schema // what models may say
+	input *fit.Schema // what models may say
 }
 
 // AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a job
@@ -60,7 +60,7 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 		input = a.Input.JSON()
 	}
 	var err error
-	if t.input, err = schema.Compile(input); err != nil {
+	if t.input, err = fit.Compile(input); err != nil {
 		return mcp.Tool{}, messages.InvalidInput("the input schema of the tool %s is no good: %v", t.Name, err)
 	}
 	output, err := withResult(t.Name, a.Output.JSON())

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/schema"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 // anyObject is the schema of any arguments.
@@ -72,7 +72,7 @@ func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 	properties["result"], _ = json.Marshal(part)
 	whole["properties"], _ = json.Marshal(properties)
 	text, _ := json.Marshal(whole)
-	if _, err := schema.Compile(text); err != nil {
+	if _, err := fit.Compile(text); err != nil {
 		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
 	}
 	return text, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/transport/door/auth"
-	"github.com/seed889630bf/lastword/transport/door/schema"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
@@ -31,7 +31,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	if err != nil {
 		return err
 	}
-	compiled := sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(t.Input) })
+	compiled := sync.OnceValues(func() (*fit.Schema, error) { return fit.Compile(t.Input) })
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
 		err := caller.Require(ctx, t.scope())
@@ -50,7 +50,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 }
 
 // readFitting reads arguments that fit the schema.
-func readFitting(compiled func() (*schema.Schema, error), arguments json.RawMessage, v any) error {
+func readFitting(compiled func() (*fit.Schema, error), arguments json.RawMessage, v any) error {
 	held, err := compiled()
 	if err == nil {
 		arguments, err = held.Fit(arguments)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/messages/fit"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -26,8 +26,8 @@ type Form struct {
 }
 
 // MustForm is [NewForm] of a schema that is right, because tests read it.
-func MustForm(schema []byte, oneOf string) *Form {
-	f, err := NewForm(schema, oneOf)
+func MustForm(text []byte, oneOf string) *Form {
+	f, err := NewForm(text, oneOf)
 	if err != nil {
 		panic(err)
 	}
@@ -35,8 +35,8 @@ func MustForm(schema []byte, oneOf string) *Form {
 }
 
 // NewForm reads a JSON Schema. It opens no file that the schema refers to.
-func NewForm(schema []byte, oneOf string) (*Form, error) {
-	compiled, err := form.Compile(schema)
+func NewForm(text []byte, oneOf string) (*Form, error) {
+	compiled, err := fit.Read(text)
 	return &Form{compiled, oneOf}, err
 }
 

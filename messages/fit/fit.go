@@ -1,4 +1,4 @@
-package schema
+package fit
 
 import (
 	"bytes"
@@ -18,17 +18,11 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Schema is what values are held to.
-type Schema struct{ compiled *jsonschema.Schema }
-
 // location is what a schema without an id is called.
 const location = "schema:"
 
-// Compile reads a JSON Schema, whose references stay within it and whose defaults fit it. Without one anything fits.
-func Compile(raw json.RawMessage) (*Schema, error) {
-	if len(raw) == 0 {
-		raw = json.RawMessage(`{}`)
-	}
+// Read reads a JSON Schema, whose references stay within it.
+func Read(raw []byte) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
@@ -38,7 +32,18 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, err
 	}
-	compiled, err := c.Compile(location)
+	return c.Compile(location)
+}
+
+// Schema is what values are held to.
+type Schema struct{ compiled *jsonschema.Schema }
+
+// Compile is Read of a schema whose defaults fit it. Without one anything fits.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	if len(raw) == 0 {
+		raw = json.RawMessage(`{}`)
+	}
+	compiled, err := Read(raw)
 	if err != nil {
 		return nil, err
 	}

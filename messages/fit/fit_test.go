@@ -1,4 +1,4 @@
-package schema_test
+package fit_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/schema"
+	"github.com/seed889630bf/lastword/messages/fit"
 )
 
 const tried = `{"type":"object","required":["id"],"additionalProperties":false,"$defs":{"age":{"maximum":150}},
@@ -19,9 +19,9 @@ const tried = `{"type":"object","required":["id"],"additionalProperties":false,"
 	"deep":{"type":"object","properties":{"n/m":{"type":"number","maximum":7}},"required":["n/m"]},
 	"mode":{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"ms":{"maximum":5}}}]}}}`
 
-func compiled(t *testing.T, raw string) *schema.Schema {
+func compiled(t *testing.T, raw string) *fit.Schema {
 	t.Helper()
-	s, err := schema.Compile(json.RawMessage(raw))
+	s, err := fit.Compile(json.RawMessage(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestArgumentsAsTheyAreSent(t *testing.T) {
 // A schema stays within itself, whatever it refers to.
 func TestSchemasLoadNothing(t *testing.T) {
 	for _, ref := range []string{"file:///etc/passwd", "https://example.com/schema.json", "other.json"} {
-		if _, err := schema.Compile(json.RawMessage(`{"$ref":"` + ref + `"}`)); err == nil {
+		if _, err := fit.Compile(json.RawMessage(`{"$ref":"` + ref + `"}`)); err == nil {
 			t.Errorf("%s was read", ref)
 		}
 	}
