@@ -266,14 +266,20 @@ func TestAnswer(t *testing.T) {
 		`{"jsonrpc":"2.0","id":{},"method":"m"}`:    `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
 		`{"jsonrpc":"1.0","id":"a","method":"m"}`:   `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
 	} {
-		answer, begun := door.Answer([]byte(body), func(c door.Call) (any, func(), error) {
+		begun := 0
+		rpc := &door.RPC{Door: door.New(door.Config{}), Serve: func(_ *door.Caller, c door.Call) (any, func(*door.Wire) error, error) {
 			if c.Method == "no" {
 				return nil, nil, messages.InvalidInput("no")
 			}
-			return c.Method, func() {}, nil
-		})
-		short := regexp.MustCompile(`"error":{"code":(-\d+)[^}]*}*`).ReplaceAllString(string(answer), "$1}")
-		if got := fmt.Sprintf("%s begins %d", short, len(begun)); got != want {
+			return c.Method, func(*door.Wire) error { begun++; return nil }, nil
+		}}
+		w := httptest.NewRecorder()
+		if err := rpc.Post(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))); err != nil {
+			t.Fatal(err)
+		}
+		answer := strings.TrimSpace(w.Body.String())
+		short := regexp.MustCompile(`"error":{"code":(-\d+)[^}]*}*`).ReplaceAllString(answer, "$1}")
+		if got := fmt.Sprintf("%s begins %d", short, begun); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
 		}
 	}

@@ -64,28 +64,6 @@ func RPCErrorOf(err error) *RPCError {
 	return &RPCError{Code: code, Message: p.Detail, Data: map[string]any{"code": p.Code, "retryable": p.Retryable}}
 }
 
-// Answer answers a call or a batch with serve, in order, and returns what the calls began: what runs after the answer was
-// sent, or nil. The answer is nil if nobody waits for one: notifications are left out.
-func Answer(message []byte, serve func(c Call) (result any, begun func(), err error)) (answer []byte, begun []func()) {
-	calls, batch, replies := calls(message)
-	for _, c := range calls {
-		if len(c.ID) == 0 {
-			continue
-		}
-		result, runs, err := serve(c)
-		if replies = append(replies, answerTo(c, result, err)); err == nil && runs != nil {
-			begun = append(begun, runs)
-		}
-	}
-	switch {
-	case len(replies) == 0:
-		return nil, nil
-	case batch:
-		return JSON(replies), begun
-	}
-	return JSON(replies[0]), begun
-}
-
 // Notification is a message without an answer.
 func Notification(method string, params any) []byte {
 	return JSON(struct {

@@ -34,6 +34,28 @@ type Wire struct {
 	Beat func()
 }
 
+// answer answers a call or a batch, in order, and returns what the calls began. The answer is nil if nobody waits for one:
+// notifications are left out.
+func (p *RPC) answer(c *Caller, message []byte) (answer []byte, begun []func(to *Wire) error) {
+	calls, batch, replies := calls(message)
+	for _, call := range calls {
+		if len(call.ID) == 0 {
+			continue
+		}
+		result, run, err := p.serve(c, call)
+		if replies = append(replies, answerTo(call, result, err)); err == nil && run != nil {
+			begun = append(begun, run)
+		}
+	}
+	switch {
+	case len(replies) == 0:
+		return nil, nil
+	case batch:
+		return JSON(replies), begun
+	}
+	return JSON(replies[0]), begun
+}
+
 func (p *RPC) serve(c *Caller, call Call) (result any, begun func(to *Wire) error, err error) {
 	switch call.Method {
 	case "initialize":
@@ -56,18 +78,7 @@ func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	to, out := &Wire{}, (*Stream)(nil)
-	answer, begun := Answer(body, func(call Call) (any, func(), error) {
-		result, run, err := p.serve(&Caller{Context: r.Context(), Request: r}, call)
-		if run == nil {
-			return result, nil, err
-		}
-		return result, func() {
-			if run(to) != nil {
-				out.Break()
-			}
-		}, err
-	})
+	answer, begun := p.answer(&Caller{Context: r.Context(), Request: r}, body)
 	if len(begun) == 0 {
 		w.Header().Set("Cache-Control", "no-store")
 		if answer == nil {
@@ -82,14 +93,15 @@ func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		kind, before, after, beat = "text/event-stream", "data: ", "\n\n", ":\n\n"
 	}
-	out = p.Stream(w, kind)
-	to.Out = out
-	to.Emit = func(message []byte) { _, _ = out.WriteString(before + string(message) + after) } // Flush fails
-	to.Beat = func() { _, _ = out.WriteString(beat) }
+	out := p.Stream(w, kind)
+	to := &Wire{Out: out, Emit: func(message []byte) { _, _ = out.WriteString(before + string(message) + after) },
+		Beat: func() { _, _ = out.WriteString(beat) }} // Flush fails
 	to.Emit(answer)
 	_ = out.Flush() // so does the next one
 	for _, run := range begun {
-		run()
+		if run(to) != nil {
+			out.Break()
+		}
 	}
 	return nil
 }
@@ -98,27 +110,21 @@ func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 func (p *RPC) Open(w http.ResponseWriter, r *http.Request) error {
 	return p.Socket(w, r, func(socket *Socket) func([]byte) {
 		c := &Caller{Context: socket.Context, Request: r, Socket: true}
-		return func(message []byte) { socket.Call(func() { p.answer(socket, c, message) }) }
+		return func(message []byte) { socket.Call(func() { p.take(socket, c, message) }) }
 	})
 }
 
-// answer returns when all that the message began has ended.
-func (p *RPC) answer(socket *Socket, c *Caller, message []byte) {
-	answer, begun := Answer(message, func(call Call) (any, func(), error) {
-		result, run, err := p.serve(c, call)
-		if run == nil {
-			return result, nil, err
-		}
-		frames := socket.Frames()
-		to := &Wire{Out: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings
-		return result, func() { _ = run(to) }, err                  // it has said so, or the connection is gone
-	})
+// take returns when all that the message began has ended.
+func (p *RPC) take(socket *Socket, c *Caller, message []byte) {
+	answer, begun := p.answer(c, message)
 	if answer == nil || socket.Send(answer) != nil {
 		return
 	}
 	var all sync.WaitGroup
 	for _, run := range begun {
-		all.Go(run)
+		frames := socket.Frames()
+		to := &Wire{Out: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings
+		all.Go(func() { _ = run(to) })                              // it has said why, or the connection is gone
 	}
 	all.Wait()
 }

@@ -301,42 +301,24 @@ func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (En
 type waiter struct {
 	Part
 	Ending
-	begun int // the last segment that the client has
+	speech Speech
 }
 
 var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 	transcript.Question: {transcript.Wait: func(w *waiter, op *transcript.Op) {
 		if w.Waits(op) {
 			asked := op.Item.Asked()
-			w.Asked, w.Over = &asked, true
-			w.join(append(w.texts(op.Run), Prompt(asked)))
+			w.speech.Rest(op)
+			w.speech.Ask(op.Item)
+			w.Asked, w.Over, w.Text = &asked, true, w.speech.Text()
 		}
 	}},
-	transcript.Run: {transcript.Open: func(w *waiter, op *transcript.Op) {
-		if op.Do == transcript.Wait {
-			w.begun = op.Run.Segment
-		}
-	}, transcript.End: func(w *waiter, op *transcript.Op) {
-		texts := w.texts(op.Run)
-		if b, ok := op.Event.Body.(messages.RunCompleted); ok && len(texts) == 0 {
-			texts = append(texts, ResultText(b.Result))
-		}
-		w.join(texts)
-		w.Failed = Failure(op.Event.Body)
-	}},
+	transcript.Run: {transcript.Open: func(w *waiter, op *transcript.Op) { w.speech.Begin(op.Run) },
+		transcript.End: func(w *waiter, op *transcript.Op) {
+			w.speech.Rest(op)
+			w.Text, w.Failed = w.speech.Text(), Failure(op.Event.Body)
+		}},
 }}
-
-// texts are what the run has answered since the client's last answer.
-func (w *waiter) texts(run *transcript.Transcript) (texts []string) {
-	for _, item := range run.Answers() {
-		if item.Segment > w.begun {
-			texts = append(texts, item.Text())
-		}
-	}
-	return texts
-}
-
-func (w *waiter) join(texts []string) { w.Text = strings.Join(texts, "\n\n") }
 
 // Failure returns why a run did not complete, by its terminal, and nil if it did.
 func Failure(terminal messages.Body) *Reason {

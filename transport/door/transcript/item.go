@@ -37,9 +37,8 @@ type Item struct {
 	// ID is unique among the items of its kind. Name is what the log calls it: a stream, call, file, request, run,
 	// step or task. A second item of the same name has an ID that ends with "#2".
 	ID, Name string
-	// Task owns the item, and Attempt is the task's attempt in which it began; "" is the run itself.
-	Task    string
-	Attempt int
+	// Task owns the item; "" is the run itself.
+	Task string
 	// Segment is the segment in which the item began, from 1.
 	Segment int
 	// Opened is the body that began it; nil for a text or a thought. Latest is the newest body that changed it.
@@ -127,8 +126,6 @@ type Op struct {
 	// Event is the event that says so; of a merged event, Body is the part. Parts are all parts of a merged event.
 	Event messages.Event
 	Parts []messages.Body
-	// I numbers the operations of one event, from 0.
-	I int
 	// ID is the item's ID for the reader. It differs from Item.ID after the policy Supersede gave the item another.
 	ID string
 	// Offset and Text belong to Append and Retract.

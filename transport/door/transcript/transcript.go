@@ -19,9 +19,8 @@ type Transcript struct {
 	Queued messages.RunQueued
 	Ended  messages.Body
 
-	items    []*Item
-	index    map[key]*Item
-	attempts map[string]int
+	items []*Item
+	index map[key]*Item
 
 	op Op
 	do func(*Op)
@@ -38,7 +37,7 @@ func (t *Transcript) Apply(e messages.Event, do func(*Op)) {
 		return
 	}
 	if t.index == nil {
-		t.index, t.attempts, t.Segment = map[key]*Item{}, map[string]int{}, 1
+		t.index, t.Segment = map[key]*Item{}, 1
 	}
 	t.Seq, t.do = e.Seq, do
 	t.op = Op{Event: e, Run: t}
@@ -108,12 +107,9 @@ func (t *Transcript) run(body messages.Body) {
 		return
 	case messages.RunRecovered:
 		t.rewind(b.Rewind)
-	case messages.TaskStarted:
-		t.attempts[b.Task] = b.Attempt
 	case messages.TaskCompleted:
 		t.over(b.Task, false)
 	case messages.TaskRestarted:
-		t.attempts[b.Task] = b.Attempt
 		t.restart(b.Task)
 	case messages.RunCompleted:
 		t.end(b, b.Artifacts, b.ArtifactCount > 0, nil)
@@ -135,13 +131,12 @@ func (t *Transcript) emit(do Do, item *Item) {
 	}
 	t.op.Do, t.op.Item, t.op.ID = do, item, item.ID
 	t.do(&t.op)
-	t.op.I++
 	t.op.Offset, t.op.Text, t.op.Cut, t.op.Gone = 0, "", false, false
 }
 
 // open begins an item.
 func (t *Transcript) open(kind Kind, name, task string) *Item {
-	item := &Item{Kind: kind, ID: name, Name: name, Task: task, Attempt: t.attempts[task], Segment: t.Segment}
+	item := &Item{Kind: kind, ID: name, Name: name, Task: task, Segment: t.Segment}
 	if kind != Text && kind != Thought {
 		item.Opened, item.Latest = t.op.Event.Body, t.op.Event.Body
 	}

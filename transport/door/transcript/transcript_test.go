@@ -22,7 +22,11 @@ func TestStories(t *testing.T) {
 			var got strings.Builder
 			var run transcript.Transcript
 			for _, e := range story.Events {
-				run.Apply(e, func(op *transcript.Op) { fmt.Fprintln(&got, line(op)) })
+				n := 0
+				run.Apply(e, func(op *transcript.Op) {
+					fmt.Fprintf(&got, "%d.%d %s\n", op.Seq(), n, line(op))
+					n++
+				})
 			}
 			story.Golden(t, *update, got.String())
 		})
@@ -35,7 +39,7 @@ func line(op *transcript.Op) string {
 	if op.Event.Body != nil {
 		body = string(op.Event.Kind())
 	}
-	out := fmt.Sprintf("%d.%d segment %d: %v %v %s", op.Seq(), op.I, op.Run.Segment, op.Do, op.Item.Kind, op.Item.ID)
+	out := fmt.Sprintf("segment %d: %v %v %s", op.Run.Segment, op.Do, op.Item.Kind, op.Item.ID)
 	if op.Do == transcript.Append || op.Do == transcript.Retract {
 		out += fmt.Sprintf(" %q at %d", op.Text, op.Offset)
 	}
