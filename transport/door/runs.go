@@ -167,7 +167,12 @@ func (d *Door) Own(ctx context.Context, id messages.RunID) (messages.State, erro
 
 // Run is Own for a caller that may read. Errors: forbidden, not_found.
 func (d *Door) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
-	if err := auth.Require(ctx, auth.ReadRuns); err != nil {
+	return d.owned(ctx, auth.ReadRuns, id)
+}
+
+// owned is Own for a caller with the scope.
+func (d *Door) owned(ctx context.Context, scope auth.Scope, id messages.RunID) (messages.State, error) {
+	if err := auth.Require(ctx, scope); err != nil {
 		return messages.State{}, err
 	}
 	return d.Own(ctx, id)
@@ -224,7 +229,7 @@ func (d *Door) Head(ctx context.Context, id messages.RunID, after uint64) (head 
 
 // Attach makes an attached run of the caller go on until ctx is done. Errors: those of Cancel.
 func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
-	if _, err := d.change(ctx, id); err != nil {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
 	}
 	return d.Runs.Attach(ctx, id)
@@ -232,7 +237,7 @@ func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
 
 // Cancel asks for the end of a run of the caller. Errors: forbidden, not_found, and those of the runtime.
 func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) error {
-	if _, err := d.change(ctx, id); err != nil {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
 	}
 	return d.Runs.Cancel(ctx, id, auth.From(ctx).Name, reason)
@@ -248,7 +253,7 @@ func (d *Door) Leave(ctx context.Context, id messages.RunID) {
 
 // Answer answers what a run of the caller asked. Errors: forbidden, not_found, conflict, and those of the runtime.
 func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
-	if _, err := d.change(ctx, id); err != nil {
+	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
 	}
 	return d.Runs.Answer(ctx, id, request, value, auth.From(ctx).Name)
@@ -256,7 +261,7 @@ func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, va
 
 // Forget removes the log of an ended run of the caller. Errors: those of Cancel, and conflict if it has not ended.
 func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
-	state, err := d.change(ctx, id)
+	state, err := d.owned(ctx, auth.WriteRuns, id)
 	if err == nil && !state.Status.IsEnded() {
 		err = messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", id)
 	}
@@ -264,14 +269,6 @@ func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
 		return err
 	}
 	return d.Runs.Forget(ctx, id)
-}
-
-// change returns the State of a run that the caller may change.
-func (d *Door) change(ctx context.Context, id messages.RunID) (messages.State, error) {
-	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
-		return messages.State{}, err
-	}
-	return d.Own(ctx, id)
 }
 
 // Artifact opens the artifact of the name of a run that the caller may read. Errors: not_found.

@@ -14,7 +14,7 @@ func Require(ctx context.Context, s Scope) error {
 	if From(ctx).May(s) {
 		return nil
 	}
-	return forbidden("your token lacks the scope %s; ask for one that has it", s)
+	return messages.Errorf(CodeForbidden, "your token lacks the scope %s; ask for one that has it", s)
 }
 
 // Challenge returns the WWW-Authenticate field for an answer of status 403 to a caller behind [Middleware.Wrap] that lacks
@@ -45,12 +45,4 @@ func (m *Middleware) unauthenticated(w http.ResponseWriter, r *http.Request, err
 
 func (m *Middleware) tooMany(w http.ResponseWriter, wait time.Duration, what string) {
 	m.refuse(w, RetryAfter(wait, exceeded("%s; try again in %d s", what, seconds(wait))))
-}
-
-func forbidden(format string, args ...any) *messages.Error {
-	return messages.Errorf(CodeForbidden, format, args...)
-}
-
-func unauthorized(format string, args ...any) *messages.Error {
-	return messages.Errorf(CodeUnauthorized, format, args...)
 }

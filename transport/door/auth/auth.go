@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"math"
@@ -123,23 +124,10 @@ func (c Config) check() error {
 	return nil
 }
 
-func fill[N int | int64](field *N, value N) {
-	if *field <= 0 {
-		*field = value
-	}
-}
-
 func (c Config) withDefaults() Config {
-	fill(&c.MaxBody, 16<<20)
-	fill(&c.Open, 5_000)
-	fill(&c.Bodies, 8*c.MaxBody)
-	if c.Rate == 0 {
-		c.Rate = 1000
-	}
-	fill(&c.Burst, int(min(max(2*c.Rate, 1), 1_000_000)))
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.MaxBody, c.Open, c.Rate = cmp.Or(c.MaxBody, 16<<20), cmp.Or(c.Open, 5_000), cmp.Or(c.Rate, 1000)
+	c.Bodies, c.Burst = cmp.Or(c.Bodies, 8*c.MaxBody), cmp.Or(c.Burst, int(min(max(2*c.Rate, 1), 1_000_000)))
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -194,7 +182,7 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 	host, ok := parseEndpoint(r.Host)
 	if !ok || !m.hosts.allow(host) {
 		m.log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
-		m.refuse(w, forbidden(
+		m.refuse(w, messages.Errorf(CodeForbidden,
 			"this server does not answer for the host %.100q; use localhost, or ask its operator to allow the host", r.Host))
 		return nil, false
 	}

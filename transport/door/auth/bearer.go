@@ -27,7 +27,7 @@ type grantKey struct{}
 
 // ErrRevoked is the cause with which the context of a request behind [Middleware.Wrap] ends, at most 2 s after its token
 // was revoked.
-var ErrRevoked = unauthorized("the token was revoked; ask for a new one")
+var ErrRevoked = messages.Errorf(CodeUnauthorized, "the token was revoked; ask for a new one")
 
 // revocationCheck is how often a request in flight checks its token.
 const revocationCheck = 500 * time.Millisecond
@@ -83,33 +83,27 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 		m.refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))
 		return nil, false
 	}
-	p, token, ok := &grant{checks: m, request: r}, "", false
+	p, token, sends, known := &grant{checks: m, request: r}, "", false, false
 	if len(sent) == 1 {
-		token, ok = bearer(sent[0])
-	} else if key, sends := ofSession(r); sends {
-		p.session, ok = &key, true
-	}
-	if !ok {
-		if !m.within(w, m.byAddr.take(remote(r))) {
-			return nil, false
+		if token, sends = bearer(sent[0]); sends {
+			p.token, known = m.tokens.find(token)
 		}
-		m.unauthenticated(w, r, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
-		return nil, false
-	}
-	if p.session == nil {
-		p.token, ok = m.tokens.find(token)
-	} else if of, open := m.sessions.token(*p.session); open {
-		p.token, ok = m.tokens.lookup(of)
-	} else {
-		ok = false
+	} else if key, is := ofSession(r); is {
+		p.session, sends = &key, true
+		if of, open := m.sessions.token(key); open {
+			p.token, known = m.tokens.lookup(of)
+		}
 	}
 	switch {
-	case !ok:
-		m.wrongToken(w, r)
-	case m.accepted != nil && p.session == nil:
+	case known && m.accepted != nil && p.session == nil:
 		m.accepted(token)
+	case known:
+	case sends:
+		m.wrongToken(w, r)
+	case m.within(w, m.byAddr.take(remote(r))):
+		m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "a token is needed: send Authorization: Bearer TOKEN"))
 	}
-	return p, ok
+	return p, known
 }
 
 // wrongToken limits only the rate of answers to wrong tokens. It locks no address out, which callers behind one proxy
@@ -120,7 +114,7 @@ func (m *Middleware) wrongToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
-	m.unauthenticated(w, r, unauthorized("the token is unknown or was revoked; ask for a new one"),
+	m.unauthenticated(w, r, messages.Errorf(CodeUnauthorized, "the token is unknown or was revoked; ask for a new one"),
 		`error="invalid_token"`)
 }
 

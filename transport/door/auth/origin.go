@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -59,14 +60,16 @@ func (all origins) allow(origin string, host endpoint, tokens bool) bool {
 			return true
 		}
 	}
+	page, samePort, ok := pageOf(origin, host)
+	return ok && (page.loopback() && tokens || samePort && (page.loopback() && host.loopback() || page.sameHost(host)))
+}
+
+// pageOf returns the host of a page of http or https, and whether its port is that of the called host.
+func pageOf(origin string, host endpoint) (page endpoint, samePort, ok bool) {
 	scheme, rest, _ := strings.Cut(origin, "://")
 	port := impliedPort(scheme)
-	e, ok := parseEndpoint(rest)
-	if port == "" || !ok {
-		return false
-	}
-	samePort := cmp.Or(e.port, port) == cmp.Or(host.port, port)
-	return e.loopback() && (tokens || host.loopback() && samePort) || e.sameHost(host) && samePort
+	page, ok = parseEndpoint(rest)
+	return page, cmp.Or(page.port, port) == cmp.Or(host.port, port), ok && port != ""
 }
 
 const (
@@ -89,7 +92,7 @@ func (m *Middleware) checkOrigin(w http.ResponseWriter, r *http.Request, host en
 	}
 	if len(sent) > 1 || !m.origins.allow(sent[0], host, m.tokens != nil) {
 		m.log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
-		m.refuse(w, forbidden(
+		m.refuse(w, messages.Errorf(CodeForbidden,
 			"pages of the origin %.100q may not call this server; ask its operator to allow the origin", sent[0]))
 		return false
 	}

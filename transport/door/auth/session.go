@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -108,11 +107,9 @@ func ofSession(r *http.Request) (key digest, ok bool) {
 // http, may read: a page of another origin cannot read the answer.
 func isOwnPage(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
-		scheme, rest, _ := strings.Cut(origin, "://")
-		page, ok := parseEndpoint(rest)
 		host, _ := parseEndpoint(r.Host)
-		port := impliedPort(scheme)
-		return ok && page.sameHost(host) && cmp.Or(page.port, port) == cmp.Or(host.port, port)
+		page, samePort, ok := pageOf(origin, host)
+		return ok && samePort && page.sameHost(host)
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

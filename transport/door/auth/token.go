@@ -33,14 +33,9 @@ func Digest(token string) string {
 // Line returns the line of a token file, without its newline, that gives the digest's token the name and the scopes.
 // A name is 1 to 64 of the characters A-Z a-z 0-9 . _ @ + -; several tokens may share one.
 func Line(name string, scopes []Scope, digest string) (string, error) {
-	if !isPrincipal(name) {
-		return "", badName(name)
-	}
-	if _, err := parseScopes(joinScopes(scopes)); err != nil {
-		return "", err
-	}
-	_, err := parseDigest(digest)
-	return name + " " + joinScopes(scopes) + " " + digest, err
+	fields := []string{name, joinScopes(scopes), digest}
+	_, err := entryOf(fields)
+	return strings.Join(fields, " "), err
 }
 
 func joinScopes(scopes []Scope) string {
@@ -63,33 +58,24 @@ func parseLine(line string) (entry, error) {
 	if len(fields) < 3 || len(fields) > 3 && !strings.HasPrefix(fields[3], "#") {
 		return entry{}, invalid("a line has a name, scopes and a digest, for example: mia run:read,run:write 5e88…")
 	}
+	return entryOf(fields)
+}
+
+// entryOf reads a name, scopes and a digest.
+func entryOf(fields []string) (e entry, err error) {
+	e.principal.Name = fields[0]
 	if !isPrincipal(fields[0]) {
-		return entry{}, badName(fields[0])
+		return e, invalid("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", fields[0])
 	}
-	scopes, err := parseScopes(fields[1])
-	if err != nil {
-		return entry{}, err
+	if e.principal.Scopes, err = parseScopes(fields[1]); err != nil {
+		return e, err
 	}
-	digest, err := parseDigest(fields[2])
-	return entry{digest, Principal{Name: fields[0], Scopes: scopes}}, err
-}
-
-func parseDigest(text string) (digest [sha256.Size]byte, err error) {
-	if len(text) != hex.EncodedLen(len(digest)) {
-		return digest, badDigest()
+	digest, err := hex.DecodeString(fields[2])
+	if err != nil || len(digest) != len(e.digest) {
+		return e, invalid("the third field is the token's SHA-256 in 64 hexadecimal digits, never the token itself")
 	}
-	if _, err := hex.Decode(digest[:], []byte(text)); err != nil {
-		return digest, badDigest()
-	}
-	return digest, nil
-}
-
-func badName(name string) error {
-	return invalid("%.12q is not a name; use 1 to 64 of A-Z a-z 0-9 . _ @ + -", name)
-}
-
-func badDigest() error {
-	return invalid("the third field is the token's SHA-256 in 64 hexadecimal digits, never the token itself")
+	copy(e.digest[:], digest)
+	return e, nil
 }
 
 func isPrincipal(name string) bool {
