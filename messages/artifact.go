@@ -1,5 +1,11 @@
 package messages
 
+import (
+	"cmp"
+	"path"
+	"strings"
+)
+
 // Artifact is a file that a run made.
 type Artifact struct {
 	// Name is what the job calls it, for example llms.txt; unique in its run.
@@ -66,4 +72,25 @@ func (f *Fold) write(a Artifact, task string) {
 func (f *Fold) artifactTasks() []string {
 	f.ownArtifactTasks = unshared(&f.s.ArtifactTasks, f.ownArtifactTasks)
 	return f.s.ArtifactTasks
+}
+
+var mediaTypes = map[string]string{
+	".txt": "text/plain", ".log": "text/plain", ".md": "text/markdown", ".markdown": "text/markdown", ".csv": "text/csv",
+	".html": "text/html", ".htm": "text/html", ".json": "application/json", ".jsonl": "application/x-ndjson",
+	".ndjson": "application/x-ndjson", ".yaml": "application/yaml", ".yml": "application/yaml", ".xml": "application/xml",
+	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".pdf": "application/pdf",
+}
+
+// MediaType is the media type of a file by its name.
+func MediaType(name string) string {
+	return cmp.Or(mediaTypes[strings.ToLower(path.Ext(name))], "application/octet-stream")
+}
+
+// IsText reports whether files of the media type are texts.
+func IsText(mediaType string) bool {
+	switch mediaType {
+	case "application/json", "application/x-ndjson", "application/yaml", "application/xml", "image/svg+xml":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/")
 }

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -51,14 +52,12 @@ func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifac
 
 // mediaType is that of a file by its name. It never is one that a browser runs.
 func mediaType(name string) string {
-	switch path.Ext(name) {
-	case ".json":
-		return "application/json"
-	case ".jsonl", ".ndjson":
-		return "application/x-ndjson"
-	case ".md":
-		return "text/markdown; charset=utf-8"
-	case ".txt", ".log", ".xml", ".html", ".svg", ".csv", ".yaml", ".yml":
+	switch kind := messages.MediaType(name); {
+	case kind == "text/markdown":
+		return kind + "; charset=utf-8"
+	case strings.HasSuffix(kind, "json"):
+		return kind
+	case messages.IsText(kind):
 		return "text/plain; charset=utf-8"
 	}
 	return "application/octet-stream"

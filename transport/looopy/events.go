@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"mime"
 	"net/url"
-	"path"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -205,7 +203,7 @@ func (w *writer) file(op *transcript.Op) {
 		text, encoding = base64.StdEncoding.EncodeToString(data), "base64"
 	}
 	w.event(op, "file-write", fields{"artifactId": a.Name, "name": a.Name, "data": text, "encoding": encoding,
-		"mimeType": cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream"),
+		"mimeType": messages.MediaType(a.Name),
 		"index":    0, "complete": true})
 }
 

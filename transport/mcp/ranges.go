@@ -1,10 +1,7 @@
 package mcp
 
 import (
-	"cmp"
 	"io"
-	"path"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -16,26 +13,6 @@ const (
 	// rangeBytes is what a range without a limit has.
 	rangeBytes = 1 << 20
 )
-
-var mimeTypes = map[string]string{
-	".txt": "text/plain", ".log": "text/plain", ".md": "text/markdown", ".markdown": "text/markdown", ".csv": "text/csv",
-	".html": "text/html", ".htm": "text/html", ".json": "application/json", ".jsonl": "application/x-ndjson",
-	".ndjson": "application/x-ndjson", ".yaml": "application/yaml", ".yml": "application/yaml", ".xml": "application/xml",
-	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".pdf": "application/pdf",
-}
-
-// MIMEType is the media type of a file by its name.
-func MIMEType(name string) string {
-	return cmp.Or(mimeTypes[strings.ToLower(path.Ext(name))], "application/octet-stream")
-}
-
-func isText(mimeType string) bool {
-	switch mimeType {
-	case "application/json", "application/x-ndjson", "application/yaml", "application/xml", "image/svg+xml":
-		return true
-	}
-	return strings.HasPrefix(mimeType, "text/")
-}
 
 // span is a part of a file, in bytes. A text is cut between characters: what is given begins at the first that begins
 // at or after the offset, and ends before one that does not fit, but has at least one.
@@ -94,7 +71,7 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, e
 	}
 	c.MIMEType = mimeType
 	from, to, text := 0, 0, false
-	if isText(mimeType) {
+	if messages.IsText(mimeType) {
 		from, to, text = characters(data, int(r.limit), offset > 0)
 	}
 	if text {

@@ -126,7 +126,7 @@ func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) 
 		return Contents{}, err
 	}
 	defer file.Close()
-	return r.contents(MIMEType(u.name), file)
+	return r.contents(messages.MediaType(u.name), file)
 }
 
 // OpenArtifact opens the run's artifact of the name. Errors: not_found.

@@ -43,7 +43,7 @@ func (s *Server) listArtifacts(
 }
 
 func listed(state messages.State, a messages.Artifact) mcp.Resource {
-	r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: MIMEType(a.Name), Size: &a.Bytes,
+	r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: messages.MediaType(a.Name), Size: &a.Bytes,
 		Title:       cmp.Or(a.Path, a.Name),
 		Description: "written by run " + string(state.RunID) + " of " + state.Queued.Job}
 	r.Annotations = &mcp.Annotations{LastModified: state.UpdatedAt.UTC().Format(time.RFC3339)}

@@ -105,7 +105,7 @@ func (l Link) library() mcp.ResourceLink {
 	if l.Partial {
 		description = "partial"
 	}
-	link := mcp.NewResourceLink(l.URI, l.Name, description, MIMEType(l.Name))
+	link := mcp.NewResourceLink(l.URI, l.Name, description, messages.MediaType(l.Name))
 	link.Size = &l.Bytes
 	return link
 }

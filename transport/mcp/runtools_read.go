@@ -49,7 +49,7 @@ func (s *Server) runRead(ctx context.Context, a readFileArguments) (*Result, err
 	}
 	defer file.Close()
 	asked := span{offset: a.Offset, limit: cmp.Or(a.Limit, defaultRead), asked: true}
-	c, at, err := asked.read(MIMEType(a.Name), file)
+	c, at, err := asked.read(messages.MediaType(a.Name), file)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, erro
 			"the file has %d characters, of which %d are given at once; read it in parts with the tool "+
 				"lmstxt_read_artifact, or lmstxt_read_graph_artifact", text.TotalChars, mostChars)
 	}
-	return mcp.Contents{MIMEType: mcp.MIMEType(name), Text: text.Content}, nil
+	return mcp.Contents{MIMEType: messages.MediaType(name), Text: text.Content}, nil
 }
 
 func (d *door) copyResource(ctx context.Context, uri string, w io.Writer) (name string, err error) {
