@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -28,18 +27,118 @@ const (
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
-func (s *Server) addRunTools() error {
-	s.mcp.GetHooks().AddAfterListTools(s.showInputs)
-	run := json.RawMessage(runResultSchema)
-	return errors.Join(s.addStarting(run), s.addReading(run), s.addWaiting(run), s.addSteering(run))
+// runArguments are those of the tools run_*; the schema of each says which it takes.
+type runArguments struct {
+	// of run_start
+	Job      string            `json:"job"` // of run_list, too
+	Input    json.RawMessage   `json:"input"`
+	Labels   map[string]string `json:"labels"`
+	Key      string            `json:"key"`
+	Detached *bool             `json:"detached"`
+	// of all but these two
+	RunID messages.RunID `json:"run_id"`
+
+	Status  RunStatus       `json:"status"`
+	Limit   int64           `json:"limit"`
+	Name    string          `json:"name"`
+	Offset  int64           `json:"offset"`
+	After   json.RawMessage `json:"after"`
+	Deltas  bool            `json:"deltas"`
+	Max     int             `json:"max"`
+	Wait    *int            `json:"wait_ms"`
+	Reason  string          `json:"reason"`
+	Request string          `json:"request"`
+	Value   json.RawMessage `json:"value"`
 }
 
-func (s *Server) addStarting(run json.RawMessage) error {
-	return AddTool(s, Tool{Name: startTool, Title: "Start a run",
+// runTool is a tool run_*.
+type runTool struct {
+	Tool
+	call func(ctx context.Context, a runArguments) (*Result, error)
+}
+
+func (s *Server) addRunTools() error {
+	s.mcp.GetHooks().AddAfterListTools(s.showInputs)
+	var failed error
+	for _, t := range slices.Concat(s.changingTools(), s.readingTools()) {
+		if len(t.Output) == 0 {
+			t.Output = json.RawMessage(runResultSchema)
+		}
+		failed = errors.Join(failed, AddTool(s, t.Tool, t.call))
+	}
+	return failed
+}
+
+// changingTools are run_start and what changes a run.
+func (s *Server) changingTools() []runTool {
+	return []runTool{{Tool{Name: startTool, Title: "Start a run",
 		Description: "Starts a job and answers at once with the run's id. Use it for work over a minute, or to do " +
 			"something else meanwhile; then call run_wait.",
-		Input: startInput(`{"type":"string","description":"its tool"}`), Output: run,
-		OpenWorld: true}, s.runStart)
+		Input: startInput(`{"type":"string","description":"its tool"}`), OpenWorld: true}, s.runStart,
+	}, {Tool{Name: "run_cancel", Title: "Cancel a run",
+		Description: "Asks a run to end, and answers once that is accepted. To ask again does nothing.",
+		Input: Object([]string{"run_id"}, runArgument,
+			`"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
+		Destructive: true, Idempotent: true}, s.runCancel,
+	}, {Tool{Name: answerTool, Title: "Answer a run",
+		Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
+		Input:       answerInput(``)}, s.runAnswer,
+	}}
+}
+
+// readingTools are the tools that change nothing.
+func (s *Server) readingTools() []runTool {
+	tools := []runTool{{Tool{Name: "run_get", Title: "Look at a run",
+		Description: "Says where a run stands, without waiting: its status, and after its end the result or error, and " +
+			"its files.",
+		Input: Object([]string{"run_id"}, runArgument)}, s.ofRun(s.runGet),
+	}, {Tool{Name: "run_list", Title: "List runs",
+		Description: "Lists your runs, the last updated first. Use it to find a run's id.",
+		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
+			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"one that `+
+				`waits for an answer is working"}`,
+			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"most runs"}`),
+		Output: json.RawMessage(runListSchema)}, s.runList,
+	}, {Tool{Name: "run_read", Title: "Read a run's file",
+		Description: "Reads a part of a file that a run wrote; next is the offset to go on from.",
+		Input: Object([]string{"run_id", "name"}, runArgument,
+			`"name":{"type":"string","description":"as the run's result says"}`,
+			`"offset":{"type":"integer","minimum":0,"description":"first byte"}`,
+			fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"most bytes"}`,
+				longestRead, defaultRead)),
+		Output: json.RawMessage(filePartSchema)}, s.ofRun(s.runRead),
+	}, {Tool{Name: "run_events", Title: "Read a run's events",
+		Description: "Gives a run's events, none twice: give next as after in the next call, until done. Use it to " +
+			"follow a run, also after a lost connection.",
+		Input: Object([]string{"run_id"}, runArgument, afterArgument,
+			`"deltas":{"type":"boolean","description":"also pieces of texts, progress and log lines"}`,
+			`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events; a page is longer with it"}`,
+			`"wait_ms":{`+waitBound+`,"description":"how long to wait for one"}`),
+		Output: json.RawMessage(pageSchema)}, s.ofRun(s.runEvents),
+	}, {Tool{Name: "run_wait", Title: "Wait for a run",
+		Description: "Waits until a run ends or asks something, and gives its result. If it is still working when " +
+			"the time is over, call again.",
+		Input: Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
+	}, s.ofRun(s.runWait),
+	}, {Tool{Name: "run_attach", Title: "Stream a run",
+		Description: "Streams a run's events as progress, and gives its result. To cancel this call does not end the run.",
+		Input:       Object([]string{"run_id"}, runArgument, afterArgument)}, s.ofRun(s.runAttach),
+	}}
+	for i := range tools {
+		tools[i].ReadOnly, tools[i].Idempotent = true, true
+	}
+	return tools
+}
+
+// ofRun gives the call the State of the run that it names. Errors: not_found.
+func (s *Server) ofRun(call func(context.Context, messages.State, runArguments) (*Result, error)) func(context.Context, runArguments) (*Result, error) {
+	return func(ctx context.Context, a runArguments) (*Result, error) {
+		state, err := s.Run(ctx, a.RunID)
+		if err != nil {
+			return nil, err
+		}
+		return call(ctx, state, a)
+	}
 }
 
 // startInput is the schema of run_start's arguments.
@@ -69,64 +168,6 @@ func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, r
 	}
 }
 
-func (s *Server) addReading(run json.RawMessage) error {
-	return errors.Join(
-		AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
-			Description: "Says where a run stands, without waiting: its status, and after its end the result or error, and " +
-				"its files.",
-			Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet),
-		AddTool(s, Tool{Name: "run_list", Title: "List runs",
-			Description: "Lists your runs, the last updated first. Use it to find a run's id.",
-			Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
-				`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"one that `+
-					`waits for an answer is working"}`,
-				`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"most runs"}`),
-			Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList),
-		AddTool(s, Tool{Name: "run_read", Title: "Read a run's file",
-			Description: "Reads a part of a file that a run wrote; next is the offset to go on from.",
-			Input: Object([]string{"run_id", "name"}, runArgument,
-				`"name":{"type":"string","description":"as the run's result says"}`,
-				`"offset":{"type":"integer","minimum":0,"description":"first byte"}`,
-				fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"most bytes"}`,
-					longestRead, defaultRead)),
-			Output: json.RawMessage(filePartSchema), ReadOnly: true, Idempotent: true}, s.runRead),
-	)
-}
-
-func (s *Server) addWaiting(run json.RawMessage) error {
-	return errors.Join(
-		AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
-			Description: "Gives a run's events, none twice: give next as after in the next call, until done. Use it to " +
-				"follow a run, also after a lost connection.",
-			Input: Object([]string{"run_id"}, runArgument, afterArgument,
-				`"deltas":{"type":"boolean","description":"also pieces of texts, progress and log lines"}`,
-				`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events; a page is longer with it"}`,
-				`"wait_ms":{`+waitBound+`,"description":"how long to wait for one"}`),
-			Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents),
-		AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
-			Description: "Waits until a run ends or asks something, and gives its result. If it is still working when " +
-				"the time is over, call again.",
-			Input:  Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
-			Output: run, ReadOnly: true, Idempotent: true}, s.runWait),
-		AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
-			Description: "Streams a run's events as progress, and gives its result. To cancel this call does not end the run.",
-			Input:       Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
-			ReadOnly: true, Idempotent: true}, s.runAttach),
-	)
-}
-
-func (s *Server) addSteering(run json.RawMessage) error {
-	return errors.Join(
-		AddTool(s, Tool{Name: "run_cancel", Title: "Cancel a run",
-			Description: "Asks a run to end, and answers once that is accepted. To ask again does nothing.",
-			Input:       Object([]string{"run_id"}, runArgument, `"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
-			Output:      run, Destructive: true, Idempotent: true}, s.runCancel),
-		AddTool(s, Tool{Name: answerTool, Title: "Answer a run",
-			Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
-			Input:       answerInput(``), Output: run}, s.runAnswer),
-	)
-}
-
 // answerInput is the schema of run_answer's arguments. Clients see that the value is a text, which every model can
 // write; the server takes any other value too.
 func answerInput(typed string) json.RawMessage {
@@ -135,15 +176,7 @@ func answerInput(typed string) json.RawMessage {
 		`"value":{`+typed+`"description":"the answer; JSON unless the question wants a text"}`)
 }
 
-type startArguments struct {
-	Job      string            `json:"job"`
-	Input    json.RawMessage   `json:"input"`
-	Labels   map[string]string `json:"labels"`
-	Key      string            `json:"key"`
-	Detached *bool             `json:"detached"`
-}
-
-func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error) {
+func (s *Server) runStart(ctx context.Context, a runArguments) (*Result, error) {
 	if s.jobs[a.Job] == nil {
 		return nil, messages.InvalidInput("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
 	}
@@ -163,12 +196,8 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error
 	return s.runState(ctx, state), nil
 }
 
-type runArguments struct {
-	RunID messages.RunID `json:"run_id"`
-}
-
-func (s *Server) runGet(ctx context.Context, a runArguments) (*Result, error) {
-	return s.runStateOf(ctx, a.RunID)
+func (s *Server) runGet(ctx context.Context, state messages.State, _ runArguments) (*Result, error) {
+	return s.runState(ctx, state), nil
 }
 
 func (s *Server) runStateOf(ctx context.Context, id messages.RunID) (*Result, error) {
@@ -186,26 +215,15 @@ func (s *Server) runState(ctx context.Context, state messages.State) *Result {
 	return result
 }
 
-type cancelArguments struct {
-	RunID  messages.RunID `json:"run_id"`
-	Reason string         `json:"reason"`
-}
-
-func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*Result, error) {
+func (s *Server) runCancel(ctx context.Context, a runArguments) (*Result, error) {
 	if err := s.runs.Cancel(ctx, a.RunID, a.Reason); err != nil {
 		return nil, err
 	}
 	return s.runStateOf(ctx, a.RunID)
 }
 
-type answerArguments struct {
-	RunID   messages.RunID  `json:"run_id"`
-	Request string          `json:"request"`
-	Value   json.RawMessage `json:"value"`
-}
-
 // runAnswer gives the run the value or, where that does not fit the question, what it says as JSON in a text.
-func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, error) {
+func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error) {
 	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value)
 	var text string
 	if messages.CodeOf(err) == messages.CauseInvalidInput && json.Unmarshal(a.Value, &text) == nil && json.Valid([]byte(text)) {
@@ -216,5 +234,3 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, err
 	}
 	return s.runStateOf(ctx, a.RunID)
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -16,17 +17,8 @@ type listedRun struct {
 	Principal string    `json:"principal,omitempty"` // always the caller, so left out
 }
 
-type listArguments struct {
-	Job    string    `json:"job"`
-	Status RunStatus `json:"status"`
-	Limit  int       `json:"limit"`
-}
-
-func (s *Server) runList(ctx context.Context, a listArguments) (*Result, error) {
-	q := messages.Query{Job: a.Job, Limit: a.Limit}
-	if q.Limit == 0 {
-		q.Limit = 20
-	}
+func (s *Server) runList(ctx context.Context, a runArguments) (*Result, error) {
+	q := messages.Query{Job: a.Job, Limit: cmp.Or(int(a.Limit), 20)}
 	if t := s.jobs[a.Job]; t != nil {
 		q.Job = t.Job
 	}

@@ -15,13 +15,6 @@ const (
 	longestRead = 100_000
 )
 
-type readFileArguments struct {
-	RunID  messages.RunID `json:"run_id"`
-	Name   string         `json:"name"`
-	Offset int64          `json:"offset"`
-	Limit  int64          `json:"limit"`
-}
-
 // filePart is a part of a file, in bytes.
 type filePart struct {
 	Name   string `json:"name"`
@@ -38,11 +31,7 @@ const filePartSchema = `{"type":"object","required":["name","offset","total"],"p
 	`"total":{"type":"integer"}}}`
 
 // runRead gives a part of a file, which begins and ends between characters.
-func (s *Server) runRead(ctx context.Context, a readFileArguments) (*Result, error) {
-	state, err := s.Run(ctx, a.RunID)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) runRead(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	file, _, err := s.OpenArtifact(ctx, state, a.Name)
 	if err != nil {
 		return nil, err

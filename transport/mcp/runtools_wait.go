@@ -2,25 +2,21 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
-type eventsArguments struct {
-	RunID  messages.RunID  `json:"run_id"`
-	After  json.RawMessage `json:"after"`
-	Deltas bool            `json:"deltas"`
-	Max    int             `json:"max"`
-	Wait   int             `json:"wait_ms"`
+// wait is how long the arguments have a call wait.
+func (a runArguments) wait(missing int) time.Duration {
+	if a.Wait != nil {
+		missing = *a.Wait
+	}
+	return time.Duration(missing) * time.Millisecond
 }
 
-func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, error) {
-	state, err := s.Run(ctx, a.RunID)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) runEvents(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	p, err := newPage(state, a.After)
 	if err != nil {
 		return nil, err
@@ -29,34 +25,21 @@ func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, err
 	if p.most, p.deltas = a.Max, a.Deltas; a.Max > 0 {
 		p.room = longPageBytes
 	}
-	if err := s.readPage(ctx, &p, state, milliseconds(a.Wait)); err != nil {
+	if err := s.readPage(ctx, &p, state, a.wait(0)); err != nil {
 		return nil, err
 	}
 	return Structured(p)
 }
 
-type waitArguments struct {
-	RunID messages.RunID `json:"run_id"`
-	Wait  *int           `json:"wait_ms"`
-}
-
 const defaultWait = 50_000 // milliseconds
 
-func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) {
-	state, err := s.Run(ctx, a.RunID)
-	if err != nil {
-		return nil, err
-	}
-	wait := defaultWait
-	if a.Wait != nil {
-		wait = *a.Wait
-	}
-	return s.waitFor(ctx, a.RunID, cursor.At(state), wait)
+func (s *Server) runWait(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
+	return s.waitFor(ctx, a.RunID, cursor.At(state), a.wait(defaultWait))
 }
 
-// waitFor streams the run past the cursor, and says where it stands at its end or when the milliseconds are over.
-func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Cursor, wait int) (*Result, error) {
-	within, stop := context.WithTimeout(ctx, milliseconds(wait))
+// waitFor streams the run past the cursor, and says where it stands at its end or when the time is over.
+func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Cursor, wait time.Duration) (*Result, error) {
+	within, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	state, terminal, err := s.follow(within, streamWait, id, at)
 	if err != nil && within.Err() != nil && ctx.Err() == nil { // the time is over
@@ -68,16 +51,7 @@ func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Curso
 	return s.streamed(ctx, state, terminal), nil
 }
 
-type attachArguments struct {
-	RunID messages.RunID  `json:"run_id"`
-	After json.RawMessage `json:"after"`
-}
-
-func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, error) {
-	state, err := s.Run(ctx, a.RunID)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) runAttach(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	after, err := parsePageCursor(a.RunID, a.After)
 	if err == nil {
 		err = checkCursor(state, after.Seq)
@@ -96,19 +70,12 @@ func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor
 	return s.streamed(ctx, state, terminal), nil
 }
 
-// sessionContext is done when the session has ended, however long the call lasts in which it was made.
+// sessionContext has the values of a call, and ends with its session.
 type sessionContext struct {
 	context.Context
-	done <-chan struct{}
+	life context.Context
 }
 
-func (c sessionContext) Done() <-chan struct{} { return c.done }
+func (c sessionContext) Done() <-chan struct{} { return c.life.Done() }
 
-func (c sessionContext) Err() error {
-	select {
-	case <-c.done:
-		return context.Canceled
-	default:
-		return nil
-	}
-}
+func (c sessionContext) Err() error { return c.life.Err() }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -38,7 +39,7 @@ func (s *Server) addStreams() {
 			return s.conclude(ctx, mcp.CallToolRequest{}, question.Resumed{Run: state.RunID}, at, state.Queued.Mode)
 		}},
 		streamWait: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
-			return answered(s.waitFor(ctx, state.RunID, at, defaultWait))
+			return answered(s.waitFor(ctx, state.RunID, at, defaultWait*time.Millisecond))
 		}},
 		streamAttach: {goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 			return answered(s.attach(ctx, state.RunID, at))

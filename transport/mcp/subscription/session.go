@@ -128,7 +128,7 @@ func (h *Hub) session(ctx context.Context, session *wire.Session) *subscriber {
 	sub.tell = func(ctx context.Context, t topic) { h.tellSession(ctx, session, sub, t) }
 	h.sessions[session] = sub
 	go func() {
-		sub.pump(session.Done())
+		sub.pump(session.Life().Done())
 		h.endSession(session, sub)
 	}()
 	return sub

@@ -236,17 +236,15 @@ func (r *requestTable) find(key string) *Exchange {
 	return r.open[key]
 }
 
-// close refuses requests from now on and stops those in flight. It reports whether it was the first call.
-func (r *requestTable) close(cause error) bool {
+// close refuses requests from now on and stops those in flight.
+func (r *requestTable) close(cause error) {
 	r.mu.Lock()
-	first := !r.closed
 	r.closed = true
 	open := slices.Collect(maps.Values(r.open))
 	r.mu.Unlock()
 	for _, x := range open {
 		x.stop(cause)
 	}
-	return first
 }
 
 // longAnswers is how many answers as long as the longest message fit into memory at a time.

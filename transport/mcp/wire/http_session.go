@@ -131,7 +131,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	}
 	select {
 	case <-ctx.Done(): // the client disconnected, or its token was revoked
-	case <-session.Done():
+	case <-session.life.Done():
 	}
 }
 

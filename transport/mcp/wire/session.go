@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -26,7 +27,8 @@ type Session struct {
 	streams   []*sessionStream // the open ones, the newest last: of GETs, or stdio
 	questions map[string]*question
 	asked     uint64
-	done      chan struct{}
+	life      context.Context
+	over      context.CancelFunc // ends life
 }
 
 // client is what a client declared when its session began, and since.
@@ -37,7 +39,8 @@ type client struct {
 }
 
 func (s *Server) newSession(id string, principal auth.Principal) *Session {
-	session := &Session{id: id, principal: principal, server: s, done: make(chan struct{})}
+	session := &Session{id: id, principal: principal, server: s}
+	session.life, session.over = context.WithCancel(context.Background())
 	session.known.level = mcp.LoggingLevelInfo
 	session.touch()
 	return session
@@ -46,8 +49,8 @@ func (s *Server) newSession(id string, principal auth.Principal) *Session {
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Done is closed when the session has ended.
-func (s *Session) Done() <-chan struct{} { return s.done }
+// Life ends with the session.
+func (s *Session) Life() context.Context { return s.life }
 
 // Notify writes a notification that belongs to no request: over HTTP to the newest of the session's GET streams. It
 // returns an error if none is open. It blocks while the client reads too slowly.
@@ -94,9 +97,8 @@ func (s *Session) idle(since time.Time) bool {
 
 // end ends the session with its streams and requests. It may be called more than once.
 func (s *Session) end() {
-	if s.requestTable.close(ErrDisconnected) {
-		close(s.done)
-	}
+	s.requestTable.close(ErrDisconnected)
+	s.over()
 }
 
 // cancel handles notifications/cancelled.

@@ -33,7 +33,7 @@ func TestEndOfASession(t *testing.T) {
 	if s := c.send(t.Context(), http.MethodDelete, ""); s.StatusCode != http.StatusOK {
 		t.Error(s.Status)
 	}
-	<-session.Done()
+	<-session.Life().Done()
 	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) || errors.Is(cause, wire.ErrCanceled) {
 		t.Error(cause)
 	}
@@ -283,7 +283,7 @@ func TestSessionsThatGoAreEnded(t *testing.T) {
 		f := newFixture(t, wire.Config{Idle: time.Hour, Sessions: 1})
 		gone := make(chan (<-chan struct{}), 1)
 		f.mcp.AddTool(mcp.NewTool("session"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			gone <- wire.From(ctx).Session().Done()
+			gone <- wire.From(ctx).Session().Life().Done()
 			return mcp.NewToolResultText(""), nil
 		})
 		dial, end := f.bubble(t)

@@ -75,7 +75,7 @@ func (c *conn) serve(in io.Reader) error {
 		stop()
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
-	case <-c.session.Done(): // by Close
+	case <-c.session.life.Done(): // by Close
 	case <-c.lines.done:
 		err = c.lines.failed
 	}
