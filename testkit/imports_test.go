@@ -223,6 +223,9 @@ var rules = []rule{{
 	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs: "transport/internal/lines",
+	libs: []string{"golang.org/x/sys/unix"},
+}, {
 	pkgs:  "transport/internal/*",
 	ours:  []string{"messages", "messages/words"},
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
@@ -275,7 +278,7 @@ var rules = []rule{{
 	ours: protocol,
 }, {
 	pkgs: "transport/acp",
-	ours: protocol,
+	ours: append([]string{"transport/internal/lines"}, protocol...),
 	libs: []string{"github.com/coder/acp-go-sdk"},
 }, {
 	pkgs:  "transport/openai",
@@ -316,8 +319,8 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs: "transport/mcp/wire",
-	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*"},
-	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
+	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*", "transport/internal/lines"},
+	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs:  "transport/mcp",
 	ours:  []string{"messages", "messages/fit", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},

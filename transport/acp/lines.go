@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
 // message is what the input and the output look at.
@@ -28,7 +28,7 @@ type message struct {
 // that what follows finds it; it cancels prompts itself, before any line after the cancel.
 type input struct {
 	editor    *editor
-	lines     *bufio.Reader
+	lines     *lines.Reader
 	rest      []byte
 	connected chan struct{} // closed once there is a connection to answer with
 
@@ -37,8 +37,11 @@ type input struct {
 	begun  chan struct{}   // closed once that has begun; nil without one
 }
 
+// maxMessage is the most bytes of a message: a longer one ends the connection.
+const maxMessage = 16 << 20
+
 func newInput(e *editor, from io.Reader) *input {
-	return &input{editor: e, lines: bufio.NewReaderSize(from, 64<<10), connected: make(chan struct{})}
+	return &input{editor: e, lines: lines.NewReader(from, maxMessage), connected: make(chan struct{})}
 }
 
 // Read reads of one line.
@@ -51,8 +54,8 @@ func (i *input) Read(p []byte) (int, error) {
 		if begun != nil {
 			<-begun
 		}
-		line, err := i.lines.ReadBytes('\n')
-		if len(line) == 0 {
+		line, err := i.lines.Next()
+		if err != nil {
 			return 0, err
 		}
 		i.look(line)

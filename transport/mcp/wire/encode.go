@@ -10,9 +10,12 @@ import (
 
 // outgoing is a message to a client: a request or a notification with its params, or an answer.
 type outgoing struct {
-	id, method string
-	member     string // params, result or error
-	value      any
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  any             `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
 }
 
 // encode returns the message as JSON on one line. A marshaler that panics is an error: nobody may recover further up.
@@ -22,35 +25,25 @@ func encode(m outgoing) (message []byte, err error) {
 			err = fmt.Errorf("it cannot be encoded as JSON: panic: %v", p)
 		}
 	}()
-	value, err := json.Marshal(m.value)
-	if err != nil {
-		return nil, err
-	}
-	b := append(make([]byte, 0, len(m.id)+len(m.method)+len(value)+64), `{"jsonrpc":"2.0"`...)
-	if m.id != "" {
-		b = append(append(b, `,"id":`...), m.id...)
-	}
-	if m.method != "" {
-		b = append(append(append(b, `,"method":"`...), m.method...), '"')
-	}
-	if m.value != nil || m.member == "result" {
-		b = append(append(append(append(b, `,"`...), m.member...), `":`...), value...)
-	}
-	return append(b, '}'), nil
+	m.Version = "2.0"
+	return json.Marshal(m)
 }
 
 // encodeAnswer returns the answer to the request with the id: its error, else its result.
 func encodeAnswer(id json.RawMessage, o outcome) ([]byte, error) {
-	switch {
-	case o.batch != nil:
+	if o.batch != nil {
 		return append(append([]byte{'['}, bytes.Join(o.batch, []byte{','})...), ']'), nil
+	}
+	m := outgoing{ID: id, Result: o.result, Error: o.fail}
+	switch {
 	case id == nil:
-		id = json.RawMessage("null")
+		m.ID = json.RawMessage("null")
+	case o.fail != nil:
+		m.Result = nil
+	case o.result == nil:
+		m.Result = json.RawMessage("null")
 	}
-	if o.fail != nil {
-		return encode(outgoing{id: string(id), member: "error", value: o.fail})
-	}
-	return encode(outgoing{id: string(id), member: "result", value: o.result})
+	return encode(m)
 }
 
 // withModernFields adds what every result has from 2026-07-28 on: resultType, and the server's name in _meta.

@@ -129,7 +129,7 @@ func (x *Exchange) Fail(e *Error) {
 }
 
 func (x *Exchange) notify(eventID, method string, params any) error {
-	message, err := encode(outgoing{method: method, member: "params", value: params})
+	message, err := encode(outgoing{Method: method, Params: params})
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 	}
 	id, a := x.session.addQuestion(x)
 	defer x.session.removeQuestion(id)
-	message, err := encode(outgoing{id: id, method: string(method), member: "params", value: params})
+	message, err := encode(outgoing{ID: json.RawMessage(id), Method: string(method), Params: params})
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (x *Exchange) askable(method mcp.MCPMethod) error {
 
 // withdraw tells the client that the server waits for the answer no longer.
 func (x *Exchange) withdraw(id, reason string) {
-	message, err := encode(outgoing{method: methodCancelled, member: "params",
-		value: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
+	message, err := encode(outgoing{Method: methodCancelled,
+		Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
 	if err != nil {
 		return
 	}

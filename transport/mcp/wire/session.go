@@ -62,7 +62,7 @@ func (s *Session) Notify(method string, params any) error {
 	}
 	to := s.streams[len(s.streams)-1]
 	s.mu.Unlock()
-	message, err := encode(outgoing{method: method, member: "params", value: params})
+	message, err := encode(outgoing{Method: method, Params: params})
 	if err != nil {
 		return err
 	}

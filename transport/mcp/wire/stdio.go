@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/inflight"
+	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
 const (
@@ -35,16 +36,16 @@ const (
 // If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned
 // 2 s after ctx is done, or 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out, s.config.Door.Redact), handlers: new(inflight.Count)}
+	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(inflight.Count)}
 	c.session = s.newSession(s.connection(), auth.From(ctx))
 	c.session.attach(&sessionStream{leave: c.session.end, write: func(message []byte) error {
-		return c.lines.append(ctx, line{text: message})
+		return c.lines.Append(ctx, message)
 	}})
 	if err := s.sessions.add(c.session); err != nil {
 		return err
 	}
 	defer s.sessions.drop(c.session)
-	go c.lines.run()
+	go c.lines.Run()
 	return c.serve(in)
 }
 
@@ -58,13 +59,13 @@ type conn struct {
 	server   *Server
 	ctx      context.Context
 	session  *Session
-	lines    *lineWriter
+	lines    *lines.Writer
 	handlers *inflight.Count
 }
 
 func (c *conn) serve(in io.Reader) error {
 	read := make(chan error, 1)
-	go func() { read <- c.read(newLineReader(in, c.server.config.Message)) }()
+	go func() { read <- c.read(lines.NewReader(in, c.server.config.Message)) }()
 	var err error
 	interrupted, stall := true, stallTimeout
 	select {
@@ -76,8 +77,8 @@ func (c *conn) serve(in io.Reader) error {
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
 	case <-c.session.life.Done(): // by Close
-	case <-c.lines.done:
-		err = c.lines.failed
+	case <-c.lines.Done():
+		err = c.lines.Err()
 	}
 	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && interrupted {
 		_ = d.SetReadDeadline(time.Now())
@@ -85,22 +86,22 @@ func (c *conn) serve(in io.Reader) error {
 	c.session.end()
 	c.handlers.Close()
 	limit := time.After(closeTimeout)
-	reads := c.lines.await(c.handlers.Idle(), limit, stall)
-	c.lines.close() // unblocks writers whose client does not read
+	reads := c.lines.Await(c.handlers.Idle(), limit, stall)
+	c.lines.Close() // unblocks writers whose client does not read
 	if reads {
-		c.lines.await(c.lines.done, limit, stall)
+		c.lines.Await(c.lines.Done(), limit, stall)
 	}
 	return err
 }
 
-func (c *conn) read(in *lineReader) error {
+func (c *conn) read(in *lines.Reader) error {
 	for {
-		line, err := in.next()
+		line, err := in.Next()
 		switch {
 		case err == nil:
 			c.take(line)
-		case errors.Is(err, errLong):
-			c.refuse(nil, errorf(mcp.INVALID_REQUEST, "the message is longer than %d bytes", in.limit))
+		case errors.Is(err, lines.ErrLong):
+			c.refuse(nil, errorf(mcp.INVALID_REQUEST, "the message is longer than %d bytes", c.server.config.Message))
 		case err == io.EOF:
 			return nil
 		default:
@@ -141,7 +142,7 @@ func (c *conn) takeOther(m message) {
 
 func (c *conn) refuse(id []byte, e *Error) {
 	message, _ := encodeAnswer(id, outcome{fail: e}) // an error always can
-	c.lines.appendNow(message)
+	c.lines.AppendNow(message)
 }
 
 func (c *conn) request(m message) {
@@ -180,17 +181,17 @@ func (c *conn) enter(x *Exchange) *Error {
 // stdioStream is the stream of a request on stdio.
 type stdioStream struct {
 	x     *Exchange
-	lines *lineWriter
+	lines *lines.Writer
 	last  time.Time // when the last notification was written
 }
 
 // send blocks for a slow client, except when it withdraws questions after the client cancelled.
 func (l *stdioStream) send(_ string, message []byte) error {
 	if l.x.ctx.Err() != nil {
-		l.lines.appendNow(message)
+		l.lines.AppendNow(message)
 		return nil
 	}
-	err := l.lines.append(l.x.ctx, line{text: message})
+	err := l.lines.Append(l.x.ctx, message)
 	l.last = time.Now()
 	return err
 }
@@ -205,12 +206,12 @@ func (l *stdioStream) answer(message []byte, _ *Error) {
 			return
 		}
 	}
-	_ = l.lines.append(context.WithoutCancel(ctx), line{text: message})
+	_ = l.lines.Append(context.WithoutCancel(ctx), message)
 }
 
 func (l *stdioStream) pause(ctx context.Context) {
 	given := time.Now()
-	l.lines.waitRead(ctx, readTimeout)
+	l.lines.WaitRead(ctx, readTimeout)
 	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > resultPause {
 		return // it was read long ago
 	}

@@ -1,4 +1,4 @@
-package wire
+package lines
 
 import (
 	"context"
@@ -13,21 +13,21 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 	for name, ends := range map[string]func(*testing.T) (in, out *os.File){"pipe": pipe, "socket": socket} {
 		t.Run(name, func(t *testing.T) {
 			in, out := ends(t)
-			w := newLineWriter(out, func(b []byte) []byte { return b })
-			go w.run()
-			defer w.close()
-			if err := w.append(t.Context(), line{text: []byte("an event")}); err != nil {
+			w := NewWriter(out, func(b []byte) []byte { return b })
+			go w.Run()
+			defer w.Close()
+			if err := w.Append(t.Context(), []byte("an event")); err != nil {
 				t.Fatal(err)
 			}
 			brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
-			if w.waitRead(brief, time.Hour); brief.Err() == nil {
+			if w.WaitRead(brief, time.Hour); brief.Err() == nil {
 				t.Error("the result would have been written before the client had read the event")
 			}
 			if _, err := in.Read(make([]byte, 64)); err != nil {
 				t.Fatal(err)
 			}
-			w.waitRead(t.Context(), time.Hour)
+			w.WaitRead(t.Context(), time.Hour)
 		})
 	}
 }

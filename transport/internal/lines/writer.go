@@ -1,10 +1,7 @@
-package wire
+package lines
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -19,15 +16,15 @@ const (
 	maxPiece = 64 << 10
 )
 
-// lineWriter writes lines in order. One goroutine writes to the client; lines that come meanwhile go out together.
-type lineWriter struct {
+// Writer writes lines in order. One goroutine writes to the client; lines that come meanwhile go out together.
+type Writer struct {
 	out     io.Writer
 	redact  func([]byte) []byte
 	lines   chan line
 	closing chan struct{}
-	done    chan struct{} // closed when run has returned
+	done    chan struct{} // closed when Run has returned
 	written atomic.Int64
-	failed  error // why run returned; to be read once done is closed
+	failed  error // why Run returned; to be read once done is closed
 }
 
 // line is a line without its end. If written is not nil, it gets how many bytes were written before the line.
@@ -36,13 +33,18 @@ type line struct {
 	written chan int64
 }
 
-func newLineWriter(out io.Writer, redact func([]byte) []byte) *lineWriter {
-	return &lineWriter{out: out, redact: redact, lines: make(chan line, maxPending), closing: make(chan struct{}),
+// NewWriter returns a writer to out of what redact makes of the lines. Run writes them.
+func NewWriter(out io.Writer, redact func([]byte) []byte) *Writer {
+	return &Writer{out: out, redact: redact, lines: make(chan line, maxPending), closing: make(chan struct{}),
 		done: make(chan struct{}), failed: io.ErrClosedPipe}
 }
 
-// append adds a line. It blocks until there is room or ctx is done.
-func (w *lineWriter) append(ctx context.Context, l line) error {
+// Append adds a line, without its end. It blocks until there is room or ctx is done.
+func (w *Writer) Append(ctx context.Context, text []byte) error {
+	return w.append(ctx, line{text: text})
+}
+
+func (w *Writer) append(ctx context.Context, l line) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -58,17 +60,17 @@ func (w *lineWriter) append(ctx context.Context, l line) error {
 	}
 }
 
-// appendNow adds a line without blocking, or drops it if there is no room.
-func (w *lineWriter) appendNow(text []byte) {
+// AppendNow adds a line without blocking, or drops it if there is no room.
+func (w *Writer) AppendNow(text []byte) {
 	select {
 	case w.lines <- line{text: text}:
 	default:
 	}
 }
 
-// waitRead waits until all lines before it are written and, for at most limit, until the client has read them, if the
+// WaitRead waits until all lines before it are written and, for at most limit, until the client has read them, if the
 // system can tell.
-func (w *lineWriter) waitRead(ctx context.Context, limit time.Duration) {
+func (w *Writer) WaitRead(ctx context.Context, limit time.Duration) {
 	written := make(chan int64, 1)
 	if w.append(ctx, line{written: written}) != nil {
 		return
@@ -99,8 +101,8 @@ func (w *lineWriter) waitRead(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// run writes until close, and then what is left, or until a write fails.
-func (w *lineWriter) run() {
+// Run writes until Close, and then what is left, or until a write fails.
+func (w *Writer) Run() {
 	defer close(w.done)
 	var buffer []byte
 	for {
@@ -132,7 +134,7 @@ func (w *lineWriter) run() {
 }
 
 // collect appends the line, and those that wait, up to one that asks what was written.
-func (w *lineWriter) collect(buffer []byte, next line) ([]byte, line) {
+func (w *Writer) collect(buffer []byte, next line) ([]byte, line) {
 	for next.written == nil {
 		buffer = append(append(buffer, next.text...), '\n')
 		if len(buffer) >= maxPiece {
@@ -147,11 +149,17 @@ func (w *lineWriter) collect(buffer []byte, next line) ([]byte, line) {
 	return buffer, next
 }
 
-// close ends the writer once everything is written. Writers that wait for room get an error.
-func (w *lineWriter) close() { close(w.closing) }
+// Close ends the writer once everything is written. Writers that wait for room get an error.
+func (w *Writer) Close() { close(w.closing) }
 
-// await waits until done is closed, the limit, or the client reads nothing for as long as stall.
-func (w *lineWriter) await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
+// Done is closed once nothing more is written; Err then says why.
+func (w *Writer) Done() <-chan struct{} { return w.done }
+
+// Err is why nothing more is written, once Done is closed.
+func (w *Writer) Err() error { return w.failed }
+
+// Await waits until done is closed, the limit, or the client reads nothing for as long as stall.
+func (w *Writer) Await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
 	for {
 		at := w.written.Load()
 		select {
@@ -164,39 +172,5 @@ func (w *lineWriter) await(done <-chan struct{}, limit <-chan time.Time, stall t
 				return false
 			}
 		}
-	}
-}
-
-// lineReader reads lines of at most limit bytes.
-type lineReader struct {
-	from  *bufio.Reader
-	limit int64
-}
-
-func newLineReader(from io.Reader, limit int64) *lineReader {
-	return &lineReader{from: bufio.NewReaderSize(from, 64<<10), limit: limit}
-}
-
-var errLong = errors.New("the line is too long")
-
-// next returns the next line that is not blank, in its own memory. After errLong the next line can be read.
-func (l *lineReader) next() ([]byte, error) {
-	var line []byte
-	for long := false; ; {
-		part, err := l.from.ReadSlice('\n')
-		if long = long || int64(len(line)+len(part)) > l.limit+1; !long {
-			line = append(line, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case long && (err == nil || err == io.EOF):
-			return nil, errLong
-		case len(bytes.TrimSpace(line)) > 0 && (err == nil || err == io.EOF):
-			return line, nil // the end comes with the next call
-		case err != nil:
-			return nil, err
-		}
-		line = nil
 	}
 }
