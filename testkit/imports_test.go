@@ -101,7 +101,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/structured",
-	ours:   []string{"messages", "messages/*", "messages/*/*", "supervision", "actors", "actors/form"},
+	ours:   []string{"messages", "messages/*", "messages/*/*", "supervision", "actors"},
 	libs:   []string{"github.com/google/jsonschema-go/...", "github.com/santhosh-tekuri/jsonschema/v6/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -130,7 +128,7 @@ func fileID(item *transcript.Item) string { return "file:" + item.ID }
 func (w *writer) file(item *transcript.Item) artifact {
 	a := transcript.FileOf(item)
 	return artifact{fileID(item), a.Name, []part{{URL: w.base + "/v1/runs/" + string(w.id) + "/artifacts/" + url.PathEscape(a.Name),
-		MediaType: cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream")}}, a}
+		MediaType: messages.MediaType(a.Name)}}, a}
 }
 
 // result is the result of a completed run, unless its texts say it: one artifact or none.
