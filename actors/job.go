@@ -144,19 +144,7 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 		}
 		return form.Input[In]()()
 	}}}
-	d.New = func(input json.RawMessage) (Job, error) {
-		var in In
-		var err error
-		if bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) && isMember() {
-			var one member
-			one, err = form.Read[member](input)
-			in = one.Input
-		} else {
-			in, err = form.Read[In](input)
-		}
-		if err != nil {
-			return Job{}, err
-		}
+	job := func(in In) (Job, error) {
 		work := func(ctx context.Context, t *TaskContext) error {
 			out, err := f(ctx, t, in)
 			if err != nil {
@@ -166,7 +154,26 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 		}
 		return Job{Name: name, Input: in, Tasks: []Task{{Name: name, Run: work}}}, nil
 	}
+	plain, ofMember := Typed(job), Typed(func(one member) (Job, error) { return job(one.Input) })
+	d.New = func(input json.RawMessage) (Job, error) {
+		if bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) && isMember() {
+			return ofMember(input)
+		}
+		return plain(input)
+	}
 	return d
+}
+
+// Typed makes the New of a [Definition] from a function of the input's Go type. What does not fit the type is
+// invalid_input.
+func Typed[In any](job func(in In) (Job, error)) func(input json.RawMessage) (Job, error) {
+	return func(input json.RawMessage) (Job, error) {
+		in, err := form.Read[In](input)
+		if err != nil {
+			return Job{}, err
+		}
+		return job(in)
+	}
 }
 
 // mostName bounds the names of jobs, tasks, principals and keys, in bytes. mostLabels bounds a run's labels.

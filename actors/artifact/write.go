@@ -3,13 +3,11 @@ package artifact
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"path"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/confined"
-	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -22,11 +20,7 @@ type written struct {
 // Write defines the job write. It writes below the folder of its principal; spend, which may be nil, is called before
 // with the bytes.
 func Write(folder func(principal string) (string, error), spend func(principal string, bytes int) error) actors.Definition {
-	return actors.Definition{Name: "write", New: func(input json.RawMessage) (actors.Job, error) {
-		in, err := form.Read[struct{ Name, Text string }](input)
-		if err != nil {
-			return actors.Job{}, err
-		}
+	return actors.Definition{Name: "write", New: actors.Typed(func(in struct{ Name, Text string }) (actors.Job, error) {
 		name := path.Clean(in.Name)
 		if err := confined.Name(name); err != nil || name == "." {
 			return actors.Job{}, cmp.Or(err, error(messages.InvalidInput("the file needs a name")))
@@ -52,7 +46,7 @@ func Write(folder func(principal string) (string, error), spend func(principal s
 			return t.Result(map[string]any{"name": a.Name, "bytes": a.Bytes}, false)
 		}
 		return actors.Job{Name: "write", Input: w, Tasks: []actors.Task{{Name: "write", Run: work}}}, nil
-	}}
+	})}
 }
 
 // save writes the file so that nobody ever sees a part of it.

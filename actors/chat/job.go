@@ -137,17 +137,13 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 		Title:       "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
 		Input:       form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "message", Asks: "asks", OpenWorld: true,
-	}, New: func(input json.RawMessage) (actors.Job, error) {
-		in, err := form.Read[Input](input)
-		if err != nil {
-			return actors.Job{}, err
-		}
+	}, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config(in)
 		if err != nil {
 			return actors.Job{}, err
 		}
 		return Job(in, with)
-	}}
+	})}
 }
 
 // Job returns the job for the input. A run whose node is gone goes on from its last step in the log; if a call of a

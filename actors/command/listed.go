@@ -23,18 +23,14 @@ func (f *File) Listed(config Config) actors.Definition {
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()} // the command's own hold
 	return actors.Definition{Name: "run", About: messages.About{Title: "Run a listed command", Input: form.Input[Line](),
 		Description: "Runs a command line that the operator's file of jobs lists.", Destructive: true, OpenWorld: true, Limits: limits},
-		New: func(input json.RawMessage) (actors.Job, error) {
-			line, err := form.Read[Line](input)
-			if err != nil {
-				return actors.Job{}, err
-			}
+		New: actors.Typed(func(line Line) (actors.Job, error) {
 			for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {
 				if input, ok := f.Jobs[name].inputOf(line.Command); ok {
 					return f.Jobs[name].job(input, config)
 				}
 			}
 			return actors.Job{}, messages.InvalidInput("the operator of the server lists no command like %q", strings.Join(line.Command, " "))
-		}}
+		})}
 }
 
 // inputOf returns the input of which the command makes exactly these words.

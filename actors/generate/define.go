@@ -20,13 +20,7 @@ func Define(config Config) actors.Definition {
 			"without a model; start it with run_start for a big repository.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](),
 		Idempotent: true, OpenWorld: true, Say: said,
-	}, New: func(input json.RawMessage) (actors.Job, error) {
-		in, err := form.Read[Input](input)
-		if err != nil {
-			return actors.Job{}, err
-		}
-		return Job(in, config)
-	}}
+	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
 // said says in a few lines what the run came to.

@@ -159,3 +159,13 @@ var (
 	ErrUnstorable = errors.New("the journal can never hold the block")
 	ErrUnknown    = errors.New("the outcome of the append is not known")
 )
+
+// ErrNotFound says that the store has no log of the run.
+func ErrNotFound(run messages.RunID) error {
+	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
+}
+
+// ErrNotEnded says that the log of the run cannot be forgotten yet.
+func ErrNotEnded(run messages.RunID) error {
+	return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
+}

@@ -128,7 +128,7 @@ func (j *Memory) Read(_ context.Context, run messages.RunID, after uint64) (Page
 	defer j.mu.Unlock()
 	r := j.runs[run]
 	if r == nil {
-		return Page{}, errNotFound(run)
+		return Page{}, ErrNotFound(run)
 	}
 	page := Page{Events: r.events[FirstAfter(r.events, after):len(r.events):len(r.events)], Head: r.head}
 	for i, mark := range slices.Backward(r.blocks) {
@@ -147,7 +147,7 @@ func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredB
 		r := j.runs[run]
 		if r == nil {
 			j.mu.Unlock()
-			yield(StoredBlock{}, errNotFound(run))
+			yield(StoredBlock{}, ErrNotFound(run))
 			return
 		}
 		blocks, events := r.blocks, r.events // what is there does not change
@@ -182,10 +182,6 @@ func (m blockMark) stored(events []messages.Event, before Hash) (b StoredBlock, 
 	}
 	after = b.Seal(before, events)
 	return b, after, nil
-}
-
-func errNotFound(run messages.RunID) error {
-	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
 }
 
 func (j *Memory) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
@@ -254,19 +250,15 @@ func (j *Memory) Forget(_ context.Context, run messages.RunID) error {
 	i := slices.Index(j.ended, run)
 	switch r := j.runs[run]; {
 	case r == nil:
-		return errNotFound(run)
+		return ErrNotFound(run)
 	case i < 0:
-		return errNotEnded(run)
+		return ErrNotEnded(run)
 	default:
 		j.bytes -= r.bytes
 		delete(j.runs, run)
 		j.ended = slices.Delete(j.ended, i, i+1)
 		return nil
 	}
-}
-
-func errNotEnded(run messages.RunID) error {
-	return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
 }
 
 func (j *Memory) Claim(ctx context.Context, node string) (Claim, error) {

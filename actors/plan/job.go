@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/form"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -83,13 +82,7 @@ func Define(config Config) actors.Definition {
 		Description: "Runs the steps of a plan, each after those it needs: generate, prompt, chat, read, write, ask " +
 			"or a plan within. Check it with plan_check first.",
 		Input: func() json.RawMessage { return json.RawMessage(inputSchema) }, OpenWorld: true,
-	}, New: func(input json.RawMessage) (actors.Job, error) {
-		in, err := form.Read[Input](input)
-		if err != nil {
-			return actors.Job{}, err
-		}
-		return Job(in, config)
-	}}
+	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
 // Result returns the result of a plan that has completed.

@@ -3,7 +3,6 @@ package prompt
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -54,17 +53,13 @@ func Define(config func() (Config, error)) actors.Definition {
 		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
 			"for work that a local model can do.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](), Text: "text", OpenWorld: true,
-	}, New: func(input json.RawMessage) (actors.Job, error) {
-		in, err := form.Read[Input](input)
-		if err != nil {
-			return actors.Job{}, err
-		}
+	}, New: actors.Typed(func(in Input) (actors.Job, error) {
 		with, err := config()
 		if err != nil {
 			return actors.Job{}, err
 		}
 		return Job(in, with)
-	}}
+	})}
 }
 
 // Job returns the job for the input. Errors: invalid_input, limit_exceeded.

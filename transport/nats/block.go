@@ -245,10 +245,6 @@ func decode(data []byte, after uint64) ([]messages.Event, error) {
 	return events, nil
 }
 
-func errNotFound(run messages.RunID) error {
-	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
-}
-
 func errBroken(run messages.RunID, why any) error {
 	return messages.Errorf(messages.CodeUnavailable, "the log of run %s in stream %s is damaged: %v", run, streamName, why)
 }

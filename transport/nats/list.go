@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -111,7 +112,7 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 		return err
 	}
 	if !last.ended() {
-		return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
+		return journal.ErrNotEnded(run)
 	}
 	return j.remove(ctx, run, last.at, last.Parted)
 }

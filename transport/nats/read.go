@@ -165,7 +165,7 @@ func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo ui
 		}
 		switch {
 		case len(out) > 0 && out[0].First > after+1: // the stream's age has removed it
-			return nil, errNotFound(run)
+			return nil, journal.ErrNotFound(run)
 		case len(out) > 0:
 			return out, nil
 		}
@@ -178,7 +178,7 @@ func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo ui
 func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) {
 	name, ok := token(run)
 	if !ok {
-		return stored{}, errNotFound(run)
+		return stored{}, journal.ErrNotFound(run)
 	}
 	known := j.index.end(run)
 	for began := time.Now(); ; {
@@ -197,7 +197,7 @@ func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) 
 
 func errGet(run messages.RunID, err error) error {
 	if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
-		return errNotFound(run)
+		return journal.ErrNotFound(run)
 	}
 	return explained(err)
 }

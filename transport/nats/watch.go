@@ -51,7 +51,7 @@ func (j *Journal) commanded(m *nats.Msg) {
 func (j *Journal) Send(_ context.Context, c journal.Command) error {
 	name, ok := token(c.Run)
 	if !ok {
-		return errNotFound(c.Run)
+		return journal.ErrNotFound(c.Run)
 	}
 	data, err := json.Marshal(c)
 	if err != nil {

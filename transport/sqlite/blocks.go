@@ -50,7 +50,7 @@ func (s *store) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[journa
 		var number int64
 		err := s.db.QueryRowContext(ctx, "SELECT id FROM runs WHERE run = ?", string(run)).Scan(&number)
 		if errors.Is(err, sql.ErrNoRows) {
-			err = errNotFound(run)
+			err = journal.ErrNotFound(run)
 		}
 		if err != nil {
 			yield(journal.StoredBlock{}, explained(s.dir, err))

@@ -149,7 +149,7 @@ func (c *checker) only(runs []messages.RunID) error {
 		err := c.run(c.tx.QueryRowContext(c.ctx, selectHeads+" WHERE run = ?", string(run)))
 		gone := slices.ContainsFunc(c.report.Removed, func(r journal.Removed) bool { return r.Run == run })
 		if errors.Is(err, sql.ErrNoRows) && !gone {
-			return errNotFound(run)
+			return journal.ErrNotFound(run)
 		}
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed889630bf/lastword/actors/journal"
-	"github.com/seed889630bf/lastword/messages"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // codeOf returns SQLite's primary and extended result code, or zeros.
@@ -97,8 +98,4 @@ func declined(dir string, err error, begins bool) error {
 
 func errDamaged(run messages.RunID, why error) error {
 	return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword verify %s", run, why, run)
-}
-
-func errNotFound(run messages.RunID) error {
-	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
 }

@@ -139,11 +139,11 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 		Scan(&number, &ended, &gone.Status, &gone.Seq)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return errNotFound(run)
+		return journal.ErrNotFound(run)
 	case err != nil:
 		return explained(j.dir, err)
 	case !ended:
-		return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
+		return journal.ErrNotEnded(run)
 	}
 	if last, err := scanBlock(j.db.QueryRowContext(ctx, selectLast, number)); err == nil {
 		if at, _, err := last.Check(journal.Chain{Seq: last.First - 1, Hash: last.Before}); err == nil {

@@ -62,7 +62,7 @@ func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (pag
 		return page, err
 	}
 	if page.Head.Seq == 0 {
-		return page, errNotFound(run)
+		return page, journal.ErrNotFound(run)
 	}
 	return page, nil
 }
