@@ -299,7 +299,7 @@ var rules = []rule{{
 }, {
 	pkgs: "transport/llm",
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/internal/*"},
-	libs: []string{"github.com/sashabaranov/go-openai", "go.uber.org/zap/..."},
+	libs: []string{"github.com/sashabaranov/go-openai"},
 }, {
 	pkgs: "transport/llm/*",
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/sashabaranov/go-openai"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -56,7 +55,6 @@ func (c *call) run(ctx context.Context) {
 			return
 		}
 		end := t.end()
-		c.log(number, end)
 		pause, retry := c.retry(number, end)
 		if waited := time.Since(c.began); !end.Evidence.Loading() || end.Evidence.Stopped != "" {
 			number++
@@ -126,17 +124,6 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-func (c *call) log(number int, end model.End) {
-	logger := c.client.config.Logger
-	if logger == nil {
-		return
-	}
-	logger.Debug("model call", zap.String("model", c.name), zap.String("answered", end.Model),
-		zap.String("host", c.client.base.Host), zap.Int("attempt", number), zap.Int("status", end.Evidence.Status),
-		zap.Stringer("evidence", end.Evidence), zap.String("outcome", string(end.Verdict.Outcome)),
-		zap.String("cause", string(end.Verdict.Cause)), zap.Duration("took", time.Since(c.began)))
 }
 
 // attempt is one request and its answer.

@@ -11,7 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
-	"go.uber.org/zap"
 )
 
 // Config says which server to call, and how. Only BaseURL is required.
@@ -33,8 +32,6 @@ type Config struct {
 	Limits    Limits
 	// Retries limits how often a call is retried; 0 for twice, negative for never.
 	Retries int
-	// Logger gets a line for each attempt, without any text of the request or the answer; may be nil.
-	Logger *zap.Logger
 }
 
 // Limits bound a call. Zero means the default, which each comment gives.
