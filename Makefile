@@ -78,7 +78,7 @@ conformance: node ##+ Run the official conformance suite of MCP against transpor
 	LASTWORD_CONFORMANCE=1 go -C $(LAB) test -count=1 -run '^TestConformance$$' -timeout 20m -v .
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	LASTWORD_CLIENTS=1 go -C $(LAB) test -count=1 -run '^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent)?Clients(OfServers)?$$' -timeout 20m -v .
+	LASTWORD_CLIENTS=1 go -C $(LAB) test -count=1 -run '^Test(HTTP|Seed|Front|Page|Editor|Webhook|Agent|A2A)?Clients(OfServers)?$$' -timeout 20m -v .
 
 models: go ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	LASTWORD_MODELS=1 go -C $(LAB) test -count=1 -run '^TestModelServers$$' -timeout 20m -v .

@@ -344,8 +344,8 @@ func TestMessages(t *testing.T) {
 	if again := a.task("SendMessage", said("plain", "")); !reflect.DeepEqual(again, first) || first.texts()["answer"] != "Hello, wörld 🌍" {
 		t.Errorf("the same message gets %+v, want %+v", again, first)
 	}
-	skill := a.task("SendMessage", `{"metadata":{"skill":"generate"},"configuration":{"returnImmediately":true},`+
-		`"message":{"messageId":"m2","role":"ROLE_USER","parts":[{"data":{"story":"question"}}]}}`)
+	skill := a.task("SendMessage", `{"configuration":{"returnImmediately":true},`+
+		`"message":{"messageId":"m2","metadata":{"skill":"generate"},"role":"ROLE_USER","parts":[{"data":{"story":"question"}}]}}`)
 	state, err := teller.State(t.Context(), messages.RunID(skill.ID))
 	if err != nil || state.Queued.Job != "generate" || string(state.Queued.Input) != `{"story":"question"}` ||
 		string(skill.History[0].Parts[0].Data) != `{"story":"question"}` || state.Queued.Labels["context"] != "m2" {

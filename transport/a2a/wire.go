@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -30,12 +31,6 @@ type message struct {
 	ContextID string         `json:"contextId,omitempty"`
 	Metadata  metadata       `json:"metadata,omitzero"`
 }
-
-// The roles of a message.
-const (
-	user  = "ROLE_USER"
-	agent = "ROLE_AGENT"
-)
 
 // metadata is what lastword reads of it: the skill, which is a job, and the question that a message answers.
 type metadata struct {
@@ -123,13 +118,9 @@ func refusal(err error) *door.RPCError {
 	e := *door.RPCErrorOf(err)
 	problem, _ := e.Data.(map[string]any) // there is none where the code says all
 	reason, _ := problem["code"].(string)
-	switch reason {
-	case string(messages.CodeNotFound):
-		e.Code = notFound
-	case string(messages.CodeConflict):
-		e.Code = unsupported
-	case string(auth.CodeForbidden):
-		e.Code = forbidden
+	if code, ok := map[messages.Code]int{messages.CodeNotFound: notFound, messages.CodeConflict: unsupported,
+		auth.CodeForbidden: forbidden}[messages.Code(reason)]; ok {
+		e.Code = code
 	}
 	name, known := map[int]string{notFound: "TASK_NOT_FOUND", notCancelable: "TASK_NOT_CANCELABLE", badContent: "CONTENT_TYPE_NOT_SUPPORTED",
 		noPush: "PUSH_NOTIFICATION_NOT_SUPPORTED", unsupported: "UNSUPPORTED_OPERATION", versionNotSupported: "VERSION_NOT_SUPPORTED",
@@ -139,4 +130,57 @@ func refusal(err error) *door.RPCError {
 	}
 	e.Data = []any{map[string]string{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": name, "domain": "a2a-protocol.org"}}
 	return &e
+}
+
+// origin is where the client reaches the server.
+func (s server) origin(r *http.Request) string {
+	if s.door.Secure || r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// card answers with the agent's card.
+func (s server) card(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "private, max-age=60")
+	_, _ = w.Write(s.describe(r, auth.Require(r.Context(), auth.ReadRuns) == nil)) // the client may have left
+	return nil
+}
+
+// cardForm is the card, without its version, its URL, how to be known, and its skills.
+const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs. A message is a turn of chat. Another skill is ` +
+	`named by metadata.skill, and its input is a part of data. metadata.request names the question that a message answers.",` +
+	`"supportedInterfaces":[{"url":%s,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
+	`"capabilities":{"streaming":true,"pushNotifications":false,"extendedAgentCard":true},` +
+	`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],%s"skills":%s}`
+
+const tokenForm = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},` +
+	`"securityRequirements":[{"schemes":{"bearer":{"list":[]}}}],`
+
+// skill is a job on the card.
+type skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	InputModes  []string `json:"inputModes"`
+}
+
+// describe is the card: all of it, or for callers that are not known what needs no skill.
+func (s server) describe(r *http.Request, all bool) json.RawMessage {
+	skills, known := []skill{}, ""
+	for _, job := range s.door.Jobs {
+		modes := []string{"text/plain", "application/json"}
+		if job.Text == "" {
+			modes = modes[1:]
+		}
+		if all || job.Name == s.door.Message("", "c").Job {
+			skills = append(skills, skill{job.Name, cmp.Or(job.Title, job.Name), job.Description, []string{"job"}, modes})
+		}
+	}
+	if auth.From(r.Context()).Name != "" {
+		known = tokenForm
+	}
+	return fmt.Appendf(nil, cardForm, door.JSON(s.door.Version), door.JSON(s.origin(r)+Path), known, door.JSON(skills))
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
@@ -34,9 +33,7 @@ type writer struct {
 	status status // of the task
 	paused bool   // it has asked something since the client has the task
 
-	speech        door.Speech
-	rest          []byte // of what it says: no whole piece
-	begun         bool   // there is a piece
+	words         *door.Words
 	before, after []byte // what stands around a piece in its frame
 }
 
@@ -83,8 +80,7 @@ func (w *writer) Refuse(err error) { w.Emit(door.AnswerTo(w.call, nil, refusal(e
 func (w *writer) take(op *transcript.Op) {
 	item := op.Item
 	if item.Kind == transcript.Text {
-		text, anew := w.speech.Take(op)
-		w.say(text, anew, false)
+		w.words.Take(op)
 		return
 	}
 	switch item.Kind {
@@ -102,7 +98,7 @@ func (w *writer) take(op *transcript.Op) {
 		}
 	case transcript.Question:
 		if op.Do == transcript.Wait || op.Do == transcript.Go {
-			w.say("", false, true)
+			w.words.Take(op)
 			w.paused = w.Wire != nil && op.Do == transcript.Wait
 			w.question(op)
 		}
@@ -164,8 +160,7 @@ func (w *writer) runs(op *transcript.Op) {
 }
 
 func (w *writer) ends(op *transcript.Op, state string) {
-	text, anew := w.speech.End(op.Run)
-	w.say(text, anew, true)
+	w.words.Take(op)
 	for _, one := range w.result() {
 		w.artifact(one, false)
 	}
@@ -212,7 +207,7 @@ func (w *writer) says(role, id string, parts ...part) message {
 func (w *writer) change(op *transcript.Op, to string, parts ...part) {
 	w.status = status{State: state + to, Timestamp: stamp(op.Event.Time)}
 	if parts != nil {
-		w.status.Message = new(w.says(agent, fmt.Sprint(w.id, ".", op.Seq()), parts...))
+		w.status.Message = new(w.says("ROLE_AGENT", fmt.Sprint(w.id, ".", op.Seq()), parts...))
 	}
 	if w.Wire != nil {
 		w.Emit(door.AnswerTo(w.call, event{Status: &update{TaskID: w.id, ContextID: w.context(), Status: &w.status}}, nil))
@@ -222,8 +217,8 @@ func (w *writer) change(op *transcript.Op, to string, parts ...part) {
 // task is the task as it is.
 func (w *writer) task() *task {
 	t := &task{w.id, w.context(), w.status, nil, w.history()}
-	if text := w.speech.Text(); w.begun {
-		t.Artifacts = append(t.Artifacts, answer(text[:len(text)-len(w.rest)]))
+	if text, begun := w.words.Text(); begun {
+		t.Artifacts = append(t.Artifacts, answer(text))
 	}
 	for _, item := range w.run.Items() {
 		if item.Kind == transcript.Artifact && item.Closed {
@@ -243,11 +238,11 @@ func (w *writer) history() []message {
 		_ = json.Unmarshal(q.Input, &input) // the job has read it
 		first = part{Text: door.Plain(input[job.Text])}
 	}
-	all := []message{w.says(user, cmp.Or(q.Labels[messageLabel], string(w.id)+".1"), first)}
+	all := []message{w.says("ROLE_USER", cmp.Or(q.Labels[messageLabel], string(w.id)+".1"), first)}
 	for _, item := range w.run.Items() {
 		if b, ok := item.Latest.(messages.InputReceived); ok {
 			id := string(w.id) + "." + item.ID
-			all = append(all, w.says(agent, id+".question", asking(item)...), w.says(user, id+".answer", part{Text: door.Plain(b.Value)}))
+			all = append(all, w.says("ROLE_AGENT", id+".question", asking(item)...), w.says("ROLE_USER", id+".answer", part{Text: door.Plain(b.Value)}))
 		}
 	}
 	if w.length != nil {
@@ -256,47 +251,11 @@ func (w *writer) history() []message {
 	return all
 }
 
-// say writes the whole pieces of what the run says, or with all what there is. anew says that it replaces what was said.
-func (w *writer) say(text string, anew, all bool) {
-	if anew {
-		w.rest, w.begun = nil, false
-	}
-	w.rest = append(w.rest, text...)
-	for n := pieceOf(w.rest); n > 0; n = pieceOf(w.rest) {
-		w.piece(n)
-	}
-	if all && len(w.rest) > 0 || anew && text == "" {
-		w.piece(len(w.rest))
-	}
-}
-
-// mostPiece is how long a piece of a text without spaces is, in bytes.
-const mostPiece = 28
-
-// pieceOf returns the length of the first piece of a text, which nothing that follows changes, and 0 if there is none. It
-// ends after the space that ends a word.
-func pieceOf(text []byte) int {
-	word := false
-	for n, r := range string(text[:min(len(text), mostPiece+utf8.UTFMax)]) {
-		space := r == ' ' || r == '\n'
-		switch {
-		case n > mostPiece:
-			return n
-		case space && word:
-			return n + 1
-		}
-		word = word || !space
-	}
-	return 0
-}
-
-// piece writes the next n bytes. There are most of these frames.
-func (w *writer) piece(n int) {
-	follows, piece := w.begun, string(w.rest[:n])
-	w.begun, w.rest = true, w.rest[n:]
+// piece writes a piece of what the run says. There are most of these frames.
+func (w *writer) piece(piece string, anew bool) {
 	switch {
 	case w.Wire == nil:
-	case !follows:
+	case anew:
 		w.artifact(answer(piece), false)
 	default:
 		if w.before == nil {

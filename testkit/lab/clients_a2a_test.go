@@ -1,0 +1,61 @@
+package lab_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// TestA2AClients has the library of agents for npm call a real server: tasks that complete, ask, fail, are canceled, and
+// break off because the server is killed. Only those that complete look like a success, and the cut one goes on.
+func TestA2AClients(t *testing.T) {
+	if os.Getenv("LASTWORD_CLIENTS") == "" {
+		t.Skip("make clients runs this")
+	}
+	m := testkit.NewModel(t)
+	m.Answer(testkit.Thought("Hm. "), testkit.Text("Hello "), testkit.Text("there."), testkit.Finish("stop"), testkit.Done())
+	m.Answer(testkit.Call(0, "c", "ask_user", `{"question":"Which branch?"}`), testkit.Finish("tool_calls"), testkit.Done())
+	m.Answer(testkit.Text("Took it."), testkit.Finish("stop"), testkit.Done())
+	m.Answer(testkit.Text("It ra "), testkit.Cut())
+	m.Answer(testkit.Text("It ra "), testkit.Stall())
+	m.Answer(testkit.Text("It ra "), testkit.Stall())
+	m.Answer(testkit.Text("It rains."), testkit.Finish("stop"), testkit.Done()) // the next server goes on with the turn
+	want := []struct{ Prompt, Status, Text, Error string }{{"whole", "completed", "Hello there.", ""}, {"question", "completed", "Took it.", ""},
+		{"failed", "failed", "It ra ", ""}, {"cancel", "canceled", "It ra ", ""}, {"kill", "completed", "It rains.", "cut"}}
+	var prompts []string
+	for _, w := range want {
+		prompts = append(prompts, w.Prompt)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "fronts"), "a2aserver.mjs"), strings.Join(prompts, ","),
+		buildBinary(t), "serve", "--http", "127.0.0.1:0", "--dialects", "a2a", "--drain", "100ms", "--base-url", m.URL(), "--model", "scripted",
+		"--state", t.TempDir())
+	cmd.Stderr, cmd.Dir, cmd.Env = t.Output(), t.TempDir(), atHome(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	row := clientRow{dialect: "a2a", client: "@a2a-js/sdk, a server", version: "1", cuts: 1}
+	for i, line := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
+		got := want[0]
+		got.Error = ""
+		if err := json.Unmarshal(line, &got); err != nil || i >= len(want) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		row.stories++
+		if got != want[i] {
+			t.Errorf("%s, want %+v", line, want[i])
+			continue
+		}
+		row.equal++
+	}
+	if row.stories != len(want) {
+		t.Errorf("%d prompts have an answer", row.stories)
+	}
+	row.print()
+}
