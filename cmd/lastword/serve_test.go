@@ -307,7 +307,7 @@ func TestServeBoundsFiles(t *testing.T) {
 func TestServeAsksForTokens(t *testing.T) {
 	dir := t.TempDir()
 	tokenFor(t, dir, "mia")
-	s := serveHTTP(t, dir, "--tokens", "tokens", "--public-url", "https://runs.example.com/mcp")
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--public-url", "https://runs.example.com/mcp", "--dialects", "a2a")
 	const about = "/.well-known/oauth-protected-resource"
 	for _, token := range []string{"", "lw_wrong"} {
 		resp := s.post(token, "tools/list", "", `"cursor":""`)
@@ -323,6 +323,13 @@ func TestServeAsksForTokens(t *testing.T) {
 		if code != http.StatusOK || !strings.Contains(body, `"resource":"https://runs.example.com/mcp"`) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
+	}
+	if code, card := s.get("/.well-known/agent-card.json", "Host", "runs.example.com"); code != http.StatusOK || strings.Contains(card, `"id":"generate"`) ||
+		!strings.Contains(card, `"url":"https://runs.example.com/a2a"`) || !strings.Contains(card, `"id":"chat"`) {
+		t.Errorf("the card of the agent: %d %s", code, card)
+	}
+	if code, _, err := testkit.ReadURL(t, http.MethodPost, s.base()+"/a2a", "{}"); err != nil || code != http.StatusUnauthorized {
+		t.Errorf("a call of the agent: %d, %v", code, err)
 	}
 	if code, _ := s.get("/healthz"); code != http.StatusOK {
 		t.Errorf("the sign of life: %d", code)
