@@ -128,9 +128,11 @@ func (r *run) ask(e messages.Event, b messages.LLMStarted) {
 	s.kind = clientKind
 	s.attributes["gen_ai.request.model"], s.attributes["gen_ai.provider.name"] = b.Model, provider(b.Provider)
 	s.attributes["server.address"] = b.Provider
-	if host, port, err := net.SplitHostPort(b.Provider); err == nil {
+	if host, text, err := net.SplitHostPort(b.Provider); err == nil {
 		s.attributes["server.address"] = host
-		s.attributes["server.port"], _ = strconv.Atoi(port) // 0 says that it is none
+		if port, err := strconv.Atoi(text); err == nil {
+			s.attributes["server.port"] = port
+		}
 	}
 }
 
@@ -147,7 +149,9 @@ func (s *span) answered(b messages.LLMCompleted) *span {
 	}
 	if u := b.Usage; u != nil {
 		s.attributes["gen_ai.usage.input_tokens"], s.attributes["gen_ai.usage.output_tokens"] = u.PromptTokens, u.CompletionTokens
-		s.attributes["gen_ai.usage.reasoning.output_tokens"] = u.ReasoningTokens
+		if u.ReasoningTokens > 0 { // 0 is also what a server says nothing of
+			s.attributes["gen_ai.usage.reasoning.output_tokens"] = u.ReasoningTokens
+		}
 	}
 	return s
 }
