@@ -47,7 +47,7 @@ func TestFollowAtARate(t *testing.T) {
 	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
 		run := s.Run(murmur(1017)) // ten seconds, and deltas are held when the milestone comes
 		events := slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Rate: 2})...)
-		if err := testkit.Check(events); err != nil {
+		if err := testkit.CheckLog(0, events); err != nil {
 			t.Error(err)
 		}
 		deltas := 0
@@ -130,7 +130,7 @@ func TestFollowTree(t *testing.T) {
 					t.Errorf("%s speaks before it is started", b.Child)
 				}
 			case messages.ChildEnded:
-				if err := testkit.Check(logs[b.Child]); err != nil {
+				if err := testkit.CheckLog(0, logs[b.Child]); err != nil {
 					t.Errorf("%s is said to have ended: %v", b.Child, err)
 				}
 			}
@@ -139,7 +139,7 @@ func TestFollowTree(t *testing.T) {
 			}
 		}
 		for id, events := range logs {
-			if err := testkit.Check(events); err != nil {
+			if err := testkit.CheckLog(0, events); err != nil {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

@@ -92,7 +92,7 @@ func (st *stage) run(plan testkit.FaultPlan) (*testkit.Trial, messages.State) {
 		return trial, messages.State{}
 	}
 	events, err := readAll(trial.Run, 0)
-	if err := errors.Join(err, testkit.Check(events)); err != nil {
+	if err := errors.Join(err, testkit.CheckLog(0, events)); err != nil {
 		st.errorf(plan, "%v", err)
 	}
 	state := foldAll(events)
@@ -183,7 +183,7 @@ func (st *stage) atRest(trial *testkit.Trial, ended messages.State) {
 	}
 	after := trial.Plan.Seed % max(ended.Seq, 1)
 	tail, err := readAll(trial.Run, after)
-	if err := errors.Join(err, testkit.CheckTail(after, tail)); err != nil {
+	if err := errors.Join(err, testkit.CheckLog(after, tail)); err != nil {
 		st.errorf(trial.Plan, "past %d, after the end: %v", after, err)
 	}
 }
@@ -333,7 +333,7 @@ func TestScenarioClose(t *testing.T) {
 			}
 			for _, trial := range trials {
 				page, err := journal.Read(t.Context(), trial.Run.ID(), 0)
-				if err := errors.Join(err, testkit.Check(page.Events)); err != nil {
+				if err := errors.Join(err, testkit.CheckLog(0, page.Events)); err != nil {
 					t.Errorf("%s: %v", trial.Plan, err)
 				}
 			}

@@ -5,8 +5,10 @@
 // makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
 // Contract suites: [TestJournal] tests that a journal keeps the promises of [journal.Journal]. [TestRuntime] tests the
-// runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [Check] and [CheckTail]
-// judge any sequence of events.
+// runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [CheckLog] judges any sequence
+// of events.
+//
+// A job of yours: [Check] breaks it at every point where it waits, and says which promise it breaks.
 //
 // Faults: [System] gives a test virtual time and a System, and injects a [Fault] into each of its runs. Every fault
 // is a fault.injected event, and a run that dies of one has the cause injected. A [FaultPlan], made from a seed and

@@ -111,7 +111,7 @@ func (s *streamSuite) reading(run *actors.Run, after uint64, do func([]messages.
 
 func (s *streamSuite) whole(events []messages.Event, want messages.State) {
 	s.t.Helper()
-	if err := Check(events); err != nil {
+	if err := CheckLog(0, events); err != nil {
 		s.t.Fatal(err)
 	}
 	if got, _ := stories.Fold(events); !same(got, want) {
@@ -140,7 +140,7 @@ func (s *streamSuite) resume() {
 	s.whole(whole, want)
 	for after := uint64(1); after < want.Seq; after++ {
 		tail := s.read(run, after)
-		if err := CheckTail(after, tail); err != nil {
+		if err := CheckLog(after, tail); err != nil {
 			s.t.Fatalf("past %d: %v", after, err)
 		}
 	}
@@ -179,7 +179,7 @@ func (s *streamSuite) ahead() {
 	}
 	after := state.Seq + 100
 	time.AfterFunc(time.Millisecond, func() { close(gate) }) // most likely while the reader waits; right in any case
-	if err := CheckTail(after, s.read(run, after)); err != nil {
+	if err := CheckLog(after, s.read(run, after)); err != nil {
 		s.t.Errorf("past %d, which was ahead: %v", after, err)
 	}
 }
@@ -217,7 +217,7 @@ func (s *streamSuite) many() {
 					milestones[i] += string(e.Kind()) + " "
 				}
 			}
-			if err := Check(events); err != nil {
+			if err := CheckLog(0, events); err != nil {
 				s.t.Errorf("reader %d: %v", i, err)
 			}
 		})
@@ -278,29 +278,15 @@ func (s *streamSuite) unknown() {
 	}
 }
 
-// Check judges the whole log of an ended run, merged or not, as read from cursor 0: its numbers have no gap, one
-// terminal comes last, and [messages.State.Apply] accepts every event. It returns the first violation.
-func Check(events []messages.Event) error {
-	if err := CheckTail(0, events); err != nil {
-		return err
-	}
-	var state messages.State
-	for i, e := range events {
-		next, err := state.Apply(e)
-		if err != nil {
-			return fmt.Errorf("event at %d: %w", i, err)
-		}
-		state = next
-	}
-	return nil
-}
-
-// CheckTail judges the events after a cursor until the end of the run: numbers without a gap, one run, one terminal
-// as the last event.
-func CheckTail(after uint64, events []messages.Event) error {
+// CheckLog judges the events after a cursor until the end of the run, merged or not: their numbers have no gap, they are
+// of one run, and one terminal comes last. After 0, [messages.State.Apply] must accept every event, too. It returns the
+// first violation.
+func CheckLog(after uint64, events []messages.Event) error {
 	if len(events) == 0 {
 		return fmt.Errorf("no events past %d, not even a terminal", after)
 	}
+	whole := after == 0
+	var fold messages.Fold
 	for i, e := range events {
 		switch {
 		case e.From < 1 || e.From > e.Seq:
@@ -311,6 +297,11 @@ func CheckTail(after uint64, events []messages.Event) error {
 			return fmt.Errorf("event at %d: of run %q among those of %q", i, e.RunID, events[0].RunID)
 		case e.IsTerminal() && i < len(events)-1:
 			return fmt.Errorf("event at %d: %s is followed by %d more", i, e.Kind(), len(events)-1-i)
+		}
+		if whole {
+			if err := fold.Apply(e); err != nil {
+				return fmt.Errorf("event at %d: %w", i, err)
+			}
 		}
 		after = e.Seq
 	}

@@ -108,7 +108,7 @@ func (s *journalSuite) race() {
 			blocks = append(blocks, s.block(numbered(run, 3, word)))
 		}
 		s.compete(blocks)
-		if err := Check(s.read(run, 0)); err != nil {
+		if err := CheckLog(0, s.read(run, 0)); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -275,7 +275,7 @@ func (s *journalSuite) recovery() {
 	word.Cause, word.Rewind = messages.CauseNodeLost, rewind
 	last := messages.Event{RunID: "r_recovery", From: from, Seq: seq, Time: suiteEpoch.Add(time.Hour), Body: word}
 	s.mustAppend([]messages.Event{last})
-	if err := Check(s.read("r_recovery", 0)); err != nil {
+	if err := CheckLog(0, s.read("r_recovery", 0)); err != nil {
 		s.t.Error(err)
 	}
 	if got := s.read("r_recovery", seq-1); len(got) != 1 || got[0].Seq != seq {

@@ -58,7 +58,7 @@ func TestRepository(t *testing.T) {
 // TestCheckRefuses breaks a log in every way that Check is to see.
 func TestCheckRefuses(t *testing.T) {
 	whole := log(t, testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: "word ", Times: 3}}})
-	if err := testkit.Check(whole); err != nil {
+	if err := testkit.CheckLog(0, whole); err != nil {
 		t.Fatalf("the whole log: %v", err)
 	}
 	last := len(whole) - 1
@@ -80,7 +80,7 @@ func TestCheckRefuses(t *testing.T) {
 		"from nowhere":          breakAt(4, func(e *messages.Event) { e.From = 0 }),
 		"with an illegal event": breakAt(2, func(e *messages.Event) { e.Body = messages.TaskCompleted{Task: "x", Attempt: 1} }),
 	} {
-		if testkit.Check(events) == nil {
+		if testkit.CheckLog(0, events) == nil {
 			t.Errorf("a log %s passes", name)
 		}
 	}
@@ -139,7 +139,7 @@ func TestScript(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			events := log(t, testkit.Script{Analyze: c.steps, Deadline: 2 * time.Minute})
-			if err := testkit.Check(events); err != nil {
+			if err := testkit.CheckLog(0, events); err != nil {
 				t.Fatalf("%+v: %v", c.steps, err)
 			}
 			switch end := events[len(events)-1].Body.(type) {

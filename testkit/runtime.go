@@ -112,7 +112,7 @@ func (w *world) within(d time.Duration) context.Context {
 	return ctx
 }
 
-// log returns the whole log of the run, after Check.
+// log returns the whole log of the run, after CheckLog.
 func (w *world) log(id messages.RunID) []messages.Event {
 	w.Helper()
 	var log []messages.Event
@@ -127,7 +127,7 @@ func (w *world) log(id messages.RunID) []messages.Event {
 		log = append(log, page.Events...)
 		after = log[len(log)-1].Seq
 	}
-	if err := Check(log); err != nil {
+	if err := CheckLog(0, log); err != nil {
 		w.Fatalf("%s: the log of %s: %v\n%s", w.what, id, err, kinds(log))
 	}
 	return log

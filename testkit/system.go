@@ -54,7 +54,7 @@ func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	return run
 }
 
-// Expect reads the run to its end, holds it to the laws ([Check]), and demands that it says these kinds in this
+// Expect reads the run to its end, holds it to the laws ([CheckLog]), and demands that it says these kinds in this
 // order, whatever it says between them. It returns all events.
 func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event {
 	s.t.Helper()
@@ -66,7 +66,7 @@ func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event
 		}
 		events, said = append(events, e), append(said, e.Kind())
 	}
-	if err := Check(events); err != nil {
+	if err := CheckLog(0, events); err != nil {
 		s.t.Error(err)
 	}
 	rest := said

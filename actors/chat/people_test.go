@@ -360,7 +360,7 @@ func whole(t *testing.T, s *actors.System, id messages.RunID) (log []messages.Ev
 		}
 		log = append(log, e)
 	}
-	if err := testkit.Check(log); err != nil {
+	if err := testkit.CheckLog(0, log); err != nil {
 		t.Error(err)
 	}
 	return log
@@ -501,7 +501,7 @@ func canceled(t *testing.T, answers []said, at uint64) (events []messages.Event,
 		}
 		var failed error
 		state, failed = s.State(t.Context(), id)
-		if err := errors.Join(err, failed, testkit.Check(events)); err != nil {
+		if err := errors.Join(err, failed, testkit.CheckLog(0, events)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -199,7 +199,7 @@ func dies(t *testing.T, journal actors.Journal, at int64, idempotent bool) (end 
 		}
 		log = append(log, e)
 	}
-	if err := testkit.Check(log); err != nil {
+	if err := testkit.CheckLog(0, log); err != nil {
 		t.Errorf("append %d: %v", at, err)
 	}
 	for _, child := range end.Children {

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -49,33 +48,10 @@ type greeting struct {
 	Language string `json:"language,omitempty"`
 }
 
-func TestGreetSurvives(t *testing.T) {
-	lookups, crashed := 0, false
+func TestGreetKeepsItsPromises(t *testing.T) {
+	lookups := 0
 	job := greet(func(string) (string, error) { lookups++; return "Hei", nil })
-	crash := func(p actors.Point) {
-		if p.Name == string(messages.KindTextDelta) && !crashed {
-			crashed = true
-			panic("the task crashes")
-		}
-	}
-	system, err := actors.New(t.Context(), actors.Config{Jobs: []actors.Definition{job}, Inject: crash})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer system.Close(context.Background())
-	id, err := system.Submit(t.Context(), messages.Request{Job: "greet", Input: json.RawMessage(`{"name":"Ann"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range system.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	state, err := system.State(t.Context(), id)
-	if err != nil || string(state.End.Result) != `"Hei, Ann"` || lookups != 1 || !crashed {
-		t.Errorf("%v: %+v after %d look-ups", err, state.End, lookups)
-	}
+	testkit.Check(t, job, greeting{Name: "Ann"}, func() int { return lookups })
 }
 
 func serveGreet(system *actors.System) (http.Handler, error) {

@@ -84,7 +84,7 @@ func (c *cluster) follow(at int, run messages.RunID, seen func(messages.Event)) 
 			seen(e)
 		}
 	}
-	if err := testkit.Check(log); err != nil {
+	if err := testkit.CheckLog(0, log); err != nil {
 		return messages.State{}, fmt.Errorf("run %s at %s: %w", run, c.nodes[at].name, err)
 	}
 	var all messages.Fold

@@ -99,7 +99,7 @@ func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
 		c := dial(t, s, how)
 		x := c.callTool("script", map[string]any{}, "tok")
 		all := x.until()
-		if err := testkit.Check(eventsTold(t, all)); err != nil {
+		if err := testkit.CheckLog(0, eventsTold(t, all)); err != nil {
 			t.Error(err)
 		}
 		r := all[len(all)-1].toolResult(t)
@@ -158,7 +158,7 @@ func TestACrashIsOneFailedResult(t *testing.T) {
 					t.Errorf("%s: the result is %s", crash, all[len(all)-1].Result)
 				}
 				if token != nil {
-					if err := testkit.Check(eventsTold(t, all)); err != nil {
+					if err := testkit.CheckLog(0, eventsTold(t, all)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -291,7 +291,7 @@ func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 		all = append(all, m)
 	}
 	events := eventsTold(t, all)
-	if err := testkit.Check(events); err != nil {
+	if err := testkit.CheckLog(0, events); err != nil {
 		t.Error(err)
 	}
 	if len(events) >= words {

@@ -316,7 +316,7 @@ func (w *world) judge(t *testing.T, store journal.Journal) {
 	ends := map[messages.RunID]messages.State{}
 	for _, s := range list {
 		events, state := w.log(t, store, s.RunID)
-		if err := testkit.Check(events); err != nil {
+		if err := testkit.CheckLog(0, events); err != nil {
 			w.complain("the log of %s: %v", s.RunID, err)
 		}
 		if !state.Status.IsEnded() || s.Status != state.Status {

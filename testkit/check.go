@@ -1,0 +1,307 @@
+package testkit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Check runs a job again and again, in virtual time, and breaks it at each point where a task begins, says something or
+// returns: the task crashes, hangs, or is cancelled; its node is gone and another takes over; the journal refuses what it
+// says at first. It fails the test with each promise that the job then breaks:
+//
+//   - A cancel ends the run within two seconds.
+//   - A run that is started again, or whose journal refused something for a while, completes as if nothing had happened.
+//   - A run that completes has made each effect as often as one that nothing broke, and left the same files. Only an
+//     effect inside [actors.Do] that was broken before its result was kept may be made once more.
+//   - A file is on disk when the job says that it is, and is what the terminal says of it.
+//
+// Each of effects counts what the job has done elsewhere, over all runs. If the input has a field out, each run gets an empty
+// folder of its own there. Unbroken, the job must complete, and always do the same. What ignores a cancel must end by itself.
+func Check(t *testing.T, definition actors.Definition, input any, effects ...func() int) {
+	t.Helper()
+	for _, says := range brokenPromises(t, definition, input, effects) {
+		t.Error(says)
+	}
+}
+
+// way is a way to break a run.
+type way string
+
+const (
+	unbroken   way = ""
+	crashing   way = "a crash"
+	hanging    way = "a hang"
+	cancelling way = "a cancel"
+	restarting way = "a restart elsewhere"
+	refusing   way = "a refused append"
+)
+
+func brokenPromises(t *testing.T, definition actors.Definition, input any, effects []func() int) []string {
+	t.Helper()
+	text, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := &breaking{definition: definition, input: text, effects: effects}
+	if whole.run(t); whole.end.Status != messages.Completed {
+		t.Fatalf("unbroken, the job does not complete: it is %s, %+v", whole.end.Status, whole.end.End)
+	}
+	for _, how := range []way{crashing, hanging, cancelling, restarting, refusing} {
+		for _, at := range whole.points {
+			b := &breaking{definition: definition, input: text, effects: effects, how: how, at: at, whole: whole}
+			b.run(t)
+			whole.broken = append(whole.broken, b.broken...)
+		}
+	}
+	return whole.broken
+}
+
+// breaking is a run that is broken at one point.
+type breaking struct {
+	definition actors.Definition
+	input      json.RawMessage
+	effects    []func() int
+	how        way
+	at         string
+	whole      *breaking // or nil: this is the one that nothing breaks
+
+	out     string
+	release chan struct{}
+	node    *mortal
+
+	mu     sync.Mutex
+	count  map[string]int // of points, by the task's attempt
+	points []string
+	struck bool
+	refuse bool
+	saved  map[string][]map[string]string // the files when a task said that it wrote one
+
+	end    messages.State
+	log    []messages.Event
+	files  map[string]string // digests
+	done   []int             // of each effect
+	broken []string
+}
+
+func (b *breaking) breaks(format string, args ...any) {
+	says := fmt.Sprintf(format, args...)
+	if b.how != unbroken {
+		says = fmt.Sprintf("%s at %s: %s", b.how, b.at, says)
+	}
+	b.broken = append(b.broken, says)
+}
+
+func (b *breaking) run(t *testing.T) {
+	t.Helper()
+	b.out = filepath.Join(t.TempDir(), "out")
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(b.input, &fields) == nil && fields["out"] != nil {
+		fields["out"], _ = json.Marshal(b.out)
+		b.input, _ = json.Marshal(fields)
+	}
+	if err := os.MkdirAll(b.out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before := b.counted()
+	synctest.Test(t, func(t *testing.T) {
+		b.play(t)
+		b.files, b.done = filesOf(b.out), b.counted()
+		for i := range before {
+			b.done[i] -= before[i]
+		}
+		close(b.release)
+	})
+	b.judge()
+}
+
+func (b *breaking) counted() (all []int) {
+	for _, effect := range b.effects {
+		all = append(all, effect())
+	}
+	return all
+}
+
+// play runs the job, breaks it, and reads how it ended.
+func (b *breaking) play(t *testing.T) {
+	b.release, b.count, b.saved = make(chan struct{}), map[string]int{}, map[string][]map[string]string{}
+	store := journal.NewMemory()
+	w := &world{T: t, what: fmt.Sprintf("%s at %s", b.how, b.at), reader: store}
+	w.journal = &ordered{Journal: store, complain: w.complain}
+	b.node = w.mortal(dies, -1)
+	config := actors.Config{Jobs: []actors.Definition{b.definition}, HandOver: true, Drain: time.Second}
+	start := func(name string, j actors.Journal, inject func(actors.Point)) *actors.System {
+		config.Node, config.Journal, config.Inject = name, j, inject
+		s, err := actors.New(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close(context.Background()) })
+		return s
+	}
+	s := start("a", &Journal{Journal: b.node, Disturb: b.disturb}, b.inject)
+	if b.how == restarting {
+		start("b", w.journal, nil)
+	}
+	id, err := s.Submit(t.Context(), messages.Request{Job: b.definition.Name, Input: b.input, Mode: messages.Detached})
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := journal.NewArchive(store)
+	for range 2 * 3600 {
+		if b.end, err = archive.State(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if b.end.Status.IsEnded() {
+			b.log = w.log(id)
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	t.Fatalf("%s at %s: the run does not end within an hour", b.how, b.at)
+}
+
+// inject strikes at the point. A task of a node that is gone never goes on.
+func (b *breaking) inject(p actors.Point) {
+	if p.Task == nil {
+		return
+	}
+	attempt := fmt.Sprintf("%s, attempt %d", p.Actor, p.Attempt)
+	b.mu.Lock()
+	b.count[attempt]++
+	at := fmt.Sprintf("%s, point %d (%s)", attempt, b.count[attempt], p.Name)
+	if delta := messages.Kind(p.Name).Level() == messages.Delta; !delta || b.count[attempt+p.Name] == 0 { // pieces are all alike
+		b.points = append(b.points, at)
+	}
+	b.count[attempt+p.Name]++
+	if p.Name == string(messages.KindArtifactWritten) {
+		b.saved[p.Actor] = append(b.saved[p.Actor], filesOf(b.out))
+	}
+	strikes := at == b.at && !b.struck
+	b.struck = b.struck || strikes
+	b.refuse = b.refuse || strikes && b.how == refusing
+	b.mu.Unlock()
+	if !strikes {
+		return
+	}
+	switch b.how {
+	case crashing:
+		panic(errInjected)
+	case cancelling:
+		time.AfterFunc(time.Millisecond, func() { // when the task waits for what comes next
+			_ = p.System.Cancel(context.Background(), p.Run, "tester", "the test says so") // the log tells
+		})
+	case hanging, restarting:
+		if b.how == restarting {
+			b.node.strike()
+		}
+		<-b.release
+		panic(errInjected)
+	}
+}
+
+func (b *breaking) disturb(journal.Block) Disturbance {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	refuse := b.refuse
+	b.refuse = false
+	return Disturbance{Refuse: refuse}
+}
+
+// judge compares the run with its promises.
+func (b *breaking) judge() {
+	var asked time.Time
+	for _, e := range b.log {
+		if e.Kind() == messages.KindRunCanceling {
+			asked = e.Time
+		}
+	}
+	over := b.log[len(b.log)-1].Time
+	completed := b.end.Status == messages.Completed
+	if took := over.Sub(asked); !asked.IsZero() && took >= 2*time.Second {
+		b.breaks("the run ends %s after the cancel: give what waits the task's context", took)
+	}
+	atStep := strings.HasSuffix(b.at, "("+string(messages.KindStepKept)+")") // nobody knows whether it was made
+	job, _ := b.definition.New(b.input)                                      // which has made the run
+	restarts := (job.Restart || b.definition.Restart) && !atStep && !slices.ContainsFunc(job.Tasks, func(t actors.Task) bool { return t.Once })
+	if !completed && (b.how == refusing || b.how == restarting && restarts) {
+		b.breaks("the run ends as %s: %v", b.end.Status, b.end.End.Error)
+	}
+	if b.whole == nil {
+		b.judgeSaid()
+	} else if completed && !atStep {
+		b.judgeEffects()
+	}
+	for _, a := range b.end.Artifacts {
+		if !a.Partial && b.hasOut() && b.files[filepath.ToSlash(filepath.Clean(nameOf(a)))] != a.SHA256 {
+			b.breaks("the terminal names the file %s, which is not there as it says", nameOf(a))
+		}
+	}
+}
+
+func (b *breaking) hasOut() bool { return strings.Contains(string(b.input), b.out) }
+
+func nameOf(a messages.Artifact) string {
+	if a.Path != "" {
+		return a.Path
+	}
+	return a.Name
+}
+
+// judgeSaid looks at the files as they were when a task said that it wrote one.
+func (b *breaking) judgeSaid() {
+	n := map[string]int{}
+	for _, e := range b.log {
+		if a, ok := e.Body.(messages.ArtifactWritten); ok && b.hasOut() {
+			files := b.saved[a.Task][n[a.Task]]
+			if n[a.Task]++; files[nameOf(a.Artifact)] != a.SHA256 {
+				b.breaks("%s says that it wrote %s before the file is there: say it after the file is synced", a.Task, nameOf(a.Artifact))
+			}
+		}
+	}
+}
+
+// judgeEffects compares a completed run with the one that nothing broke.
+func (b *breaking) judgeEffects() {
+	for i, n := range b.done {
+		if n != b.whole.done[i] {
+			b.breaks("effect %d was made %d times, and unbroken %d: make it in actors.Do", i, n, b.whole.done[i])
+		}
+	}
+	names := maps.Clone(b.files)
+	maps.Copy(names, b.whole.files)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if b.files[name] != b.whole.files[name] {
+			b.breaks("the file %s is not the one that an unbroken run leaves: make such an effect in actors.Do", name)
+		}
+	}
+}
+
+// filesOf are the digests of the files below a folder, without hidden ones, by their paths.
+func filesOf(dir string) map[string]string {
+	all := map[string]string{}
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
+			text, err := os.ReadFile(name)
+			below, _ := filepath.Rel(dir, name)
+			all[filepath.ToSlash(below)] = messages.Digest(string(text))
+			return err
+		}
+		return nil
+	})
+	return all
+}
