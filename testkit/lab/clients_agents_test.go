@@ -41,7 +41,7 @@ func agents(t *testing.T, npm string) []agent {
 		}
 	}
 	return []agent{
-		{"codex", npmVersion(t, npm, "@openai/codex"), 6, true, func(t *testing.T, folder, base, says string) *exec.Cmd {
+		{"codex", npmVersion(t, npm, "@openai/codex"), 4, true, func(t *testing.T, folder, base, says string) *exec.Cmd {
 			writeFile(t, filepath.Join(folder, "config.toml"), fmt.Appendf(nil, "model = \"scripted\"\nmodel_provider = \"lastword\"\n"+
 				"[model_providers.lastword]\nname = \"lastword\"\nbase_url = %q\nwire_api = \"responses\"\n", base))
 			return exec.CommandContext(t.Context(), filepath.Join(npm, "node_modules", ".bin", "codex"), "exec", "--skip-git-repo-check",

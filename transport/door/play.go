@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
@@ -133,14 +132,10 @@ func newPlay[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W]
 	return p
 }
 
-// left cancels an attached run whose client is gone before the end of its answer. A run outlives a server that stops.
+// left cancels an attached run whose client is gone before the end of its answer.
 func (p *play[W]) left(err error) error {
 	if err != nil && p.Attached {
-		select {
-		case <-auth.Draining(p.ctx):
-		default:
-			p.door.Leave(p.ctx, p.Run)
-		}
+		p.door.Leave(p.ctx, p.Run)
 	}
 	return err
 }

@@ -243,9 +243,14 @@ func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) err
 	return d.Runs.Cancel(ctx, id, auth.From(ctx).Name, reason)
 }
 
-// Leave cancels the run of a client that has left, whose context ctx was. It gives up after a minute, for a store may not
-// answer at all.
+// Leave cancels the run of a client that has left, whose context ctx was, unless the server stops, which a run outlives. It
+// gives up after a minute, for a store may not answer at all.
 func (d *Door) Leave(ctx context.Context, id messages.RunID) {
+	select {
+	case <-auth.Draining(ctx):
+		return
+	default:
+	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer stop()
 	_ = d.Cancel(ctx, id, "the client left") // it may have ended

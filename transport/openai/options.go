@@ -34,16 +34,10 @@ type Form struct {
 // tool is a tool of the client. Completions describe it in a member of its own.
 type tool struct {
 	Type string `json:"type"`
-	function
-	Function *function       `json:"function"`
+	llm.Tool
+	Function *llm.Tool       `json:"function"`
 	Tools    []tool          `json:"tools"`  // of a namespace
 	Format   json.RawMessage `json:"format"` // of the input of a custom tool
-}
-
-type function struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
 }
 
 // Fill adds the options to the turn. Errors: invalid_input, for what would be left out silently otherwise.
@@ -108,11 +102,11 @@ func inNamespace(space, name string) string {
 // functions are the tools as the job takes them. What OpenAI's own servers run for Codex is left out.
 func functions(tools []tool, space string) (all []llm.Tool, err error) {
 	for _, t := range tools {
-		f := t.function
+		one := t.Tool
 		if t.Function != nil {
-			f = *t.Function
+			one = *t.Function
 		}
-		one := llm.Tool{Name: inNamespace(space, f.Name), Description: f.Description, Parameters: f.Parameters}
+		one.Name, one.Mark = inNamespace(space, one.Name), ""
 		if space != "" {
 			one.Mark = namespace + space
 		}
@@ -150,17 +144,18 @@ type Call struct {
 func Calls(queued messages.RunQueued, result json.RawMessage) (all []Call) {
 	var in struct{ Functions []llm.Tool }
 	_ = json.Unmarshal(queued.Input, &in) // others have none
-	marks := map[string]string{}
-	for _, f := range in.Functions {
-		marks[f.Name] = f.Mark
-	}
 	for _, c := range door.Calls(result) {
-		one := Call{ToolCall: c}
-		if space, ok := strings.CutPrefix(marks[c.Name], namespace); ok {
+		one, mark := Call{ToolCall: c}, ""
+		for _, f := range in.Functions {
+			if f.Name == c.Name {
+				mark = f.Mark
+			}
+		}
+		if space, ok := strings.CutPrefix(mark, namespace); ok {
 			one.Namespace, one.Name = space, strings.TrimPrefix(c.Name, inNamespace(space, ""))
 		}
 		var text struct{ Input *string }
-		if marks[c.Name] == custom && json.Unmarshal([]byte(c.Arguments), &text) == nil && text.Input != nil {
+		if mark == custom && json.Unmarshal([]byte(c.Arguments), &text) == nil && text.Input != nil {
 			one.Custom, one.Arguments = true, *text.Input
 		}
 		all = append(all, one)

@@ -1,14 +1,12 @@
 package completions
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 	"github.com/seed889630bf/lastword/transport/openai"
 )
@@ -23,7 +21,7 @@ func Paths() []string { return []string{Path, Path + "/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
-	d := handler{openai.NewRetries(to)}
+	d := handler{&openai.Retries{Door: to}}
 	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete, "DELETE " + Path + "/{id}": d.remove})
 }
 
@@ -49,20 +47,10 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
-	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
-		return err
-	}
-	job, model, err := d.Answerer(ctx, q.Model)
-	if err != nil {
-		return err
-	}
-	turn.Model = model
-	c := &completion{model: cmp.Or(model, job.Name), usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
+	c := &completion{usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix(), speech: door.Speech{All: true}}
 	asked, label := "", q.Context(r, turn)
-	if c.Run, c.Seen, err = d.answered(ctx, openai.Chat(r) != "", label, turn); err == nil && c.Run == "" {
-		labels := map[string]string{door.ContextLabel: label}
-		c.Run, asked, err = d.Start(r, job.Name, turn, labels, "")
+	if c.Run, c.Seen, err = d.answered(r.Context(), openai.Chat(r) != "", label, turn); err == nil && c.Run == "" {
+		c.Run, asked, err = d.Start(r, &q.Options, turn, map[string]string{door.ContextLabel: label}, "")
 	}
 	if err != nil {
 		return err
@@ -119,6 +107,7 @@ var completing = func() *transcript.Dialect[*completion] {
 
 // start begins the answer. What an earlier answer had is not written again.
 func (c *completion) start(op *transcript.Op) {
+	c.model = openai.Model(op.Run.Queued)
 	c.speech.Begin(op.Run)
 	c.chunk(delta{Role: "assistant", Content: new("")}, "")
 }

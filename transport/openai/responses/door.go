@@ -22,7 +22,7 @@ func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
 
 // New returns the handler of the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
-	d := handler{openai.NewRetries(to)}
+	d := handler{&openai.Retries{Door: to}}
 	return openai.Routes(map[string]openai.Handler{
 		"POST /v1/responses":             d.create,
 		"GET /v1/responses/{id}":         d.retrieve,
@@ -126,19 +126,9 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 		return nil, "", messages.Errorf(messages.CodeConflict,
 			"the previous response is in progress; wait for its end, or cancel it")
 	}
-	return d.start(r, q, turn)
-}
-
-// start starts a run of the turn.
-func (d handler) start(r *http.Request, q *request, turn door.Turn) (out *response, asked string, err error) {
-	job, model, err := d.Answerer(r.Context(), q.Model)
-	if err != nil {
-		return nil, "", err
-	}
-	turn.Model = model
 	labels := map[string]string{door.ContextLabel: q.Context(r, turn)}
 	maps.Copy(labels, q.Metadata)
-	run, asked, err := d.Start(r, job.Name, turn, labels, q.Client.Turn)
+	run, asked, err := d.Start(r, &q.Options, turn, labels, q.Client.Turn)
 	return &response{Part: door.Part{Run: run}, segment: 1}, asked, err
 }
 

@@ -85,7 +85,7 @@ func (r *response) item(op *transcript.Op) *item {
 	case transcript.Question: // the client answers it with a function_call_output
 		b := op.Item.Asked()
 		i.Type, i.CallID, i.Name = "function_call", b.Request, "ask"
-		r.call(i, &i.Arguments, string(door.JSON(fields{"prompt": b.Prompt, "schema": b.Schema})))
+		r.call(i, string(door.JSON(fields{"prompt": b.Prompt, "schema": b.Schema})))
 	default:
 		i.Type, i.Role, i.Content, i.begun = "message", "assistant", &[]part{}, op.Offset
 		if op.Item.Kind == transcript.Thought {
@@ -102,10 +102,10 @@ func (r *response) added(i *item) {
 }
 
 // call writes an item that the client answers. What it says comes whole.
-func (r *response) call(i *item, member **string, says string) {
-	event, name := "response.function_call_arguments.", "arguments"
+func (r *response) call(i *item, says string) {
+	event, name, member := "response.function_call_arguments.", "arguments", &i.Arguments
 	if i.Type == "custom_tool_call" {
-		event, name = "response.custom_tool_call_input.", "input"
+		event, name, member = "response.custom_tool_call_input.", "input", &i.Input
 	}
 	*member = new("")
 	r.added(i)
@@ -122,10 +122,8 @@ func (r *response) callTools(result json.RawMessage) {
 		r.output = append(r.output, i)
 		if c.Custom {
 			i.ID, i.Type = "ctc_"+c.ID, "custom_tool_call"
-			r.call(i, &i.Input, c.Arguments)
-		} else {
-			r.call(i, &i.Arguments, c.Arguments)
 		}
+		r.call(i, c.Arguments)
 	}
 }
 
