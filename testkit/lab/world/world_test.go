@@ -279,7 +279,7 @@ func (w *world) dialect(i int, path, body, success string) {
 	if strings.Contains(said, success) && (err != nil || !whole) {
 		w.complain("%s tells a success of what was cut: %v\n%s", path, err, said)
 	}
-	if err == nil && !strings.Contains(said, success) && !strings.Contains(said, "rror") && !strings.Contains(said, "cancel") {
+	if err == nil && !strings.Contains(said, success) && !strings.Contains(strings.ToLower(said), "error") && !strings.Contains(said, "cancel") {
 		w.complain("%s tells no end:\n%s", path, said)
 	}
 }
