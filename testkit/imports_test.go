@@ -469,6 +469,11 @@ var rules = []rule{{
 	pkgs:  "testkit/lab/web",
 	tests: []string{"github.com/evanw/esbuild/pkg/api"},
 }, {
+	pkgs:  "testkit/lab/museum",
+	tests: []string{"golang.org/x/tools/txtar"},
+}, {
+	pkgs: "testkit/lab/world",
+}, {
 	pkgs: "testkit",
 	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/internal/replay", "testkit/stories"},
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
