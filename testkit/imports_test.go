@@ -432,7 +432,8 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "messages/words", "actors/command", "actors/schedule", "actors/webhook", "transport/http/client", "cmd/internal/*"},
+	ours: []string{"messages", "messages/words", "actors", "actors/journal", "actors/command", "actors/schedule", "actors/webhook", "transport/door",
+		"transport/door/auth", "transport/http", "transport/http/client", "transport/server", "transport/web", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
 	pkgs: "cmd/lastword",

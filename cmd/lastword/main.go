@@ -84,7 +84,9 @@ word: completed, failed or canceled.`,
 		exit.Limit, exit.Stale))
 	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), commands.RunCommand(p, exitCodes(exit.Timeout)),
 		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), conversationsCommand(p),
-		runsCommand(p), explainCommand(p), mcpCommand(p), editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
+		runsCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
+		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }, runExits()), mcpCommand(p),
+		editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
 		serveCommand(p), uiCommand(p), verifyCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), keyCommand(p), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	inOrder(root)

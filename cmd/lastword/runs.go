@@ -166,11 +166,7 @@ Ctrl-C stops watching; the run goes on.`,
 			if state.Queued != nil {
 				job = state.Queued.Job
 			}
-			show.Output = !show.JSONL && job != generate.Name && job != plan.Name
-			show.Open(&p.Display)
-			if job == prompt.Name || job == chat.Name {
-				showAnswers(&show, &p.Display)
-			}
+			showRun(&show, p, job)
 			if !show.Quiet {
 				show.Ask = p.Asker(cmd, at.Place()).Ask
 			}
@@ -181,6 +177,14 @@ Ctrl-C stops watching; the run goes on.`,
 	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
 	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "print nothing to stderr but errors, and ask nothing")
 	return cmd
+}
+
+// showRun prepares the display for a run of the job.
+func showRun(show *terminal.Display, p *host.Program, job string) {
+	show.Output = !show.JSONL && job != generate.Name && job != plan.Name
+	if show.Open(&p.Display); job == prompt.Name || job == chat.Name {
+		showAnswers(show, &p.Display)
+	}
 }
 
 func runsEventsCommand(at *host.Remote) *cobra.Command {

@@ -1,0 +1,288 @@
+package commands
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/server"
+	"github.com/seed889630bf/lastword/transport/web"
+)
+
+// inputLine is a line of a recording about a file that the run has read.
+type inputLine struct {
+	Input  string `json:"input"`
+	SHA256 string `json:"sha256"`
+}
+
+// RecordCommand is record. named finds the run of an argument.
+func RecordCommand(p *host.Program, named func(context.Context, host.Source, string) (messages.RunID, error)) *cobra.Command {
+	at, inputs := &host.Remote{Program: p}, []string(nil)
+	cmd := &cobra.Command{
+		Use:     "record <run>",
+		GroupID: settings.Working,
+		Short:   "Print what a run and its sub-runs were told, for lastword replay and for tests",
+		Long: `Record prints the events of a run and its sub-runs as lines of JSON. It waits until the run has ended. The events
+hold no secrets; they hold what people answered and what models and tools were told.
+
+A test of yours runs the recorded run again with testkit.Replay, and fails where your code has come to do something else. What
+the run has read besides, such as a repository, is not in its events: keep it as a file beside the recording, and name it
+with --input. Replay then fails if the file is missing or another.`,
+		Example: `  lastword record last > run.jsonl
+  lastword record r_k66hldz6ofnwat4rgzpadp2myg --input garden.txtar > testdata/garden.jsonl`,
+		Args: exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
+		RunE: at.Read(func(cmd *cobra.Command, args []string, c host.Source) error {
+			id, err := named(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			lines := terminal.JSONLines(cmd.OutOrStdout())
+			return cmp.Or(record(cmd.Context(), c, id, lines), recordInputs(inputs, lines))
+		}),
+	}
+	at.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
+	at.AddStateFlag(cmd)
+	cmd.Flags().StringArrayVar(&inputs, "input", nil, "`file` that the run has read, to be kept beside the recording")
+	return cmd
+}
+
+// record writes the events of the run, and then those of its sub-runs.
+func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.Encoder) error {
+	var children []messages.RunID
+	for e, err := range c.Follow(ctx, id, messages.Follow{}) {
+		if err == nil {
+			err = lines.Encode(e)
+		}
+		if err != nil {
+			return err
+		}
+		if b, ok := e.Body.(messages.ChildStarted); ok {
+			children = append(children, b.Child)
+		}
+	}
+	for _, child := range children {
+		if err := record(ctx, c, child, lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recordInputs(files []string, lines *json.Encoder) error {
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = lines.Encode(inputLine{filepath.Base(file), messages.Digest(string(data))})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReplayCommand is replay. show prepares the display for a run of the job.
+func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string), exits string) *cobra.Command {
+	speed, page := 1.0, false
+	cmd := &cobra.Command{
+		Use:     "replay <file>",
+		GroupID: settings.Working,
+		Short:   "Play a recorded run on the terminal or the page",
+		Long: `Replay plays the events that lastword record has printed, as they came, and shows them as runs watch does. A pause of
+more than five seconds is cut to five. Nothing is done again: no model, tool or person is asked. Replay exits with the run's
+own code.
+
+With --page the run is also on a page, at an address of this machine that replay prints, until Ctrl-C.` + exits,
+		Example: `  lastword replay run.jsonl --speed 4
+  lastword replay run.jsonl --page`,
+		Args: exit.Takes(1, "takes the file of one recording", "lastword record last > run.jsonl makes one"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !(speed > 0) {
+				return exit.BadUsage(cmd, errors.New("--speed must be positive"), "")
+			}
+			b, err := readPlayback(args[0])
+			if err != nil {
+				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%s cannot be played: %w", args[0], err)}
+			}
+			d := &terminal.Display{Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
+			show(d, b.job)
+			return b.show(cmd.Context(), p, d, speed, page)
+		},
+	}
+	cmd.Flags().Float64Var(&speed, "speed", 1, "play this `many` times as fast")
+	cmd.Flags().BoolVar(&page, "page", false, "show the run on a page as well")
+	return cmd
+}
+
+// playback plays a recording into a journal, in which it is another node's.
+type playback struct {
+	journal *journal.Memory
+	events  []messages.Event
+	heads   map[messages.RunID]journal.Head
+	job     string
+}
+
+// readPlayback reads a recording. Its runs begin now, and are nobody's, so that who opens the page sees them.
+func readPlayback(file string) (*playback, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	b := &playback{journal: journal.NewMemory(), heads: map[messages.RunID]journal.Head{}}
+	for line := range bytes.Lines(data) {
+		var in inputLine
+		if json.Unmarshal(line, &in) == nil && in.Input != "" {
+			continue
+		}
+		var e messages.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, err
+		}
+		b.add(e)
+	}
+	if b.job == "" {
+		return nil, errors.New("it does not begin with a run")
+	}
+	slices.SortStableFunc(b.events, func(x, y messages.Event) int { return x.Time.Compare(y.Time) }) // a run's stay in order
+	return b, nil
+}
+
+func (b *playback) add(e messages.Event) {
+	if q, ok := e.Body.(messages.RunQueued); ok {
+		if len(b.events) == 0 {
+			b.job = q.Job
+		}
+		q.Principal = ""
+		e.Body = q
+	}
+	b.events = append(b.events, e)
+}
+
+// show plays the recording while the display follows it.
+func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Display, speed float64, page bool) error {
+	playing, stop := context.WithCancelCause(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer stop(nil)
+	shift := time.Since(b.events[0].Time)
+	if err := b.append(b.events[0], shift); err != nil {
+		return err
+	}
+	if page {
+		listener, handler, err := b.page(playing, p)
+		if err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: err}
+		}
+		fmt.Fprintf(d.Stderr, "the page: http://%s/runs/%s\n", listener.Addr(), b.events[0].RunID)
+		others.Go(func() { _ = server.Serve(playing, listener, handler, server.Limits{Drain: time.Second}) }) // the display goes on
+	}
+	over := make(chan struct{})
+	others.Go(func() {
+		if err := b.play(playing, shift, speed); err != nil {
+			stop(err) // there will be no terminal
+		}
+		close(over)
+	})
+	err := host.WatchRemote(playing, b, d)
+	select {
+	case <-over:
+		if broken := context.Cause(playing); broken != nil {
+			return &exit.Error{Code: exit.Failed, Err: broken}
+		}
+		if page {
+			waits, leave := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			<-waits.Done()
+			leave()
+		}
+	default: // interrupted
+	}
+	return err
+}
+
+// longestPause is the longest time between two events as they are played.
+const longestPause = 5 * time.Second
+
+// play appends the events but the first. Meanwhile it holds the runs, so that no runtime takes them for lost.
+func (b *playback) play(ctx context.Context, shift time.Duration, speed float64) error {
+	for i, e := range b.events[1:] {
+		pause := min(time.Duration(float64(e.Time.Sub(b.events[i].Time))/speed), longestPause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		for id := range b.heads {
+			_ = b.journal.Keep(ctx, journal.Claim{Run: id}, journal.Held) // in memory it does not fail
+		}
+		if err := b.append(e, shift); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *playback) append(e messages.Event, shift time.Duration) (err error) {
+	e.Time = e.Time.Add(shift).UTC()
+	block := journal.Block{Run: e.RunID, After: b.heads[e.RunID], Writer: "recording", Epoch: 1, Events: []messages.Event{e.Unshared()}}
+	_, _ = rand.Read(block.ID[:]) // it never fails
+	b.journal.Append(block, func(refused error) { err = refused })
+	b.heads[e.RunID] = block.Head()
+	return err
+}
+
+// page listens on this machine for who looks at the runs.
+func (b *playback) page(ctx context.Context, p *host.Program) (net.Listener, http.Handler, error) {
+	entrance, err := auth.New(auth.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	system, err := actors.New(ctx, actors.Config{Journal: b.journal})
+	if err != nil {
+		return nil, nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = system.Close(context.WithoutCancel(ctx)) }) // it has no runs of its own
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	mux, page := http.NewServeMux(), entrance.Public(web.Handler(false))
+	mux.Handle("/v1/", entrance.Wrap(api.New(door.New(door.Config{Runs: system, Redact: p.Secrets.Bytes}))))
+	for _, path := range web.Paths() {
+		mux.Handle(path, page)
+	}
+	return listener, mux, nil
+}
+
+// Events makes the playback what a display follows.
+func (b *playback) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
+	return journal.NewArchive(b.journal).Events(ctx, b.events[0].RunID, after)
+}
+
+// Cancel cancels nothing: the run is over.
+func (b *playback) Cancel(context.Context, string) error { return nil }
