@@ -10,6 +10,8 @@
 //
 // A job of yours: [Check] breaks it at every point where it waits, and says which promise it breaks.
 //
+// Replay: [Replay] runs a recorded run again, with the answers that it got, and finds where the code has changed.
+//
 // Faults: [System] gives a test virtual time and a System, and injects a [Fault] into each of its runs. Every fault
 // is a fault.injected event, and a run that dies of one has the cause injected. A [FaultPlan], made from a seed and
 // printable, is one or two rows of the table failure × actor × phase × cancel. [Faults] injects plans into the runs

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -52,6 +53,10 @@ func TestGreetKeepsItsPromises(t *testing.T) {
 	lookups := 0
 	job := greet(func(string) (string, error) { lookups++; return "Hei", nil })
 	testkit.Check(t, job, greeting{Name: "Ann"}, func() int { return lookups })
+}
+
+func TestGreetAgrees(t *testing.T) {
+	testkit.Replay(t, "testdata/greet.jsonl", greet(func(string) (string, error) { return "", errors.New("nobody looks up") }))
 }
 
 func serveGreet(system *actors.System) (http.Handler, error) {
