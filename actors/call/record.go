@@ -183,7 +183,7 @@ func (c *recording) thought(number int) string {
 // end records the end of the call, which the run accepts even from a cancelled task.
 func (c *recording) end(e model.End, err error, evidence string) {
 	c.ended = true
-	verdict := Judged(e.Verdict, c.request)
+	verdict := judged(e.Verdict, c.request)
 	if err == nil {
 		err = verdict.Err()
 	}
@@ -230,8 +230,8 @@ func (c *recording) finish() {
 // is its place in the answer.
 func ToolCallID(id string, index int) string { return fmt.Sprintf("%s.%d", id, index+1) }
 
-// Judged is the verdict on an answer to the request: JSON that the server cut is invalid.
-func Judged(v model.Verdict, r model.Request) model.Verdict {
+// judged is the verdict on an answer to the request: JSON that the server cut is invalid.
+func judged(v model.Verdict, r model.Request) model.Verdict {
 	if v.Outcome != model.Completed || r.Format == nil || !v.Truncated && !v.Filtered {
 		return v
 	}

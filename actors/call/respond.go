@@ -105,6 +105,6 @@ func (a *Answer) verdict(ended bool, r model.Request) error {
 	if !ended {
 		return messages.Errorf(messages.CauseTransportClosed, "the model's answer has no end")
 	}
-	a.End.Verdict = Judged(a.End.Verdict, r)
+	a.End.Verdict = judged(a.End.Verdict, r)
 	return a.End.Verdict.Err()
 }

@@ -60,7 +60,7 @@ type Command struct {
 	Result string `json:"result"`
 	// TTY gives the program a pseudo-terminal.
 	TTY bool `json:"tty"`
-	// MaxOutput bounds how much of stdout the log keeps; 0 is [MaxOutput].
+	// MaxOutput bounds how much of stdout the log keeps; 0 is 2 MiB.
 	MaxOutput Size `json:"max_output"`
 
 	arguments []template
@@ -73,8 +73,8 @@ type Command struct {
 
 const day = 24 * time.Hour
 
-// MaxOutput is how much of a program's stdout the log of its run keeps unless its operator says otherwise.
-const MaxOutput = 2 << 20
+// defaultOutput is how much of a program's stdout the log of its run keeps unless its operator says otherwise.
+const defaultOutput = 2 << 20
 
 // Retry says when a program that failed is started again.
 type Retry struct {
@@ -224,7 +224,7 @@ func Job(c Command, config Config) (actors.Job, error) {
 
 // LogBytes is how large the log of a run may be that keeps so much output; 0 is the node's default.
 func LogBytes(maxOutput Size) int64 {
-	if maxOutput <= MaxOutput {
+	if maxOutput <= defaultOutput {
 		return 0
 	}
 	return 3*int64(maxOutput) + 64<<20

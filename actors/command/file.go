@@ -14,12 +14,12 @@ import (
 	"github.com/seed889630bf/lastword/actors/structured/document"
 )
 
-// Schema is the JSON Schema of an operator's file.
+// fileSchema is the JSON Schema of an operator's file.
 //
 //go:embed schema.json
-var Schema []byte
+var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(Schema, "") })
+var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(fileSchema, "") })
 
 // File is what an operator's file says: commands, and when jobs start by themselves.
 type File struct {

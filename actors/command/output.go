@@ -131,7 +131,7 @@ type texts struct {
 }
 
 func newTexts(t *actors.TaskContext, r *Runner) *texts {
-	s := &texts{task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, MaxOutput))}
+	s := &texts{task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, defaultOutput))}
 	s.most = min(textBytes, max(s.room/4, readBytes))
 	s.tail.most = mostText
 	if r.Result == "json" {

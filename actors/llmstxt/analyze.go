@@ -28,7 +28,7 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	if r.willCount() && by.Go != nil {
 		by.Go(func(context.Context) error { tokens.Load(); return nil })
 	}
-	most := cmp.Or(r.options.MaxLinks, DefaultLinks)
+	most := cmp.Or(r.options.MaxLinks, defaultLinks)
 	o := rank.Options{LinkStyle: r.options.LinkStyle, Ref: r.options.Ref, BaseURL: cmp.Or(r.options.LinkBase, r.base),
 		Links: most, Go: by.Go}
 	index, err := rank.Build(ctx, r.files, r.Scan, o, func(done, total int) { by.progress(done, total, "links") })

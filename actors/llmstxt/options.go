@@ -52,8 +52,8 @@ const (
 // DefaultTokens is the default of Options.TokenBudget.
 const DefaultTokens = 250_000
 
-// DefaultLinks is the default of Options.MaxLinks.
-const DefaultLinks = 100
+// defaultLinks is the default of Options.MaxLinks.
+const defaultLinks = 100
 
 // leastBudget and leastTokens have room for the longest title and summary.
 const (

@@ -31,10 +31,10 @@ type Result struct {
 }
 
 const (
-	// Patience is how long an event is tried.
-	Patience = 72 * time.Hour
+	// patience is how long an event is tried.
+	patience = 72 * time.Hour
 	// longest bounds a delivery: an event that comes late in the time of another has all of its own.
-	longest = 3 * Patience
+	longest = 3 * patience
 	// mostTaken bounds the events of a step, and mostBody the bytes of one without its labels: a step holds 1 MiB.
 	mostTaken = 25
 	mostBody  = 16 << 10
@@ -158,7 +158,7 @@ func (h *Hooks) send(ctx context.Context, to *Target, m message) (outcome, error
 		return outcome{}, nil
 	case ctx.Err() != nil:
 		return outcome{}, context.Cause(ctx)
-	case coded && !e.Retryable, time.Since(m.Taken) >= Patience:
+	case coded && !e.Retryable, time.Since(m.Taken) >= patience:
 		return outcome{GivenUp: err.Error()}, nil
 	}
 	return outcome{}, supervision.RetryAfter(pause, err)

@@ -58,12 +58,12 @@ func (t *Target) takes(q *messages.RunQueued, e messages.Event) bool {
 	return slices.Contains(t.kinds(), e.Kind()) && (q.Parent == "" || !e.IsTerminal())
 }
 
-// Schema is the JSON Schema of an operator's file.
+// fileSchema is the JSON Schema of an operator's file.
 //
 //go:embed schema.json
-var Schema []byte
+var fileSchema []byte
 
-var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(Schema, "") })
+var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(fileSchema, "") })
 
 // Checks say what else a file must be.
 type Checks struct {

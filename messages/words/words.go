@@ -25,7 +25,7 @@ func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case r == '\n', r == '\t', IsVisible(r):
+		case r == '\n', r == '\t', isVisible(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -37,15 +37,15 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// IsVisible reports whether the character leaves a mark or a space, and turns no text around it.
-func IsVisible(r rune) bool {
+// isVisible reports whether the character leaves a mark or a space, and turns no text around it.
+func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Printable removes control, bidi, zero-width and other invisible characters, which could steer the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' || IsVisible(r) {
+		if r == '\t' || isVisible(r) {
 			return r
 		}
 		return -1

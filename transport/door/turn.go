@@ -135,7 +135,7 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
 	}
-	job, err := d.TextJob(name)
+	job, err := d.textJob(name)
 	if err != nil {
 		return "", err
 	}
@@ -241,8 +241,8 @@ func Calls(result json.RawMessage) []model.ToolCall {
 	return calls.Calls
 }
 
-// TextJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
-func (d *Door) TextJob(name string) (messages.JobInfo, error) {
+// textJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
+func (d *Door) textJob(name string) (messages.JobInfo, error) {
 	var names []string
 	for _, job := range d.Jobs {
 		switch {
@@ -259,7 +259,7 @@ func (d *Door) TextJob(name string) (messages.JobInfo, error) {
 // Answerer returns the job that answers for a model: the TextJob of that name, or the job prompt with one of the server's
 // Models. Errors: not_found.
 func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo, model string, err error) {
-	job, err = d.TextJob(name)
+	job, err = d.textJob(name)
 	if err == nil || d.Models == nil {
 		return job, "", err
 	}

@@ -118,11 +118,11 @@ func TestResourcesOfARun(t *testing.T) {
 		if !strings.Contains(state, `"status":"completed"`) || r.MIME != "application/json" {
 			t.Errorf("the run is %s %s", r.MIME, state)
 		}
-		events, r := c.text(mcp.EventsURI(id))
+		events, r := c.text(mcp.RunURI(id) + "/events")
 		if n := strings.Count(events, "\n"); uint64(n) != end.Structured.Seq || r.Meta.Next != end.Structured.Seq || !r.Meta.Done {
 			t.Errorf("%d events, %+v", n, r.Meta)
 		}
-		if rest, _ := c.text(mcp.EventsURI(id) + "?after=3"); rest == "" || !strings.HasSuffix(events, rest) || rest == events {
+		if rest, _ := c.text(mcp.RunURI(id) + "/events" + "?after=3"); rest == "" || !strings.HasSuffix(events, rest) || rest == events {
 			t.Errorf("after 3: %s", rest)
 		}
 		for _, uri := range []string{mcp.ArtifactURI(id, "none.txt"), mcp.RunURI("r_nobodys"), mcp.RunURI(id) + "/else",

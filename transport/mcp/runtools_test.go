@@ -633,7 +633,7 @@ func TestRunsOfOthers(t *testing.T) {
 				t.Errorf("%s tells a foreign run from none: %q, %q", tool, mine, nobodys)
 			}
 		}
-		for _, uri := range []string{mcp.RunURI(id), mcp.EventsURI(id), mcp.ArtifactURI(id, "a.txt")} {
+		for _, uri := range []string{mcp.RunURI(id), mcp.RunURI(id) + "/events", mcp.ArtifactURI(id, "a.txt")} {
 			stranger.missing(uri)
 		}
 	})

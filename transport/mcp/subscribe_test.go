@@ -124,7 +124,7 @@ func TestSubscribedSessionsAreTold(t *testing.T) {
 		for _, c := range []*client{c, other} {
 			openStream(t, c)
 		}
-		run, events, llms := mcp.RunURI(id), mcp.EventsURI(id), mcp.ArtifactURI(id, "llms.txt")
+		run, events, llms := mcp.RunURI(id), mcp.RunURI(id)+"/events", mcp.ArtifactURI(id, "llms.txt")
 		for _, uri := range []string{run, events, llms, "notes://today", run} {
 			c.do("resources/subscribe", map[string]any{"uri": uri}).result(t)
 		}
@@ -178,7 +178,7 @@ func TestSubscribingToAnothersRun(t *testing.T) {
 	s, system, _ := stepDoor(t)
 	id := stepping(t, system, "ann")
 	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
-	for _, uri := range []string{mcp.RunURI(id), mcp.EventsURI(id), mcp.ArtifactURI(id, "llms.txt"), "run://r_none",
+	for _, uri := range []string{mcp.RunURI(id), mcp.RunURI(id) + "/events", mcp.ArtifactURI(id, "llms.txt"), "run://r_none",
 		"run://", "run://x/y"} {
 		m := bob.do("resources/subscribe", map[string]any{"uri": uri})
 		if m.code(t) != protocol.RESOURCE_NOT_FOUND || m.Error.Message != "there is no resource "+uri ||

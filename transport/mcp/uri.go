@@ -13,9 +13,6 @@ const runScheme = "run://"
 // RunURI names the State of a run as a resource.
 func RunURI(id messages.RunID) string { return runScheme + url.PathEscape(string(id)) }
 
-// EventsURI names the events of a run as a resource.
-func EventsURI(id messages.RunID) string { return RunURI(id) + "/events" }
-
 // ArtifactURI names an artifact of a run as a resource. Slashes in its name stay.
 func ArtifactURI(id messages.RunID, name string) string {
 	return RunURI(id) + "/artifacts/" + EscapePath(name)

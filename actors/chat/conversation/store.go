@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// MaxBytes bounds a conversation: one with more takes no further turn.
-const MaxBytes = 64 << 20
+// maxBytes bounds a conversation: one with more takes no further turn.
+const maxBytes = 64 << 20
 
 // Store is where conversations are. It may be used from several goroutines, and a folder by several processes.
 type Store struct{ place place }

@@ -56,7 +56,7 @@ func (m *member) addFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 	if m.form.Type == "array" && m.form.Items != nil && m.form.Items.Type == "string" {
 		value = list{m}
 	}
-	f := flags.VarPF(value, FlagOf(m.name), "", usage)
+	f := flags.VarPF(value, flagOf(m.name), "", usage)
 	switch {
 	case m.form.Type == "boolean":
 		f.NoOptDefVal, m.text, f.DefValue = "true", "false", "false"
@@ -67,7 +67,7 @@ func (m *member) addFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 
 // Default says the member unless somebody says another value.
 func (in *Input) Default(flags *pflag.FlagSet, member, value string) {
-	f := flags.Lookup(FlagOf(member))
+	f := flags.Lookup(flagOf(member))
 	Must(f.Value.Set(value))
 	f.DefValue = value
 }
@@ -79,8 +79,8 @@ func (in *Input) Say(name, text string) {
 	in.members = append(in.members, &member{name: name, said: said})
 }
 
-// FlagOf is the name of the flag for the member.
-func FlagOf(member string) string { return strings.ReplaceAll(member, "_", "-") }
+// flagOf is the name of the flag for the member.
+func flagOf(member string) string { return strings.ReplaceAll(member, "_", "-") }
 
 // JSON is the input: what the flags say.
 func (in *Input) JSON() json.RawMessage {

@@ -71,7 +71,7 @@ func (p Policy) checkWeb(u *url.URL) error {
 	if s := strings.ToLower(u.Scheme); s == "ssh" || s == "file" {
 		return refuse("refused: a %s URL is not read over http", s)
 	}
-	return p.CheckURL(u)
+	return p.checkURL(u)
 }
 
 // CloseIdleConnections is called by the client's method of that name.

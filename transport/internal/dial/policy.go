@@ -38,12 +38,12 @@ func (p Policy) Parse(text string) (*url.URL, error) {
 	if err != nil { // its text would repeat the URL
 		return nil, refuse("refused: this is not a URL; write it as https://host/path")
 	}
-	return u, p.CheckURL(u)
+	return u, p.checkURL(u)
 }
 
-// CheckURL checks u's text: the scheme, the spelling of the host, that there are no credentials, and, if the host is
+// checkURL checks u's text: the scheme, the spelling of the host, that there are no credentials, and, if the host is
 // an address, that it is allowed. It asks no name server.
-func (p Policy) CheckURL(u *url.URL) error {
+func (p Policy) checkURL(u *url.URL) error {
 	if err := p.checkScheme(u); err != nil {
 		return err
 	}

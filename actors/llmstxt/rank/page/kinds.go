@@ -11,7 +11,7 @@ import (
 var pages, markdownPages, readmes = words.Of("pages"), words.Of("Markdown"), words.Of("READMEs")
 
 func Is(p string) bool {
-	return pages.Has(strings.ToLower(path.Ext(p))) || IsMan(p) || IsReadme(p) || IsLicence(path.Base(p))
+	return pages.Has(strings.ToLower(path.Ext(p))) || isMan(p) || IsReadme(p) || IsLicence(path.Base(p))
 }
 
 func IsReadme(p string) bool {

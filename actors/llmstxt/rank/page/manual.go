@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// IsMan tells manual pages by their names: foo.1.
-func IsMan(p string) bool {
+// isMan tells manual pages by their names: foo.1.
+func isMan(p string) bool {
 	ext := path.Ext(p)
 	return len(ext) == 2 && ext[1] >= '1' && ext[1] <= '9'
 }
@@ -25,7 +25,7 @@ func asMarkdown(p, text string) (markdown string, ok bool) {
 	if IsNotebook(p) {
 		return markdownOfNotebook(text), true
 	}
-	if IsMan(p) {
+	if isMan(p) {
 		format = "man"
 	}
 	rules, ok := manuals()[format]
@@ -64,7 +64,7 @@ var manuals = sync.OnceValue(func() map[string][]rule {
 // readManual takes title and purpose from the section NAME: "name - purpose".
 func readManual(p, markdown string) Page {
 	out := readMarkdown(p, markdown)
-	if IsMan(p) {
+	if isMan(p) {
 		out.Title = strings.ToLower(out.Title)
 	}
 	_, after, ok := strings.Cut(markdown, "## NAME")
@@ -77,7 +77,7 @@ func readManual(p, markdown string) Page {
 		return out
 	}
 	out.Lead = purpose
-	if !IsMan(p) || out.Title == "" {
+	if !isMan(p) || out.Title == "" {
 		out.Title = name
 	}
 	return out

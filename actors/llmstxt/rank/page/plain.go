@@ -140,8 +140,8 @@ func rstInline(s string) string {
 	}
 	s = rstText.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")", "**", "").Replace(s)
-	return prose.Tidy(strings.ReplaceAll(Unstarred(s), "\x00", "`"))
+	return prose.Tidy(strings.ReplaceAll(unstarred(s), "\x00", "`"))
 }
 
-// Unstarred takes the stars off *emphasised words*.
-func Unstarred(s string) string { return starred.ReplaceAllString(s, "$1$2") }
+// unstarred takes the stars off *emphasised words*.
+func unstarred(s string) string { return starred.ReplaceAllString(s, "$1$2") }

@@ -7,7 +7,7 @@ import (
 
 func Includes(line string) []string {
 	if rest, ok := strings.CutPrefix(line, "#"); ok && strings.HasPrefix(strings.TrimSpace(rest), "include") {
-		return []string{Between(rest, `"<`, `">`)}
+		return []string{between(rest, `"<`, `">`)}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// Between is the text from after one of the opening bytes to a closing one.
-func Between(s, open, end string) string {
+// between is the text from after one of the opening bytes to a closing one.
+func between(s, open, end string) string {
 	i := strings.IndexAny(s, open)
 	if i < 0 {
 		return ""
@@ -45,12 +45,12 @@ func Below(folder string) func(file, unit string) []string {
 func RubyImports(line string) []string {
 	switch {
 	case strings.HasPrefix(line, "require_relative"):
-		return []string{"./" + Between(line, `'"`, `'"`)}
+		return []string{"./" + between(line, `'"`, `'"`)}
 	case strings.HasPrefix(line, "require "):
-		return []string{Between(line, `'"`, `'"`)}
+		return []string{between(line, `'"`, `'"`)}
 	case strings.HasPrefix(line, "autoload "):
 		_, rest, _ := strings.Cut(line, ",")
-		return []string{Between(rest, `'"`, `'"`)}
+		return []string{between(rest, `'"`, `'"`)}
 	}
 	return nil
 }

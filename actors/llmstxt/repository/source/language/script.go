@@ -16,7 +16,7 @@ func ScriptImports(line string) []string {
 		if strings.Contains(mark, "from") && strings.IndexAny(strings.TrimSpace(rest[1:]), `'"`) != 0 {
 			continue // a variable of that name
 		}
-		if s := Between(rest, `'"`, `'"`); s != "" {
+		if s := between(rest, `'"`, `'"`); s != "" {
 			return []string{s}
 		}
 	}
@@ -25,7 +25,7 @@ func ScriptImports(line string) []string {
 
 func ScriptReexports(line string) []string {
 	if rest, ok := strings.CutPrefix(line, "export * from"); ok {
-		return []string{Between(rest, `'"`, `'"`)}
+		return []string{between(rest, `'"`, `'"`)}
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (r *reader) isPublic(d declaration, in block) bool {
 
 // add keeps a symbol, the first of a name.
 func (r *reader) add(s surface.Symbol, d declaration, public bool) {
-	s.Doc = Summary(r.doc.String())
+	s.Doc = summary(r.doc.String())
 	if s.Doc == "" && (!r.all || d.Documented) {
 		public = false
 	}

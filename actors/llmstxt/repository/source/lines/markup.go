@@ -9,9 +9,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// Summary is the first sentence of a comment, without the tags of Javadoc, Doxygen, XML and HTML. What speaks to tools
+// summary is the first sentence of a comment, without the tags of Javadoc, Doxygen, XML and HTML. What speaks to tools
 // and to the developers is none.
-func Summary(doc string) string {
+func summary(doc string) string {
 	if strings.ContainsAny(doc, `@\`) {
 		var b strings.Builder
 		for line := range strings.Lines(doc) {

@@ -274,7 +274,7 @@ func (r *reader) documents(text, begun string) bool {
 		r.doc.Reset()
 		r.doc.WriteString(doc)
 	} else if r.waiting >= 0 && r.symbols[r.waiting].Doc == "" {
-		r.symbols[r.waiting].Doc = Summary(doc)
+		r.symbols[r.waiting].Doc = summary(doc)
 	}
 	r.waiting = -1
 	return true
