@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash museum cluster cluster-demo quality conformance clients models page oracle inspect llms fuzz vuln licences update build mcpb registry cover go tools node
+.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle inspect llms fuzz vuln licences update build mcpb registry cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -65,9 +65,6 @@ museum: go ## Put each of thirty public bugs back into the source, and require t
 
 cluster: go ##+ Run three servers on three NATS servers; kill, pause, cut off and restart one after the other
 	LASTWORD_CLUSTER=1 go -C $(LAB) test -count=1 -run '^TestCluster$$' -timeout 10m -v .
-
-cluster-demo: go ##+ Start 50 runs on three servers, kill one, and print how each run ended
-	LASTWORD_CLUSTER_DEMO=1 go -C $(LAB) test -count=1 -run '^TestClusterDemo$$' -timeout 10m -v .
 
 SAMPLES = .*
 

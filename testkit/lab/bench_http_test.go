@@ -44,9 +44,6 @@ func webFigures() []figure {
 			baseline: func(t *testing.T) float64 { return webProxy(t).cpu }},
 		{name: "SSE, 1,000 readers of a run at 20/s, p99", unit: "ms", goal: 50,
 			ours: func(t *testing.T) float64 { return webFan(t).p99 }},
-		{name: "SSE, the same, CPU, to a bare broadcast", unit: "s", goal: 2,
-			ours:     func(t *testing.T) float64 { return webFan(t).cpu },
-			baseline: func(t *testing.T) float64 { return webBroadcast(t).cpu }},
 		{name: "WebSocket, 1,000 chunks/s, said to read, p99", unit: "ms", goal: 10,
 			ours: func(t *testing.T) float64 { return webSockets(t, 1, time.Millisecond, 3000) }},
 		{name: "WebSocket, 200 connections, 5,000 chunks/s, p99", unit: "ms", goal: 10,
@@ -210,44 +207,6 @@ func webFan(t *testing.T) webLoad {
 	return watch(t, watchers, fanTokens, func(int) string { return at + "/v1/runs/" + string(id) + "/events" })
 }
 
-// webBroadcast writes frames that were encoded once to 1,000 connections.
-func webBroadcast(t *testing.T) webLoad {
-	var mu sync.Mutex
-	var all []chan []byte
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		control, frames := http.NewResponseController(w), make(chan []byte, 16)
-		w.WriteHeader(http.StatusOK)
-		_ = control.Flush()
-		mu.Lock()
-		all = append(all, frames)
-		mu.Unlock()
-		for frame := range frames {
-			_, _ = w.Write(frame)
-			_ = control.Flush()
-		}
-	}))
-	defer server.Close()
-	time.AfterFunc(time.Second, func() {
-		tick := time.NewTicker(fanPace)
-		defer tick.Stop()
-		for i := range fanTokens {
-			<-tick.C
-			frame := fmt.Appendf(nil, webFrame, i, i, time.Now().UTC().Format(time.RFC3339Nano), i, 24*i, time.Now().UnixNano())
-			mu.Lock()
-			for _, c := range all {
-				c <- frame
-			}
-			mu.Unlock()
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for _, c := range all {
-			close(c)
-		}
-	})
-	return watch(t, watchers, fanTokens, func(int) string { return server.URL })
-}
-
 // webIdle is the memory of a connection that waits for events, in a server's own process.
 func webIdle(t *testing.T) float64 {
 	t.Helper()
@@ -388,7 +347,6 @@ func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int)
 func webJobs() []actors.Definition {
 	return []actors.Definition{
 		actors.Func("say", stamped(webTokens, webPace)),
-		actors.Func("chat", dialectChat),
 		actors.Func("wait", func(ctx context.Context, _ *actors.TaskContext, _ any) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)

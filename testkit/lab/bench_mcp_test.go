@@ -198,8 +198,7 @@ func serveHTTP(folder string) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s)
-	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "say"}, {Name: "wait"}, {Name: "chat"}}})))
-	dialectDoors(mux, system)
+	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "say"}, {Name: "wait"}}})))
 	mux.HandleFunc("/cpu", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cpuTime().Microseconds()) })
 	mux.HandleFunc("/memory", func(w http.ResponseWriter, _ *http.Request) {
 		var m runtime.MemStats
