@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -54,24 +53,4 @@ func TestRunsAreListedUntilTheyAreForgotten(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		lists("all forgotten", ann)
 	})
-}
-
-// BenchmarkList lists the newest of the runs that a node keeps.
-func BenchmarkList(b *testing.B) {
-	j := journal.NewMemory()
-	for i := range 100_000 {
-		id := messages.RunID(fmt.Sprintf("r_%06d", i))
-		at := time.Unix(int64(i*7919%100_000), 0)
-		e := messages.Event{RunID: id, Seq: 1, From: 1, Time: at, Body: messages.RunQueued{Job: "test", Mode: messages.Detached}}
-		j.Append(journal.Block{Run: id, Events: []messages.Event{e}}, func(err error) {
-			if err != nil {
-				b.Fatal(err)
-			}
-		})
-	}
-	for b.Loop() {
-		if list, err := j.List(b.Context(), messages.Query{Limit: 1000}); err != nil || len(list) != 1000 {
-			b.Fatal(len(list), err)
-		}
-	}
 }

@@ -88,14 +88,3 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(m)/float64(o), "ratio")
 	b.ReportMetric(0, "ns/op")
 }
-
-func BenchmarkToken(b *testing.B) {
-	for name, take := range map[string]func(testing.TB, int) time.Duration{"ours": ours, "go-openai": theirs} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for left := b.N; left > 0; left -= 1000 {
-				take(b, min(left, 1000))
-			}
-		})
-	}
-}

@@ -123,15 +123,3 @@ func FuzzFinder(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkFinder(b *testing.B) {
-	text, names := "", []string{}
-	for _, e := range corpus(b) {
-		text += e.text
-		names = append(names, e.names...)
-	}
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		citation.Of(text, names, true)
-	}
-}

@@ -239,15 +239,3 @@ func legal(t *testing.T, list []model.Message, p history.Profile) {
 		t.Fatalf("calls %v have no result in %s", open, lines(list))
 	}
 }
-
-func BenchmarkWire50(b *testing.B) {
-	in := []model.Message{system("Be brief.")}
-	for i := len(in); i < 50; i += 4 {
-		id := fmt.Sprint("call_", i)
-		in = append(in, user(strings.Repeat("word ", 100)), assistant("", strings.Repeat("hm ", 50), call(id, "read", `{"path":"a.go"}`)),
-			result(id, strings.Repeat("line\n", 1000)), assistant(strings.Repeat("word ", 200), ""))
-	}
-	for b.Loop() {
-		history.Wire(in, history.Profile{ShortIDs: true, Budget: 200_000})
-	}
-}

@@ -163,20 +163,3 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkReader(b *testing.B) {
-	frame := `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,` +
-		`"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}` + "\n\n"
-	for _, size := range []int{len(frame), len(frame) - 1} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			b.ReportAllocs()
-			r := sse.NewReader(&chunked{strings.Repeat(frame, b.N+1), size})
-			r.Lenient = true
-			for range b.N {
-				if _, err := r.Next(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -34,14 +34,6 @@ func TestCountLongWord(t *testing.T) {
 	}
 }
 
-func BenchmarkCount(b *testing.B) {
-	text := strings.Repeat("The counter merges pairs; it_has a few \"words\" = 42 and strangewordsz.\n", 1000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		tokens.CountPieces(text)
-	}
-}
-
 // A text has as many tokens as its pieces, whether or not its lines were counted before.
 func TestCountLines(t *testing.T) {
 	parts := []string{"\n", "\n\t", "\r\n", " ", "\u00a0", "\v", "/", "}", "'s", "a", "É", "1", "\xff"}
