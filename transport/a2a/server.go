@@ -143,15 +143,9 @@ func (w *writer) follow(ctx context.Context) func(*door.Wire) error {
 	}
 }
 
-// mostTasks is how many of the caller's newest runs are looked at, and mostPage how many are in a page.
-const (
-	mostTasks = 1000
-	mostPage  = 100
-)
-
-// list returns a page of the caller's tasks, the last changed first. A page's token is where it begins.
+// list returns a page of the caller's newest 1,000 tasks, the last changed first. A page's token is where it begins.
 func (s server) list(ctx context.Context, base string, p *params) (any, error) {
-	q := messages.Query{Limit: mostTasks}
+	q := messages.Query{Limit: 1000}
 	if p.ContextID != "" {
 		q.Labels = map[string]string{door.ContextLabel: p.ContextID}
 	}
@@ -160,8 +154,8 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	if p.PageSize != nil {
 		size = *p.PageSize
 	}
-	if err != nil || size < 1 || size > mostPage {
-		return nil, messages.InvalidInput("a pageSize is 1 to %d, and a pageToken what a page gave", mostPage)
+	if err != nil || size < 1 || size > 100 {
+		return nil, messages.InvalidInput("a pageSize is 1 to 100, and a pageToken what a page gave")
 	}
 	runs, err := s.door.List(ctx, q)
 	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {

@@ -158,25 +158,17 @@ const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs.
 const tokenForm = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},` +
 	`"securityRequirements":[{"schemes":{"bearer":{"list":[]}}}],`
 
-// skill is a job on the card.
-type skill struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Tags        []string `json:"tags"`
-	InputModes  []string `json:"inputModes"`
-}
-
 // describe is the card: all of it, or for callers that are not known what needs no skill.
 func (s server) describe(r *http.Request, all bool) json.RawMessage {
-	skills, known := []skill{}, ""
+	skills, known := []map[string]any{}, ""
 	for _, job := range s.door.Jobs {
 		modes := []string{"text/plain", "application/json"}
 		if job.Text == "" {
 			modes = modes[1:]
 		}
 		if all || job.Name == s.door.Message("", "c").Job {
-			skills = append(skills, skill{job.Name, cmp.Or(job.Title, job.Name), job.Description, []string{"job"}, modes})
+			skills = append(skills, map[string]any{"id": job.Name, "name": cmp.Or(job.Title, job.Name), "description": job.Description,
+				"tags": []string{"job"}, "inputModes": modes})
 		}
 	}
 	if auth.From(r.Context()).Name != "" {
