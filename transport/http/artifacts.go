@@ -14,14 +14,12 @@ type artifactList struct {
 	Artifacts []messages.Artifact `json:"artifacts" doc:"The files that the run wrote"`
 }
 
-type artifactsOutput struct{ Body artifactList }
-
-func (s *Server) listArtifacts(ctx context.Context, in *pathID) (*artifactsOutput, error) {
+func (s *Server) listArtifacts(ctx context.Context, in *pathID) (artifactList, error) {
 	state, err := s.Run(ctx, in.ID)
 	if err != nil {
-		return nil, err
+		return artifactList{}, err
 	}
-	return &artifactsOutput{artifactList{append([]messages.Artifact{}, state.Artifacts...)}}, nil
+	return artifactList{append([]messages.Artifact{}, state.Artifacts...)}, nil
 }
 
 type artifactInput struct {

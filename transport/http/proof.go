@@ -42,12 +42,10 @@ type keyList struct {
 	Keys []string `json:"keys" doc:"Ed25519 public keys in base64, the newest first; the others have signed before" example:"[\"bEwxcqRDUUBMYm7IAuJ4PbrKFrEC7MSlUsFW6p3wFJc=\"]"`
 }
 
-type keysOutput struct{ Body keyList }
-
-func (s *Server) getKey(ctx context.Context, _ *struct{}) (*keysOutput, error) {
+func (s *Server) getKey(ctx context.Context, _ *struct{}) (keyList, error) {
 	if s.Keys == nil {
-		return nil, errUnsigned
+		return keyList{}, errUnsigned
 	}
 	keys, err := s.Keys(ctx)
-	return &keysOutput{keyList{keys}}, err
+	return keyList{keys}, err
 }

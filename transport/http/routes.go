@@ -36,15 +36,17 @@ func (s *Server) runRoutes() {
 			Description: "With wait the answer comes at the next event.", Responses: map[string]*huma.Response{
 				"200": s.json("The State", messages.State{}), "304": {Description: "The caller has this State"}}}, s.getRun)
 	}
-	add(s, auth.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
-		Summary: "Forget an ended run", Description: "Its log is deleted; its files stay."}, s.forgetRun)
-	add(s, auth.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
-		Tags: tags, Summary: "Cancel a run", DefaultStatus: http.StatusAccepted,
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
+		Summary: "Forget an ended run", Description: "Its log is deleted; its files stay.",
+		Responses: map[string]*huma.Response{"204": {Description: "The run is gone"}}}, s.forgetRun)
+	accepted := map[string]*huma.Response{"202": s.json("The State, with the command in the log", messages.State{})}
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
+		Tags: tags, Summary: "Cancel a run", Responses: accepted,
 		Description: "Answers once the cancel is in the log; the terminal follows. Asking again changes nothing."}, s.cancelRun)
-	add(s, auth.WriteRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
+	raw(s, auth.WriteRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
 		Path: path + "/input/{request}", Tags: tags, Summary: "Answer what a run asked",
-		DefaultStatus: http.StatusAccepted,
-		Description:   "Answers once the value is in the log. A second answer is a conflict."}, s.answerRun)
+		Responses:   accepted,
+		Description: "Answers once the value is in the log. A second answer is a conflict."}, s.answerRun)
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
 		Tags: tags, Summary: "Keep an attached run going while this request is open",
 		Description: "Answers with the run's events. The run is cancelled when the last such request ends.",
@@ -107,18 +109,17 @@ func (s *Server) serverRoutes() {
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }
 
-// add adds an operation whose answer is JSON.
-func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
-	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*O, error) {
-		if err := permitted(ctx, scope); err != nil {
-			return nil, err
-		}
-		out, err := handler(ctx, in)
+// add adds an operation whose answer is JSON of an O. Every operation answers by itself, as those of raw: the API's framework
+// would be compiled once more for each pair of types.
+func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(context.Context, *I) (O, error)) {
+	var body O
+	op.Responses = map[string]*huma.Response{"200": s.json("The answer", body)}
+	raw(s, scope, op, func(w http.ResponseWriter, r *http.Request, in *I) error {
+		out, err := handler(r.Context(), in)
 		if err != nil {
-			p := auth.ProblemOf(err)
-			return nil, huma.ErrorWithHeaders(p, p.Headers())
+			return err
 		}
-		return out, nil
+		return s.writeJSON(w, http.StatusOK, out)
 	})
 }
 
@@ -171,28 +172,24 @@ type jobList struct {
 	Jobs []job `json:"jobs" doc:"The jobs that can be started"`
 }
 
-type jobsOutput struct{ Body jobList }
-
-func (s *Server) listJobs(context.Context, *struct{}) (*jobsOutput, error) {
+func (s *Server) listJobs(context.Context, *struct{}) (jobList, error) {
 	list := jobList{Jobs: []job{}}
 	for _, one := range s.Jobs {
 		list.Jobs = append(list.Jobs, describe(one))
 	}
-	return &jobsOutput{list}, nil
+	return list, nil
 }
 
 type jobInput struct {
 	Name string `path:"name" doc:"The job's name" example:"generate"`
 }
 
-type jobOutput struct{ Body job }
-
-func (s *Server) getJob(_ context.Context, in *jobInput) (*jobOutput, error) {
+func (s *Server) getJob(_ context.Context, in *jobInput) (job, error) {
 	known, err := s.Job(in.Name)
 	if err != nil {
-		return nil, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
+		return job{}, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
 	}
-	return &jobOutput{describe(known)}, nil
+	return describe(known), nil
 }
 
 // openSession has the browser send the caller's token by itself.

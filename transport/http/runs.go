@@ -40,13 +40,6 @@ type startInput struct {
 	Body   start
 }
 
-type stateOutput struct {
-	Status   int
-	Location string `header:"Location"`
-	ETag     string `header:"ETag"`
-	Body     *messages.State
-}
-
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) error {
 	wait, err := preferred(in.Prefer)
 	if err != nil {
@@ -130,11 +123,15 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	h.Set("Content-Type", "application/json")
+	return s.writeJSON(w, status, state)
+}
+
+func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
 	var body bytes.Buffer
-	if err := s.write(&body, state); err != nil {
-		return fmt.Errorf("the state is not JSON: %w", err)
+	if err := s.write(&body, v); err != nil {
+		return fmt.Errorf("the answer is not JSON: %w", err)
 	}
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes()) // a client that left misses nothing
 	return nil
@@ -189,12 +186,10 @@ type explanation struct {
 	Sentences []string `json:"sentences" doc:"What happened and why, from the events alone"`
 }
 
-type explanationOutput struct{ Body explanation }
-
-func (s *Server) explainRun(ctx context.Context, in *pathID) (*explanationOutput, error) {
+func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error) {
 	state, err := s.Run(ctx, in.ID)
 	if err != nil {
-		return nil, err
+		return explanation{}, err
 	}
 	sentences, err := explain.Read(func(yield func(messages.Event, error) bool) {
 		for batch, err := range s.Runs.Follow(ctx, in.ID, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
@@ -208,7 +203,7 @@ func (s *Server) explainRun(ctx context.Context, in *pathID) (*explanationOutput
 			}
 		}
 	}, state.Milestone)
-	return &explanationOutput{explanation{sentences}}, err
+	return explanation{sentences}, err
 }
 
 type listInput struct {
@@ -225,14 +220,12 @@ type runList struct {
 	Next string `json:"next,omitempty" doc:"The cursor of the next page"`
 }
 
-type listOutput struct{ Body runList }
-
-func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Server) listRuns(ctx context.Context, in *listInput) (runList, error) {
 	q := messages.Query{Job: in.Job, Status: in.Status, Limit: in.Limit}
 	for _, label := range in.Label {
 		name, value, found := strings.Cut(label, ":")
 		if !found {
-			return nil, messages.InvalidInput("label %.100q is not name:value", label)
+			return runList{}, messages.InvalidInput("label %.100q is not name:value", label)
 		}
 		if q.Labels == nil {
 			q.Labels = map[string]string{}
@@ -241,15 +234,17 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, erro
 	}
 	runs, next, err := s.Page(ctx, q, in.Cursor)
 	if err != nil {
-		return nil, err
+		return runList{}, err
 	}
-	return &listOutput{Body: runList{Runs: append([]messages.Summary{}, runs...), Next: next}}, nil
+	return runList{Runs: append([]messages.Summary{}, runs...), Next: next}, nil
 }
 
-type noContent struct{}
-
-func (s *Server) forgetRun(ctx context.Context, in *pathID) (*noContent, error) {
-	return &noContent{}, s.Forget(ctx, in.ID)
+func (s *Server) forgetRun(w http.ResponseWriter, r *http.Request, in *pathID) error {
+	err := s.Forget(r.Context(), in.ID)
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 type cancelInput struct {
@@ -259,24 +254,25 @@ type cancelInput struct {
 	} `required:"false"`
 }
 
-func (s *Server) cancelRun(ctx context.Context, in *cancelInput) (*stateOutput, error) {
+func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, in *cancelInput) error {
 	reason := ""
 	if in.Body != nil {
 		reason = in.Body.Reason
 	}
-	if err := s.Cancel(ctx, in.ID, reason); err != nil {
-		return nil, err
-	}
-	return s.accepted(ctx, in.ID)
+	return s.accepted(w, r, in.ID, s.Cancel(r.Context(), in.ID, reason))
 }
 
-// accepted answers with the State after a command that the log holds.
-func (s *Server) accepted(ctx context.Context, id messages.RunID) (*stateOutput, error) {
-	state, err := s.Runs.State(ctx, id)
+// accepted answers with the State after a command that the log holds, or with why it does not.
+func (s *Server) accepted(w http.ResponseWriter, r *http.Request, id messages.RunID, err error) error {
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &stateOutput{Status: http.StatusAccepted, Location: "/v1/runs/" + string(id), ETag: etag(state), Body: &state}, nil
+	state, err := s.Runs.State(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/runs/"+string(id))
+	return s.writeState(w, r, http.StatusAccepted, state)
 }
 
 type answerInput struct {
@@ -287,11 +283,8 @@ type answerInput struct {
 	}
 }
 
-func (s *Server) answerRun(ctx context.Context, in *answerInput) (*stateOutput, error) {
-	if err := s.Answer(ctx, in.ID, in.Request, in.Body.Value); err != nil {
-		return nil, err
-	}
-	return s.accepted(ctx, in.ID)
+func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, in *answerInput) error {
+	return s.accepted(w, r, in.ID, s.Answer(r.Context(), in.ID, in.Request, in.Body.Value))
 }
 
 // waitTime is a time as a query has it: 5s, or a number of seconds.
