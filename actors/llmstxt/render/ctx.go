@@ -21,7 +21,7 @@ func Ctx(
 	ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack,
 ) (dropped []string, err error) {
 	b := bufio.NewWriterSize(w, 64<<10)
-	v := newView(index)
+	v := newCleaned(index)
 	if format == Format1 {
 		v.sections = slices.DeleteFunc(v.sections, func(s Section) bool { return s.Name == rank.Optional })
 	}
@@ -58,7 +58,7 @@ func Ctx(
 
 const projectEnd = "</project>\n"
 
-func (v view) ctxFront() string {
+func (v cleaned) ctxFront() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<project title=\"%s\" summary=\"%s\">\n", attribute(v.title), attribute(v.summary))
 	for _, line := range v.details {

@@ -63,7 +63,7 @@ type entry struct {
 }
 
 // entries lists the linked files in the order of the sections, then the rest by path, each once.
-func (v view) entries(rest []string) (list []entry) {
+func (v cleaned) entries(rest []string) (list []entry) {
 	seen := map[string]bool{"": true}
 	add := func(section int, l Link) {
 		if !seen[l.file] && !strings.HasSuffix(l.file, "/") { // a folder has no text
@@ -84,7 +84,7 @@ func (v view) entries(rest []string) (list []entry) {
 
 // byImportance gives the entries' indexes, the most important first: links before the rest, Optional last among them.
 // Licences and changelogs come after the others of either kind.
-func (v view) byImportance(list []entry, rest []string) []int {
+func (v cleaned) byImportance(list []entry, rest []string) []int {
 	order, place := make([]int, len(list)), make(map[string]int)
 	for i, p := range rest {
 		place[p] = i
@@ -100,7 +100,7 @@ func (v view) byImportance(list []entry, rest []string) []int {
 	return order
 }
 
-func (v view) class(e entry) int {
+func (v cleaned) class(e entry) int {
 	name, _, _ := strings.Cut(strings.ToLower(path.Base(e.link.file)), ".")
 	last := slices.Contains(leastNames, name)
 	switch {
@@ -125,7 +125,7 @@ func FindSecrets(ctx context.Context, files fs.FS, index *rank.Index, pack Pack)
 	pack = pack.withDefaults()
 	texts := pack.texts(ctx, files)
 	defer texts.Close()
-	for _, e := range newView(index).entries(pack.Rest) {
+	for _, e := range newCleaned(index).entries(pack.Rest) {
 		f, err := texts.Read(e.link.file, pack.FileBytes)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 // Fit gives the index with as many links as an llms.txt of the budget's bytes can hold, and those that it cannot, in
 // the order in which they were given up. least is what title, summary and facts take alone: a budget below that holds nothing.
 func Fit(index *rank.Index, budget int64) (fitting *rank.Index, dropped []rank.Link, least int64) {
-	least = int64(len(newView(index).front()))
+	least = int64(len(newCleaned(index).front()))
 	fitting = new(*index)
 	for {
 		var text bytes.Buffer

@@ -17,7 +17,7 @@ import (
 // than any in it; before it, what its package offers from other files. What is missing is said where it is missing.
 // dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
 func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack Pack) (dropped []string, err error) {
-	v := newView(index)
+	v := newCleaned(index)
 	front := v.front()
 	if _, err := io.WriteString(w, front); err != nil {
 		return nil, err

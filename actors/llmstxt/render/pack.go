@@ -33,7 +33,7 @@ type packing struct {
 	spare   sync.Pool // of buffers
 }
 
-func newPacking(ctx context.Context, files fs.FS, v view, p Pack) *packing {
+func newPacking(ctx context.Context, files fs.FS, v cleaned, p Pack) *packing {
 	list := v.entries(p.Rest)
 	return &packing{ctx: ctx, files: files, pack: p.withDefaults(), entries: list, order: v.byImportance(list, p.Rest),
 		spare: sync.Pool{New: func() any { return new(bytes.Buffer) }}}

@@ -23,7 +23,7 @@ const (
 // Txt writes llms.txt. Links without a URL are left out, and sections without links. The only error is w's.
 func Txt(w io.Writer, index *rank.Index) error {
 	var b bytes.Buffer
-	v := newView(index)
+	v := newCleaned(index)
 	b.WriteString(v.front())
 	for _, s := range v.sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.Name)
@@ -41,7 +41,7 @@ func Txt(w io.Writer, index *rank.Index) error {
 
 // front is what precedes the sections. The details are never empty: without them common parsers take the summary for
 // details.
-func (v view) front() string {
+func (v cleaned) front() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", shown.Heading(v.title))
 	if v.summary != "" {

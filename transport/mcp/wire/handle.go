@@ -27,7 +27,7 @@ func (s *Server) newExchange(ctx context.Context, m message, session *Session, t
 	}
 	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(messages.WithTrace(ctx, m.meta.trace)))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
-	x.ctx = s.mcp.WithContext(ctx, view{x})
+	x.ctx = s.mcp.WithContext(ctx, clientSession{x})
 	return x
 }
 

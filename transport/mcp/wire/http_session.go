@@ -66,7 +66,7 @@ func (s *Session) take(ctx context.Context, m message) {
 	case m.method == methodCancelled:
 		s.cancel(m.params)
 	default:
-		s.server.handleNotification(s.server.mcp.WithContext(ctx, view{&Exchange{server: s.server, session: s, name: s.id}}), m)
+		s.server.handleNotification(s.server.mcp.WithContext(ctx, clientSession{&Exchange{server: s.server, session: s, name: s.id}}), m)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // checkFragment drops the places of pages that people copy along. Whatever else follows a "#" may be meant for a ref,
 // as package managers have it, and the default branch in its stead would be a silent mistake. A page that names its
 // ref leaves no such doubt.
-func (v *view) checkFragment(fragment string) error {
+func (v *page) checkFragment(fragment string) error {
 	page := len(v.rest) > 0 || v.ref != "" && !v.named
 	if fragment == "" || page || anchor.MatchString(fragment) {
 		return nil

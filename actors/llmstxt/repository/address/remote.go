@@ -94,7 +94,7 @@ func web(u *url.URL, segments []string) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	v := view{host: u.Host, repo: repo}
+	v := page{host: u.Host, repo: repo}
 	if err := v.read(after); err != nil {
 		return Address{}, err
 	}
@@ -121,7 +121,7 @@ func file(u *url.URL, segments []string) (Address, error) {
 }
 
 func ssh(u *url.URL, segments []string) (Address, error) {
-	v := view{host: u.Host, repo: segments}
+	v := page{host: u.Host, repo: segments}
 	if end := slices.IndexFunc(segments, isDotGit); end >= 0 {
 		v.repo = segments[:end+1]
 		if end+1 < len(segments) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// view is a page of a repository on some host.
-type view struct {
+// page is a page of a repository on some host.
+type page struct {
 	host  string
 	repo  []string
 	ref   string
@@ -17,7 +17,7 @@ type view struct {
 
 // divide tells the repository from what comes after it.
 func divide(host string, segments []string) (repo, after []string, err error) {
-	v := view{host: host, repo: segments}
+	v := page{host: host, repo: segments}
 	if isKnown(host) && (len(segments) < 2 || host == "github.com" && isGitHubPage(segments[0])) {
 		return nil, nil, v.notRepository()
 	}
@@ -68,13 +68,13 @@ func refAt(segments []string) int {
 }
 
 // cutRef takes all that comes after the "@" for the ref.
-func (v *view) cutRef(segments []string, at int) {
+func (v *page) cutRef(segments []string, at int) {
 	name, ref, _ := strings.Cut(segments[at], "@")
 	v.repo = append(slices.Clone(segments[:at]), name)
 	v.ref, v.named = strings.Join(append([]string{ref}, segments[at+1:]...), "/"), true
 }
 
-func (v *view) read(after []string) error {
+func (v *page) read(after []string) error {
 	last := len(v.repo) - 1
 	switch {
 	case len(after) > 0 && after[0] == "-":
@@ -104,7 +104,7 @@ func (v *view) read(after []string) error {
 }
 
 // src is Gitea's and Forgejo's, which say what kind of ref follows, and Bitbucket's, which does not.
-func (v *view) src(more []string) {
+func (v *page) src(more []string) {
 	if len(more) > 1 && isGitea(more[0]) && v.host != "bitbucket.org" {
 		more = more[1:]
 	}
@@ -112,7 +112,7 @@ func (v *view) src(more []string) {
 }
 
 // address checks what was read; a single segment can be nothing but the ref.
-func (v *view) address(u *url.URL) (Address, error) {
+func (v *page) address(u *url.URL) (Address, error) {
 	if err := v.checkFragment(u.Fragment); err != nil {
 		return Address{}, err
 	}
@@ -132,7 +132,7 @@ func (v *view) address(u *url.URL) (Address, error) {
 	return a, nil
 }
 
-func (v *view) check(a Address) error {
+func (v *page) check(a Address) error {
 	if len(v.repo) > maxNames {
 		return invalid("the URL has %d groups before the repository, and no host allows so many; %s", len(v.repo)-1, howTo)
 	}
@@ -154,7 +154,7 @@ func (v *view) check(a Address) error {
 	return nil
 }
 
-func (v *view) notRepository() error {
+func (v *page) notRepository() error {
 	switch {
 	case v.host == "github.com" && isGitHubPage(v.repo[0]):
 		return invalid("the URL names a page of GitHub, not a repository; write https://github.com/OWNER/REPO")

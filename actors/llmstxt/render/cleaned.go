@@ -8,18 +8,18 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// view is an index made fit for any of the formats: clean single lines without secrets, nothing empty, names unique.
+// cleaned is an index made fit for any of the formats: clean single lines without secrets, nothing empty, names unique.
 // Escaping is each format's own.
-type view struct {
+type cleaned struct {
 	title    string
 	summary  string
 	details  []string
 	sections []Section
 }
 
-func newView(index *rank.Index) view {
+func newCleaned(index *rank.Index) cleaned {
 	line := shown.Liner()
-	v := view{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary),
+	v := cleaned{title: cmp.Or(line(index.Title), "Untitled"), summary: line(index.Summary),
 		sections: sections(index, line)}
 	for _, f := range index.Facts {
 		if name, value := line(f.Name), line(f.Value); name != "" && value != "" {
