@@ -41,7 +41,7 @@ type LLMCompleted struct {
 	Error   *Error `json:"error,omitempty"`
 	// Calls are the tools that the answer calls, in its order.
 	Calls []ToolCall `json:"calls,omitempty"`
-	// Text is an answer of up to 1 MiB in a form, such as JSON: as text, or as the arguments of a call.
+	// Text is an answer of up to 1 MiB that was not streamed, such as JSON: as text, or as the arguments of a call.
 	Text string `json:"text,omitempty"`
 }
 

@@ -135,7 +135,7 @@ func (c *recording) part(part model.Part, err error) {
 		c.emit(messages.Progress{Done: seconds, Unit: "s"}, fmt.Sprintf("the server is loading %s, %d s", c.target(), seconds))
 	case model.Text:
 		c.heard(p.Text)
-		if !c.whole {
+		if !c.whole || c.label.Whole {
 			c.text.WriteString(p.Text)
 		}
 	case model.Thought:

@@ -228,6 +228,7 @@ var corpus = map[string]scenario{
 	"chat-files": {define: (*world).chat, input: `{"message":"Write it down.","tools":["write_artifact","append_artifact"]}`, answers: []said{
 		{calls: []string{`write_artifact {"name":"a.md","text":"one"}`, `append_artifact {"name":"a.md","text":" two","last":true}`}},
 		{text: "It is in a.md."}}},
+	"chat-whole": {define: (*world).chat, input: `{"message":"Hi.","tools":[],"stages":true,"tokens":"debug"}`, answers: []said{{text: "Hello there."}}},
 	"chat-stages": {define: (*world).chat, input: `{"message":"Is it raining?","tools":["weather"],"stages":true,"output":"structured"}`,
 		answers: []said{{text: `{"intent":"rain"}`},
 			{calls: []string{`answer {"intent":"question","needs_search":true,"search_query":"rain"}`}},

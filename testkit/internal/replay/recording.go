@@ -111,8 +111,6 @@ func (r *run) add(e messages.Event) error {
 		r.canceled = e.Seq
 	case messages.LLMCompleted:
 		r.answered(b, e)
-	case messages.TextDone:
-		r.closed(b)
 	case messages.ArtifactPartial:
 		r.written[b.Task] = append(r.written[b.Task], e)
 	case messages.ArtifactWritten:
@@ -139,7 +137,7 @@ func (r *run) since(first func(messages.Body) bool) []messages.Event {
 	return nil
 }
 
-// answered keeps a model's answer with its thoughts. If it was streamed, its text is there already.
+// answered keeps a model's answer with its thoughts. If it was streamed, its text is in the log.
 func (r *run) answered(b messages.LLMCompleted, e messages.Event) {
 	a, name := &answer{end: e}, call.LabelOf(b.Call)
 	for _, during := range r.since(func(body messages.Body) bool { s, ok := body.(messages.LLMStarted); return ok && s.Call == b.Call }) {
@@ -151,20 +149,7 @@ func (r *run) answered(b messages.LLMCompleted, e messages.Event) {
 		b.Text = text.Text()
 	}
 	a.told = append(a.told, b)
-	r.answers[b.Call], r.answers[name] = a, a
-}
-
-// closed adds the text to an answer that was not streamed.
-func (r *run) closed(b messages.TextDone) {
-	a := r.answers[b.Stream]
-	if a == nil {
-		return
-	}
-	end := len(a.told) - 1
-	if done, ok := a.told[end].(messages.LLMCompleted); ok && done.Text == "" && done.Error == nil {
-		done.Text = b.Text
-		a.told[end] = done
-	}
+	r.answers[b.Call] = a
 }
 
 // returned keeps a tool's result, and what the tool itself has said: artifacts and questions, which it says again, and
