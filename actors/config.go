@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision/fault"
 	"go.uber.org/zap"
 )
 
@@ -67,6 +68,9 @@ type Config struct {
 	// ActorSystem is the embedder's actor system to run in; nil is a new one.
 	ActorSystem *actor.ActorSystem
 
+	// Faults makes faults happen in this node's runs, by its rules; nil is none, and a Board without rules costs nothing. A
+	// rule may end runs, and [fault.NodeKill] the process: it is for tests and staging servers.
+	Faults *fault.Board
 	// Inject is for tests. It is called at every Point, and may panic, end the goroutine, or block.
 	Inject func(Point)
 	// Recorded is for tests. See [TaskContext.Recorded].

@@ -12,7 +12,8 @@ type ledger struct {
 	fold messages.Fold
 	// fresh are the events that were not published yet.
 	fresh []messages.Event
-	// faulty counts, by task, the injected faults that have had no consequence yet; "" is the run's own actor.
+	// faulty counts, by task, the injected faults that have had no consequence yet; "" is the run's own actor. A
+	// fault without a task and a point is one of the journal or a reader, and fails nobody here.
 	faulty map[string]int
 }
 
@@ -20,7 +21,7 @@ type ledger struct {
 // limit_exceeded for one that is too large.
 func (l *ledger) record(now time.Time, body messages.Body, message string) error {
 	seq := l.fold.Peek().Seq + 1
-	if f, ok := body.(messages.FaultInjected); ok {
+	if f, ok := body.(messages.FaultInjected); ok && f.Task+f.Point != "" {
 		if l.faulty == nil {
 			l.faulty = map[string]int{}
 		}

@@ -83,6 +83,9 @@ func New(ctx context.Context, config Config) (*System, error) {
 	if config.Observe != nil {
 		s.observer = &observer{tell: config.Observe, node: s.node, log: s.log}
 	}
+	if config.Faults != nil {
+		s.journal = newFaultyJournal(s)
+	}
 	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observer: s.observer,
 		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
 	_, s.appender.inPlace = s.journal.(*journal.Memory)

@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 // attempt is one try at a task. The machine makes it, the task's actor starts its work, and the work speaks through
@@ -127,7 +128,7 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 // tell is emit for what may be said.
 func (t *TaskContext) tell(e *emission, send func(any) error, over <-chan struct{}) error {
 	kind := messages.KindOf(e.body)
-	if err := t.attempt.run.system.injectWork(t, string(kind)); err != nil {
+	if err := t.passes(string(kind)); err != nil {
 		return err
 	}
 	if kind.Level() == messages.Delta {
@@ -181,7 +182,7 @@ func (t *TaskContext) Say(stream, text string) error {
 // delta is Emit for the frequent bodies that share no memory with the caller. Its stack fits into the first 2 kB of a
 // goroutine: very many may say something and then wait.
 func (t *TaskContext) delta(body messages.Body, bytes int) error {
-	if bytes > messages.MaxEventBytes/2 || t.attempt.run.system.config.Inject != nil {
+	if c := &t.attempt.run.system.config; bytes > messages.MaxEventBytes/2 || c.Inject != nil || c.Faults.Armed() {
 		return t.Emit(body, "")
 	}
 	return t.work.Send(&emission{attempt: t.attempt, body: body})
@@ -394,7 +395,7 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 		func(ctx context.Context, w *supervision.Routine) error {
 			now.work.CompareAndSwap(nil, w)
 			t := &TaskContext{attempt: now, work: w}
-			if a.system.config.Inject != nil {
+			if a.system.config.Inject != nil || a.system.config.Faults != nil {
 				return t.injected(ctx)
 			}
 			return now.checked(now.task.Run(ctx, t))
@@ -421,14 +422,13 @@ func (a *attempt) checked(err error) error {
 	return d
 }
 
-// injected does the work between two points of a test.
+// injected does the work between two points.
 func (t *TaskContext) injected(ctx context.Context) error {
-	s := t.attempt.run.system
-	if err := s.injectWork(t, WorkBegins); err != nil {
+	if err := t.passes(WorkBegins); err != nil {
 		return err
 	}
-	err := t.attempt.checked(t.attempt.task.Run(ctx, t))
-	return cmp.Or(s.injectWork(t, WorkReturns), err)
+	err := t.attempt.checked(t.attempt.task.Run(fault.In(ctx, t.hit), t))
+	return cmp.Or(t.passes(WorkReturns), err)
 }
 
 func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 )
 
 // RunQueued opens every log, as number 1.
@@ -138,3 +139,16 @@ var runCanceling = row[RunCanceling](KindRunCanceling, "run", "Cancel is accepte
 	apply: to(func(_ RunCanceling, f *Fold) { f.s.Canceling = true }),
 	list:  to(func(_ RunCanceling, s *Summary) { s.Canceling = true }),
 })
+
+// Duration is a time such as 90s.
+type Duration time.Duration
+
+// MarshalText writes the time as [time.Duration.String] does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what [time.ParseDuration] does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}

@@ -66,6 +66,10 @@ var rules = []rule{{
 	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "supervision/fault",
+	ours:   []string{"messages"},
+	denied: []string{"net", "net/http", "log", "os"},
+}, {
 	pkgs:   "actors/filelock",
 	libs:   []string{"golang.org/x/sys/..."},
 	denied: []string{"net", "net/http", "log"},
@@ -82,6 +86,10 @@ var rules = []rule{{
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
+	pkgs:   "actors/journal/hostile",
+	ours:   []string{"messages", "actors/journal"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors/journal",
 	ours:   []string{"messages", "actors/journal/lease"},
 	denied: []string{"net", "net/http", "os", "log"},
@@ -96,7 +104,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors",
-	ours:   []string{"messages", "supervision", "actors/form", "actors/journal", "actors/journal/lease"},
+	ours:   []string{"messages", "supervision", "supervision/fault", "actors/form", "actors/journal", "actors/journal/*"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -152,12 +160,12 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/webhook",
-	ours:   []string{"messages", "supervision", "actors", "actors/structured/document"},
+	ours:   []string{"messages", "supervision", "supervision/fault", "actors", "actors/structured/document"},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs: "actors/command",
-	ours: []string{"messages", "messages/*", "supervision", "actors", "actors/confined", "actors/form", "actors/schedule",
+	ours: []string{"messages", "messages/*", "supervision", "supervision/fault", "actors", "actors/confined", "actors/form", "actors/schedule",
 		"actors/structured/document"},
 	libs:   []string{"github.com/creack/pty", "golang.org/x/sys/windows"},
 	denied: []string{"net", "net/http", "log"},
@@ -409,7 +417,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
-		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
+		"messages", "messages/*", "supervision/fault", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/server", "transport/mcp", "transport/mcp/*",
 		"transport/webhook", "transport/nano", "transport/looopy", "transport/erlmcp", "transport/a2a", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
 		"cmd/internal/*",
@@ -432,7 +440,7 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "messages/words", "actors", "actors/journal", "actors/command", "actors/schedule", "actors/webhook", "transport/door",
+	ours: []string{"messages", "messages/words", "supervision/fault", "actors", "actors/journal", "actors/command", "actors/schedule", "actors/webhook", "transport/door",
 		"transport/door/auth", "transport/http", "transport/http/client", "transport/server", "transport/web", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
@@ -441,8 +449,9 @@ var rules = []rule{{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/*", "transport/*/*",
 		"cmd/internal/*",
 	},
-	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
-	tests: []string{"github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/...", "github.com/santhosh-tekuri/jsonschema/v6"},
+	libs: []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
+	tests: []string{module + "/supervision/fault", "github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/...",
+		"github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
 	pkgs:  "testkit/internal/replay",
 	ours:  []string{"messages", "actors", "actors/call"},
@@ -476,7 +485,7 @@ var rules = []rule{{
 	pkgs: "testkit/lab/world",
 }, {
 	pkgs: "testkit",
-	ours: []string{"messages", "supervision", "actors", "actors/journal", "testkit/internal/replay", "testkit/stories"},
+	ours: []string{"messages", "supervision", "supervision/fault", "actors", "actors/journal", "actors/journal/hostile", "testkit/internal/replay", "testkit/stories"},
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		module + "/messages/model", module + "/actors/chat", module + "/actors/chat/tool", module + "/transport/sqlite",
@@ -598,7 +607,7 @@ var rooms = []room{
 	{"actors/llmstxt", "a library: files in, llms.txt out; it knows no actor", []string{"actors/llmstxt", "actors/llmstxt/*",
 		"actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"}},
 	{"actors", "the runtime: runs, tasks, steps, readers, and what stores must do", []string{"actors", "actors/*", "actors/journal/*"}},
-	{"supervision", "what to do when a worker fails", []string{"supervision"}},
+	{"supervision", "what to do when a worker fails", []string{"supervision", "supervision/fault"}},
 	{"messages", "what can be said about a run, and what it adds up to", []string{"messages", "messages/*", "messages/model/*"}},
 }
 

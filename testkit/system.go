@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision/fault"
 	"github.com/seed889630bf/lastword/testkit/internal/replay"
 )
 
@@ -109,6 +110,22 @@ func Replay(t *testing.T, file string, definition actors.Definition) {
 	if err := replay.Difference(t, file, definition); err != nil {
 		t.Errorf("%s: %v", file, err)
 	}
+}
+
+// Arm arms a fault point until the test ends. A rule without a probability that has not fired by then fails the test.
+func Arm(t testing.TB, board *fault.Board, rule fault.Rule) {
+	t.Helper()
+	if err := board.Arm(rule); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, r := range board.List() {
+			if r.Rule == rule && r.Fired == 0 && rule.Probability == 0 {
+				t.Errorf("%s has not fired", rule.Point)
+			}
+		}
+		board.Disarm(rule.Point)
+	})
 }
 
 // Repository writes the files of a txtar archive to a new temporary folder and returns its path. The folder is

@@ -19,16 +19,16 @@ type written struct {
 
 // Write defines the job write. It writes below the folder of its principal; spend, which may be nil, is called before
 // with the bytes.
-func Write(folder func(principal string) (string, error), spend func(principal string, bytes int) error) actors.Definition {
+func Write(folder func(principal string) (string, error), spend func(ctx context.Context, principal string, bytes int) error) actors.Definition {
 	return actors.Definition{Name: "write", New: actors.Typed(func(in struct{ Name, Text string }) (actors.Job, error) {
 		name := path.Clean(in.Name)
 		if err := confined.Name(name); err != nil || name == "." {
 			return actors.Job{}, cmp.Or(err, error(messages.InvalidInput("the file needs a name")))
 		}
 		w := written{name, in.Text}
-		work := func(_ context.Context, t *actors.TaskContext) error {
+		work := func(ctx context.Context, t *actors.TaskContext) error {
 			if spend != nil {
-				if err := spend(t.Principal(), len(w.text)); err != nil {
+				if err := spend(ctx, t.Principal(), len(w.text)); err != nil {
 					return err
 				}
 			}

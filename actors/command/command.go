@@ -92,7 +92,7 @@ type Config struct {
 	// Folder is where artifacts of a principal are written, and Spend is told of their bytes before. Without Folder there
 	// are none.
 	Folder func(principal string) (string, error)
-	Spend  func(principal string, bytes int) error
+	Spend  func(ctx context.Context, principal string, bytes int) error
 
 	// What follows is for the program of a command line, which has the whole environment.
 	Inherit bool

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 const (
@@ -59,6 +60,9 @@ type execution struct {
 func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if err := r.confirm(ctx, t); err != nil {
 		return err
+	}
+	if fault.Hit(ctx, fault.CommandFail) != nil {
+		return r.exited(messages.Errorf(CodeExit, "%s exited with 1: injected", r.arguments[0]), 1)
 	}
 	x := &execution{Runner: r, task: t}
 	defer x.release()

@@ -119,7 +119,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	}
 	defer to.Close()
 	for _, name := range files {
-		if err := errors.Join(context.Cause(ctx), x.keep(dir, to, path.Clean(name))); err != nil {
+		if err := errors.Join(context.Cause(ctx), x.keep(ctx, dir, to, path.Clean(name))); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 }
 
 // keep copies a file. A folder is none.
-func (x *execution) keep(dir, to *os.Root, name string) error {
+func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) error {
 	f, err := confined.Open(dir, name)
 	if err != nil {
 		return fmt.Errorf("the artifact %s cannot be read: %w", name, err)
@@ -138,7 +138,7 @@ func (x *execution) keep(dir, to *os.Root, name string) error {
 		return err
 	}
 	if x.Config.Spend != nil {
-		if err := x.Config.Spend(x.task.Principal(), int(info.Size())); err != nil {
+		if err := x.Config.Spend(ctx, x.task.Principal(), int(info.Size())); err != nil {
 			return err
 		}
 	}

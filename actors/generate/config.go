@@ -28,7 +28,7 @@ type Config struct {
 	// Secrets are removed from every file. It may be nil.
 	Secrets *redact.Secrets
 	// Spend is called with a number of bytes before they are written, and its error ends the run; nil allows all.
-	Spend func(principal string, bytes int) error
+	Spend func(ctx context.Context, principal string, bytes int) error
 	// Version is the version of the program. Cached results of other versions are not used.
 	Version string
 }

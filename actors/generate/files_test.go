@@ -311,7 +311,7 @@ func TestCancelBetweenFiles(t *testing.T) {
 		completed(t, newJob(t, all(dir, alone), nowhere))
 		s := open(t, actors.Config{})
 		config, cancel := folder(nowhere), func() error { return nil }
-		config.Spend = func(string, int) error {
+		config.Spend = func(context.Context, string, int) error {
 			if _, err := os.Stat(filepath.Join(out, "local", "garden", "llms.txt")); err != nil {
 				return nil
 			}

@@ -33,7 +33,7 @@ func (g *generation) write(
 	if n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", words.Count(n, "file")))
 	}
-	w := &writer{t: t, out: out, spend: g.spend(t.Principal())}
+	w := &writer{t: t, out: out, spend: g.spend(ctx, t.Principal())}
 	if got.hit != nil {
 		if _, err := w.writeFiles(ctx, got.hit.files()); err != nil {
 			return err
@@ -72,11 +72,11 @@ func (g *generation) write(
 }
 
 // spend is what is called before bytes of the principal's run are written.
-func (g *generation) spend(principal string) func(bytes int) error {
+func (g *generation) spend(ctx context.Context, principal string) func(bytes int) error {
 	if g.config.Spend == nil {
 		return func(int) error { return nil }
 	}
-	return func(bytes int) error { return g.config.Spend(principal, bytes) }
+	return func(bytes int) error { return g.config.Spend(ctx, principal, bytes) }
 }
 
 func end(t *actors.TaskContext, result Result) error {

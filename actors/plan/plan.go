@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
@@ -145,17 +144,7 @@ func (n *Names) UnmarshalJSON(data []byte) error {
 }
 
 // Duration is a time such as 90s.
-type Duration time.Duration
-
-// MarshalText writes the time as [time.Duration.String] does.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// UnmarshalText reads what [time.ParseDuration] does.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	*d = Duration(v)
-	return err
-}
+type Duration = messages.Duration
 
 // Asks reports whether the plan, or one within it, asks people.
 func (p *Plan) Asks() bool {

@@ -8,17 +8,12 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Duration is a time such as 90s or 10m.
-type Duration time.Duration
-
-// UnmarshalText reads what [time.ParseDuration] does.
-func (d *Duration) UnmarshalText(text []byte) error {
-	read, err := time.ParseDuration(string(text))
-	*d = Duration(read)
-	return err
-}
+type Duration = messages.Duration
 
 // What happens when the run before has not ended, and with times at which no node ran.
 const (

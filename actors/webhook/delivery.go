@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 // Name is the name of the job that delivers. Callers cannot start it.
@@ -151,7 +152,13 @@ func (h *Hooks) target(ctx context.Context, in Input) (*Target, error) {
 
 // send sends a message once, and gives it up when its time is over.
 func (h *Hooks) send(ctx context.Context, to *Target, m message) (outcome, error) {
-	pause, err := h.Send(ctx, to, m.ID, m.Body)
+	var pause time.Duration
+	var err error
+	if fault.Hit(ctx, fault.WebhookFail) != nil {
+		err = &messages.Error{Code: messages.CauseInjected, Message: "injected", Retryable: true}
+	} else {
+		pause, err = h.Send(ctx, to, m.ID, m.Body)
+	}
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
 	case err == nil:

@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/actors/webhook"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 // world is a journal, the marks beside it, and a receiver.
@@ -33,6 +34,7 @@ type world struct {
 	// hooks are those of the newest node.
 	hooks    *webhook.Hooks
 	callback func(url string) (webhook.Target, error)
+	faults   *fault.Board
 }
 
 func newWorld() *world { return &world{journal: journal.NewMemory(), began: time.Now()} }
@@ -89,7 +91,7 @@ func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *ac
 		}
 		return "done", nil
 	})
-	config := actors.Config{Journal: w.journal, HandOver: true, Drain: time.Second, Jobs: []actors.Definition{ask, hooks.Define()},
+	config := actors.Config{Journal: w.journal, Faults: w.faults, HandOver: true, Drain: time.Second, Jobs: []actors.Definition{ask, hooks.Define()},
 		Ceilings: actors.Ceilings{WallClock: time.Hour, Stall: time.Hour}}
 	if heard {
 		config.Observe = hooks.Observe
@@ -304,5 +306,34 @@ func TestCallersCannotDeliver(t *testing.T) {
 			t.Errorf("a caller's delivery: %+v, %v", state.End, err)
 		}
 		w.want(t, "all run.completed")
+	})
+}
+
+// A message that a fault point stops is in the log of its delivery, and goes out later.
+func TestInjectedFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.faults = new(fault.Board)
+		s, stop := w.node(t, true, webhook.Target{Name: "all"})
+		if err := w.faults.Arm(fault.Rule{Point: fault.WebhookFail, Count: 1}); err != nil {
+			t.Fatal(err)
+		}
+		start(t, s, `{}`)
+		time.Sleep(time.Minute)
+		w.want(t, "all run.completed")
+		all, err := s.List(t.Context(), messages.Query{Job: webhook.Name, Everyone: true})
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		n := 0
+		for e, err := range s.Events(t.Context(), all[0].RunID, 0) {
+			if f, ok := e.Body.(messages.FaultInjected); err == nil && ok && f.Fault == string(fault.WebhookFail) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("the delivery's log has %d records", n)
+		}
+		stop()
 	})
 }

@@ -83,7 +83,7 @@ word: completed, failed or canceled.`,
 	check := checks.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider,
 		exit.Limit, exit.Stale))
 	root.AddCommand(generateCommand(p), check, promptCommand(p), chatCommand(p), commands.RunCommand(p, exitCodes(exit.Timeout)),
-		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), conversationsCommand(p),
+		planCommand(p), commands.SchedulesCommand(p), commands.WebhooksCommand(p), commands.FaultCommand(p), conversationsCommand(p),
 		runsCommand(p), explainCommand(p), commands.RecordCommand(p, runNamed),
 		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }, runExits()), mcpCommand(p),
 		editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),

@@ -54,13 +54,13 @@ func faulty() {
 	p := host.ThisProcess(rootCommand)
 	p.Actors = actors.Config{CancelSoft: hard, CancelHard: hard, Inject: func(p actors.Point) {
 		if p.Actor == task && fmt.Sprintf("%T", p.Message) == "*actors.begin" {
-			fault(what)
+			misbehave(what)
 		}
 	}}
 	os.Exit(p.Run(context.Background()))
 }
 
-func fault(what string) {
+func misbehave(what string) {
 	switch what {
 	case "panic":
 		panic("a fault was injected")

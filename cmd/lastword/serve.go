@@ -84,6 +84,7 @@ wait for an answer. The second one leaves at once.` +
 	s.Options.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Runs", func() {
 		s.AddWebhookFlags(cmd, flags)
+		s.AddFaultFlags(cmd, flags)
 		s.Store.AddAll(cmd, flags)
 	})
 	settings.Group(flags, "Repository", func() {
@@ -256,7 +257,7 @@ func metadataOf(resource string) string {
 func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, inside *host.Server, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(door)))
-	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
+	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.FaultyReaders(inside.API))))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
 	for path, dialect := range inside.Dialects {
 		served := inside.Metrics.Requests(dialect)
@@ -270,6 +271,7 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 		s.nano = entrance.Refusing(inside.Nano.Refuse).Wrap(inside.Metrics.Requests(inside.Nano))
 	}
 	mux.Handle("POST /webhooks", entrance.Wrap(adminsOnly(inside.Webhooks())))
+	mux.Handle("POST /faults", entrance.Wrap(adminsOnly(inside.Faults())))
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))

@@ -3,12 +3,14 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/artifact"
@@ -20,6 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 // jobs are the jobs that callers can start.
@@ -54,7 +57,10 @@ func (h *Options) steps() plan.Config {
 }
 
 // spend counts bytes that a run of the principal is about to write. Errors: limit_exceeded.
-func (h *Options) spend(principal string, bytes int) error {
+func (h *Options) spend(ctx context.Context, principal string, bytes int) error {
+	if fault.Hit(ctx, fault.DiskFull) != nil {
+		return fmt.Errorf("injected: %w", syscall.ENOSPC)
+	}
 	return h.quota.take(homeOf(principal), int64(bytes))
 }
 

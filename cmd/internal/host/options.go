@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
 // Options are the flags that mcp and serve share.
@@ -52,6 +53,9 @@ type Options struct {
 	MaxOutEach    settings.ByteSize
 	TokensPerDay  int64 // of models, for each principal; no bound if 0
 	verbose       bool
+	faultsFile    string
+	enableFaults  bool         // over HTTP
+	faults        *fault.Board // from Check on; nil without them
 	Secrets       *redact.Secrets
 	Store         store.Flags
 	program       *Program
@@ -121,7 +125,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	if err := cmp.Or(h.readJobs(), h.readHooks()); err != nil {
+	if err := cmp.Or(h.readJobs(), h.readHooks(), h.readFaults()); err != nil {
 		return err
 	}
 	h.Out = settings.Absolute(h.Out)
@@ -132,7 +136,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 // systemConfig is the configuration of the runtime.
 func (h *Options) systemConfig() actors.Config {
 	config := h.program.Actors
-	config.Jobs = h.jobs()
+	config.Jobs, config.Faults = h.jobs(), h.faults
 	config.WallClock, config.Retention, config.RetentionBytes = h.timeout, h.retention, int64(h.retentionSize)
 	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.MaxRunsEach
 	if h.TokensPerDay > 0 {

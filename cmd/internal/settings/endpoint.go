@@ -3,6 +3,7 @@ package settings
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,9 @@ type Endpoint struct {
 	retries                         int
 	Env                             environment.Variables
 	Secrets                         *redact.Secrets
-	Guessed                         bool // the user did not name the server, so it gets no key that may be another's
+	// Around wraps the connections of clients; nil leaves them as they are.
+	Around  func(http.RoundTripper) http.RoundTripper
+	Guessed bool // the user did not name the server, so it gets no key that may be another's
 }
 
 // AddFlags adds the flags of a server that is asked for answers.
@@ -102,6 +105,12 @@ func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	}
 	if config.Retries = p.retries; p.retries == 0 {
 		config.Retries = -1
+	}
+	if p.Around != nil {
+		if config.Transport, err = config.RoundTripper(); err != nil {
+			return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		}
+		config.Transport = p.Around(config.Transport)
 	}
 	client, err := llm.New(config)
 	if err != nil {

@@ -27,6 +27,8 @@ var specials = []special{
 	{"jobs", nil, true},
 	{"webhooks", nil, true},
 	{"callback-hosts", nil, true},
+	{"faults", nil, true},
+	{"enable-faults", nil, true},
 	{"chat.repository", nil, true},
 	{"chat.out", nil, true},
 	{"chat.tool", nil, true},

@@ -73,6 +73,11 @@ func (c *Client) Webhooks(ctx context.Context, order, lines any) error {
 	return c.call(ctx, http.MethodPost, "/webhooks", nil, order, lines)
 }
 
+// Faults sends the order of the server's operator, and reads how its fault points are.
+func (c *Client) Faults(ctx context.Context, order, lines any) error {
+	return c.call(ctx, http.MethodPost, "/faults", nil, order, lines)
+}
+
 // State returns what the run's log adds up to.
 func (c *Client) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	var state messages.State

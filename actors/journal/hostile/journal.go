@@ -1,0 +1,112 @@
+package hostile
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/journal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Journal wraps a journal and disturbs its appends. Other methods go to the wrapped journal.
+type Journal struct {
+	journal.Journal
+	// Disturb says what to do with each append; nil disturbs nothing. Any goroutine may call it.
+	Disturb func(journal.Block) Disturbance
+
+	mu   sync.Mutex
+	late map[journal.BlockID][]func() // appends that wait for the block to be appended again
+}
+
+// Disturbance is what happens to one append. The zero value is nothing.
+type Disturbance struct {
+	// Delay and Gate postpone the append: by a time, and until the Gate is closed. Append itself returns at once,
+	// unless Block is set.
+	Delay time.Duration
+	Gate  <-chan struct{}
+	Block bool
+	// Late postpones the append until the same block is appended again.
+	Late bool
+	// Panic makes Append panic: the block does not land, and there is no answer.
+	Panic bool
+	// Refuse answers [journal.ErrRefused]: the block did not land and may be appended again. Full says so of all blocks.
+	Refuse, Full bool
+	// Never answers [journal.ErrUnstorable]: the block will never land.
+	Never bool
+	// Unknown answers [journal.ErrUnknown]: the block landed, unless Lose is set too. Lose alone answers that it landed.
+	Unknown, Lose bool
+	// Twice answers twice.
+	Twice bool
+}
+
+// Append implements [journal.Journal].
+func (j *Journal) Append(b journal.Block, done func(error)) {
+	var d Disturbance
+	if j.Disturb != nil {
+		d = j.Disturb(b)
+	}
+	if d.Panic {
+		panic("the journal panics, as the test asked")
+	}
+	if d.Late {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.late == nil {
+			j.late = map[journal.BlockID][]func(){}
+		}
+		j.late[b.ID] = append(j.late[b.ID], func() { j.append(b, d, done) })
+		return
+	}
+	happen := func() {
+		j.append(b, d, done)
+		for _, f := range j.takeLate(b.ID) {
+			f()
+		}
+	}
+	opened := func() {
+		if d.Gate != nil {
+			<-d.Gate
+		}
+		happen()
+	}
+	if d.Block || d.Gate == nil && d.Delay == 0 {
+		time.Sleep(d.Delay)
+		opened()
+		return
+	}
+	time.AfterFunc(d.Delay, opened)
+}
+
+func (j *Journal) takeLate(id journal.BlockID) []func() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	late := j.late[id]
+	delete(j.late, id)
+	return late
+}
+
+func (j *Journal) append(b journal.Block, d Disturbance, done func(error)) {
+	answer := done
+	if d.Twice {
+		answer = func(err error) { done(err); done(err) }
+	}
+	switch {
+	case d.Refuse:
+		answer(journal.ErrRefused)
+	case d.Full:
+		answer(fmt.Errorf("%w: %w", journal.ErrRefused, errFull))
+	case d.Never:
+		answer(journal.ErrUnstorable)
+	case d.Lose && d.Unknown:
+		answer(journal.ErrUnknown)
+	case d.Lose:
+		answer(nil)
+	case d.Unknown:
+		j.Journal.Append(b, func(error) { answer(journal.ErrUnknown) })
+	default:
+		j.Journal.Append(b, answer)
+	}
+}
+
+var errFull = messages.Errorf(messages.CauseJournalUnavailable, "the disk is full")

@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/supervision/fault"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// FaultCommand is fault with its subcommands.
+func FaultCommand(p *host.Program) *cobra.Command {
+	cmd, at := group(p, "fault", "List, arm and disarm the fault points of a server",
+		`Fault makes things fail at a server that was started for it: lastword serve --enable-faults. Where the server asks for a
+token, it must have the scope admin. Each firing is a fault.injected event in the log of the run that it hits.
+docs/operations.md has the table of the points, and the form of a file of faults.`, `  lastword fault ls
+  lastword fault arm model.cut --job prompt --count 1
+  lastword fault disarm`)
+	var rule fault.Rule
+	arm := faultCommand(at, "arm", argument{" <point>", " one point", " task.panic --task analyze --probability 0.1 --seed 7"},
+		"Make a fault happen from now on", &rule)
+	flags := arm.Flags()
+	flags.StringVar(&rule.Job, "job", "", "`name` of the only job that it hits")
+	flags.StringVar(&rule.Task, "task", "", "`name` of the only task that it hits")
+	flags.StringVar(&rule.At, "at", "", "`place` in a task's work: work begins, work returns, or the kind of an event")
+	flags.Float64Var(&rule.Probability, "probability", 1, "`part` of the times that it fires, from 0 to 1")
+	flags.Uint64Var(&rule.Seed, "seed", 0, "`number` that decides the times")
+	flags.IntVar(&rule.Count, "count", 0, "maximum `number` of times; 0 is no limit")
+	flags.DurationVar((*time.Duration)(&rule.Expires), "expires", 0, "`time` after which it fires no more")
+	flags.DurationVar((*time.Duration)(&rule.For), "for", 0, "`time` that the fault lasts")
+	disarm := faultCommand(at, "disarm", argument{}, "End the rules of a point, or all", new(fault.Rule))
+	disarm.Use, disarm.Args = "disarm [point]", cobra.MaximumNArgs(1)
+	cmd.AddCommand(faultCommand(at, "ls", argument{}, "List the points, what happens there, and their rules", new(fault.Rule)), arm, disarm)
+	return cmd
+}
+
+func faultCommand(at *host.Remote, action string, takes argument, short string, rule *fault.Rule) *cobra.Command {
+	return asking(at, "fault", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
+		if action == "arm" && rule.Probability <= 0 {
+			return exit.BadUsage(cmd, errors.New("--probability must be more than 0, and 1 at most"), "")
+		}
+		if len(args) > 0 {
+			rule.Point = fault.Point(args[0])
+		}
+		var lines []host.FaultLine
+		if err := c.Faults(cmd.Context(), host.FaultOrder{Action: action, Rule: *rule}, &lines); err != nil {
+			return err
+		}
+		return printFaults(cmd.OutOrStdout(), lines, action == "ls")
+	})
+}
+
+// printFaults prints the points, or those alone that have rules.
+func printFaults(w io.Writer, lines []host.FaultLine, all bool) error {
+	rows := [][]string{{"POINT", "RULE", "FIRED", "WHAT HAPPENS"}}
+	for _, l := range lines {
+		for _, r := range l.Rules {
+			rows = append(rows, []string{string(l.Point), ruleText(r.Rule), fmt.Sprint(r.Fired), l.What})
+		}
+		if all && len(l.Rules) == 0 {
+			rows = append(rows, []string{string(l.Point), "", "", l.What})
+		}
+	}
+	if len(rows) == 1 {
+		_, err := fmt.Fprintln(w, "no fault is armed")
+		return err
+	}
+	return terminal.Rows(w, rows)
+}
+
+// ruleText says when a rule fires.
+func ruleText(r fault.Rule) (text string) {
+	add := func(format string, value any, is bool) {
+		if is {
+			text += fmt.Sprintf(format, value)
+		}
+	}
+	add("%v of all", cmp.Or(r.Probability, 1), r.Probability > 0 && r.Probability < 1)
+	add(" job %s", r.Job, r.Job != "")
+	add(" task %s", r.Task, r.Task != "")
+	add(" at %s", r.At, r.At != "")
+	add(" %d times", r.Count, r.Count > 0)
+	add(" within %v", time.Duration(r.Expires), r.Expires > 0)
+	add(" for %v", time.Duration(r.For), r.For > 0)
+	return cmp.Or(strings.TrimSpace(text), "always")
+}

@@ -1,0 +1,246 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/structured/document"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision/fault"
+	"github.com/seed889630bf/lastword/transport/door"
+	"github.com/seed889630bf/lastword/transport/door/auth"
+)
+
+// AddFaultFlags adds --faults and --enable-faults.
+func (h *Options) AddFaultFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&h.faultsFile, "faults", "", "YAML `file` of faults that happen to runs; for staging servers")
+	flags.BoolVar(&h.enableFaults, "enable-faults", false, "let admins make faults happen to runs, with lastword fault; for staging servers")
+	settings.Must(cmd.MarkFlagFilename("faults", "yaml", "yml"))
+}
+
+const faultForm = `{"type": "object", "additionalProperties": false, "required": ["faults"], "properties": {"faults": {
+"type": "array", "maxItems": 100, "items": {"type": "object", "additionalProperties": false, "required": ["point"], "properties": {
+"point": {"type": "string"}, "job": {"type": "string"}, "task": {"type": "string"}, "at": {"type": "string"},
+"probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, "seed": {"type": "integer", "minimum": 0},
+"count": {"type": "integer", "minimum": 0}, "expires": {"type": "string"}, "for": {"type": "string"}}}}}}`
+
+// readFaults makes the board, if faults may happen, and arms what the operator's file says.
+func (h *Options) readFaults() error {
+	if h.faultsFile == "" && !h.enableFaults {
+		return nil
+	}
+	h.faults = &fault.Board{Kill: killed}
+	h.finder.Endpoint.Around = func(inner http.RoundTripper) http.RoundTripper { return faultyModel{inner} }
+	if h.faultsFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(h.faultsFile)
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: exit.Invalid("cannot read the faults in %s: %v", h.faultsFile, exit.Reason(err))}
+	}
+	value, at, err := document.Read(text, document.MustForm([]byte(faultForm), ""))
+	if err != nil {
+		return misconfigured(h.faultsFile, err)
+	}
+	var file struct{ Faults []json.RawMessage }
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(data, &file)
+	}
+	for i, text := range file.Faults {
+		var rule fault.Rule
+		if err == nil {
+			err = json.Unmarshal(text, &rule)
+		}
+		if err == nil {
+			err = h.faults.Arm(rule)
+		}
+		if err != nil {
+			return misconfigured(h.faultsFile, document.Problems{at.Problem("faults."+strconv.Itoa(i), "%v", err)})
+		}
+	}
+	return err
+}
+
+// killed ends this process as a power cut would.
+func killed() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
+		select {}
+	}
+	os.Exit(137)
+}
+
+// FaultOrder is what an admin asks for: ls; arm, with a rule; or disarm, with the point of a rule, or with none for all.
+type FaultOrder struct {
+	Action string     `json:"action"`
+	Rule   fault.Rule `json:"rule,omitzero"`
+}
+
+// FaultLine is a point and its rules.
+type FaultLine struct {
+	fault.Info
+	Rules []fault.Armed `json:"rules,omitempty"`
+}
+
+// Faults answers admins, who send a [FaultOrder] and get the points.
+func (i *Server) Faults() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var order FaultOrder
+		err := door.ReadJSON(r, &order)
+		if err == nil {
+			err = i.options.orderFaults(order)
+		}
+		if err != nil {
+			auth.Refuse(w, err)
+			return
+		}
+		lines := []FaultLine{}
+		for _, p := range fault.Points() {
+			line := FaultLine{Info: p}
+			for _, rule := range i.options.faults.List() {
+				if rule.Point == p.Point {
+					line.Rules = append(line.Rules, rule)
+				}
+			}
+			lines = append(lines, line)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(lines) // the caller may have left
+	})
+}
+
+func (h *Options) orderFaults(o FaultOrder) error {
+	switch {
+	case !h.enableFaults:
+		return messages.Errorf(messages.CodeNotFound, "no fault can be armed here: lastword serve --enable-faults")
+	case o.Action == "arm":
+		return h.faults.Arm(o.Rule)
+	case o.Action == "disarm":
+		if h.faults.Disarm(o.Rule.Point) == 0 && o.Rule.Point != "" {
+			return messages.Errorf(messages.CodeNotFound, "%s is not armed", o.Rule.Point)
+		}
+	case o.Action != "ls":
+		return messages.InvalidInput("action is ls, arm or disarm")
+	}
+	return nil
+}
+
+// faultyModel is the connection to a server of models, with the fault points of models.
+type faultyModel struct{ http.RoundTripper }
+
+// RoundTrip sends the request of a call that a run makes.
+func (m faultyModel) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	if r.Method == http.MethodPost && fault.Hit(ctx, fault.ModelRefuse) != nil {
+		r.Body.Close()
+		return &http.Response{Status: "503 Service Unavailable", StatusCode: http.StatusServiceUnavailable, Proto: "HTTP/1.1", ProtoMajor: 1,
+			ProtoMinor: 1, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("injected")), Request: r}, nil
+	}
+	response, err := m.RoundTripper.RoundTrip(r)
+	if err != nil || r.Method != http.MethodPost || response.StatusCode != http.StatusOK {
+		return response, err
+	}
+	var broken func() error
+	if fault.Hit(ctx, fault.ModelCut) != nil {
+		broken = func() error { return io.ErrUnexpectedEOF }
+	} else if fault.Hit(ctx, fault.ModelEnd) != nil {
+		broken = func() error { return io.EOF }
+	} else if rule := fault.Hit(ctx, fault.ModelStall); rule != nil {
+		broken = func() error { rule.Wait(ctx, 0); return context.Cause(ctx) }
+	}
+	if broken != nil {
+		response.Body = &brokenBody{ReadCloser: response.Body, lines: bufio.NewReader(response.Body), fault: broken}
+	}
+	return response, nil
+}
+
+// brokenLines is how many lines of an answer come before it breaks: two frames of an event stream.
+const brokenLines = 4
+
+// brokenBody is an answer that breaks after its first lines, or goes on if fault returns nil.
+type brokenBody struct {
+	io.ReadCloser
+	lines *bufio.Reader
+	n     int
+	rest  []byte
+	fault func() error
+}
+
+// Read reads a line.
+func (b *brokenBody) Read(p []byte) (n int, err error) {
+	if len(b.rest) == 0 {
+		if b.n++; b.n == brokenLines+1 {
+			err = b.fault()
+		}
+		if err != nil {
+			return 0, err
+		}
+		b.rest, err = b.lines.ReadBytes('\n')
+	}
+	n = copy(p, b.rest)
+	if b.rest = b.rest[n:]; len(b.rest) > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+// FaultyReaders puts the fault points of readers before the door.
+func (i *Server) FaultyReaders(door http.Handler) http.Handler {
+	if i.options.faults == nil {
+		return door
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, events := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/v1/runs/"), "/events")
+		if !events {
+			door.ServeHTTP(w, r)
+			return
+		}
+		f := &faultyReader{ResponseWriter: w, ctx: r.Context(), hit: func(p fault.Point) *fault.Armed { return i.system.Fault(messages.RunID(id), p) }}
+		if door.ServeHTTP(f, r); f.err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	})
+}
+
+// faultyReader is a reader of a run's events.
+type faultyReader struct {
+	http.ResponseWriter
+	ctx context.Context
+	hit func(fault.Point) *fault.Armed
+	err error // the connection is broken
+}
+
+// Unwrap gives http.ResponseController the connection.
+func (f *faultyReader) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+// Write comes by the points.
+func (f *faultyReader) Write(data []byte) (int, error) {
+	if rule := f.hit(fault.ReaderSlow); rule != nil {
+		rule.Wait(f.ctx, 100*time.Millisecond)
+	}
+	if f.err == nil && f.hit(fault.ReaderGone) != nil {
+		f.err = io.ErrClosedPipe
+	}
+	if f.err == nil {
+		if rule := f.hit(fault.ReaderStuck); rule != nil {
+			rule.Wait(f.ctx, 30*time.Second)
+			f.err = os.ErrDeadlineExceeded
+		}
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.ResponseWriter.Write(data)
+}

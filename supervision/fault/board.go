@@ -1,0 +1,189 @@
+package fault
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Rule says when a point fires. Where it says nothing the rule fires always, everywhere, until it is disarmed.
+type Rule struct {
+	Point Point `json:"point"`
+	// Job and Task name those that it hits. At is where in a task's work: an [actors.Point]'s name, such as work returns,
+	// or the kind of the event that the task is about to say.
+	Job  string `json:"job,omitempty"`
+	Task string `json:"task,omitempty"`
+	At   string `json:"at,omitempty"`
+	// Probability is from 0 to 1; 0 is 1. The same Seed throws the same dice.
+	Probability float64 `json:"probability,omitempty"`
+	Seed        uint64  `json:"seed,omitempty"`
+	// Count is how often it fires, and Expires for how long.
+	Count   int               `json:"count,omitempty"`
+	Expires messages.Duration `json:"expires,omitempty"`
+	// For is how long the fault lasts, where it has a length; 0 is what the table says.
+	For messages.Duration `json:"for,omitempty"`
+}
+
+// Armed is a rule of a board.
+type Armed struct {
+	Rule
+	Since time.Time `json:"since"`
+	Fired int       `json:"fired"`
+
+	dice *rand.Rand
+	gone chan struct{} // closed when it is disarmed
+}
+
+// over reports whether the rule never fires again.
+func (a *Armed) over() bool {
+	return a.Count > 0 && a.Fired >= a.Count || a.Expires > 0 && time.Since(a.Since) >= time.Duration(a.Expires)
+}
+
+// Wait waits for the time of For or, without one, the usual time; 0 is no end. It returns early when the rule is disarmed,
+// or ctx is done.
+func (a *Armed) Wait(ctx context.Context, usual time.Duration) {
+	if a.For > 0 {
+		usual = time.Duration(a.For)
+	}
+	if usual > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, usual)
+		defer cancel()
+	}
+	select {
+	case <-ctx.Done():
+	case <-a.gone:
+	}
+}
+
+// mostRules bounds a board.
+const mostRules = 100
+
+// Board holds the rules of a node. The zero Board has none, and nil is none. It is safe for concurrent use.
+type Board struct {
+	// Kill ends the process at once; nil leaves out [NodeKill].
+	Kill func()
+
+	live  atomic.Bool // a rule may fire
+	mu    sync.Mutex
+	rules []*Armed
+}
+
+// Armed reports whether any rule may fire.
+func (b *Board) Armed() bool { return b != nil && b.live.Load() }
+
+// Arm adds the rule. Errors: invalid_input, limit_exceeded.
+func (b *Board) Arm(r Rule) error {
+	switch {
+	case !slices.ContainsFunc(table, func(i Info) bool { return i.Point == r.Point }):
+		return messages.InvalidInput("there is no fault point %q; lastword fault ls lists them", r.Point)
+	case r.Probability < 0 || r.Probability > 1:
+		return messages.InvalidInput("a probability is between 0 and 1")
+	case r.Count < 0 || r.Expires < 0 || r.For < 0:
+		return messages.InvalidInput("count, expires and for must not be negative")
+	case r.Point == NodeKill && b.Kill == nil:
+		return messages.InvalidInput("nobody can kill this node")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.rules) == mostRules {
+		return messages.Errorf(messages.CauseLimitExceeded, "there are %d rules already: disarm some", mostRules)
+	}
+	b.rules = append(b.rules, &Armed{Rule: r, Since: time.Now(), dice: rand.New(rand.NewPCG(r.Seed, 0)), gone: make(chan struct{})})
+	b.live.Store(true)
+	return nil
+}
+
+// Disarm removes the rules of the point, or all for "". It returns how many those were.
+func (b *Board) Disarm(p Point) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rules = slices.DeleteFunc(b.rules, func(a *Armed) bool {
+		if p != "" && a.Point != p {
+			return false
+		}
+		close(a.gone)
+		n++
+		return true
+	})
+	b.settle()
+	return n
+}
+
+// settle notes whether a rule may still fire. Under mu.
+func (b *Board) settle() {
+	b.live.Store(slices.ContainsFunc(b.rules, func(a *Armed) bool { return !a.over() }))
+}
+
+// List returns the rules, those that fire no more included.
+func (b *Board) List() []Armed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := []Armed{} // never null
+	for _, a := range b.rules {
+		list = append(list, *a)
+	}
+	return list
+}
+
+// Site is what comes by a point.
+type Site struct {
+	Job, Task, At string
+	// Record writes fault.injected into the run's log. Its error is that the run takes none, and then nothing happens.
+	Record func() error
+}
+
+// Fire returns the rule that makes the point's fault happen now, or nil.
+func (b *Board) Fire(p Point, at *Site) *Armed {
+	if b == nil || !b.live.Load() { // inlined: this is all that it costs
+		return nil
+	}
+	return b.fire(p, at)
+}
+
+func (b *Board) fire(p Point, at *Site) *Armed {
+	a := b.choose(p, at)
+	if a != nil && at.Record() != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		a.Fired--
+		b.settle()
+		return nil
+	}
+	return a
+}
+
+// choose counts the firing.
+func (b *Board) choose(p Point, at *Site) *Armed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.rules {
+		fits := a.Point == p && (a.Job == "" || a.Job == at.Job) && (a.Task == "" || a.Task == at.Task) && (a.At == "" || a.At == at.At)
+		if fits && !a.over() && (a.Probability == 0 || a.dice.Float64() < a.Probability) {
+			a.Fired++
+			b.settle()
+			return a
+		}
+	}
+	return nil
+}
+
+type key struct{}
+
+// In returns the context of a task's work: hit asks the board for it.
+func In(ctx context.Context, hit func(Point) *Armed) context.Context {
+	return context.WithValue(ctx, key{}, hit)
+}
+
+// Hit is [Board.Fire] for what works for a task, such as a client of models. Outside of tasks nothing fires.
+func Hit(ctx context.Context, p Point) *Armed {
+	if hit, ok := ctx.Value(key{}).(func(Point) *Armed); ok {
+		return hit(p)
+	}
+	return nil
+}
