@@ -195,12 +195,11 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 		return nil, invalid("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
 	}
 	defer top.Close()
-	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
-	if err != nil {
-		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
-	}
-	tree, err := commit.Tree()
-	if err != nil {
+	tree, err := c.tree()
+	switch {
+	case errors.Is(err, plumbing.ErrObjectNotFound):
+		return nil, nil // the commit is not here to compare with
+	case err != nil:
 		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -212,6 +211,15 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 		}
 	}
 	return edited, nil
+}
+
+// tree is that of the head.
+func (c *Checkout) tree() (*object.Tree, error) {
+	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
+	if err != nil {
+		return nil, err
+	}
+	return commit.Tree()
 }
 
 // differs compares by git's hash. It allows for other line ends in the work tree and for pointers of Git LFS in the
