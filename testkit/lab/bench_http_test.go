@@ -49,7 +49,6 @@ func webFigures() []figure {
 		{name: "WebSocket, 200 connections, 5,000 chunks/s, p99", unit: "ms", goal: 10,
 			ours: func(t *testing.T) float64 { return webSockets(t, webStreams, 40*time.Millisecond, 75) }},
 		{name: "SSE, idle connection of 10,000", unit: "KiB", goal: 28, ours: webIdle},
-		{name: "WebSocket, CPU of the server for a chunk", unit: "us", goal: 10, ours: webChunk},
 		{name: "SSE, a run of 10,000 events again", unit: "ms", goal: 100, ours: webReplay},
 	}
 }
@@ -295,58 +294,9 @@ func stamps(text []byte, each func(time.Duration)) {
 	}
 }
 
-// webChunk is the CPU time of the server's process for a delta that a WebSocket reads, less that of one that nobody
-// reads.
-func webChunk(t *testing.T) float64 {
-	at := startHTTP(t)
-	alone, _ := webSocketLoad(t, at, false)
-	read, chunks := webSocketLoad(t, at, true)
-	return (read - alone) / float64(chunks)
-}
-
-// webSocketLoad is the CPU time that the server takes for 200 runs, in microseconds, and how many chunks were read.
-func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int) {
-	t.Helper()
-	c, _, err := websocket.Dial(t.Context(), at+"/v1/ws", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.CloseNow()
-	c.SetReadLimit(-1)
-	level := ""
-	if !read {
-		level = `,"level":"milestone"`
-	}
-	before := numberOf(t, at+"/cpu")
-	for i := range webStreams {
-		response, err := http.Post(at+"/v1/runs", "application/json", strings.NewReader(fmt.Sprintf(`{"job":"say","input":%d}`, i)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		id := strings.TrimPrefix(response.Header.Get("Location"), "/v1/runs/")
-		subscribe := fmt.Appendf(nil, `{"op":"subscribe","id":"%d","run":"%s","credit":4096%s}`, i, id, level)
-		if err := c.Write(t.Context(), websocket.MessageText, subscribe); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for ended := 0; ended < webStreams; {
-		_, data, err := c.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		chunks += bytes.Count(data, []byte(`"type":"text.delta"`))
-		if bytes.HasPrefix(data, []byte(`{"op":"end"`)) {
-			ended++
-		}
-	}
-	return numberOf(t, at+"/cpu") - before, chunks
-}
-
 // webJobs are those of the server that startHTTP starts.
 func webJobs() []actors.Definition {
 	return []actors.Definition{
-		actors.Func("say", stamped(webTokens, webPace)),
 		actors.Func("wait", func(ctx context.Context, _ *actors.TaskContext, _ any) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)

@@ -351,30 +351,3 @@ func TestTextsEndBeforeQuestions(t *testing.T) {
 		}
 	}
 }
-
-// A person answers a completion's questions in words, and the conversation alone tells which run asked.
-func TestCompletionsGoOnAfterQuestions(t *testing.T) {
-	system, end := newSystem(t, actors.Config{Jobs: []actors.Definition{actors.Func("chat", pageChat)}})
-	defer end()
-	server := httptest.NewServer(frontDoors(system, 0))
-	defer server.Close()
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
-	var said []message
-	for _, c := range [][2]string{
-		{"ask", "Let me ask.\n\nGo on?\n\n- yes\n- no"}, {"Yes.", "Which branch?"}, {"main", "Took main: true."},
-	} {
-		said = append(said, message{"user", c[0]})
-		body := door.JSON(map[string]any{"model": "chat", "messages": said})
-		var answer struct{ Choices []struct{ Message message } }
-		if err := json.Unmarshal([]byte(send(t, server.URL+completions.Path, string(body))), &answer); err != nil {
-			t.Fatal(err)
-		}
-		if got := answer.Choices[0].Message; got.Content != c[1] {
-			t.Errorf("to %q it says %q, want %q", c[0], got.Content, c[1])
-		}
-		said = append(said, answer.Choices[0].Message)
-	}
-}
