@@ -1,14 +1,10 @@
 package testkit_test
 
 import (
-	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/journal"
@@ -27,14 +23,6 @@ func TestMemoryRuntime(t *testing.T) {
 func openMemory(*testing.T) (actors.Journal, journal.Reader) {
 	j := journal.NewMemory()
 	return j, j
-}
-
-func TestJournalWrapper(t *testing.T) {
-	testkit.TestJournal(t, func(*testing.T) (actors.Journal, journal.Reader) {
-		kept := journal.NewMemory()
-		slow := func(journal.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Microsecond} }
-		return &testkit.Journal{Journal: kept, Disturb: slow}, kept
-	})
 }
 
 func TestSystemEvents(t *testing.T) {
@@ -111,140 +99,6 @@ func log(t *testing.T, script testkit.Script) []messages.Event {
 		events = append(events, e)
 	}
 	return events
-}
-
-// TestScript plays every step.
-func TestScript(t *testing.T) {
-	gate := make(chan struct{})
-	close(gate)
-	for _, c := range []struct {
-		steps []testkit.Step
-		want  messages.Code // "" completes
-	}{
-		{steps: []testkit.Step{{Do: testkit.Say, Text: "a", Times: 2}, {Do: testkit.Said, Text: "aa"}}},
-		{steps: []testkit.Step{{Do: testkit.Log, Text: "line"}, {Do: testkit.Report, Done: 1, Total: 1}}},
-		{steps: []testkit.Step{{Do: testkit.Emit, Body: messages.ToolStarted{Call: "c", Tool: "t"}}}},
-		{steps: []testkit.Step{{Do: testkit.Sleep, For: time.Minute}, {Do: testkit.Await, Gate: gate}}},
-		{steps: []testkit.Step{{Do: testkit.Deaf, Gate: gate}}},
-		{steps: []testkit.Step{{Do: testkit.Retry, Attempt: 1}}},
-		{steps: []testkit.Step{{Do: testkit.Retry}}, want: messages.CauseError},
-		{steps: []testkit.Step{{Do: testkit.Fail, Text: "no"}}, want: messages.CauseError},
-		{steps: []testkit.Step{{Do: "dance"}}, want: messages.CauseError},
-		{steps: []testkit.Step{{Do: testkit.Panic}}, want: messages.CausePanic},
-		{steps: []testkit.Step{{Do: testkit.NilMap}}, want: messages.CausePanic},
-		{steps: []testkit.Step{{Do: testkit.PanicNil}}, want: messages.CausePanic},
-		{steps: []testkit.Step{{Do: testkit.Goexit}}, want: messages.CausePanic},
-		{steps: []testkit.Step{{Do: testkit.PanicInGo}}, want: messages.CausePanic},
-		{steps: []testkit.Step{{Do: testkit.Hang}}, want: messages.CauseDeadline},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			events := log(t, testkit.Script{Analyze: c.steps, Deadline: 2 * time.Minute})
-			if err := testkit.CheckLog(0, events); err != nil {
-				t.Fatalf("%+v: %v", c.steps, err)
-			}
-			switch end := events[len(events)-1].Body.(type) {
-			case messages.RunFailed:
-				if end.Cause != c.want || end.Task != testkit.Analyze {
-					t.Errorf("%+v: failed with %s in %s, want %q", c.steps, end.Cause, end.Task, c.want)
-				}
-			case messages.RunCompleted:
-				if c.want != "" {
-					t.Errorf("%+v: completed, want %q", c.steps, c.want)
-				}
-			}
-		})
-	}
-}
-
-// TestJournalDisturbs appends a block twice, a minute apart, the first time under a disturbance. It looks at what was
-// answered and what landed by then.
-func TestJournalDisturbs(t *testing.T) {
-	for name, c := range map[string]struct {
-		disturb testkit.Disturbance
-		want    error
-		answers int           // to the first, before the second
-		landed  bool          // before the second
-		takes   time.Duration // until the answer
-		blocks  time.Duration
-	}{
-		"calm": {answers: 1, landed: true},
-		"slow": {answers: 1, disturb: testkit.Disturbance{Delay: time.Second}, landed: true, takes: time.Second},
-		"blocked": {answers: 1, disturb: testkit.Disturbance{Delay: time.Second, Block: true}, landed: true,
-			takes: time.Second, blocks: time.Second},
-		"refused": {answers: 1, disturb: testkit.Disturbance{Refuse: true}, want: journal.ErrRefused},
-		"unknown": {answers: 1, disturb: testkit.Disturbance{Unknown: true}, want: journal.ErrUnknown, landed: true},
-		"lost":    {answers: 1, disturb: testkit.Disturbance{Unknown: true, Lose: true}, want: journal.ErrUnknown},
-		"lied":    {answers: 1, disturb: testkit.Disturbance{Lose: true}},
-		"twice":   {disturb: testkit.Disturbance{Twice: true}, answers: 2, landed: true},
-		"late":    {disturb: testkit.Disturbance{Late: true}},
-		"panics":  {disturb: testkit.Disturbance{Panic: true}},
-		"gated":   {answers: 1, disturb: testkit.Disturbance{Gate: make(chan struct{})}, landed: true, takes: 30 * time.Second},
-		"shut": {answers: 1, disturb: testkit.Disturbance{Gate: make(chan struct{}), Block: true}, landed: true,
-			takes: 30 * time.Second, blocks: 30 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			if c.disturb.Gate != nil {
-				gate := make(chan struct{}) // of this bubble
-				c.disturb.Gate = gate
-				time.AfterFunc(30*time.Second, func() { close(gate) })
-			}
-			first := true
-			j := &testkit.Journal{Journal: journal.NewMemory(), Disturb: func(journal.Block) (d testkit.Disturbance) {
-				if first {
-					first, d = false, c.disturb
-				}
-				return d
-			}}
-			event := messages.Event{RunID: "r_x", From: 1, Seq: 1, Body: messages.RunQueued{Job: "x", Mode: messages.Detached}}
-			b := journal.Block{Run: "r_x", ID: journal.BlockID{1}, Events: []messages.Event{event}}
-			begin := time.Now()
-			answers := make(chan error, 2)
-			took := make(chan time.Duration, 1)
-			func() {
-				defer func() {
-					if panicked := recover() != nil; panicked != c.disturb.Panic {
-						t.Errorf("%s: panicked %t", name, panicked)
-					}
-				}()
-				j.Append(b, func(err error) {
-					select {
-					case took <- time.Since(begin):
-					default:
-					}
-					answers <- err
-				})
-			}()
-			if blocked := time.Since(begin); blocked != c.blocks {
-				t.Errorf("%s: Append blocked for %s", name, blocked)
-			}
-			time.Sleep(time.Minute)
-			if n := len(answers); n != c.answers {
-				t.Errorf("%s: %d answers", name, n)
-			}
-			for range len(answers) {
-				if err := <-answers; !errors.Is(err, c.want) {
-					t.Errorf("%s: %v, want %v", name, err, c.want)
-				}
-			}
-			if len(took) > 0 {
-				if d := <-took; d != c.takes {
-					t.Errorf("%s: answered after %s, want %s", name, d, c.takes)
-				}
-			}
-			page, _ := j.Read(context.Background(), "r_x", 0)
-			if landed := len(page.Events) == 1; landed != c.landed {
-				t.Errorf("%s: landed %t, want %t", name, landed, c.landed)
-			}
-			again := make(chan error, 1)
-			j.Append(b, func(err error) { again <- err })
-			if err := <-again; err != nil {
-				t.Errorf("%s: sent again: %v", name, err)
-			}
-			if c.disturb.Late && len(answers) != 1 {
-				t.Errorf("%s: %d answers once it was sent again", name, len(answers))
-			}
-		})
-	}
 }
 
 func TestPlansAreReproducible(t *testing.T) {
