@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,8 +22,6 @@ import (
 // read is one way to read a run: it gives the events after the cursor, one JSON each, until give wants no more or the run
 // has ended.
 type read func(w *world, id messages.RunID, after uint64, give func(event string) bool)
-
-var reads = map[string]read{"SSE": readSSE, "NDJSON": readNDJSON, "long poll": readPolling, "WebSocket": readWebSocket}
 
 func readSSE(w *world, id messages.RunID, after uint64, give func(string) bool) {
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -187,61 +184,6 @@ func fold(t *testing.T, lines []string) seen {
 	}
 	s.state = string(data)
 	return s
-}
-
-// cut reads with how and cuts the connection after every event.
-func cut(how read) read {
-	return func(w *world, id messages.RunID, after uint64, give func(string) bool) {
-		for more := true; more; {
-			more = false
-			how(w, id, after, func(line string) bool {
-				var e messages.Event
-				if err := json.Unmarshal([]byte(line), &e); err != nil {
-					w.t.Error(err)
-				}
-				after, more = e.Seq, give(line) && !e.IsTerminal()
-				return false
-			})
-		}
-	}
-}
-
-// DESIGN 8: "One run watched on every surface gives the same events". Each way is read live and again after the end,
-// whole and with the connection cut after every event.
-func TestOneRunReadInEveryWay(t *testing.T) {
-	w := newWorld(t)
-	id := w.start(`{"words":40,"ask":true,"child":true,"fail":true}`)
-	ways := map[string]read{}
-	for name, how := range reads {
-		ways[name], ways[name+", cut at every event"] = how, cut(how)
-	}
-	live := map[string]chan []string{}
-	var asked sync.WaitGroup
-	for name, how := range ways {
-		lines := make(chan []string, 1)
-		live[name] = lines
-		asked.Add(1)
-		go func() {
-			defer close(lines) // also where a reader fails for good
-			lines <- all(w, id, how, asked.Done)
-		}()
-	}
-	asked.Wait()
-	w.answer(id)
-	w.until(id, messages.KindRunFailed)
-	want := w.told(id)
-	for name, how := range ways {
-		for when, lines := range map[string][]string{"live": <-live[name], "afterwards": all(w, id, how, func() {})} {
-			got := fold(t, lines)
-			if got.state != want.state {
-				t.Errorf("%s, %s: the State is\n%s\nwant\n%s", name, when, got.state, want.state)
-			}
-			if !slices.Equal(got.milestones, want.milestones) {
-				t.Errorf("%s, %s: the milestones are\n%s\nwant\n%s", name, when, strings.Join(got.milestones, "\n"),
-					strings.Join(want.milestones, "\n"))
-			}
-		}
-	}
 }
 
 // all reads the whole run, and calls asked when it has a question, or has none.

@@ -219,40 +219,6 @@ func TestL2Framings(t *testing.T) {
 	}
 }
 
-// L4: a reader that comes back after any event gets exactly the rest, with the same ids, also of a log that was merged
-// since.
-func TestL4Resume(t *testing.T) {
-	for _, story := range stories.All() {
-		runs := &stories.Teller{}
-		s := open(runs)
-		all := tell(t, s, story.Name, "")
-		whole := project(all)
-		for _, after := range all[:len(all)-1] {
-			if after.state() == "waiting-input" {
-				continue // a reader that comes later does not hear that the run waited
-			}
-			for name, door := range map[string]http.Handler{"as it was": s, "merged": open(merged{runs})} {
-				code, rest := ask(t, door, http.MethodGet, looopy.Path, "", "Last-Event-ID", after.id)
-				if code != http.StatusOK {
-					t.Fatalf("%s after %s: %d", story.Name, after.id, code)
-				}
-				var had []event
-				for _, e := range all {
-					if had = append(had, e); e.id == after.id {
-						break
-					}
-				}
-				if got := project(append(had, rest...)); !reflect.DeepEqual(got, whole) {
-					t.Errorf("%s %s, after %s: the client has\n%+v, want\n%+v", story.Name, name, after.id, got, whole)
-				}
-			}
-		}
-		if code, _ := ask(t, s, http.MethodGet, looopy.Path+"?lastEventId="+all[len(all)-1].id, ""); code != http.StatusNoContent {
-			t.Errorf("%s: after the end a reader gets %d", story.Name, code)
-		}
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	s := open(&stories.Teller{})
 	for _, c := range []struct {

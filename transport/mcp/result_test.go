@@ -2,15 +2,11 @@ package mcp_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -111,100 +107,6 @@ func TestTheToolsOwnWordsAreForTheEnd(t *testing.T) {
 	if r = c.call("run_wait", of(r.Structured.RunID)); r.Content[0].Text != `in my words: "answered true"` {
 		t.Errorf("the content is %+v", r.Content)
 	}
-}
-
-// outputOf compiles the output schema that the tool is listed with.
-func outputOf(t *testing.T, c *client, tool string) *jsonschema.Schema {
-	t.Helper()
-	for _, listed := range toolsOf(t, c) {
-		if listed.Name != tool {
-			continue
-		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(listed.OutputSchema)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		compiler := jsonschema.NewCompiler()
-		if err := compiler.AddResource("mem:output.json", doc); err != nil {
-			t.Fatal(err)
-		}
-		schema, err := compiler.Compile("mem:output.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return schema
-	}
-	t.Fatalf("there is no tool %s", tool)
-	return nil
-}
-
-func TestEveryResultFitsTheOutputSchema(t *testing.T) {
-	gate := make(chan struct{})
-	defer close(gate)
-	jobs := []actors.Definition{
-		named("completed", busy()),
-		named("failed", testkit.Script{Fetch: []testkit.Step{{Do: testkit.Panic}}}),
-		named("canceled", testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
-		named("working", testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
-		actors.Func("waiting", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
-			return t.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?",
-				Schema: json.RawMessage(`{"type":"boolean"}`)})
-		}),
-	}
-	s, system := doorTo(t, mcp.Config{}, jobs)
-	for _, job := range jobs {
-		add(t, s, mcp.JobTool{Job: job.Name})
-	}
-	c := dial(t, s, legacyHTTP)
-	for _, d := range jobs {
-		job := d.Name
-		state := until(t, s, system, job)
-		raw, err := json.Marshal(s.Result(t.Context(), state).Structured)
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, _ := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
-		if err := outputOf(t, c, job).Validate(value); err != nil {
-			t.Errorf("%s: %v\n%s", job, err, raw)
-		}
-		var r mcp.RunResult
-		if err := json.Unmarshal(raw, &r); err != nil || string(r.Status) != job || r.Seq != state.Seq || r.Job == "" {
-			t.Errorf("%s: %v, %s", job, err, raw)
-		}
-		if isError := s.Result(t.Context(), state).IsError; isError != (job == "failed" || job == "canceled") {
-			t.Errorf("%s: is an error: %v", job, isError)
-		}
-		if job == "waiting" && !reflect.DeepEqual(r.Questions,
-			[]mcp.RunQuestion{{Request: "q", Prompt: "Really?", Schema: json.RawMessage(`{"type":"boolean"}`)}}) {
-			t.Errorf("the questions are %+v", r.Questions)
-		}
-	}
-}
-
-// until starts the tool named after a status and returns the State in which its run is there.
-func until(t *testing.T, s *mcp.Server, system *actors.System, status string) messages.State {
-	t.Helper()
-	state, err := s.Start(t.Context(), status, nil, mcp.StartOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status == "canceled" {
-		if err := system.Cancel(t.Context(), state.RunID, "", "enough"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for e, err := range system.Events(t.Context(), state.RunID, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status == "working" && e.Kind() == messages.KindTaskStarted || e.Kind() == messages.KindInputRequired {
-			break
-		}
-	}
-	if state, err = system.State(t.Context(), state.RunID); err != nil {
-		t.Fatal(err)
-	}
-	return state
 }
 
 func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {

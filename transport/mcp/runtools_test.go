@@ -198,40 +198,6 @@ func TestAFailedRun(t *testing.T) {
 	}
 }
 
-// The pages of a run's events are the run's events, each once, however they are cut.
-func TestPagesOfEvents(t *testing.T) {
-	inEachEra(t, func(t *testing.T, how era) {
-		s, _, system := working(t, nil)
-		c := dial(t, s, how)
-		id := c.begin(work{Lines: 50, Text: "said"})
-		c.call("run_wait", of(id))
-		end, err := system.State(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := uint64(0)
-		for next, done := cursor(""), false; !done; {
-			p := c.events(id, "after", next, "max", 7, "deltas", true)
-			if len(p.Events) == 0 || len(p.Events) > 7 || p.Status != "completed" {
-				t.Fatalf("after %s: %+v", next, p)
-			}
-			for _, e := range p.Events {
-				if e.Seq <= last || e.From > last+1 || e.From == 0 && e.Seq > last+1 {
-					t.Errorf("event %d..%d after %d", e.From, e.Seq, last)
-				}
-				last = e.Seq
-			}
-			next, done = p.Next, p.Done
-		}
-		if last != end.Seq {
-			t.Errorf("the last event is %d, want %d", last, end.Seq)
-		}
-		if p := c.events(id, "after", last); len(p.Events) != 0 || !p.Done || p.Next != at(last) {
-			t.Errorf("after the last: %+v", p)
-		}
-	})
-}
-
 func TestEventsThatAreStillToCome(t *testing.T) {
 	s, open, _ := working(t, nil)
 	c := dial(t, s, legacyHTTP)

@@ -24,7 +24,8 @@ const (
 	badPort   = "not a port"
 )
 
-// spellings holds what the zero Policy says of each URL, and what the one says that allows everything.
+// spellings holds what the zero Policy says of each URL, and what the one says that allows everything. TestKindOf has
+// the other blocks of addresses.
 var spellings = []struct{ url, strict, open string }{
 	// public
 	{"https://github.com/o/r", ok, ok},
@@ -46,33 +47,11 @@ var spellings = []struct{ url, strict, open string }{
 
 	// not public, written plainly
 	{"https://127.0.0.1/", "127.0.0.1 is a loopback address; " + private, ok},
-	{"https://127.255.255.254:8443/", private, ok},
 	{"https://localhost/", private, ok},
 	{"https://LOCALHOST./", private, ok},
 	{"https://a.b.localhost:1/", private, ok},
 	{"https://0.0.0.0/", private, ok},
-	{"https://0.1.2.3/", private, ok},
 	{"https://10.0.0.1/", private, ok},
-	{"https://172.16.0.1/", private, ok},
-	{"https://172.31.255.255/", private, ok},
-	{"https://172.32.0.1/", ok, ok},
-	{"https://192.168.1.1/", private, ok},
-	{"https://169.254.1.1/", private, ok},
-	{"https://100.64.0.1/", private, ok},
-	{"https://100.127.255.255/", private, ok},
-	{"https://100.128.0.1/", ok, ok},
-	{"https://198.18.0.1/", private, ok},
-	{"https://198.19.255.255/", private, ok},
-	{"https://198.20.0.1/", ok, ok},
-	{"https://192.0.0.8/", private, ok},
-	{"https://192.0.2.1/", private, ok},
-	{"https://198.51.100.1/", private, ok},
-	{"https://203.0.113.1/", private, ok},
-	{"https://192.88.99.1/", private, ok},
-	{"https://224.0.0.1/", private, ok},
-	{"https://239.255.255.255/", private, ok},
-	{"https://240.0.0.1/", private, ok},
-	{"https://255.255.255.255/", private, ok},
 
 	// IPv6
 	{"https://[::]/", ":: is an unspecified address; " + private, ok},
@@ -87,26 +66,10 @@ var spellings = []struct{ url, strict, open string }{
 	{"https://[::ffff:0:127.0.0.1]/", private, ok},
 	{"https://[64:ff9b::127.0.0.1]/", private, ok},
 	{"https://[64:ff9b::808:808]/", private, ok},
-	{"https://[64:ff9b:1::1]/", private, ok},
-	{"https://[100::1]/", private, ok},
-	{"https://[100:0:0:1::1]/", private, ok},
-	{"https://[2001::1]/", private, ok},
-	{"https://[2001:2::1]/", private, ok},
-	{"https://[2001:20::1]/", private, ok},
-	{"https://[2001:db8::1]/", private, ok},
-	{"https://[2001:200::1]/", ok, ok},
 	{"https://[2002:7f00:1::]/", private, ok},
-	{"https://[3fff::1]/", private, ok},
-	{"https://[5f00::1]/", private, ok},
 	{"https://[fc00::1]/", "is a unique local address; " + private, ok},
-	{"https://[fdff:ffff::1]/", private, ok},
 	{"https://[fe80::1]/", private, ok},
 	{"https://[fe80::1%25eth0]/", private, ok},
-	{"https://[febf::1]/", private, ok},
-	{"https://[fec0::1]/", private, ok},
-	{"https://[ff02::1]/", private, ok},
-	{"https://[4000::1]/", private, ok},
-	{"https://[1::1]/", private, ok},
 	{"https://[2606:4700::1111%25eth0]/", "zone", "zone"},
 	{"https://[::1%25lo]/", "zone", "zone"},
 	{"https://[::1", noURL, noURL},

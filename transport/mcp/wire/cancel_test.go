@@ -164,44 +164,6 @@ func TestCancelOnStdio(t *testing.T) {
 	}
 }
 
-// A client that does not read its stdout still can cancel.
-func TestCancelBehindFullStdout(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := f.serveStdio(t)
-	c.begin(`{}`)
-	c.send(toolCall("1", "count", `{"n":1000000,"tag":"`+strings.Repeat("x", 1000)+`"}`, ""))
-	c.next()
-	c.send(toolCall("2", "wait", `{}`, ""))
-	<-f.entered
-	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-	soon(t, f.causes)
-	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	c.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
-	for m := c.next(); string(m.ID) != "3"; m = c.next() {
-		if m.Method == "" {
-			t.Fatalf("%+v", m)
-		}
-	}
-}
-
-func TestEndOfStdin(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := f.serveStdio(t)
-	c.begin(`{}`)
-	c.send(toolCall("1", "wait", `{}`, ""))
-	<-f.entered
-	c.in.Close()
-	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
-		t.Error(cause)
-	}
-	if m := c.next(); m.text() != "ended" {
-		t.Errorf("%+v", m)
-	}
-	if err := soon(t, c.ended); err != nil {
-		t.Error(err)
-	}
-}
-
 // A script that pipes its requests in gets its answers.
 func TestPipedRequests(t *testing.T) {
 	f := newFixture(t, wire.Config{})

@@ -132,21 +132,6 @@ func TestValuesThatPanic(t *testing.T) {
 	}
 }
 
-// A question is taken back on stdio too.
-func TestQuestionTakenBackOnStdio(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	addAsk(f)
-	c := f.serveStdio(t)
-	c.begin(able)
-	c.send(toolCall("1", "ask", `{}`, ""))
-	question := c.next()
-	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":` + cancel1 + `}`)
-	m := c.next()
-	if m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(question.ID) {
-		t.Errorf("%+v", m)
-	}
-}
-
 // A token of progress comes back as it came. What is none is not taken for one.
 func TestTokensOfProgress(t *testing.T) {
 	f := newFixture(t, wire.Config{})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,83 +28,6 @@ func whole(t testing.TB, got []message, n int, id, tag string) {
 	}
 	if last := got[n]; string(last.ID) != id || last.Error != nil || last.text() != tag {
 		t.Errorf("%s: the last message is %+v", tag, last)
-	}
-}
-
-// Every event reaches the client, on its own request's stream, in order and before the result: what mcp-go's transports
-// lose, misroute and reorder (reference 3.1), with many requests in a session and with its GET stream open.
-func TestEveryEventInOrder(t *testing.T) {
-	for _, parallel := range []int{1, 8} {
-		for _, open := range []string{"session", "session with a GET stream", "modern"} {
-			t.Run(fmt.Sprintf("%s, %d at a time", open, parallel), func(t *testing.T) {
-				t.Parallel()
-				auditHTTP(t, open, "count", parallel)
-			})
-		}
-	}
-}
-
-func auditHTTP(t *testing.T, open, tool string, parallel int) {
-	c := modernClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
-	if open != "modern" {
-		c = sessionClient(t, c.url)
-	}
-	if open == "session with a GET stream" {
-		get := c.send(t.Context(), http.MethodGet, "")
-		foreign := make(chan message, 1)
-		go func() {
-			if m, ok := newStream(t, get.Body).next(); ok {
-				foreign <- m
-			}
-			close(foreign)
-		}()
-		defer func() {
-			get.Body.Close()
-			if m, ok := <-foreign; ok {
-				t.Errorf("on the GET stream: %+v", m)
-			}
-		}()
-	}
-	var callers sync.WaitGroup
-	for caller := range parallel {
-		callers.Go(func() {
-			for i := range 100 / parallel {
-				id, tag := fmt.Sprint(caller*1000+i+1), fmt.Sprintf("%d-%d", caller, i)
-				status, got := c.call(id, tool, fmt.Sprintf(`{"tag":%q}`, tag))
-				if status != http.StatusOK {
-					t.Errorf("status %d", status)
-				}
-				whole(t, got, 5, id, tag)
-			}
-		})
-	}
-	callers.Wait()
-}
-
-// On stdio what is sent for different requests may mix, but each is whole and in order by itself.
-func TestStdioOrder(t *testing.T) {
-	c := newFixture(t, wire.Config{}).serveStdio(t)
-	c.begin(`{}`)
-	const calls = 40
-	for i := range calls {
-		meta := fmt.Sprintf(`"progressToken":"%d"`, i+1)
-		if i%2 == 1 {
-			meta += "," + modernMeta
-		}
-		go c.send(toolCall(fmt.Sprint(i+1), "count", fmt.Sprintf(`{"tag":"%d"}`, i+1), meta))
-	}
-	got := map[string][]message{}
-	for range calls * 6 {
-		m := c.next()
-		tag := m.Params.Message
-		if m.Method == "" {
-			tag = string(m.ID)
-		}
-		got[tag] = append(got[tag], m)
-	}
-	for i := range calls {
-		tag := fmt.Sprint(i + 1)
-		whole(t, got[tag], 5, tag, tag)
 	}
 }
 

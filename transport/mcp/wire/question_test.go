@@ -67,22 +67,6 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-func TestQuestionsOnStdio(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	addAsk(f)
-	c := f.serveStdio(t)
-	c.begin(able)
-	c.send(toolCall("1", "more", `{}`, ""))
-	m := c.next()
-	if m.Method != "sampling/createMessage" {
-		t.Fatalf("%+v", m)
-	}
-	c.send(answer(m.ID, `"result":{"role":"assistant","model":"m","content":{"type":"text","text":"hi"}}`))
-	if m = c.next(); m.text() != "hi" {
-		t.Errorf("%+v", m)
-	}
-}
-
 // Who cancels the request is told that its question is void; who cannot be asked is not.
 func TestQuestionsThatAreNotAnswered(t *testing.T) {
 	f := newFixture(t, wire.Config{})
