@@ -433,3 +433,13 @@ func TestStateNamesItsOwner(t *testing.T) {
 		t.Errorf("then by %s, epoch %d", s.Node, s.Epoch)
 	}
 }
+
+// tokens is a log of n deltas.
+func tokens(n int) []messages.Event {
+	log := logOf(messages.RunQueued{Job: "prompt"}, messages.RunStarted{})
+	const token = "token "
+	for i := range n {
+		log = append(log, next(uint64(i+2), messages.TextDelta{Stream: "answer", Index: uint64(i), Offset: i * len(token), Text: token}))
+	}
+	return log
+}

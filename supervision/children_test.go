@@ -375,41 +375,6 @@ func TestFirstCrashIsTheOneThatCounts(t *testing.T) {
 	})
 }
 
-func TestManyChildren(t *testing.T) {
-	const many = 500
-	inNode(t, func(t *testing.T, n *supervision.Node) {
-		f := newFamily(t, n)
-		name := func(i int) string { return fmt.Sprint("child", i) }
-		pids := map[string]*actor.PID{}
-		for i := range many {
-			pids[name(i)] = f.startFunc(name(i), nil)
-		}
-		for i := range many {
-			if _, pid := f.listed(name(i)); pid != pids[name(i)] {
-				t.Fatalf("%s has another PID", name(i))
-			}
-		}
-		for i := 0; i < many; i += 2 {
-			f.tell(pids[name(i)], throwError)
-		}
-		f.within(func(ctx actor.Context) {
-			for i := range many {
-				f.Stop(ctx, name(i))
-			}
-		})
-		seen := map[string]bool{}
-		for _, exit := range f.exits() {
-			if seen[exit.Name] || exit.PID != pids[exit.Name] || exit.Asked == (exit.Err != nil) {
-				t.Errorf("exit %+v, seen before: %t", exit, seen[exit.Name])
-			}
-			seen[exit.Name] = true
-		}
-		if left, pid := f.listed(name(0)); len(seen) != many || left != 0 || pid != nil {
-			t.Errorf("%d exits, %d children left, the first as %v", len(seen), left, pid)
-		}
-	})
-}
-
 func TestForeignMessagesAreNotHandled(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)

