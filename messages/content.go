@@ -3,6 +3,7 @@ package messages
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -282,4 +283,13 @@ func (f *Fold) setStream(i int, t Stream, first bool) {
 	if first {
 		f.noteText(t)
 	}
+}
+
+// Plain is JSON as a text: what it says if it is a text, or as it is.
+func Plain(value json.RawMessage) string {
+	var text string // stays empty for null
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return strings.TrimSpace(string(value))
 }

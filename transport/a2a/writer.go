@@ -236,13 +236,13 @@ func (w *writer) history() []message {
 	if job, err := w.door.Job(q.Job); err == nil && job.Text != "" {
 		var input map[string]json.RawMessage
 		_ = json.Unmarshal(q.Input, &input) // the job has read it
-		first = part{Text: door.Plain(input[job.Text])}
+		first = part{Text: messages.Plain(input[job.Text])}
 	}
 	all := []message{w.says("ROLE_USER", cmp.Or(q.Labels[messageLabel], string(w.id)+".1"), first)}
 	for _, item := range w.run.Items() {
 		if b, ok := item.Latest.(messages.InputReceived); ok {
 			id := string(w.id) + "." + item.ID
-			all = append(all, w.says("ROLE_AGENT", id+".question", asking(item)...), w.says("ROLE_USER", id+".answer", part{Text: door.Plain(b.Value)}))
+			all = append(all, w.says("ROLE_AGENT", id+".question", asking(item)...), w.says("ROLE_USER", id+".answer", part{Text: messages.Plain(b.Value)}))
 		}
 	}
 	if w.length != nil {

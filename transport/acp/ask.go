@@ -99,7 +99,7 @@ func choicesOf(schema json.RawMessage) (all []any) {
 
 // option is a choice as editors show it: they show what allows and what rejects in different ways.
 func option(choice any) object {
-	name, kind := door.Plain(door.JSON(choice)), "allow_once"
+	name, kind := messages.Plain(door.JSON(choice)), "allow_once"
 	name = cmp.Or(map[any]string{true: "yes", false: "no"}[choice], name)
 	if name == "no" {
 		kind = "reject_once"

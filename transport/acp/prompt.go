@@ -262,7 +262,7 @@ func (w *writer) progress(op *transcript.Op) {
 
 func (w *writer) result(op *transcript.Op) {
 	result, failed := op.Item.Result()
-	text := cmp.Or(failed, door.Plain(result))
+	text := cmp.Or(failed, messages.Plain(result))
 	done := object{"toolCallId": w.id(op.ID), "status": "completed", "content": words(text), "rawOutput": text}
 	if failed != "" {
 		done["status"] = "failed"

@@ -92,7 +92,7 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 func (d handler) resume(ctx context.Context, in *input) (run messages.RunID, seen string, err error) {
 	answers := map[string]*string{}
 	for _, a := range in.Resume {
-		answers[a.Interrupt] = new(door.Plain(a.Payload))
+		answers[a.Interrupt] = new(messages.Plain(a.Payload))
 		if a.Status == "cancelled" {
 			answers[a.Interrupt] = nil
 		}

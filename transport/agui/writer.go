@@ -148,7 +148,7 @@ func resultOf(call *transcript.Item) string {
 	if failed != "" {
 		return "error: " + failed
 	}
-	return door.Plain(result)
+	return messages.Plain(result)
 }
 
 // activity writes the newest that is known of an item; it takes the place of what was known.

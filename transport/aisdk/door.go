@@ -127,7 +127,7 @@ func (m message) answers() map[string]*string {
 		case asks && p.Approval != nil && p.Approval.Approved != nil:
 			all[p.CallID] = new(string(door.JSON(*p.Approval.Approved)))
 		case asks && p.State == "output-available":
-			all[p.CallID] = new(door.Plain(p.Output))
+			all[p.CallID] = new(messages.Plain(p.Output))
 		}
 	}
 	return all

@@ -87,15 +87,6 @@ func (d *Door) Resume(ctx context.Context, run messages.State, answers map[strin
 	return seen, err
 }
 
-// Plain is JSON as a text: what it says if it is a text, or as it is.
-func Plain(value json.RawMessage) string {
-	var text string // stays empty for null
-	if json.Unmarshal(value, &text) == nil {
-		return text
-	}
-	return strings.TrimSpace(string(value))
-}
-
 // AnswerTurn answers with a text the oldest question of the newest run of the context. It returns the run's State, as it
 // was before, and false if that run does not wait. Errors: those of Answer.
 func (d *Door) AnswerTurn(ctx context.Context, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {

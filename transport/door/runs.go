@@ -318,5 +318,5 @@ func ResultText(result json.RawMessage) string {
 	if json.Unmarshal(result, &object) == nil && object.Text != "" {
 		return object.Text
 	}
-	return Plain(result)
+	return messages.Plain(result)
 }

@@ -36,17 +36,9 @@ func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMess
 func declines(value json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(value), []byte("null")) }
 
 func (c *Call) keepSecret(kind messages.InputKind, value json.RawMessage) {
-	if text := plain(value); kind == messages.InputSecret && text != "" {
+	if text := messages.Plain(value); kind == messages.InputSecret && text != "" {
 		c.secrets = append(c.secrets, text)
 	}
-}
-
-// plain is the text in the value, or the value as JSON.
-func plain(value json.RawMessage) (text string) {
-	if json.Unmarshal(value, &text) != nil {
-		return string(value)
-	}
-	return text
 }
 
 // withoutSecrets is the text without what people have told the call in confidence.
@@ -73,7 +65,7 @@ func AskUser() Tool {
 		if err == nil && declines(value) {
 			err = errors.New("the user declined to answer")
 		}
-		return plain(value), err
+		return messages.Plain(value), err
 	})
 }
 

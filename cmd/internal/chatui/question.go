@@ -290,7 +290,7 @@ func (s valueSchema) option(i int) string {
 	if i < len(s.EnumNames) {
 		return s.EnumNames[i]
 	}
-	return unquoted(s.Enum[i])
+	return messages.Plain(s.Enum[i])
 }
 
 // lines show the question, and what may be answered.
@@ -346,13 +346,6 @@ func said(q messages.Input) string {
 	case string(value) == "false":
 		return "no"
 	default:
-		return unquoted(q.Value)
+		return messages.Plain(q.Value)
 	}
-}
-
-func unquoted(value json.RawMessage) (text string) {
-	if json.Unmarshal(value, &text) != nil {
-		return string(value)
-	}
-	return text
 }

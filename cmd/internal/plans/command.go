@@ -296,11 +296,7 @@ func printResult(w io.Writer, s messages.State) error {
 	if s.Status != messages.Completed {
 		return nil
 	}
-	var text string
-	if json.Unmarshal(s.End.Result, &text) != nil {
-		text = string(s.End.Result)
-	}
-	return terminal.PrintText(w, text)
+	return terminal.PrintText(w, messages.Plain(s.End.Result))
 }
 
 // parseParams reads parameters such as name=value. A value of another type than string is JSON; a list may also be
