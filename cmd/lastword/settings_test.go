@@ -26,7 +26,7 @@ var cheapest = []string{
 	"models list", "models load x", "models unload x", "plan check PLAN", "plan graph PLAN", "plan init",
 	"plan run PLAN --dry-run", "plan show r_none", "prompt hi", "provider check", "run true", "runs answer r_none yes",
 	"runs cancel r_none", "runs events r_none", "runs get r_none", "runs ls", "runs retry r_none", "runs rm r_none",
-	"runs watch r_none", "schedules ls", "schedules pause x", "schedules resume x", "schedules run x", "serve --unix FILE/x", "key --state FOLDER", "verify --all --state FOLDER", "runs proof r_none", "explain r_none", "token add a --file FOLDER/tokens",
+	"runs watch r_none", "schedules ls", "schedules pause x", "schedules resume x", "schedules run x", "serve --unix FILE/x", "key --state FOLDER", "verify --all --state FOLDER", "runs proof r_none", "explain r_none", "record r_none", "replay FILE", "token add a --file FOLDER/tokens",
 	"token list --file FOLDER/tokens", "token remove a --file FOLDER/tokens", "ui --server " + nobody, "version",
 	"webhooks ls", "webhooks resend r_none", "webhooks test x",
 }
@@ -46,7 +46,7 @@ func TestSharedVariablesLeaveCommandsWorking(t *testing.T) {
 			t.Errorf("%s has no form in this test", cmd.CommandPath())
 		}
 	}
-	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody, "LASTWORD_EXPLAIN_SERVER=" + nobody}
+	bare := []string{"LASTWORD_BASE_URL=" + nobody, "LASTWORD_RUNS_SERVER=" + nobody, "LASTWORD_PLAN_SHOW_SERVER=" + nobody, "LASTWORD_EXPLAIN_SERVER=" + nobody, "LASTWORD_RECORD_SERVER=" + nobody}
 	empty := filepath.Join(t.TempDir(), "empty")
 	write(t, empty, "")
 	all := []string{"LASTWORD_BASE_URL=" + nobody, "OPENAI_BASE_URL=" + nobody, "LASTWORD_SERVER=" + nobody,
