@@ -5,6 +5,10 @@ import "encoding/json"
 // CallbackLabel is the label of a run that holds the URL to which its caller wants its questions and its end sent.
 const CallbackLabel = "callback_url"
 
+// CallbackFormLabel is the label of a run that names the protocol in whose form they are sent; without it they are the
+// events.
+const CallbackFormLabel = "callback_form"
+
 // Request asks for a run of a job by name.
 type Request struct {
 	Job       string            `json:"job"`

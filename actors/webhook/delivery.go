@@ -193,7 +193,7 @@ func (h *Hooks) take(ctx context.Context, to *Target, run messages.RunID, cursor
 		}
 		got.Cursor = e.Seq
 		if to.takes(state.Queued, e) {
-			body, err := h.body(state.Queued, e)
+			body, err := h.body(to, state.Queued, e)
 			if err != nil {
 				return got, err
 			}
@@ -212,7 +212,10 @@ func idOf(e messages.Event) string {
 }
 
 // body is what is sent of the event.
-func (h *Hooks) body(q *messages.RunQueued, e messages.Event) ([]byte, error) {
+func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byte, error) {
+	if form := h.Forms[q.Labels[messages.CallbackFormLabel]]; form != nil && to.Name == Callback {
+		return h.Redact(form(q, e)), nil
+	}
 	payload, err := json.Marshal(e.Body)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,9 @@ type Config struct {
 	Targets []Target
 	// Callback makes the target of a URL that a caller has given; nil where none is allowed.
 	Callback func(url string) (Target, error)
-	System   func() *actors.System
+	// Forms make the body of a callback for the protocols that [messages.CallbackFormLabel] names.
+	Forms  map[string]func(*messages.RunQueued, messages.Event) json.RawMessage
+	System func() *actors.System
 	// Send sends a body once. Its error is retryable where another attempt may help, after the pause.
 	Send func(ctx context.Context, to *Target, id string, body []byte) (pause time.Duration, err error)
 	// Load returns the marks that all nodes share, which may be none, and Save keeps them.

@@ -67,6 +67,9 @@ type question struct {
 func (w *world) node(t *testing.T, heard bool, targets ...webhook.Target) (s *actors.System, stop func()) {
 	t.Helper()
 	hooks := webhook.New(webhook.Config{Targets: targets, Callback: w.callback, System: func() *actors.System { return s }, Send: w.send, Log: zap.NewNop(),
+		Forms: map[string]func(*messages.RunQueued, messages.Event) json.RawMessage{"short": func(*messages.RunQueued, messages.Event) json.RawMessage {
+			return json.RawMessage(`{"type":"short"}`)
+		}},
 		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "swordfish", "***")) },
 		Load: func(context.Context) (webhook.Marks, error) {
 			w.mu.Lock()
@@ -277,12 +280,18 @@ func TestCallbacksAndResending(t *testing.T) {
 		if w.ids[0] != w.ids[1] {
 			t.Errorf("sent again under another id: %q", w.ids)
 		}
+		if _, err := s.Submit(t.Context(), messages.Request{Job: "ask", Input: json.RawMessage(`{}`), Labels: map[string]string{
+			messages.CallbackLabel: "good", messages.CallbackFormLabel: "short"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.want(t, "callback run.completed", "callback run.completed", "callback short")
 		for _, wrong := range []webhook.Order{{Action: "resend", Run: ids[1]}, {Action: "resend", Run: "r_none"}, {Action: "test", Name: "none"}, {}} {
 			if _, err := w.hooks.Operate(t.Context(), wrong); err == nil {
 				t.Errorf("%+v has no error", wrong)
 			}
 		}
-		if lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "ls"}); err != nil || lines[0].Delivered != 2 || lines[0].Trying != 0 {
+		if lines, err := w.hooks.Operate(t.Context(), webhook.Order{Action: "ls"}); err != nil || lines[0].Delivered != 3 || lines[0].Trying != 0 {
 			t.Errorf("%+v, %v", lines, err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,11 +34,14 @@ type agent struct {
 	caller *auth.Principal
 }
 
-func serve(t *testing.T, runs door.Runs) *agent {
+func serve(t *testing.T, runs door.Runs) *agent { return serveCalling(t, runs, nil) }
+
+// serveCalling serves an agent that calls back where the function has no error.
+func serveCalling(t *testing.T, runs door.Runs, callback func(url string) error) *agent {
 	t.Helper()
 	a := &agent{t: t, caller: &auth.Principal{}}
 	schema := func() json.RawMessage { return json.RawMessage(`{"properties":{"story":{}}}`) }
-	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Jobs: []messages.JobInfo{
+	handler := a2a.New(door.New(door.Config{Runs: runs, Version: "1.2.3", Callback: callback, Jobs: []messages.JobInfo{
 		{Name: "generate", About: messages.About{Title: "Generate", Description: "Makes llms.txt.", Input: schema}},
 		{Name: "chat", About: messages.About{Text: "message", Description: "Talks."}}}}))
 	a.url = testkit.ServeURL(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -476,5 +480,48 @@ func TestCard(t *testing.T) {
 	*a.caller = auth.Principal{Name: "stranger"}
 	if c := read(); len(c.Skills) != 1 || c.Skills[0].ID != "chat" || len(c.SecurityRequirements) != 1 {
 		t.Errorf("strangers get %+v", c)
+	}
+}
+
+// The message that begins a task says where its notifications go; they have the form of a stream's event.
+func TestPushNotifications(t *testing.T) {
+	a := serveCalling(t, &stories.Teller{}, func(url string) error {
+		if url != "https://receiver.test/hook" {
+			return messages.InvalidInput("no")
+		}
+		return nil
+	})
+	begin := func(config string) string {
+		text, err := a.call("SendMessage", strings.Replace(said("plain", ""), "}}", `},"configuration":{"taskPushNotificationConfig":`+config+`}}`, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for _, config := range []string{`{"url":"https://elsewhere.test"}`, `{"url":"https://receiver.test/hook","token":"t"}`} {
+		if text := begin(config); !strings.Contains(text, `"reason":"INVALID_INPUT"`) {
+			t.Errorf("%s: %s", config, text)
+		}
+	}
+	var r reply
+	if text := begin(`{"url":"https://receiver.test/hook"}`); json.Unmarshal([]byte(text), &r) != nil || r.Result.Task == nil {
+		t.Fatal(text)
+	}
+	const config = `{"id":"1","taskId":"r_story1","url":"https://receiver.test/hook"}`
+	for method, want := range map[string]string{"GetTaskPushNotificationConfig": config, "ListTaskPushNotificationConfigs": `{"configs":[` + config + `]}`,
+		"DeleteTaskPushNotificationConfig": `"code":-32004`, "CreateTaskPushNotificationConfig": `"code":-32004`} {
+		if text, err := a.call(method, `{"taskId":"r_story1","id":"1"}`); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %v, %s", method, err, text)
+		}
+	}
+	for story, want := range map[string]string{"plain": "COMPLETED", "failure": "FAILED", "cancel": "CANCELED"} {
+		i := slices.IndexFunc(stories.All(), func(s stories.Story) bool { return s.Name == story })
+		events := stories.All()[i].Events
+		queued := events[0].Body.(messages.RunQueued)
+		var sent struct{ StatusUpdate *task }
+		err := json.Unmarshal(a2a.Notification(&queued, events[len(events)-1]), &sent)
+		if err != nil || sent.StatusUpdate.Status.State != "TASK_STATE_"+want || (story == "plain") != (sent.StatusUpdate.Status.Message == nil) {
+			t.Errorf("%s is told as %+v, %v", story, sent.StatusUpdate, err)
+		}
 	}
 }

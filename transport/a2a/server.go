@@ -47,9 +47,11 @@ type params struct {
 	ID            messages.RunID
 	Message       message
 	Configuration struct {
-		HistoryLength     *int
-		ReturnImmediately bool
+		HistoryLength              *int
+		ReturnImmediately          bool
+		TaskPushNotificationConfig *push
 	}
+	TaskID messages.RunID // of a push notification config
 
 	ContextID, Status, PageToken string
 	PageSize, HistoryLength      *int
@@ -89,7 +91,8 @@ func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*d
 		return s.describe(r, true), nil, nil
 	default:
 		if strings.Contains(call.Method, "TaskPushNotificationConfig") {
-			return nil, nil, wrong(noPush, "this agent sends no push notifications")
+			result, err = s.pushes(ctx, call.Method, p.TaskID)
+			return result, nil, err
 		}
 		return nil, nil, door.NoMethod(call)
 	}
@@ -233,7 +236,7 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 		q.Job, q.Input = job.Name, door.Asking(job, data)
 	}
 	q.Key, q.Labels = "a2a "+m.MessageID, map[string]string{door.ContextLabel: conversation, messageLabel: m.MessageID}
-	return q, nil
+	return q, w.addPush(&q, p.Configuration.TaskPushNotificationConfig)
 }
 
 // messageLabel is the label of a run with the id of the message that began it.

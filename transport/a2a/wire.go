@@ -152,7 +152,7 @@ func (s server) card(w http.ResponseWriter, r *http.Request) error {
 const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs. A message is a turn of chat. Another skill is ` +
 	`named by metadata.skill, and its input is a part of data. metadata.request names the question that a message answers.",` +
 	`"supportedInterfaces":[{"url":%s,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
-	`"capabilities":{"streaming":true,"pushNotifications":false,"extendedAgentCard":true},` +
+	`"capabilities":{"streaming":true,"pushNotifications":%t,"extendedAgentCard":true},` +
 	`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],%s"skills":%s}`
 
 const tokenForm = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},` +
@@ -174,5 +174,5 @@ func (s server) describe(r *http.Request, all bool) json.RawMessage {
 	if auth.From(r.Context()).Name != "" {
 		known = tokenForm
 	}
-	return fmt.Appendf(nil, cardForm, door.JSON(s.door.Version), door.JSON(s.origin(r)+Path), known, door.JSON(skills))
+	return fmt.Appendf(nil, cardForm, door.JSON(s.door.Version), door.JSON(s.origin(r)+Path), s.door.Callback != nil, known, door.JSON(skills))
 }

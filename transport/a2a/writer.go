@@ -164,11 +164,16 @@ func (w *writer) ends(op *transcript.Op, state string) {
 	for _, one := range w.result() {
 		w.artifact(one, false)
 	}
-	var parts []part
-	if why := door.Failure(op.Event.Body); why != nil {
-		parts = []part{{Text: why.Message}, {Data: door.JSON(why)}}
+	w.change(op, state, failing(op.Event.Body)...)
+}
+
+// failing says why a run has not completed.
+func failing(end messages.Body) []part {
+	why := door.Failure(end)
+	if why == nil {
+		return nil
 	}
-	w.change(op, state, parts...)
+	return []part{{Text: why.Message}, {Data: door.JSON(why)}}
 }
 
 // works says in a sentence what happens, unless the task waits for an answer.
@@ -181,20 +186,24 @@ func (w *writer) works(op *transcript.Op, what string) {
 
 // question says what the task waits for, or that it goes on.
 func (w *writer) question(op *transcript.Op) {
-	item, state := w.asked(), "INPUT_REQUIRED"
+	item := w.asked()
 	if item == nil {
 		w.change(op, "WORKING")
 		return
 	}
-	if item.Asked().InputKind == messages.InputSecret {
-		state = "AUTH_REQUIRED"
+	w.change(op, waiting(item.Asked()), asking(item.Asked())...)
+}
+
+// waiting is the state of a task that asks.
+func waiting(b messages.InputRequired) string {
+	if b.InputKind == messages.InputSecret {
+		return "AUTH_REQUIRED"
 	}
-	w.change(op, state, asking(item)...)
+	return "INPUT_REQUIRED"
 }
 
 // asking is a question as parts: a text, and for programs data.
-func asking(item *transcript.Item) []part {
-	b := item.Asked()
+func asking(b messages.InputRequired) []part {
 	return []part{{Text: door.Prompt(b)}, {Data: door.JSON(map[string]any{"request": b.Request, "kind": b.InputKind, "schema": b.Schema})}}
 }
 
@@ -205,13 +214,18 @@ func (w *writer) says(role, id string, parts ...part) message {
 
 // change changes the status, and says why.
 func (w *writer) change(op *transcript.Op, to string, parts ...part) {
-	w.status = status{State: state + to, Timestamp: stamp(op.Event.Time)}
-	if parts != nil {
-		w.status.Message = new(w.says("ROLE_AGENT", fmt.Sprint(w.id, ".", op.Seq()), parts...))
-	}
+	w.status = *w.statusOf(op.Event, to, parts)
 	if w.Wire != nil {
 		w.Emit(door.AnswerTo(w.call, event{Status: &update{TaskID: w.id, ContextID: w.context(), Status: &w.status}}, nil))
 	}
+}
+
+func (w *writer) statusOf(e messages.Event, to string, parts []part) *status {
+	s := status{State: state + to, Timestamp: stamp(e.Time)}
+	if parts != nil {
+		s.Message = new(w.says("ROLE_AGENT", fmt.Sprint(w.id, ".", e.Seq), parts...))
+	}
+	return &s
 }
 
 // task is the task as it is.
@@ -242,7 +256,7 @@ func (w *writer) history() []message {
 	for _, item := range w.run.Items() {
 		if b, ok := item.Latest.(messages.InputReceived); ok {
 			id := string(w.id) + "." + item.ID
-			all = append(all, w.says("ROLE_AGENT", id+".question", asking(item)...), w.says("ROLE_USER", id+".answer", part{Text: messages.Plain(b.Value)}))
+			all = append(all, w.says("ROLE_AGENT", id+".question", asking(item.Asked())...), w.says("ROLE_USER", id+".answer", part{Text: messages.Plain(b.Value)}))
 		}
 	}
 	if w.length != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/a2a"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	send "github.com/seed889630bf/lastword/transport/webhook"
@@ -101,7 +102,8 @@ func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
 	}
 	m := &marks[webhook.Marks]{options: h, name: "webhooks.json"}
 	sender := send.NewSender()
-	return webhook.New(webhook.Config{Targets: h.hooks, Callback: callback, Load: m.load, Save: m.save, Log: log, Redact: h.Secrets.Bytes,
+	forms := map[string]func(*messages.RunQueued, messages.Event) json.RawMessage{a2a.Form: a2a.Notification}
+	return webhook.New(webhook.Config{Targets: h.hooks, Callback: callback, Forms: forms, Load: m.load, Save: m.save, Log: log, Redact: h.Secrets.Bytes,
 		System: h.program.runtime,
 		Send: func(ctx context.Context, to *webhook.Target, id string, body []byte) (time.Duration, error) {
 			return sender.Send(ctx, endpoint(to), id, body)
