@@ -1,7 +1,6 @@
 package testkit_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -68,29 +67,6 @@ func text(stream string) string {
 	return out.String()
 }
 
-func TestModelEcho(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
-	for range 3 {
-		res, body, err := whole(t, c, m, question)
-		if err != nil || res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {
-			t.Fatal(res, err)
-		}
-		if text(body) != "one two three" || !strings.HasSuffix(body, "data: [DONE]\n\n") ||
-			strings.Count(body, "data: ") != 6 {
-			t.Errorf("the echo is %s", body)
-		}
-	}
-	if m.Accepted() != 1 {
-		t.Errorf("three requests took %d connections", m.Accepted())
-	}
-	_, body, err := whole(t, c, m, strings.Replace(question, `"stream":true`, `"max_tokens":2`, 1))
-	want := `"message":{"role":"assistant","content":"one two "},"logprobs":null,"finish_reason":"length"}],` +
-		`"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}}`
-	if err != nil || !strings.HasSuffix(body, want) {
-		t.Errorf("without a stream: %s, %v", body, err)
-	}
-}
-
 func TestModelFraming(t *testing.T) {
 	m, c := testkit.NewModel(t), caller(t)
 	hello := testkit.Send("hello")
@@ -148,63 +124,6 @@ func TestModelWire(t *testing.T) {
 	}
 }
 
-// A test can hold back the next token until it has seen the one before.
-func TestModelStep(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
-	x := m.Step(testkit.Text("Hel"), testkit.Text("lo"), testkit.Finish("stop"))
-	next := func() {
-		t.Helper()
-		if err := x.Next(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	answers := make(chan *http.Response, 1)
-	go func() {
-		res, err := ask(t.Context(), c, m, question)
-		if err != nil {
-			t.Error(err)
-		}
-		answers <- res
-	}()
-	next()
-	res := <-answers
-	defer func() { _ = res.Body.Close() }()
-	frames := make(chan string)
-	go func() {
-		defer close(frames)
-		for s := bufio.NewScanner(res.Body); s.Scan(); {
-			if s.Text() != "" {
-				frames <- text(s.Text() + "\n")
-			}
-		}
-	}()
-	for _, want := range []string{"Hel", "lo"} {
-		if got := <-frames; got != want {
-			t.Fatalf("read %q, want %q", got, want)
-		}
-		select {
-		case early := <-frames:
-			t.Fatalf("read %q before it was released", early)
-		default:
-		}
-		next()
-	}
-	<-frames
-	if err := x.Play(testkit.Text("!")); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-frames; got != "!" {
-		t.Errorf("read %q", got)
-	}
-	next() // the end
-	if _, more := <-frames; more || !x.Whole() {
-		t.Error("the answer has not ended")
-	}
-	if err := x.Next(); err == nil {
-		t.Error("an answer that has ended goes on")
-	}
-}
-
 // The server tells that the client has closed the connection, during the answer and after it.
 func TestModelGone(t *testing.T) {
 	m, c := testkit.NewModel(t), caller(t)
@@ -245,37 +164,6 @@ func TestModelGone(t *testing.T) {
 	<-closed
 	if <-late.Gone(); !late.Whole() {
 		t.Error("the answer does not count as whole")
-	}
-}
-
-// Rest does what Next has left, and the pieces say what they are.
-func TestModelRest(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
-	pieces := []testkit.Piece{testkit.Text("a"), testkit.Pace(time.Millisecond), testkit.Text("b"), testkit.Done()}
-	x := m.Step(pieces...)
-	released := make(chan error, 1)
-	go func() { released <- errors.Join(x.Next(), x.Rest()) }()
-	_, body, err := whole(t, c, m, question)
-	if err = errors.Join(err, <-released); err != nil || text(body) != "ab" || !x.Whole() || m.Open() != 1 {
-		t.Errorf("%q, %v, %d connections", body, err, m.Open())
-	}
-	if got := fmt.Sprint(pieces); got != `[text "a" pace text "b" frame "[DONE]"]` {
-		t.Errorf("the script reads %s", got)
-	}
-	if err := m.Answer().Next(); err == nil {
-		t.Error("an answer that is not stepped takes orders")
-	}
-}
-
-func TestModelHangUp(t *testing.T) {
-	m, c := testkit.NewModel(t), caller(t)
-	first := m.Answer(testkit.Text("a"), testkit.Done(), testkit.HangUp())
-	if _, body, err := whole(t, c, m, question); err != nil || text(body) != "a" {
-		t.Fatal(body, err)
-	}
-	<-first.Gone() // the client has noticed
-	if _, _, err := whole(t, c, m, question); err != nil || m.Accepted() != 2 {
-		t.Errorf("the next request: %v, %d connections", err, m.Accepted())
 	}
 }
 

@@ -45,7 +45,7 @@ func TestQualityModel(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			file := generate(t, binary, nil, tree).llms
+			file := generate(t, binary, tree).llms
 			before, bare := readDocument(t, file), bareLinks(t, tree, file)
 			answer := readFile(t, filepath.Join("testdata", "quality", "answers", name+".json"))
 			good, refusedOfGood := describe(t, binary, tree, answer)

@@ -33,7 +33,7 @@ func TestQuality(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			tree := s.source.obtain(t)
-			made := generate(t, binary, nil, tree)
+			made := generate(t, binary, tree)
 			doc := readDocument(t, made.llms)
 			s.has(t, tree)
 			v := s.judge(t, tree, doc)
@@ -110,11 +110,11 @@ type generated struct {
 }
 
 // generate runs the command on the repository with caches and configuration of its own, and returns what it made.
-func generate(t *testing.T, binary string, env []string, args ...string) generated {
+func generate(t *testing.T, binary string, args ...string) generated {
 	t.Helper()
 	out := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), binary, append([]string{"generate", "--out", out, "--quiet"}, args...)...)
-	cmd.Env = append(isolated(t.TempDir()), env...)
+	cmd.Env = isolated(t.TempDir())
 	begin := time.Now()
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, said)

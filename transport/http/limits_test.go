@@ -1,55 +1,16 @@
 package http_test
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/coder/websocket"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
-
-// bubble is the API behind a gate on pipes, in a bubble of virtual time.
-func bubble(t *testing.T, test func(submit func(input string) messages.RunID, dial func() net.Conn)) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(context.Background())
-		system := newSystem(t)
-		entrance, err := auth.New(auth.Config{Rate: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dial := inBubble(t, ctx, entrance.Wrap(newAPI(system)))
-		test(func(input string) messages.RunID {
-			id, err := system.Submit(ctx, messages.Request{Job: "tell", Input: json.RawMessage(input)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return id
-		}, dial)
-		stop()
-		synctest.Wait()
-		done, cancel := context.WithCancel(context.Background())
-		cancel() // runs that hang are cancelled
-		_ = system.Close(done)
-		time.Sleep(2 * time.Minute) // what the runtime's library started in the background ends
-	})
-}
-
-// write writes without waiting for the server to read it.
-func write(c net.Conn, text string) { go func() { _, _ = io.WriteString(c, text) }() }
-
-const events = " HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
 
 func TestBodiesAreBounded(t *testing.T) {
 	entrance, err := auth.New(auth.Config{MaxBody: 3 << 20})
@@ -76,34 +37,6 @@ func TestBodiesAreBounded(t *testing.T) {
 			t.Errorf("4 MiB %s: %s %s", name, response.Status, text)
 		}
 	}
-}
-
-// Slow senders lose their connection, and whoever has sent a request may read for as long as there is something.
-func TestSlowBody(t *testing.T) {
-	bubble(t, func(_ func(string) messages.RunID, dial func() net.Conn) {
-		const post = "POST /v1/runs" + events + "Content-Type: application/json\r\nContent-Length: "
-		slow, quick := dial(), dial()
-		write(slow, post+"100\r\n\r\n{")
-		write(quick, post+"36\r\n\r\n"+`{"job":"tell","input":{"hang":true}}`)
-		heard := make(chan string)
-		go func() {
-			text, _ := io.ReadAll(quick) // until the server stops
-			heard <- string(text)
-		}()
-		began := time.Now()
-		text, err := io.ReadAll(slow)
-		if took := time.Since(began); err != nil || took < time.Minute || took > time.Minute+time.Second ||
-			!strings.Contains(string(text), `"bad_request"`) {
-			t.Errorf("half a body: %v after %v, %s", err, took, text)
-		}
-		time.Sleep(time.Minute)
-		select {
-		case text := <-heard:
-			t.Errorf("the stream of a POST was cut: %s", text)
-		default:
-			go func() { <-heard }()
-		}
-	})
 }
 
 func TestWebSocketLimits(t *testing.T) {
@@ -134,33 +67,4 @@ func TestWebSocketLimits(t *testing.T) {
 			_ = socket.CloseNow()
 		}
 	}
-}
-
-// Readers that only wait cost the others nothing.
-func TestIdleReaders(t *testing.T) {
-	bubble(t, func(submit func(string) messages.RunID, dial func() net.Conn) {
-		idle := submit(`{"hang":true}`)
-		var readers sync.WaitGroup
-		for range 2000 {
-			c := dial()
-			write(c, "GET /v1/runs/"+string(idle)+"/events"+events+"\r\n")
-			readers.Go(func() { _, _ = io.Copy(io.Discard, c) })
-		}
-		synctest.Wait()
-		began := time.Now()
-		c := dial()
-		write(c, "GET /v1/runs/"+string(submit(`{"words":500}`))+"/events"+events+"\r\n")
-		var lines []string
-		for text := bufio.NewScanner(c); text.Scan() && text.Text() != "event: run.completed"; {
-			if line, ok := strings.CutPrefix(text.Text(), "data: "); ok {
-				lines = append(lines, line)
-			}
-		}
-		words := strings.Count(fold(t, lines).state, "word ")
-		if took := time.Since(began); words != 500 || took > time.Second {
-			t.Errorf("%d words in %v beside 2,000 idle readers, want 500 at once", words, took)
-		}
-		_ = c.Close()
-		go readers.Wait()
-	})
 }
