@@ -52,11 +52,12 @@ func TestFaultTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := "| point | what happens | how the run ends |\n|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("| point | what happens | how the run ends |\n|---|---|---|\n")
 	for _, p := range fault.Points() {
-		table += fmt.Sprintf("| `%s` | %s | %s |\n", p.Point, p.What, p.Then)
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", p.Point, p.What, p.Then)
 	}
-	heldTo(t, name, between(t, string(page), "faults", table))
+	heldTo(t, name, between(t, string(page), "faults", table.String()))
 }
 
 // An admin arms a point of what the server asks, starts and writes: the next run that comes by has it in its log, and ends

@@ -147,11 +147,11 @@ func TestTermLLM447(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the server ended with %v", err)
 	}
-	rest := ""
+	var rest strings.Builder
 	for lines.Scan() {
-		rest += lines.Text() + "\n"
+		rest.WriteString(lines.Text() + "\n")
 	}
-	if !strings.Contains(rest, "event: draining") {
-		t.Errorf("the stream ends with\n%s", rest)
+	if !strings.Contains(rest.String(), "event: draining") {
+		t.Errorf("the stream ends with\n%s", rest.String())
 	}
 }

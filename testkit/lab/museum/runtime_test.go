@@ -330,19 +330,19 @@ func TestLangGraph7778(t *testing.T) {
 		}}}}
 		run := s.Run(parent)
 		s.Ends(run, messages.Completed, "")
-		heard := ""
+		var heard strings.Builder
 		for batch, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Tree: true}) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range batch {
 				if b, ok := e.Body.(messages.TextDone); ok && e.RunID != run.ID() {
-					heard += b.Text
+					heard.WriteString(b.Text)
 				}
 			}
 		}
-		if heard != "from below" {
-			t.Errorf("of the sub-run the reader has %q", heard)
+		if heard.String() != "from below" {
+			t.Errorf("of the sub-run the reader has %q", heard.String())
 		}
 	})
 }
