@@ -49,7 +49,6 @@ func webFigures() []figure {
 		{name: "WebSocket, 200 connections, 5,000 chunks/s, p99", unit: "ms", goal: 10,
 			ours: func(t *testing.T) float64 { return webSockets(t, webStreams, 40*time.Millisecond, 75) }},
 		{name: "SSE, idle connection of 10,000", unit: "KiB", goal: 28, ours: webIdle},
-		{name: "SSE, a run of 10,000 events again", unit: "ms", goal: 100, ours: webReplay},
 	}
 }
 
@@ -302,47 +301,4 @@ func webJobs() []actors.Definition {
 			return "", context.Cause(ctx)
 		}),
 	}
-}
-
-// webReplay is the time to read a run of 10,000 milestones again.
-func webReplay(t *testing.T) float64 {
-	at, s, end := web(t, func(_ context.Context, task *actors.TaskContext, n int) (string, error) {
-		for i := range n {
-			if err := task.Emit(messages.StepStarted{Step: strconv.Itoa(i)}, ""); err != nil {
-				return "", err
-			}
-			if err := task.Emit(messages.StepEnded{Step: strconv.Itoa(i), Outcome: "done"}, ""); err != nil {
-				return "", err
-			}
-		}
-		return "", nil
-	})
-	defer end()
-	id := submit(t, s, 5000)
-	for _, err := range s.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	request, err := http.NewRequestWithContext(t.Context(), "GET", at+"/v1/runs/"+string(id)+"/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Accept", "text/event-stream")
-	begin := time.Now()
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	n := 0
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), "id: ") {
-			n++
-		}
-	}
-	if n < 10_000 {
-		t.Errorf("%d events", n)
-	}
-	return float64(time.Since(begin)) / float64(time.Millisecond)
 }

@@ -183,6 +183,29 @@ func TestCanceledTurnsDoNotWait(t *testing.T) {
 	}
 }
 
+// A client gets the sub-run's events under their own task, and a URL for a large file.
+func TestSubRunsHaveTheirTask(t *testing.T) {
+	inside(t, func(t *testing.T, s http.Handler) {
+		_, all := ask(t, s, http.MethodPost, looopy.Path, `{"message":"large below","contextId":"c-1"}`)
+		turn, seen := all[0].data["taskId"], map[string]string{}
+		for _, e := range all {
+			switch e.kind() {
+			case "content-delta":
+				seen[fmt.Sprint(e.data["content"])] = fmt.Sprint(e.data["taskId"] == turn, e.data["parentTaskId"] == turn, e.data["path"])
+			case "artifact-binary":
+				seen["url"] = fmt.Sprint(e.data["url"] == fmt.Sprintf("/v1/runs/%v/artifacts/a%%2Fb.bin", e.data["taskId"]))
+			}
+		}
+		if want := "map[from below:false true [agent:chat] url:true]"; fmt.Sprint(seen) != want {
+			t.Errorf("the client has %v, want %s", seen, want)
+		}
+	})
+}
+
+type work struct {
+	Message string `json:"message"`
+}
+
 // inside serves a runtime's turns: one says its message, one has a sub-run do so, or ask.
 func inside(t *testing.T, test func(t *testing.T, s http.Handler)) {
 	t.Helper()
@@ -212,6 +235,9 @@ func turn(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 		}
 		end, err := run.Wait(ctx)
 		return "below: " + strings.Trim(string(end.End.Result), `"`), err
+	case what == "large ":
+		file := messages.Artifact{Name: "a/b.bin", Bytes: 2 << 20, SHA256: messages.Digest("large")}
+		return "", errors.Join(t.Say("answer", "from below"), t.Emit(messages.ArtifactWritten{Artifact: file}, ""))
 	case asked[what].Request != "":
 		answer, err := t.Ask(ctx, asked[what])
 		return fmt.Sprint(len(strings.Trim(string(answer), `"`))), err
