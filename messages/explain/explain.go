@@ -205,8 +205,8 @@ func (r *Run) why(err *messages.Error, cause messages.Code) string {
 var causes = map[messages.Code]string{
 	messages.CauseError: "a task returned an error", messages.CausePanic: "a task crashed", messages.CauseDeadline: "its time was over",
 	messages.CauseStalled: "nothing happened for too long", messages.CauseShutdown: "the server stopped",
-	messages.CauseNodeLost: "the process that ran it was gone", messages.CauseProviderError: "the server of the model refused",
-	messages.CauseTransportClosed: "the connection to the model was cut", messages.CauseEmptyCompletion: "the model answered nothing",
+	messages.CauseNodeLost: "the process that ran it was gone", messages.CauseProviderError: "the server that it asked refused",
+	messages.CauseTransportClosed: "there was no connection, or it was cut", messages.CauseEmptyCompletion: "the model answered nothing",
 	messages.CauseInvalidOutput: "the model's answer was not of the form asked for", messages.CauseContextExceeded: "the model's context was too small",
 	messages.CauseLimitExceeded: "a limit was reached", messages.CauseInvalidInput: "its input was wrong",
 	messages.CauseInjected: "a test injected it", messages.CauseJournalUnavailable: "the journal took nothing for too long",
