@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -19,7 +21,10 @@ const (
 func fanFigures() []figure {
 	return []figure{{
 		name: "an event to 1,000 readers, CPU", unit: "us", goal: 2,
-		ours: fanOut, baseline: broadcast,
+		ours: func(t *testing.T) float64 { return fanOut(t, pull) }, baseline: broadcast,
+	}, {
+		name: "an event to 1,000 actors, CPU", unit: "us", goal: 12,
+		ours: func(t *testing.T) float64 { return fanOut(t, subscribe) }, baseline: broadcast,
 	}}
 }
 
@@ -72,7 +77,7 @@ func broadcast(t *testing.T) float64 {
 }
 
 // fanOut is the CPU time of an event of a run, from the task that says it until all watchers have it.
-func fanOut(t *testing.T) float64 {
+func fanOut(t *testing.T, watch func(t *testing.T, s *actors.System, run *actors.Run, from uint64, have func()) func()) float64 {
 	s, done := newSystem(t, actors.Config{})
 	defer done()
 	ready, say := make(chan struct{}), make(chan struct{})
@@ -92,7 +97,7 @@ func fanOut(t *testing.T) float64 {
 	}
 	<-ready
 	have := newArrivals()
-	wait := pull(t, run, 3, have.arrived)
+	wait := watch(t, s, run, 3, have.arrived)
 	next := func() {
 		say <- struct{}{}
 		<-have.all
@@ -105,7 +110,7 @@ func fanOut(t *testing.T) float64 {
 }
 
 // pull has goroutines read the run, each with a context of its own, as connections have.
-func pull(t *testing.T, run *actors.Run, from uint64, have func()) func() {
+func pull(t *testing.T, _ *actors.System, run *actors.Run, from uint64, have func()) func() {
 	var ended sync.WaitGroup
 	for range watchers {
 		ended.Go(func() {
@@ -120,6 +125,36 @@ func pull(t *testing.T, run *actors.Run, from uint64, have func()) func() {
 				}
 			}
 		})
+	}
+	return ended.Wait
+}
+
+// subscribe has actors told of the run's events.
+func subscribe(t *testing.T, s *actors.System, run *actors.Run, from uint64, have func()) func() {
+	var ended sync.WaitGroup
+	ended.Add(watchers)
+	for range watchers {
+		pid := s.Node().Root().Spawn(s.Node().Props(func() actor.Actor {
+			return actor.ReceiveFunc(func(c actor.Context) {
+				d, ok := c.Message().(*actors.Delivery)
+				if !ok {
+					return
+				}
+				d.Task.Ack()
+				switch m := d.Message.(type) {
+				case messages.Event:
+					if m.Kind() == messages.KindTextDelta {
+						have()
+					}
+				case actors.SubscriptionEnd:
+					c.Stop(c.Self())
+					ended.Done()
+				}
+			})
+		}))
+		if _, err := s.Subscribe(pid, run.ID(), from, 8); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return ended.Wait
 }

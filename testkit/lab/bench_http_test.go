@@ -44,11 +44,16 @@ func webFigures() []figure {
 			baseline: func(t *testing.T) float64 { return webProxy(t).cpu }},
 		{name: "SSE, 1,000 readers of a run at 20/s, p99", unit: "ms", goal: 50,
 			ours: func(t *testing.T) float64 { return webFan(t).p99 }},
+		{name: "SSE, the same, CPU, to a bare broadcast", unit: "s", goal: 2,
+			ours:     func(t *testing.T) float64 { return webFan(t).cpu },
+			baseline: func(t *testing.T) float64 { return webBroadcast(t).cpu }},
 		{name: "WebSocket, 1,000 chunks/s, said to read, p99", unit: "ms", goal: 10,
 			ours: func(t *testing.T) float64 { return webSockets(t, 1, time.Millisecond, 3000) }},
 		{name: "WebSocket, 200 connections, 5,000 chunks/s, p99", unit: "ms", goal: 10,
 			ours: func(t *testing.T) float64 { return webSockets(t, webStreams, 40*time.Millisecond, 75) }},
 		{name: "SSE, idle connection of 10,000", unit: "KiB", goal: 28, ours: webIdle},
+		{name: "WebSocket, CPU of the server for a chunk", unit: "us", goal: 10, ours: webChunk},
+		{name: "SSE, a run of 10,000 events again", unit: "ms", goal: 100, ours: webReplay},
 	}
 }
 
@@ -205,6 +210,44 @@ func webFan(t *testing.T) webLoad {
 	return watch(t, watchers, fanTokens, func(int) string { return at + "/v1/runs/" + string(id) + "/events" })
 }
 
+// webBroadcast writes frames that were encoded once to 1,000 connections.
+func webBroadcast(t *testing.T) webLoad {
+	var mu sync.Mutex
+	var all []chan []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		control, frames := http.NewResponseController(w), make(chan []byte, 16)
+		w.WriteHeader(http.StatusOK)
+		_ = control.Flush()
+		mu.Lock()
+		all = append(all, frames)
+		mu.Unlock()
+		for frame := range frames {
+			_, _ = w.Write(frame)
+			_ = control.Flush()
+		}
+	}))
+	defer server.Close()
+	time.AfterFunc(time.Second, func() {
+		tick := time.NewTicker(fanPace)
+		defer tick.Stop()
+		for i := range fanTokens {
+			<-tick.C
+			frame := fmt.Appendf(nil, webFrame, i, i, time.Now().UTC().Format(time.RFC3339Nano), i, 24*i, time.Now().UnixNano())
+			mu.Lock()
+			for _, c := range all {
+				c <- frame
+			}
+			mu.Unlock()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range all {
+			close(c)
+		}
+	})
+	return watch(t, watchers, fanTokens, func(int) string { return server.URL })
+}
+
 // webIdle is the memory of a connection that waits for events, in a server's own process.
 func webIdle(t *testing.T) float64 {
 	t.Helper()
@@ -293,12 +336,105 @@ func stamps(text []byte, each func(time.Duration)) {
 	}
 }
 
+// webChunk is the CPU time of the server's process for a delta that a WebSocket reads, less that of one that nobody
+// reads.
+func webChunk(t *testing.T) float64 {
+	at := startHTTP(t)
+	alone, _ := webSocketLoad(t, at, false)
+	read, chunks := webSocketLoad(t, at, true)
+	return (read - alone) / float64(chunks)
+}
+
+// webSocketLoad is the CPU time that the server takes for 200 runs, in microseconds, and how many chunks were read.
+func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int) {
+	t.Helper()
+	c, _, err := websocket.Dial(t.Context(), at+"/v1/ws", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	c.SetReadLimit(-1)
+	level := ""
+	if !read {
+		level = `,"level":"milestone"`
+	}
+	before := numberOf(t, at+"/cpu")
+	for i := range webStreams {
+		response, err := http.Post(at+"/v1/runs", "application/json", strings.NewReader(fmt.Sprintf(`{"job":"say","input":%d}`, i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		id := strings.TrimPrefix(response.Header.Get("Location"), "/v1/runs/")
+		subscribe := fmt.Appendf(nil, `{"op":"subscribe","id":"%d","run":"%s","credit":4096%s}`, i, id, level)
+		if err := c.Write(t.Context(), websocket.MessageText, subscribe); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for ended := 0; ended < webStreams; {
+		_, data, err := c.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks += bytes.Count(data, []byte(`"type":"text.delta"`))
+		if bytes.HasPrefix(data, []byte(`{"op":"end"`)) {
+			ended++
+		}
+	}
+	return numberOf(t, at+"/cpu") - before, chunks
+}
+
 // webJobs are those of the server that startHTTP starts.
 func webJobs() []actors.Definition {
 	return []actors.Definition{
+		actors.Func("say", stamped(webTokens, webPace)),
+		actors.Func("chat", dialectChat),
 		actors.Func("wait", func(ctx context.Context, _ *actors.TaskContext, _ any) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)
 		}),
 	}
+}
+
+// webReplay is the time to read a run of 10,000 milestones again.
+func webReplay(t *testing.T) float64 {
+	at, s, end := web(t, func(_ context.Context, task *actors.TaskContext, n int) (string, error) {
+		for i := range n {
+			if err := task.Emit(messages.StepStarted{Step: strconv.Itoa(i)}, ""); err != nil {
+				return "", err
+			}
+			if err := task.Emit(messages.StepEnded{Step: strconv.Itoa(i), Outcome: "done"}, ""); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	})
+	defer end()
+	id := submit(t, s, 5000)
+	for _, err := range s.Events(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	request, err := http.NewRequestWithContext(t.Context(), "GET", at+"/v1/runs/"+string(id)+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	begin := time.Now()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	n := 0
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "id: ") {
+			n++
+		}
+	}
+	if n < 10_000 {
+		t.Errorf("%d events", n)
+	}
+	return float64(time.Since(begin)) / float64(time.Millisecond)
 }

@@ -1,11 +1,15 @@
 package lab_test
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,22 +24,37 @@ import (
 	"github.com/seed889630bf/lastword/transport/nats"
 )
 
-// journalFigures put the same load on each journal.
+// journalFigures put the same load on each journal. The baseline of a store is a bare loop of the same blocks.
 func journalFigures() []figure {
 	const load = "200 runs at 80 tokens a second, "
 	var figures []figure
 	for _, s := range []struct {
 		name string
 		open func(*testing.T) (j actors.Journal, stop func())
+		bare func(*testing.T, []arrival) float64
+		goal float64
 	}{
-		{"memory", inMemory}, {"SQLite", openFolder}, {"NATS, 1 server", openNATS(1)}, {"NATS, 3 replicas", openNATS(3)},
+		{name: "memory", open: inMemory, goal: 1},
+		{name: "SQLite", open: openFolder, bare: bareInserts, goal: 2},
+		{name: "NATS, 1 server", open: openNATS(1), bare: barePublishes(1), goal: 2},
+		{name: "NATS, 3 replicas", open: openNATS(3), bare: barePublishes(3), goal: 2},
 	} {
+		var last journalLoad
+		measure := func(t *testing.T) journalLoad {
+			j, stop := s.open(t)
+			defer stop()
+			return underLoad(t, j)
+		}
+		p99 := figure{name: load + "p99 of an append, " + s.name, unit: "ms", goal: s.goal, ours: func(t *testing.T) float64 {
+			last = measure(t)
+			return last.p99
+		}}
+		if s.bare != nil {
+			p99.baseline = func(t *testing.T) float64 { return s.bare(t, last.blocks) }
+		}
+		figures = append(figures, p99)
 		figures = append(figures, figure{name: load + "p99 from token to reader, " + s.name, unit: "ms", goal: 5,
-			ours: func(t *testing.T) float64 {
-				j, stop := s.open(t)
-				defer stop()
-				return underLoad(t, j).tail
-			}})
+			ours: func(t *testing.T) float64 { return measure(t).tail }})
 	}
 	return append(figures, figure{name: load + "CPU of a core beyond that in memory, SQLite", unit: "%", goal: 30,
 		ours: func(t *testing.T) float64 {
@@ -67,15 +86,50 @@ func openNATS(servers int) func(*testing.T) (actors.Journal, func()) {
 	}
 }
 
-// journalLoad is what a load has measured: the p99 from a token to its reader in milliseconds, and the share of a core in
-// percent.
-type journalLoad struct{ tail, cpu float64 }
+// journalLoad is what a load has measured: the p99 of the appends and from a token to its reader in milliseconds, the
+// share of a core in percent, and the blocks.
+type journalLoad struct {
+	p99, tail, cpu float64
+	blocks         []arrival
+}
+
+// arrival is when a block came after the beginning, and its size.
+type arrival struct {
+	run  messages.RunID
+	at   time.Duration
+	size int
+}
 
 const (
 	loadRuns   = 200
 	loadTime   = 5 * time.Second
 	tokenEvery = time.Second / 80
 )
+
+// timed measures the appends of a journal.
+type timed struct {
+	actors.Journal
+	begin  time.Time
+	mu     sync.Mutex
+	took   []float64
+	blocks []arrival
+}
+
+func (j *timed) Append(b journal.Block, done func(error)) {
+	begin := time.Now()
+	j.Journal.Append(b, func(err error) {
+		took := time.Since(begin)
+		size := 0
+		for _, e := range b.Events {
+			line, _ := e.JSON()
+			size += len(line)
+		}
+		j.mu.Lock()
+		j.took, j.blocks = append(j.took, milliseconds(took)), append(j.blocks, arrival{b.Run, begin.Sub(j.begin), size})
+		j.mu.Unlock()
+		done(err)
+	})
+}
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
@@ -85,8 +139,9 @@ func p99(values []float64) float64 {
 }
 
 // underLoad runs the load. One reader follows each run; tokens carry the time when they were said.
-func underLoad(t *testing.T, j actors.Journal) (load journalLoad) {
+func underLoad(t *testing.T, kept actors.Journal) (load journalLoad) {
 	begin := time.Now()
+	j := &timed{Journal: kept, begin: begin}
 	s, done := newSystem(t, actors.Config{Journal: j, MaxRuns: loadRuns})
 	job := actors.Job{Name: "load", Tasks: []actors.Task{{Name: "work", Run: func(_ context.Context, task *actors.TaskContext) error {
 		tick := time.NewTicker(tokenEvery)
@@ -132,9 +187,85 @@ func underLoad(t *testing.T, j actors.Journal) (load journalLoad) {
 	readers.Wait()
 	load.cpu = 100 * float64(cpuTime()-before) / float64(time.Since(begin))
 	done()
-	load.tail = p99(late)
-	t.Logf("%d tokens read, p99 %.2f ms; %.0f %% of a core", len(late), load.tail, load.cpu)
+	load.p99, load.tail, load.blocks = p99(j.took), p99(late), j.blocks
+	t.Logf("%d blocks, p50 %.2f, p90 %.2f, p99 %.2f ms; %d tokens read, p99 %.2f ms; %.0f %% of a core", len(j.took), j.took[len(j.took)/2], j.took[len(j.took)*9/10], load.p99, len(late), load.tail, load.cpu)
 	return load
+}
+
+// bareInserts is the p99 of a loop that inserts the same blocks as they come, each in a transaction of its own.
+func bareInserts(t *testing.T, blocks []arrival) float64 {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "bare.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE blocks (n INTEGER PRIMARY KEY, body BLOB)"); err != nil {
+		t.Fatal(err)
+	}
+	insert, err := db.Prepare("INSERT INTO blocks (body) VALUES (?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer insert.Close()
+	slices.SortFunc(blocks, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	var took []float64
+	begin := time.Now()
+	for _, b := range blocks {
+		body := []byte(strings.Repeat("x", b.size))
+		time.Sleep(b.at - time.Since(begin))
+		if _, err := insert.Exec(body); err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, milliseconds(time.Since(begin)-b.at))
+	}
+	return p99(took)
+}
+
+// barePublishes is the p99 of bare messages with the same blocks as they come, those of a run one after another.
+func barePublishes(servers int) func(*testing.T, []arrival) float64 {
+	return func(t *testing.T, blocks []arrival) float64 {
+		s, stop := jetStream(t, servers)
+		defer stop()
+		js := jetStreamClient(t, s)
+		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BARE", Subjects: []string{"bare.>"}, Replicas: servers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := map[messages.RunID][]arrival{}
+		for _, b := range blocks {
+			runs[b.run] = append(runs[b.run], b)
+		}
+		for _, b := range runs {
+			slices.SortFunc(b, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+		}
+		begin := time.Now()
+		var mu sync.Mutex
+		var took []float64
+		var all sync.WaitGroup
+		for run, blocks := range runs {
+			all.Go(func() {
+				var mine []float64
+				var seq uint64
+				for _, b := range blocks {
+					time.Sleep(b.at - time.Since(begin))
+					began := time.Now()
+					ack, err := js.Publish(t.Context(), "bare."+string(run), make([]byte, b.size), jetstream.WithExpectLastSequencePerSubject(seq))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mine, seq = append(mine, milliseconds(time.Since(began))), ack.Sequence
+				}
+				mu.Lock()
+				took = append(took, mine...)
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		return p99(took)
+	}
 }
 
 func jetStreamClient(t *testing.T, s *server.Server) jetstream.JetStream {

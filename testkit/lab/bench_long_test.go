@@ -4,18 +4,24 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// longFigures are about runs that say much, or have many children.
+// longFigures are about runs that say much, are asked often, or have many children.
 func longFigures() []figure {
 	return []figure{{
 		name: "8,000 tool calls beside 4,000, CPU", unit: "ms", goal: 2.2,
 		ours:     func(t *testing.T) float64 { return toolCalls(t, 8000) },
 		baseline: func(t *testing.T) float64 { return toolCalls(t, 4000) },
+	}, {
+		name: "a run whose State ten readers ask for 100 times a second, time", unit: "ms", goal: 1.05,
+		ours:     func(t *testing.T) float64 { return underWatch(t, 10) },
+		baseline: func(t *testing.T) float64 { return underWatch(t, 0) },
 	}, {
 		name: "a sub-run of a tree of 1,000, CPU", unit: "us", goal: 300, ours: subRun,
 	}, {
@@ -53,6 +59,50 @@ func toolCalls(t *testing.T, n int) float64 {
 			return nil
 		})
 	}) / 1e3
+}
+
+// underWatch is how long a task takes for 400 milestones and 40,000 deltas, a hundredth of them at a time, while so
+// many readers ask for the State.
+func underWatch(t *testing.T, readers int) float64 {
+	var took time.Duration
+	s, done := newSystem(t, actors.Config{LogBytes: 1 << 40})
+	defer done()
+	run, err := s.Start(t.Context(), actors.Job{Name: "long", Tasks: []actors.Task{{Name: "work",
+		Run: func(_ context.Context, task *actors.TaskContext) error {
+			begin := time.Now()
+			for i := range 400 {
+				for range 100 {
+					if err := task.Say("answer", "token "); err != nil {
+						return err
+					}
+				}
+				if err := task.Emit(messages.StepStarted{Step: strconv.Itoa(i)}, ""); err != nil {
+					return err
+				}
+			}
+			took = time.Since(begin)
+			return nil
+		}}}}, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range readers {
+		all.Go(func() {
+			for tick := time.NewTicker(10 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+				if _, err := run.State(ctx); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if _, err := run.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	all.Wait()
+	return float64(took) / float64(time.Millisecond)
 }
 
 // subRun is the CPU time of each of 1,000 sub-runs that live at the same time, from its start to its parent's end.

@@ -184,8 +184,8 @@ func startHTTP(t *testing.T) string {
 	return url
 }
 
-// serveHTTP is the server that startHTTP starts: the door at /mcp, the API at /v1, and at /memory the bytes that the
-// process holds.
+// serveHTTP is the server that startHTTP starts: the door at /mcp, the API at /v1, at /memory the bytes that the process
+// holds, and at /cpu its time in microseconds.
 func serveHTTP(folder string) error {
 	s, end, err := openDoor(folder)
 	if err != nil {
@@ -198,7 +198,9 @@ func serveHTTP(folder string) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s)
-	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "wait"}}})))
+	mux.Handle("/v1/", api.New(door.New(door.Config{Runs: system, Jobs: []messages.JobInfo{{Name: "say"}, {Name: "wait"}, {Name: "chat"}}})))
+	dialectDoors(mux, system)
+	mux.HandleFunc("/cpu", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cpuTime().Microseconds()) })
 	mux.HandleFunc("/memory", func(w http.ResponseWriter, _ *http.Request) {
 		var m runtime.MemStats
 		runtime.GC()
@@ -211,9 +213,11 @@ func serveHTTP(folder string) error {
 	select {}
 }
 
-func memoryOf(t *testing.T, url string) float64 {
+func memoryOf(t *testing.T, url string) float64 { return numberOf(t, url+"/memory") }
+
+func numberOf(t *testing.T, url string) float64 {
 	t.Helper()
-	response, err := http.Get(url + "/memory")
+	response, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,21 @@ func auditPlans() []auditPlan {
 	return plans
 }
 
+// auditFigures are the rows of make bench: what was lost, foreign, reordered or late on the wire, which is nothing.
+func auditFigures() []figure {
+	var rows []figure
+	for _, p := range auditPlans() {
+		rows = append(rows, figure{name: p.String(), unit: "lost, foreign, reordered or late", ours: func(t *testing.T) float64 {
+			sum := p.run(t)
+			if sum.events < p.calls*p.events {
+				t.Errorf("%d events came of %d calls", sum.events, p.calls)
+			}
+			return float64(sum.lost + sum.foreign + sum.reordered + sum.late)
+		}})
+	}
+	return rows
+}
+
 // TestAudit is a small audit of each kind.
 func TestAudit(t *testing.T) {
 	for _, p := range auditPlans() {
