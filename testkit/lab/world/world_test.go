@@ -112,6 +112,8 @@ func simulate(t *testing.T, p plan) []string {
 		}
 		w.play(t, store)
 	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.complaints
 }
 
@@ -381,7 +383,10 @@ func later(a, b time.Time) time.Time {
 func (w *world) inTime(events []messages.Event) {
 	last := events[len(events)-1]
 	i := slices.IndexFunc(events, func(e messages.Event) bool { return e.Kind() == messages.KindRunCanceling })
-	if at, ok := w.canceled[last.RunID]; ok && i < 0 && last.Time.After(at) {
+	w.mu.Lock()
+	at, asked := w.canceled[last.RunID]
+	w.mu.Unlock()
+	if asked && i < 0 && last.Time.After(at) {
 		w.complain("the cancel of %s was accepted and forgotten", last.RunID)
 	}
 	if i >= 0 && w.isWell() && last.Time.Sub(events[i].Time) > 250*time.Millisecond {
