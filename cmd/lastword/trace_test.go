@@ -38,6 +38,12 @@ func (c *otlp) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (c *otlp) all() []otlpSpan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.spans)
+}
+
 // A trace goes from the caller through the run and its calls: of models, of an MCP server, and of that server's model.
 func TestTraceFromCallerToModels(t *testing.T) {
 	const trace, caller = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -70,14 +76,15 @@ func TestTraceFromCallerToModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.ends(syscall.SIGTERM) // the spans that wait are sent
+	spans := kept.all()
 	span := func(name, parent string) string {
-		i := slices.IndexFunc(kept.spans, func(s otlpSpan) bool {
+		i := slices.IndexFunc(spans, func(s otlpSpan) bool {
 			return s.Name == name && s.TraceID == trace && s.ParentSpanID == parent
 		})
 		if i < 0 {
-			t.Fatalf("no span %s below %q in %+v\n%s", name, parent, kept.spans, body)
+			t.Fatalf("no span %s below %q in %+v\n%s", name, parent, spans, body)
 		}
-		return kept.spans[i].SpanID
+		return spans[i].SpanID
 	}
 	run := span("invoke_workflow chat", span("POST /v1/runs", caller))
 	agent := span("invoke_agent chat", run)
@@ -89,7 +96,7 @@ func TestTraceFromCallerToModels(t *testing.T) {
 		}
 		of, from := messages.ReadTrace(r.Header.Get).IDs()
 		callers = append(callers, from)
-		ours := slices.ContainsFunc(kept.spans, func(s otlpSpan) bool { return s.TraceID == of && s.Name == "POST /mcp" })
+		ours := slices.ContainsFunc(spans, func(s otlpSpan) bool { return s.TraceID == of && s.Name == "POST /mcp" })
 		if first := len(callers) < 4; first && (of != trace || r.Header.Get("Tracestate") != "vendor=1") || !first && !ours {
 			t.Errorf("a model's call %d has the trace %q", len(callers), of)
 		}
