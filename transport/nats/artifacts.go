@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -54,10 +55,10 @@ func (j *Journal) save(ctx context.Context, name string, file io.ReadSeeker) err
 func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	bucket, err := j.js.ObjectStore(ctx, bucketName)
-	var file jetstream.ObjectResult
-	if err == nil {
-		file, err = bucket.Get(ctx, name)
+	file, err := j.artifact(ctx, name)
+	for began := time.Now(); errors.Is(err, nats.ErrNoResponders) && time.Since(began) < patience; {
+		pause(ctx, askTimeout/10) // the cluster has no leader yet
+		file, err = j.artifact(ctx, name)
 	}
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrObjectNotFound) {
 		return messages.Errorf(messages.CodeNotFound, "no node has saved %s", name)
@@ -67,4 +68,12 @@ func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	}
 	_, err = io.Copy(w, file)
 	return errors.Join(err, file.Close())
+}
+
+func (j *Journal) artifact(ctx context.Context, name string) (jetstream.ObjectResult, error) {
+	bucket, err := j.js.ObjectStore(ctx, bucketName)
+	if err != nil {
+		return nil, err
+	}
+	return bucket.Get(ctx, name)
 }
