@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -55,11 +54,11 @@ func (j *Journal) save(ctx context.Context, name string, file io.ReadSeeker) err
 func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	file, err := j.artifact(ctx, name)
-	for began := time.Now(); errors.Is(err, nats.ErrNoResponders) && time.Since(began) < patience; {
-		pause(ctx, askTimeout/10) // the cluster has no leader yet
+	var file jetstream.ObjectResult
+	err := patiently(ctx, func(context.Context) (err error) { // what is read of the file later must outlast this question
 		file, err = j.artifact(ctx, name)
-	}
+		return err
+	})
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrObjectNotFound) {
 		return messages.Errorf(messages.CodeNotFound, "no node has saved %s", name)
 	}
