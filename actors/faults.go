@@ -107,12 +107,7 @@ func (f *faultyJournal) Keep(ctx context.Context, c journal.Claim, k journal.Cla
 }
 
 func (f *faultyJournal) pause(ctx context.Context) {
-	if wait := time.Until(locked(&f.mu, func() time.Time { return f.paused })); wait > 0 {
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
-	}
+	sleep(ctx, time.Until(locked(&f.mu, func() time.Time { return f.paused })))
 }
 
 // disturb says what happens to the append.
@@ -158,12 +153,6 @@ func (f *faultyJournal) strike(s *strike, b journal.Block) (d hostile.Disturbanc
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := s.rule.Point
-	lasts := func(usual time.Duration) time.Duration {
-		if s.rule.For > 0 {
-			return time.Duration(s.rule.For)
-		}
-		return usual
-	}
 	if !s.kept {
 		s.kept = slices.ContainsFunc(b.Events, func(e messages.Event) bool {
 			record, ok := e.Body.(messages.FaultInjected)
@@ -175,12 +164,12 @@ func (f *faultyJournal) strike(s *strike, b journal.Block) (d hostile.Disturbanc
 	}
 	switch p {
 	case fault.NodePause:
-		f.paused = time.Now().Add(lasts(15 * time.Second))
+		f.paused = time.Now().Add(s.rule.Lasts(15 * time.Second))
 	case fault.JournalSlow:
-		d.Delay = lasts(time.Second)
+		d.Delay = s.rule.Lasts(time.Second)
 	case fault.JournalFull:
 		if s.ends.IsZero() {
-			s.ends = time.Now().Add(lasts(5 * time.Second))
+			s.ends = time.Now().Add(s.rule.Lasts(5 * time.Second))
 		}
 		d.Full = time.Now().Before(s.ends)
 		return d, !d.Full

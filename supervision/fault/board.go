@@ -44,15 +44,19 @@ func (a *Armed) over() bool {
 	return a.Count > 0 && a.Fired >= a.Count || a.Expires > 0 && time.Since(a.Since) >= time.Duration(a.Expires)
 }
 
-// Wait waits for the time of For or, without one, the usual time; 0 is no end. It returns early when the rule is disarmed,
-// or ctx is done.
-func (a *Armed) Wait(ctx context.Context, usual time.Duration) {
+// Lasts is the time of For or, without one, the usual time.
+func (a *Armed) Lasts(usual time.Duration) time.Duration {
 	if a.For > 0 {
-		usual = time.Duration(a.For)
+		return time.Duration(a.For)
 	}
-	if usual > 0 {
+	return usual
+}
+
+// Wait waits as long as the fault lasts; 0 is no end. It returns early when the rule is disarmed, or ctx is done.
+func (a *Armed) Wait(ctx context.Context, usual time.Duration) {
+	if d := a.Lasts(usual); d > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, usual)
+		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
 	select {
