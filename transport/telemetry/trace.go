@@ -126,7 +126,7 @@ func (r *run) ask(e messages.Event, b messages.LLMStarted) {
 	s := r.begin(e, "call "+b.Call, b.Call, b.Task)
 	s.is("chat", b.Model)
 	s.kind = clientKind
-	s.attributes["gen_ai.request.model"], s.attributes["gen_ai.provider.name"] = b.Model, provider(b.Provider)
+	s.attributes["gen_ai.request.model"], s.attributes["gen_ai.provider.name"] = b.Model, cmp.Or(providers[b.Provider], "openai")
 	s.attributes["server.address"] = b.Provider
 	if host, text, err := net.SplitHostPort(b.Provider); err == nil {
 		s.attributes["server.address"] = host
@@ -156,11 +156,7 @@ func (s *span) answered(b messages.LLMCompleted) *span {
 	return s
 }
 
-// provider is the conventions' name of the server. For others than these they have the name of the format, which is
-// OpenAI's.
-func provider(host string) string {
-	known := map[string]string{"api.anthropic.com": "anthropic", "generativelanguage.googleapis.com": "gcp.gemini",
-		"api.groq.com": "groq", "api.deepseek.com": "deepseek", "api.mistral.ai": "mistral_ai", "api.x.ai": "x_ai",
-		"api.perplexity.ai": "perplexity", "api.cohere.com": "cohere"}
-	return cmp.Or(known[host], "openai")
-}
+// providers are the conventions' names of servers, by their hosts. Others have the name of the format, which is OpenAI's.
+var providers = map[string]string{"api.anthropic.com": "anthropic", "generativelanguage.googleapis.com": "gcp.gemini",
+	"api.groq.com": "groq", "api.deepseek.com": "deepseek", "api.mistral.ai": "mistral_ai", "api.x.ai": "x_ai",
+	"api.perplexity.ai": "perplexity", "api.cohere.com": "cohere"}
