@@ -19,8 +19,6 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision/fault"
-	"github.com/seed889630bf/lastword/transport/door"
-	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
 // AddFaultFlags adds --faults and --enable-faults.
@@ -96,28 +94,21 @@ type FaultLine struct {
 
 // Faults answers admins, who send a [FaultOrder] and get the points.
 func (i *Server) Faults() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var order FaultOrder
-		err := door.ReadJSON(r, &order)
-		if err == nil {
-			err = i.options.orderFaults(order)
+	return taking(func(_ context.Context, order FaultOrder) (lines []FaultLine, err error) {
+		if err := i.options.orderFaults(order); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			auth.Refuse(w, err)
-			return
-		}
-		lines := []FaultLine{}
+		armed := i.options.faults.List()
 		for _, p := range fault.Points() {
 			line := FaultLine{Info: p}
-			for _, rule := range i.options.faults.List() {
+			for _, rule := range armed {
 				if rule.Point == p.Point {
 					line.Rules = append(line.Rules, rule)
 				}
 			}
 			lines = append(lines, line)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(lines) // the caller may have left
+		return lines, nil
 	})
 }
 

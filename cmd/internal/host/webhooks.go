@@ -112,23 +112,29 @@ func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
 
 // Webhooks answers the operator, who sends a [webhook.Order] and gets the webhooks.
 func (i *Server) Webhooks() http.Handler {
+	return taking(func(ctx context.Context, order webhook.Order) ([]webhook.Line, error) {
+		if i.hooks == nil {
+			return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhooks: lastword serve --webhooks FILE")
+		}
+		return i.hooks.Operate(ctx, order)
+	})
+}
+
+// taking answers an order of an operator's with lines.
+func taking[Order, Line any](obey func(context.Context, Order) ([]Line, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var order webhook.Order
+		var order Order
+		var lines []Line
 		err := door.ReadJSON(r, &order)
-		lines := []webhook.Line{}
-		switch {
-		case err != nil:
-		case i.hooks == nil:
-			err = messages.Errorf(messages.CodeNotFound, "the server has no webhooks: lastword serve --webhooks FILE")
-		default:
-			lines, err = i.hooks.Operate(r.Context(), order)
+		if err == nil {
+			lines, err = obey(r.Context(), order)
 		}
 		if err != nil {
 			auth.Refuse(w, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(lines) // the caller may have left
+		_ = json.NewEncoder(w).Encode(append([]Line{}, lines...)) // never null; the caller may have left
 	})
 }
 
