@@ -183,16 +183,18 @@ func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	var ids []messages.RunID
-	for _, name := range runs {
+	if len(runs) > 0 {
 		in, err := store.OpenStopped(v.dir)
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: err}
 		}
-		id, err := runNamed(ctx, in, name)
+		for _, name := range runs {
+			id, failed := runNamed(ctx, in, name)
+			ids, err = append(ids, id), cmp.Or(err, failed)
+		}
 		if err := errors.Join(err, in.Close()); err != nil {
 			return err
 		}
-		ids = append(ids, id)
 	}
 	found, err := store.Check(ctx, v.dir, ids...)
 	if err != nil {
