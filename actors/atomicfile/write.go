@@ -53,6 +53,19 @@ func WriteText(dir *os.Root, name string, mode fs.FileMode, text string) error {
 	})
 }
 
+// WriteDurable is WriteText for a folder that has no root: the file outlasts a power cut.
+func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
+	dir, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := WriteText(dir, name, mode, text); err != nil {
+		return err
+	}
+	return SyncFolder(dir, ".")
+}
+
 // SyncFolder makes the names in the folder last, as Sync of a file its content.
 func SyncFolder(dir *os.Root, name string) error {
 	d, err := dir.Open(name)

@@ -65,15 +65,7 @@ func (m *marks[T]) save(ctx context.Context, all T) error {
 		return h.kept.Save(ctx, m.name, bytes.NewReader(text))
 	}
 	if folder := h.Store.Folder(h.Env()); folder != "" {
-		root, err := os.OpenRoot(folder)
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		if err := atomicfile.WriteText(root, m.name, 0o600, string(text)); err != nil {
-			return err
-		}
-		return atomicfile.SyncFolder(root, ".")
+		return atomicfile.WriteDurable(folder, m.name, 0o600, string(text))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

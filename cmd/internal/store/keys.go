@@ -74,15 +74,10 @@ func RotateKeys(dir string) (Keys, error) {
 	if err != nil {
 		return k, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return k, err
-	}
-	defer root.Close()
 	k = k.Rotated()
 	text, err := json.Marshal(k)
 	if err == nil {
-		err = atomicfile.WriteText(root, KeysFile, 0o600, string(text))
+		err = atomicfile.WriteDurable(dir, KeysFile, 0o600, string(text))
 	}
-	return k, errors.Join(err, atomicfile.SyncFolder(root, "."))
+	return k, err
 }
