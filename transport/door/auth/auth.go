@@ -125,8 +125,8 @@ func (c Config) check() error {
 }
 
 func (c Config) withDefaults() Config {
-	c.MaxBody, c.Open, c.Rate = cmp.Or(c.MaxBody, 16<<20), cmp.Or(c.Open, 5_000), cmp.Or(c.Rate, 1000)
-	c.Bodies, c.Burst = cmp.Or(c.Bodies, 8*c.MaxBody), cmp.Or(c.Burst, int(min(max(2*c.Rate, 1), 1_000_000)))
+	c.MaxBody, c.Open, c.Rate = cmp.Or(max(c.MaxBody, 0), 16<<20), cmp.Or(max(c.Open, 0), 5_000), cmp.Or(c.Rate, 1000)
+	c.Bodies, c.Burst = cmp.Or(max(c.Bodies, 0), 8*c.MaxBody), cmp.Or(max(c.Burst, 0), int(min(max(2*c.Rate, 1), 1_000_000)))
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
