@@ -440,7 +440,7 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "messages/words", "supervision/fault", "actors", "actors/journal", "actors/command", "actors/schedule", "actors/webhook", "transport/door",
+	ours: []string{"messages", "messages/recording", "messages/words", "supervision/fault", "actors", "actors/journal", "actors/command", "actors/schedule", "actors/webhook", "transport/door",
 		"transport/door/auth", "transport/http", "transport/http/client", "transport/server", "transport/web", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},
 }, {
@@ -454,7 +454,7 @@ var rules = []rule{{
 		"github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
 	pkgs:  "testkit/internal/replay",
-	ours:  []string{"messages", "actors", "actors/call"},
+	ours:  []string{"messages", "messages/recording", "actors", "actors/call"},
 	tests: []string{module + "/messages/model", module + "/actors/..."},
 }, {
 	pkgs: "testkit/scripted",

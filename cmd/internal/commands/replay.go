@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -28,18 +27,13 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/recording"
 	"github.com/seed889630bf/lastword/transport/door"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/server"
 	"github.com/seed889630bf/lastword/transport/web"
 )
-
-// inputLine is a line of a recording about a file that the run has read.
-type inputLine struct {
-	Input  string `json:"input"`
-	SHA256 string `json:"sha256"`
-}
 
 // RecordCommand is record. named finds the run of an argument.
 func RecordCommand(p *host.Program, named func(context.Context, host.Source, string) (messages.RunID, error)) *cobra.Command {
@@ -96,9 +90,9 @@ func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.E
 
 func recordInputs(files []string, lines *json.Encoder) error {
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		in, err := recording.InputOf(file)
 		if err == nil {
-			err = lines.Encode(inputLine{filepath.Base(file), messages.Digest(string(data))})
+			err = lines.Encode(in)
 		}
 		if err != nil {
 			return err
@@ -156,15 +150,13 @@ func readPlayback(file string) (*playback, error) {
 	}
 	b := &playback{journal: journal.NewMemory(), heads: map[messages.RunID]journal.Head{}}
 	for line := range bytes.Lines(data) {
-		var in inputLine
-		if json.Unmarshal(line, &in) == nil && in.Input != "" {
-			continue
-		}
-		var e messages.Event
-		if err := json.Unmarshal(line, &e); err != nil {
+		in, e, err := recording.Line(line)
+		if err != nil {
 			return nil, err
 		}
-		b.add(e)
+		if in.Name == "" {
+			b.add(e)
+		}
 	}
 	if b.job == "" {
 		return nil, errors.New("it does not begin with a run")

@@ -29,6 +29,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/recording"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/testkit/internal/replay"
 )
@@ -294,11 +295,11 @@ func (c scenario) record(t *testing.T, name string) []byte {
 			}
 		}
 		if c.file != "" {
-			data, err := os.ReadFile(filepath.Join("testdata", c.file))
+			in, err := recording.InputOf(filepath.Join("testdata", c.file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = lines.Encode(map[string]string{"input": c.file, "sha256": messages.Digest(string(data))})
+			_ = lines.Encode(in)
 		}
 	})
 	return bytes.ReplaceAll(out.Bytes(), []byte(root), []byte("r_"+messages.Digest(name)[:26]))

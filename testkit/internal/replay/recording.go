@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
+	lines "github.com/seed889630bf/lastword/messages/recording"
 )
 
 // recording is what a file holds.
@@ -40,12 +40,6 @@ type answer struct {
 	err  error
 }
 
-// input is a line about a file that the run has read. The file is beside the recording.
-type input struct {
-	Input  string `json:"input"`
-	SHA256 string `json:"sha256"`
-}
-
 // read reads a recording, and checks its inputs.
 func read(file string) (*recording, error) {
 	data, err := os.ReadFile(file)
@@ -66,13 +60,12 @@ func read(file string) (*recording, error) {
 }
 
 func (r *recording) line(line []byte, folder string) error {
-	var in input
-	if json.Unmarshal(line, &in) == nil && in.Input != "" {
-		return in.check(folder)
-	}
-	var e messages.Event
-	if err := json.Unmarshal(line, &e); err != nil {
+	in, e, err := lines.Line(line)
+	switch {
+	case err != nil:
 		return err
+	case in.Name != "":
+		return check(in, folder)
 	}
 	of := r.runs[e.RunID]
 	if of == nil {
@@ -87,13 +80,13 @@ func (r *recording) line(line []byte, folder string) error {
 }
 
 // check returns what is wrong with the file.
-func (in input) check(folder string) error {
-	data, err := os.ReadFile(filepath.Join(folder, in.Input))
-	switch is := messages.Digest(string(data)); {
+func check(in lines.Input, folder string) error {
+	is, err := lines.InputOf(filepath.Join(folder, in.Name))
+	switch {
 	case err != nil:
-		return fmt.Errorf("the run read %s with the sha256 %s, and it is not beside the recording: %w", in.Input, in.SHA256, err)
-	case is != in.SHA256:
-		return fmt.Errorf("%s is not what the run read: its sha256 is %s, and was %s", in.Input, is, in.SHA256)
+		return fmt.Errorf("the run read %s with the sha256 %s, and it is not beside the recording: %w", in.Name, in.SHA256, err)
+	case is.SHA256 != in.SHA256:
+		return fmt.Errorf("%s is not what the run read: its sha256 is %s, and was %s", in.Name, is.SHA256, in.SHA256)
 	}
 	return nil
 }
