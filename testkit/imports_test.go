@@ -457,6 +457,8 @@ var rules = []rule{{
 	ours:  []string{"messages", "messages/recording", "actors", "actors/call"},
 	tests: []string{module + "/messages/model", module + "/actors/..."},
 }, {
+	pkgs: "testkit/pipes",
+}, {
 	pkgs: "testkit/scripted",
 }, {
 	pkgs: "testkit/stories",

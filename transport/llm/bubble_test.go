@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -12,46 +11,22 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit/pipes"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
-
-// pipes is a listener whose connections are pipes, so that time in a bubble passes only while both sides wait.
-type pipes struct{ conns chan net.Conn }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	conn, ok := <-p.conns
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return conn, nil
-}
-
-func (p *pipes) Close() error { close(p.conns); return nil }
-
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // bubble runs f with a client whose server answers by handle, both in a bubble of their own time.
 func bubble(t *testing.T, config llm.Config, handle http.HandlerFunc, f func(t *testing.T, c *llm.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &pipes{make(chan net.Conn)}
+		p := pipes.New()
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then does the server look out for the client's leaving
 			handle(w, r)
 		})}
 		go s.Serve(p)
 		defer s.Close()
-		transport := &http.Transport{DialContext: p.dial, DisableCompression: true}
+		transport := &http.Transport{DialContext: p.Dial, DisableCompression: true}
 		defer transport.CloseIdleConnections()
 		config.Transport = transport
 		f(t, client(t, config))

@@ -2,7 +2,6 @@ package world
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -12,67 +11,19 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/testkit/pipes"
 	"github.com/seed889630bf/lastword/transport/agui"
 	"github.com/seed889630bf/lastword/transport/door"
 	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/openai/completions"
 )
 
-// pipes is a network of one server: connections are pipes, so that virtual time passes only while both sides wait.
-type pipes struct {
-	conns chan net.Conn
-	down  chan struct{}
-
-	mu   sync.Mutex
-	open []net.Conn
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), down: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.down:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error { close(p.down); return nil }
-
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-	case <-p.down:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.open = append(p.open, there)
-	return here, nil
-}
-
-// hangUp cuts every connection.
-func (p *pipes) hangUp() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, conn := range p.open {
-		_ = conn.Close()
-	}
-	p.open = nil
-}
-
-// serve serves the handler, and returns a client of it.
-func (p *pipes) serve(handler http.Handler) (client *http.Client, stop func()) {
+// serve serves the handler on the network, and returns a client of it.
+func serve(on *pipes.Network, handler http.Handler) (client *http.Client, stop func()) {
 	server := &http.Server{Handler: handler}
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(p) })
-	transport := &http.Transport{DialContext: p.dial, DisableCompression: true}
+	serving.Go(func() { _ = server.Serve(on) })
+	transport := &http.Transport{DialContext: on.Dial, DisableCompression: true}
 	return &http.Client{Transport: transport}, func() {
 		transport.CloseIdleConnections()
 		_ = server.Close()
@@ -84,7 +35,7 @@ func (p *pipes) serve(handler http.Handler) (client *http.Client, stop func()) {
 type node struct {
 	system  *actors.System
 	link    *link
-	net     *pipes
+	net     *pipes.Network
 	client  *http.Client
 	stop    func()
 	closing atomic.Bool
@@ -92,7 +43,7 @@ type node struct {
 }
 
 func newNode(name string, store journal.Journal, jobs []actors.Definition, disturb func() testkit.Disturbance) (*node, error) {
-	n := &node{net: newPipes(), closed: make(chan struct{})}
+	n := &node{net: pipes.New(), closed: make(chan struct{})}
 	n.link = &link{Journal: &testkit.Journal{Journal: store, Disturb: func(journal.Block) testkit.Disturbance { return disturb() }},
 		awake: make(chan struct{})}
 	var err error
@@ -107,7 +58,7 @@ func newNode(name string, store journal.Journal, jobs []actors.Definition, distu
 		mux.Handle(path, agui.New(to))
 	}
 	mux.Handle(completions.Path, completions.New(to))
-	n.client, n.stop = n.net.serve(mux)
+	n.client, n.stop = serve(n.net, mux)
 	return n, nil
 }
 

@@ -177,7 +177,7 @@ func (w *world) strike(f fault) {
 	case nodeSleeps:
 		n.link.sleep(time.Minute)
 	case hungUp:
-		n.net.hangUp()
+		n.net.HangUp()
 	case drained:
 		n.close()
 	case canceled:

@@ -1,44 +1,18 @@
 package probe_test
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/testkit/pipes"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
-
-// pipes is a listener whose connections are pipes, so that time in a bubble passes only while both sides wait.
-type pipes struct{ conns chan net.Conn }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	conn, ok := <-p.conns
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return conn, nil
-}
-
-func (p *pipes) Close() error { close(p.conns); return nil }
-
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // slow is a server that thinks, with or without signs of life, and then says its words, one every so often.
 type slow struct{ think, alive, every time.Duration }
@@ -84,11 +58,11 @@ func TestTime(t *testing.T) {
 		{slow{6 * time.Minute, time.Minute, time.Second}, "answers", probe.Pass, "360000 ms"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &pipes{make(chan net.Conn)}
+			p := pipes.New()
 			s := &http.Server{Handler: c.server}
 			go s.Serve(p)
 			defer s.Close()
-			transport := &http.Transport{DialContext: p.dial, DisableCompression: true}
+			transport := &http.Transport{DialContext: p.Dial, DisableCompression: true}
 			defer transport.CloseIdleConnections()
 			learned, err := probe.Run(t.Context(), probe.Options{Only: []string{c.id},
 				Config: llm.Config{BaseURL: "http://model.test/v1", Transport: transport}})
