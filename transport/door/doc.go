@@ -1,14 +1,16 @@
-// Package door is the one way from protocols to runs: the packages that speak a protocol translate, and do nothing else.
+// Package door lets protocol packages start, read, answer and cancel runs on behalf of an authenticated caller.
 //
-// A [Door] starts, reads, answers and cancels runs for the caller that package auth has found. It decides who may do
-// what: the runs of others do not exist for a caller. A [Stream] writes to one HTTP client, with heartbeats and write
-// timeouts; a [Socket] is a WebSocket. [Answer] answers calls of JSON-RPC.
+// A [Door] checks each request against the caller that package auth found: its scopes, and that the run is its own. A
+// caller cannot tell the run of another caller from one that does not exist.
 //
-// A protocol is a table of functions for transcript.Dialect, and the routes of the other system. It keeps nothing for a
-// client but what the protocol demands. Its writer embeds a [Part], which says where the client's answer begins and ends.
-// [Serve] and [Play] write it to a Stream or a Socket. They can write the sub-runs too, in one order for every reader;
-// [Places] says where an event stands in that order. [Speech] is for clients that can only append to one text.
+// Protocol packages only translate. Each consists of HTTP routes and of a table of functions (transcript.Dialect) that
+// writes a run in the protocol's format. Its writer embeds a [Part], which says where one answer to the client begins
+// and ends. [Serve] and [Play] send the part over a [Stream] (HTTP) or a [Socket] (WebSocket), with heartbeats and
+// write timeouts. [Fold] collects it for an answer that is not streamed. [RPC] serves protocols of JSON-RPC 2.0.
 //
-// A protocol always writes its terminal. Where the run cannot be read to its end, the protocol breaks the connection
-// with [Stream.Break] or [Socket.Break].
+// Sub-runs can be sent too, in one order that is the same for every reader; [Places] gives the position of an event in
+// that order. [Speech] and [Pieces] are for clients that can only append to one text.
+//
+// A client must never take a lost connection for the end of a run. So a protocol either writes its terminal message or
+// breaks the connection with [Stream.Break] or [Socket.Break].
 package door

@@ -11,29 +11,30 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Out is where a run is written: a [Stream], or [Frames] of a Socket.
+// Out is the connection that a run is written to: a [Stream], or [Frames] of a [Socket].
 type Out interface {
-	// Flush sends what was written.
+	// Flush sends what was written since the last Flush.
 	Flush() error
-	// lock is held while a Reader writes.
+	// lock returns the lock that [Heartbeats] hold while a Reader writes.
 	lock() *sync.Mutex
 }
 
-// Reader writes the events of a run. Its methods are called one at a time, and what they write is flushed.
+// Reader writes the events of a run to one client. Its methods are called one at a time; the caller flushes after each.
 type Reader interface {
-	// Events writes a batch, and reports whether the client has all that it is to get.
+	// Events writes a batch. done reports that the client has its whole answer.
 	Events(batch []messages.Event) (done bool, err error)
-	// Beat writes what keeps an idle connection open.
+	// Beat writes something that keeps an idle connection open.
 	Beat()
-	// Refuse writes why there is nothing more. It is not called for a client that has left.
+	// Refuse writes why no more events follow. It is not called after the client has left.
 	Refuse(err error)
 }
 
-// ErrDraining is why the streams of a server end that stops, where the client can come back.
+// ErrDraining ends streams while the server stops. The client can reconnect with its cursor.
 var ErrDraining = errors.New("the server is stopping")
 
-// Follow gives the reader the events of a run that the caller may read, with heartbeats, until the run's terminal or
-// until the reader is done. After an error the client lacks the terminal, and the reader has refused.
+// Follow passes the events of a run to the reader, with heartbeats in between. It returns nil after the run's terminal
+// event or when the reader is done. After an error, the client does not have the terminal event; Follow has called
+// r.Refuse unless the client has left. Errors: those of the runtime, ErrDraining, and write errors.
 func (d *Door) Follow(ctx context.Context, out Out, id messages.RunID, follow messages.Follow, r Reader) error {
 	defer d.Enter()()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -70,7 +71,7 @@ func (d *Door) Follow(ctx context.Context, out Out, id messages.RunID, follow me
 	return refuse(ctx, h, r, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run"))
 }
 
-// refuse tells the client why there is nothing more, if it still reads.
+// refuse tells the client why no more events follow, unless the client has left. It returns the cause of the failure.
 func refuse(ctx context.Context, h *Heartbeats, r Reader, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -84,8 +85,10 @@ func refuse(ctx context.Context, h *Heartbeats, r Reader, err error) error {
 	return err
 }
 
-// Heartbeats have one writer at a time write to a client, flush what it wrote, and write heartbeats, which keep proxies and
-// clients from taking a silent answer for a dead connection.
+// Heartbeats serializes the writes to one client, flushes after each, and writes a heartbeat when the connection was
+// idle for a while. Otherwise proxies and clients would take a silent connection for a dead one.
+//
+// All fields but timer are set once; mu guards over and everything that is written to out.
 type Heartbeats struct {
 	out   Out
 	mu    *sync.Mutex
@@ -96,20 +99,20 @@ type Heartbeats struct {
 	over  bool // nothing more is written
 }
 
-// Heartbeats calls beat, which writes, where nothing was written for the time of a heartbeat, and lost where the client does
-// not take that. The caller must call Stop before it leaves the answer.
+// Heartbeats starts the heartbeats of out. beat writes one heartbeat. lost is called with the error if the client does
+// not take a heartbeat. The caller must call Stop before its HTTP handler returns.
 func (d *Door) Heartbeats(out Out, beat func(), lost context.CancelCauseFunc) *Heartbeats {
 	h := &Heartbeats{out: out, mu: out.lock(), beat: beat, lost: lost, every: d.Heartbeat}
-	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // which reads timer
+	h.timer = time.AfterFunc(math.MaxInt64, h.heartbeat) // heartbeat reads h.timer
 	h.timer.Reset(h.every)
 	return h
 }
 
-// errOver means that the answer is over.
+// errOver is the error of Do after the answer has ended.
 var errOver = errors.New("the answer is over")
 
-// Do writes and flushes. done says that the client has all that it is to get: after that and after Stop, Do returns an
-// error and does not write.
+// Do calls write and flushes, while no heartbeat can be written. If write reports done, or after Stop, later calls
+// return an error and write nothing.
 func (h *Heartbeats) Do(write func() (done bool, err error)) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,11 +128,11 @@ func (h *Heartbeats) Do(write func() (done bool, err error)) error {
 	return err
 }
 
-// Within has the next heartbeat come in that time, if nothing is written before.
+// Within makes the next heartbeat come within d, unless something is written earlier.
 func (h *Heartbeats) Within(d time.Duration) { h.timer.Reset(min(d, h.every)) }
 
-// heartbeat writes none while somebody else writes, and none once the answer is over: net/http panics where a handler
-// has returned.
+// heartbeat writes one heartbeat. It skips its turn while another write is under way, and writes nothing once the
+// answer has ended: net/http panics on writes after the handler has returned.
 func (h *Heartbeats) heartbeat() {
 	if !h.mu.TryLock() {
 		h.timer.Reset(h.every)
@@ -147,7 +150,7 @@ func (h *Heartbeats) heartbeat() {
 	h.timer.Reset(h.every)
 }
 
-// Stop ends the heartbeats. Nothing is written after it returns.
+// Stop ends the heartbeats. When it returns, nothing more will be written.
 func (h *Heartbeats) Stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,8 +158,8 @@ func (h *Heartbeats) Stop() {
 	h.timer.Stop()
 }
 
-// onDrain calls f when the server of the request stops, unless the returned function is called before. One goroutine
-// waits for all streams of a server.
+// onDrain calls f when the server that serves ctx's request stops, unless stop is called before. All streams of a
+// server share one waiting goroutine.
 func (d *Door) onDrain(ctx context.Context, f func()) (stop func() bool) {
 	draining := auth.Draining(ctx)
 	if draining == nil {

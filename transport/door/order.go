@@ -6,17 +6,18 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// order puts the events of a tree of runs in one order for every reader: the events of a sub-run stand, whole, where
-// the log of its parent names it. The log of a run is in its own order already. What comes too early is kept.
+// order sorts the events of a run and its sub-runs into one sequence that is the same for every reader: all events of a
+// sub-run come directly after the event of its parent that names it. The events of a single run are already in order.
+// An event that arrives before its turn is kept until then. order is not safe for concurrent use.
 type order struct {
 	logs map[messages.RunID]*orderedLog
-	open []messages.RunID // the run whose turn it is, last, below those that named it
+	open []messages.RunID // a stack: the run whose turn it is comes last, below it its ancestors
 }
 
-// orderedLog is what is kept of a run.
+// orderedLog holds the events of one run that arrived before their turn.
 type orderedLog struct {
 	events []messages.Event
-	ended  bool // no more come
+	ended  bool // no more events come
 }
 
 func newOrder(root messages.RunID) *order {
@@ -30,8 +31,8 @@ func (o *order) log(id messages.RunID) *orderedLog {
 	return o.logs[id]
 }
 
-// take takes events as they come, and returns those whose turn it is. Of merged ones the texts come first, so that a
-// reader who has any of it has the texts up to its number.
+// take adds events in the order of their arrival, and returns those whose turn it is. Within a merged event, texts come
+// first, so that a reader that has part of the event has its texts.
 func (o *order) take(events []messages.Event) (now []messages.Event) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -63,7 +64,7 @@ func (o *order) take(events []messages.Event) (now []messages.Event) {
 	return now
 }
 
-// rank is 0 for a text.
+// rank sorts the parts of a merged event: texts are 0, the rest is 1.
 func rank(b messages.Body) int {
 	if _, isText := b.(messages.TextDelta); isText {
 		return 0
@@ -71,14 +72,15 @@ func rank(b messages.Body) int {
 	return 1
 }
 
-// Place is where something stands in that order: the same for every reader, also of a log that was merged since. Seq
-// is the number of the root's event, Sub counts the events of sub-runs that come after it, and I what an event says.
+// Place is a position in the sequence of a run and its sub-runs. It is the same for every reader, even if the log was
+// merged in the meantime. Seq is the number of the root run's event, Sub counts the events of sub-runs after it, and I
+// counts what one event says.
 type Place struct {
 	Seq, Sub uint64
 	I        int
 }
 
-// Begin is the place of the first of the events that were merged to e, if p is the place of e.
+// Begin returns the position of the first of the events that were merged into e, where p is the position of e.
 func (p Place) Begin(e *messages.Event) Place {
 	if p.I = 0; p.Sub > 0 {
 		p.Sub -= e.Seq - e.From
@@ -88,14 +90,14 @@ func (p Place) Begin(e *messages.Event) Place {
 	return p
 }
 
-// Places finds the places of a tree's events, which come in their order. The zero Places begins at the root.
+// Places computes the positions of a tree's events, which must come in order. The zero Places is at the beginning.
 type Places struct {
 	At   Place
 	root messages.RunID
 	had  map[messages.RunID]uint64
 }
 
-// Move moves to the event. Events of sub-runs are counted by their numbers, which no merging changes.
+// Move moves to the event e. It counts the events of a sub-run by their numbers, because merging does not change those.
 func (p *Places) Move(e *messages.Event) {
 	if p.had == nil {
 		p.root, p.had = e.RunID, map[messages.RunID]uint64{}

@@ -8,9 +8,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Pieces are the answer of a run as numbered pieces of a text, for readers who can only append. A piece never changes
-// once it is there, however the log is merged. If text is taken back, the pieces end with the failure reset, unless the
-// next attempt says the same again.
+// Pieces holds the answer of a run as numbered pieces of text, for readers that can only append. A published piece
+// never changes, however the log is merged later. If the run takes text back, the pieces end with the failure "reset",
+// unless the next attempt says the same text again.
+//
+// One goroutine calls [Pieces.Read]; any number may call the other methods. mu guards the fields below it.
 type Pieces struct {
 	Part
 	most   int
@@ -18,16 +20,16 @@ type Pieces struct {
 
 	mu     sync.Mutex
 	text   []byte
-	cuts   []int // where each piece ends in the text
+	cuts   []int // the end of each piece, as an offset in text
 	ended  bool
 	failed *Reason
-	more   chan struct{} // closed when there are more
+	more   chan struct{} // closed and replaced when something is added
 }
 
-// NewPieces returns pieces of at most so many bytes together.
+// NewPieces returns empty Pieces that hold at most most bytes of text.
 func NewPieces(most int) *Pieces { return &Pieces{most: most, more: make(chan struct{})} }
 
-// pieces is how a run is written: the texts of the answer, and the end.
+// pieces is the dialect that fills Pieces: it takes the texts of the answer, and the end of the run.
 var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take,
 	Table: transcript.Table[*Pieces]{
 		transcript.Text:     {transcript.Open: (*Pieces).take, transcript.Append: (*Pieces).take, transcript.Done: (*Pieces).take},
@@ -44,7 +46,7 @@ var pieces = transcript.Dialect[*Pieces]{Rewind: (*Pieces).take,
 
 func (p *Pieces) take(op *transcript.Op) { p.say(p.speech.Take(op)) }
 
-// wait ends with the question of a turn: what the client says next in its conversation answers it.
+// wait ends the pieces at the question of a conversation: the client's next message answers it.
 func (p *Pieces) wait(op *transcript.Op) {
 	if op.Run.Queued.Labels[ContextLabel] != "" {
 		p.say(p.speech.Ask(op.Item), false)
@@ -69,19 +71,19 @@ func (p *Pieces) say(piece string, anew bool) {
 	}
 }
 
-// stop ends the reading of the run.
+// stop ends the pieces and the reading of the run.
 func (p *Pieces) stop(failed *Reason) {
 	p.End(failed)
 	p.Over = true
 }
 
-// wake tells who waits for more. Under mu.
+// wake wakes readers that wait for more. mu must be held.
 func (p *Pieces) wake() {
 	close(p.more)
 	p.more = make(chan struct{})
 }
 
-// Read reads a run, after the question that the client has answered, until the pieces end or ctx is done.
+// Read fills p with the run, from the question answered on, until the answer ends or ctx is done.
 func (p *Pieces) Read(ctx context.Context, d *Door, run messages.RunID, answered string) {
 	p.Run, p.Seen = run, answered
 	if err := Fold(ctx, d, &pieces, p); err != nil {
@@ -89,7 +91,7 @@ func (p *Pieces) Read(ctx context.Context, d *Door, run messages.RunID, answered
 	}
 }
 
-// End ends pieces that have not ended.
+// End marks the pieces as ended, with the reason if the run failed. It does nothing if they have ended already.
 func (p *Pieces) End(failed *Reason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,23 +101,23 @@ func (p *Pieces) End(failed *Reason) {
 	}
 }
 
-// Ended reports whether there are no more.
+// Ended reports whether no more pieces come.
 func (p *Pieces) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended
 }
 
-// Batch is what comes from a number on.
+// Batch holds the pieces from the number From on.
 type Batch struct {
 	From   int
 	Pieces []string
-	// Ended says that there are no more, and Last that no batch before has said so.
+	// Ended says that no more pieces come. Last says that this is the first batch to say so.
 	Ended, Last bool
 	Failed      *Reason
 }
 
-// next returns the batch from the number on, and what is closed when there is more.
+// next returns the batch that begins at from, and a channel that is closed when there is more.
 func (p *Pieces) next(from int) (b Batch, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +132,8 @@ func (p *Pieces) next(from int) (b Batch, more <-chan struct{}) {
 	return b, p.more
 }
 
-// Follow calls got with what comes from the number on, until got returns false, the end, or until ctx is done.
+// Follow calls got with each batch that begins at from or later. It returns when got returns false, when the pieces
+// have ended, or when ctx is done.
 func (p *Pieces) Follow(ctx context.Context, from int, got func(Batch) bool) {
 	for {
 		b, more := p.next(from)

@@ -10,42 +10,42 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Writer writes a part of a run in the form of a protocol. It embeds a [Part].
+// Writer writes a part of a run in the format of a protocol. A type becomes a Writer by embedding [Part].
 type Writer interface{ part() *Part }
 
-// Part is the part of a run that a client gets as one answer.
+// Part is the section of a run that one client gets as one answer. A Part belongs to one goroutine at a time.
 type Part struct {
 	Run messages.RunID
-	// Seen is the question that the client has answered: what comes up to it is not written. "" is the run's beginning.
-	// The part begins with the function that the table has for the beginning of the run.
+	// Seen is the question that the client has answered: the part begins after it, with the dialect's function for the
+	// beginning of a run. "" begins at the start of the run.
 	Seen string
-	// Attached says that the run is cancelled if its client leaves.
+	// Attached says that the run is cancelled if the client leaves.
 	Attached bool
-	// Over says that the client has all of its answer. Nothing is written after that.
+	// Over says that the client has its whole answer. Nothing is written after that.
 	Over bool
-	// Until is the number of the last event that is written; 0 is no such number.
+	// Until is the number of the last event that is written; 0 means no limit.
 	Until uint64
-	// Out is where the part is written; without it, its frames are not.
+	// Out is the stream that the part is written to. If it is nil, Frame writes nothing.
 	Out *Stream
 
 	door *Door
 	ctx  context.Context
-	ends map[string][]any // the frames that end what is open, by kind and ID
+	ends map[string][]any // the frames that close each open item, by the item's kind and ID
 }
 
 func (p *Part) part() *Part { return p }
 
-// Frame writes a frame of JSON. The name may be "".
+// Frame writes one JSON frame as a server-sent event. The name may be "".
 func (p *Part) Frame(name string, data any) {
 	if p.Out != nil {
 		p.Out.Event("", name, data)
 	}
 }
 
-// Begun reports whether the client has the item open.
+// Begun reports whether the item is open at the client.
 func (p *Part) Begun(op *transcript.Op) bool { return p.ends[keyOf(op)] != nil }
 
-// Begin notes the frames that end the item.
+// Begin marks the item as open at the client, and keeps the frames that will close it.
 func (p *Part) Begin(op *transcript.Op, ends ...any) {
 	if p.ends == nil {
 		p.ends = map[string][]any{}
@@ -53,10 +53,10 @@ func (p *Part) Begin(op *transcript.Op, ends ...any) {
 	p.ends[keyOf(op)] = ends
 }
 
-// End writes the frames that end the item, if the client has it open.
+// End writes the frames that close the item, if it is open.
 func (p *Part) End(op *transcript.Op) { p.end(keyOf(op)) }
 
-// EndAll writes the frames that end all that is open.
+// EndAll writes the frames that close all open items, in a fixed order.
 func (p *Part) EndAll() {
 	for _, key := range slices.Sorted(maps.Keys(p.ends)) {
 		p.end(key)
@@ -72,18 +72,18 @@ func (p *Part) end(key string) {
 
 func keyOf(op *transcript.Op) string { return op.Item.Kind.String() + op.ID }
 
-// Forget has nothing open.
+// Forget marks all items as closed without writing their frames.
 func (p *Part) Forget() { clear(p.ends) }
 
-// Waits reports whether the run of the question still waits for its answer.
+// Waits reports whether the run that asked the question still waits for the answer.
 func (p *Part) Waits(question *transcript.Op) bool {
-	run, err := p.door.Runs.State(p.ctx, question.Event.RunID) // its error is that of the next event
+	run, err := p.door.Runs.State(p.ctx, question.Event.RunID) // an error here fails the next event too
 	return err == nil && !run.Status.IsEnded() && slices.ContainsFunc(run.Inputs, func(in messages.Input) bool {
 		return in.Request == question.Item.Name && !in.Closed
 	})
 }
 
-// Serve answers with the part as server-sent events. If the client lacks the end, its connection breaks.
+// Serve answers the request with the part as server-sent events. If it cannot write the end, it breaks the connection.
 func Serve[W Writer](w http.ResponseWriter, r *http.Request, d *Door, form *transcript.Dialect[W], to W) {
 	out := d.Stream(w, "text/event-stream")
 	to.part().Out = out
@@ -92,9 +92,10 @@ func Serve[W Writer](w http.ResponseWriter, r *http.Request, d *Door, form *tran
 	}
 }
 
-// Play writes the part of w to out. With follow.Tree the events of a sub-run come whole after the one that names it, so
-// that all readers get all events in one order. Play returns nil when the client has its answer, or after the run's
-// terminal. After an error the client lacks that: Play has called the hook Refuse, and the caller breaks the connection.
+// Play writes the part of w to out. With follow.Tree, all events of a sub-run come directly after the event that names
+// it, so that all readers get the same sequence. Play returns nil when the client has its answer, or after the run's
+// terminal event. After an error the client does not have the end: Play has called the hook Refuse, and the caller must
+// break the connection.
 func Play[W Writer](ctx context.Context, d *Door, out Out, follow messages.Follow, form *transcript.Dialect[W], w W) error {
 	p := newPlay(ctx, d, form, w)
 	if follow.Tree {
@@ -103,27 +104,27 @@ func Play[W Writer](ctx context.Context, d *Door, out Out, follow messages.Follo
 	return p.left(d.Follow(ctx, out, p.Run, follow, p))
 }
 
-// Fold is Play for an answer that is not streamed.
+// Fold is like Play, but collects the part in w and writes nothing. It is for answers that are not streamed.
 func Fold[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W], w W) error {
 	p := newPlay(ctx, d, form, w)
 	for events, err := range d.Runs.Follow(ctx, p.Run, messages.Follow{}) {
 		if err != nil {
 			return p.left(err)
 		}
-		if done, _ := p.Events(events); done { // it has no error
+		if done, _ := p.Events(events); done { // Events of a play returns no error
 			return nil
 		}
 	}
 	return p.left(messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run"))
 }
 
-// play is the Reader of a transcript.Dialect.
+// play is a [Reader] that writes a run and its sub-runs in a dialect. Each run has a player of its own.
 type play[W Writer] struct {
 	*Part
 	form    *transcript.Dialect[W]
 	w       W
 	players map[messages.RunID]*transcript.Player[W]
-	order   *order // nil without sub-runs
+	order   *order // nil if sub-runs are not written
 }
 
 func newPlay[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W], w W) *play[W] {
@@ -132,7 +133,7 @@ func newPlay[W Writer](ctx context.Context, d *Door, form *transcript.Dialect[W]
 	return p
 }
 
-// left cancels an attached run whose client is gone before the end of its answer.
+// left returns err. If the client left before it had the answer, and the run is attached to it, left cancels the run.
 func (p *play[W]) left(err error) error {
 	if err != nil && p.Attached {
 		p.door.Leave(p.ctx, p.Run)
@@ -140,7 +141,7 @@ func (p *play[W]) left(err error) error {
 	return err
 }
 
-// Events plays a batch.
+// Events writes a batch.
 func (p *play[W]) Events(events []messages.Event) (done bool, err error) {
 	if p.order != nil {
 		events = p.order.take(events)
@@ -163,7 +164,8 @@ func (p *play[W]) Events(events []messages.Event) (done bool, err error) {
 	return false, nil
 }
 
-// pass reports whether an operation is written. The part begins after the question, and at the latest with the end.
+// pass reports whether the operation belongs to the part. The part begins after the question Seen, at the latest with
+// the end of the run.
 func (p *play[W]) pass(op *transcript.Op) bool {
 	if p.Over || p.Seen == "" {
 		return !p.Over
@@ -178,7 +180,7 @@ func (p *play[W]) pass(op *transcript.Op) bool {
 	return end
 }
 
-// Beat calls the hook Heartbeat, or writes a comment.
+// Beat calls the hook Heartbeat. Without one, it writes a comment line of server-sent events.
 func (p *play[W]) Beat() {
 	switch {
 	case p.form.Heartbeat != nil:
@@ -188,7 +190,7 @@ func (p *play[W]) Beat() {
 	}
 }
 
-// Refuse calls the hook Refuse.
+// Refuse calls the hook Refuse, if there is one.
 func (p *play[W]) Refuse(err error) {
 	if p.form.Refuse != nil {
 		p.form.Refuse(p.w, err)

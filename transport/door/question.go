@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Question returns the oldest question of a run that has no answer, and false if there is none.
+// Question returns the oldest open question of a run. ok is false if the run waits for no answer.
 func Question(run messages.State) (messages.Input, bool) {
 	i := slices.IndexFunc(run.Inputs, func(in messages.Input) bool { return !in.Closed })
 	if i < 0 || run.Status.IsEnded() {
@@ -20,20 +20,20 @@ func Question(run messages.State) (messages.Input, bool) {
 	return run.Inputs[i], true
 }
 
-// choice is what the schema of a question offers.
+// choice is the part of a question's JSON Schema that says what may be chosen.
 type choice struct {
 	Type any
 	Enum []string
 }
 
 func choiceOf(schema json.RawMessage) (c choice) {
-	if json.Unmarshal(schema, &c) != nil { // it offers something else
+	if json.Unmarshal(schema, &c) != nil { // the schema has another form
 		c.Enum = nil
 	}
 	return c
 }
 
-// Prompt is a question as a text that lists what may be chosen, for clients that show nothing else.
+// Prompt returns the question as text with a list of the choices, for clients that can only show text.
 func Prompt(asked messages.InputRequired) string {
 	c := choiceOf(asked.Schema)
 	if c.Type == "boolean" {
@@ -45,8 +45,8 @@ func Prompt(asked messages.InputRequired) string {
 	return asked.Prompt + "\n\n- " + strings.Join(c.Enum, "\n- ")
 }
 
-// AnswerText answers a question of a run of the caller with a text, which may be the JSON that the question asks for,
-// or the beginning of a choice. Errors: those of Answer.
+// AnswerText answers a question of the caller's run. The text may be the JSON that the question asks for, or the
+// beginning of a choice. Errors: those of [Door.Answer].
 func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text string) error {
 	var schema json.RawMessage
 	for _, in := range run.Inputs {
@@ -57,9 +57,10 @@ func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text
 	return d.Answer(ctx, run.RunID, request, choiceOf(schema).value(text))
 }
 
-// Resume gives a run of the caller what its client answers, by the question; nil cancels the run. It returns the newest
-// question that is among them, after which the client goes on. A client may send its answers again. Errors: not_found for
-// the State of no run; invalid_input if the run asks none of it; those of Answer and Cancel.
+// Resume gives the caller's run the client's answers, by the name of the question; a nil answer cancels the run. It
+// returns the newest of these questions: the client's next part begins after it. A client may repeat its answers.
+// Errors: not_found if run is the zero State; invalid_input if the run asked none of the questions; and those of
+// [Door.Answer] and [Door.Cancel].
 func (d *Door) Resume(ctx context.Context, run messages.State, answers map[string]*string) (seen string, err error) {
 	for _, asked := range run.Inputs {
 		text, given := answers[asked.Request]
@@ -87,8 +88,8 @@ func (d *Door) Resume(ctx context.Context, run messages.State, answers map[strin
 	return seen, err
 }
 
-// AnswerTurn answers with a text the oldest question of the newest run of the context. It returns the run's State, as it
-// was before, and false if that run does not wait. Errors: those of Answer.
+// AnswerTurn answers the oldest open question of the newest run in the conversation. It returns the run's State from
+// before the answer, and ok is false if that run does not wait. Errors: those of [Door.Answer].
 func (d *Door) AnswerTurn(ctx context.Context, context, text string) (run messages.State, asked messages.Input, ok bool, err error) {
 	run, ok, err = d.Newest(ctx, context)
 	if err == nil && ok {
@@ -99,8 +100,8 @@ func (d *Door) AnswerTurn(ctx context.Context, context, text string) (run messag
 	return run, asked, ok, err
 }
 
-// value is what a text says to a question. Where several choices begin with it, the first counts: those of chat begin
-// with what allows least.
+// value returns the JSON value that the text stands for. If several choices begin with the text, the first one wins:
+// the job chat lists the choice that allows least first.
 func (c choice) value(text string) json.RawMessage {
 	said := strings.ToLower(strings.Trim(text, " .!\n"))
 	begins := func(one string) bool {

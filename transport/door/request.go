@@ -11,14 +11,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Handler serves the requests of a protocol, and has its form of an error.
+// Handler routes the HTTP requests of a protocol, and answers errors in the protocol's format.
 type Handler struct {
 	mux *http.ServeMux
-	// Refuse answers with an error in the protocol's form, also where a request does not reach the protocol.
+	// Refuse answers with an error in the protocol's format. The checks in front of the handler use it too.
 	Refuse func(http.ResponseWriter, error)
 }
 
-// Routes serves each pattern of an http.ServeMux with its function. The function's error goes to refuse.
+// Routes returns a handler that calls the function of the pattern (see http.ServeMux) that a request matches. It passes
+// the function's error to refuse.
 func Routes(routes map[string]func(http.ResponseWriter, *http.Request) error, refuse func(http.ResponseWriter, error)) *Handler {
 	h := &Handler{mux: http.NewServeMux(), Refuse: refuse}
 	for pattern, serve := range routes {
@@ -37,10 +38,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Match returns the pattern of the mux that the request matches. Where there is none, it answers: OPTIONS with the
-// methods of the path, another method that the path does not take with method_not_allowed, a path with not_found.
+// Match returns the pattern that the request matches. If there is none, it answers the request and returns false:
+// OPTIONS with the methods of the path, another method with method_not_allowed, an unknown path with not_found.
 func Match(mux *http.ServeMux, w http.ResponseWriter, r *http.Request, refuse func(http.ResponseWriter, error)) (string, bool) {
-	clean := path.Clean(r.URL.Path) == r.URL.Path // the mux would send it elsewhere
+	clean := path.Clean(r.URL.Path) == r.URL.Path // the mux would redirect the rest
 	if _, pattern := mux.Handler(r); clean && pattern != "" {
 		return pattern, true
 	}
@@ -63,8 +64,8 @@ func Match(mux *http.ServeMux, w http.ResponseWriter, r *http.Request, refuse fu
 	return "", false
 }
 
-// Accepts returns the first of the media types that the Accept field asks for, and the first if the field names none.
-// Errors: not_acceptable, which lists the types.
+// Accepts returns the first of types that the Accept field allows, or types[0] if the field names no type. Errors:
+// not_acceptable, which lists the types.
 func Accepts(field string, types ...string) (string, error) {
 	named := false
 	for one := range strings.SplitSeq(field, ",") {
@@ -101,7 +102,7 @@ func Read(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// readAll takes no more memory than the body if its length is known: package auth has counted it.
+// readAll allocates only as much as the body needs if its length is known. Package auth has checked that length.
 func readAll(r *http.Request) ([]byte, error) {
 	if r.ContentLength <= 0 {
 		return io.ReadAll(r.Body)
@@ -111,7 +112,7 @@ func readAll(r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// ReadJSON reads the body of a request. Errors: too_large, bad_request.
+// ReadJSON decodes the JSON body of a request. Errors: too_large, bad_request.
 func ReadJSON(r *http.Request, into any) error {
 	body, err := Read(r)
 	if err != nil {

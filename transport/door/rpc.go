@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// The codes of JSON-RPC 2.0.
+// Error codes of JSON-RPC 2.0.
 const (
 	ParseError     = -32700
 	InvalidRequest = -32600
@@ -22,10 +22,10 @@ const (
 	InternalError  = -32603
 )
 
-// maxBatch is the most calls of a batch.
+// maxBatch is the maximum number of calls in one batch.
 const maxBatch = 100
 
-// Call is a call of JSON-RPC 2.0. One without an ID is a notification, which gets no answer.
+// Call is a call of JSON-RPC 2.0. A call without an ID is a notification, which gets no reply.
 type Call struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -33,7 +33,7 @@ type Call struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// reply answers a call, with a result or an error.
+// reply is the reply to a call: a result or an error.
 type reply struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -41,7 +41,7 @@ type reply struct {
 	Error   *RPCError       `json:"error,omitempty"`
 }
 
-// RPCError is the error that answers a call.
+// RPCError is the error object of a reply.
 type RPCError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -50,8 +50,8 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return e.Message }
 
-// RPCErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
-// internal, each with the problem as data.
+// RPCErrorOf returns err as an RPCError: invalid params if the caller is at fault, else an internal error. Its data has
+// the code of the problem and whether the call may be retried.
 func RPCErrorOf(err error) *RPCError {
 	if known, ok := errors.AsType[*RPCError](err); ok {
 		return known
@@ -64,7 +64,7 @@ func RPCErrorOf(err error) *RPCError {
 	return &RPCError{Code: code, Message: p.Detail, Data: map[string]any{"code": p.Code, "retryable": p.Retryable}}
 }
 
-// Notification is a message without an answer.
+// Notification returns a message of JSON-RPC that expects no reply.
 func Notification(method string, params any) []byte {
 	return JSON(struct {
 		Version string `json:"jsonrpc"`
@@ -73,7 +73,7 @@ func Notification(method string, params any) []byte {
 	}{"2.0", method, params})
 }
 
-// AnswerTo is the answer to a call: the result, or the error.
+// AnswerTo returns the reply to a call: the result, or the error if err is not nil.
 func AnswerTo(c Call, result any, err error) []byte { return JSON(answerTo(c, result, err)) }
 
 func answerTo(c Call, result any, err error) reply {
@@ -87,7 +87,7 @@ func answerTo(c Call, result any, err error) reply {
 	return r
 }
 
-// calls reads one call or a batch, and returns the answers to what is none.
+// calls decodes one call or a batch. It returns replies to those elements that are not valid calls.
 func calls(body []byte) (calls []Call, batch bool, refused []reply) {
 	refuse := func(code int, message string) {
 		refused = append(refused, answerTo(Call{}, nil, &RPCError{Code: code, Message: message}))
@@ -117,12 +117,12 @@ func calls(body []byte) (calls []Call, batch bool, refused []reply) {
 	return calls, batch, refused
 }
 
-// validID reports whether the id is a string, a number, null or missing.
+// validID reports whether the id is a string, a number, null or missing, as JSON-RPC demands.
 func validID(id json.RawMessage) bool {
 	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
 }
 
-// Params reads the params of a call. Errors: InvalidParams.
+// Params decodes the parameters of a call. Errors: an [RPCError] with InvalidParams.
 func Params(c Call, into any) error {
 	if len(c.Params) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func Params(c Call, into any) error {
 	return err
 }
 
-// JSON is the JSON of what cannot fail to have one.
+// JSON returns v as JSON. If v has no JSON form, it returns a JSON-RPC error object instead.
 func JSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

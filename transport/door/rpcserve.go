@@ -8,34 +8,34 @@ import (
 	"sync"
 )
 
-// RPC serves a protocol of JSON-RPC 2.0, by POST and over a WebSocket.
+// RPC serves a protocol of JSON-RPC 2.0 over POST requests and WebSockets.
 type RPC struct {
 	*Door
-	// Known is the version of the protocol for a client that names none, and Capabilities are told by initialize.
+	// Known is the protocol version for a client that names none. Capabilities are what "initialize" returns.
 	Known        string
 	Capabilities map[string]any
-	// Serve answers calls of all methods but initialize and ping. What the call began, which may be nil, writes to the wire
-	// after the answer was sent; after its error the answer to a POST is broken off.
+	// Serve answers the calls of all methods but "initialize" and "ping". begun may be nil; it writes the notifications
+	// that follow the reply. If begun fails on a POST, the connection is broken.
 	Serve func(c *Caller, call Call) (result any, begun func(to *Wire) error, err error)
 }
 
-// Caller is who calls.
+// Caller describes where a call came from.
 type Caller struct {
 	Context context.Context
-	Request *http.Request // the POST, or what opened the WebSocket
-	Socket  bool          // the call came over a WebSocket
+	Request *http.Request // the POST, or the request that opened the WebSocket
+	Socket  bool          // whether the call came over a WebSocket
 }
 
-// Wire is where the notifications of what a call began are written.
+// Wire is the connection on which begun writes notifications.
 type Wire struct {
 	Out
-	// Emit adds a message, and Beat what keeps the connection open.
+	// Emit adds a message to the next Flush. Beat writes something that keeps the connection open.
 	Emit func(message []byte)
 	Beat func()
 }
 
-// answer answers a call or a batch, in order, and returns what the calls began. The answer is nil if nobody waits for one:
-// notifications are left out.
+// answer serves one call or a batch in order, and returns the reply and what must follow it. The reply is nil if the
+// message has only notifications. Notifications are not served.
 func (p *RPC) answer(c *Caller, message []byte) (answer []byte, begun []func(to *Wire) error) {
 	calls, batch, replies := calls(message)
 	for _, call := range calls {
@@ -71,8 +71,8 @@ func (p *RPC) serve(c *Caller, call Call) (result any, begun func(to *Wire) erro
 	return p.Serve(c, call)
 }
 
-// Post answers the calls of a POST, and then writes what they began, one after the other, as server-sent events or JSON
-// lines, as Accept asks. Without an answer the status is 202.
+// Post serves the calls of a POST. The notifications that follow come after the reply, call by call, as server-sent
+// events or JSON lines, whichever the Accept field asks for. If there is no reply, the status is 202.
 func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 	body, err := Read(r)
 	if err != nil {
@@ -95,9 +95,9 @@ func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := p.Stream(w, kind)
 	to := &Wire{Out: out, Emit: func(message []byte) { _, _ = out.WriteString(before + string(message) + after) },
-		Beat: func() { _, _ = out.WriteString(beat) }} // Flush fails
+		Beat: func() { _, _ = out.WriteString(beat) }} // Flush reports the error
 	to.Emit(answer)
-	_ = out.Flush() // so does the next one
+	_ = out.Flush() // the next Flush fails too
 	for _, run := range begun {
 		if run(to) != nil {
 			out.Break()
@@ -106,7 +106,7 @@ func (p *RPC) Post(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Open answers the calls of a WebSocket. What a call began is written beside all others.
+// Open serves the calls of a WebSocket. Calls run side by side.
 func (p *RPC) Open(w http.ResponseWriter, r *http.Request) error {
 	return p.Socket(w, r, func(socket *Socket) func([]byte) {
 		c := &Caller{Context: socket.Context, Request: r, Socket: true}
@@ -114,7 +114,7 @@ func (p *RPC) Open(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// take returns when all that the message began has ended.
+// take serves one message. It returns when everything that the message began has ended.
 func (p *RPC) take(socket *Socket, c *Caller, message []byte) {
 	answer, begun := p.answer(c, message)
 	if answer == nil || socket.Send(answer) != nil {
@@ -123,13 +123,13 @@ func (p *RPC) take(socket *Socket, c *Caller, message []byte) {
 	var all sync.WaitGroup
 	for _, run := range begun {
 		frames := socket.Frames()
-		to := &Wire{Out: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings
-		all.Go(func() { _ = run(to) })                              // it has said why, or the connection is gone
+		to := &Wire{Out: frames, Emit: frames.Add, Beat: func() {}} // the socket has pings of its own
+		all.Go(func() { _ = run(to) })                              // the client knows why, or is gone
 	}
 	all.Wait()
 }
 
-// NoMethod is the error for a method that a protocol lacks.
+// NoMethod returns the error for a method that a protocol does not have.
 func NoMethod(c Call) error {
 	return &RPCError{Code: MethodNotFound, Message: "there is no method " + c.Method}
 }

@@ -20,16 +20,16 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Runs is the runtime as doors need it. An actors.System is one.
+// Runs is the runtime as doors need it. *actors.System implements it.
 type Runs interface {
-	// Submit accepts a run; when it returns, run.queued is in the journal. ctx bounds an attached run.
+	// Submit accepts a run. When it returns, run.queued is in the journal. The end of ctx cancels an attached run.
 	Submit(ctx context.Context, q messages.Request) (messages.RunID, error)
-	// Attach makes an attached run go on until ctx is done.
+	// Attach keeps an attached run alive until ctx is done.
 	Attach(ctx context.Context, id messages.RunID) error
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
 	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
 	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
-	// Watch calls fn for runs that have changed, and with the empty id where any may have, until ctx is done.
+	// Watch calls fn with the id of each run that has changed, or with "" if any run may have, until ctx is done.
 	Watch(ctx context.Context, fn func(messages.RunID)) error
 	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
 	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
@@ -37,49 +37,52 @@ type Runs interface {
 	Forget(ctx context.Context, id messages.RunID) error
 }
 
-// Config is what a Door is made of.
+// Config configures a Door. Only Runs is required.
 type Config struct {
 	Runs Runs
-	// Jobs are what callers may start.
+	// Jobs lists the jobs that callers may start.
 	Jobs []messages.JobInfo
-	// Models returns the names of the models that callers may ask for; one that has the name need not be the newest. nil is
-	// none.
+	// Models returns the names of the models that callers may ask for. It may return a cached list if that has the
+	// name. nil means none.
 	Models func(ctx context.Context, name string) ([]string, error)
-	// Open opens an artifact of a run for reading; nil where runs write none. Errors: not_found where the file is gone,
-	// or is another than the run wrote.
+	// Open opens an artifact of a run for reading; nil means that runs write none. Errors: not_found if the file is
+	// gone, or if its content is no longer what the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
-	// Prove writes the signed log of a run, and Keys returns the public halves of the keys that have signed one, the newest
-	// first; nil where nothing is signed.
+	// Prove writes the signed log of a run. Keys returns the public keys that have signed logs, the newest first. Both
+	// are nil if logs are not signed.
 	Prove func(ctx context.Context, run messages.RunID, w io.Writer) error
 	Keys  func(ctx context.Context) ([]string, error)
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
-	// Heartbeat is the longest that a stream is silent: 15 s. WriteTimeout is how long a client may take to read what
-	// was written to it: 30 s. Then its connection is cut.
+	// Heartbeat is the longest time that a stream is silent; 0 means 15 s. WriteTimeout is how long a client may take
+	// to read what was written, before its connection is cut; 0 means 30 s.
 	Heartbeat, WriteTimeout time.Duration
-	// Lag is told how late an event was written to a reader that was there when it happened; nil is told nothing.
+	// Lag, if not nil, is called with the delay between an event and its writing, for readers that were connected when
+	// it happened.
 	Lag func(time.Duration)
-	// Secure marks session cookies for https alone.
+	// Secure limits session cookies to https.
 	Secure bool
-	// Callback returns why the server does not send the events of a run to the URL that its caller gives; nil is that it
-	// sends none.
+	// Callback returns an error if the server may not send a run's events to this URL of the caller. nil means that the
+	// server sends no callbacks.
 	Callback func(url string) error
-	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
+	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
 	Redact func([]byte) []byte
 }
 
-// Door is the way of all protocols to the runs of their callers. It is safe for concurrent use.
+// Door gives protocols access to the runs of their callers. It checks scopes and ownership in every method that takes a
+// caller's context. It is safe for concurrent use.
 type Door struct {
 	Config
 	jobs    map[string]messages.JobInfo
 	readers atomic.Int64
 
+	// mu guards the two fields below, which let all streams share one goroutine that waits for the server to stop.
 	mu       sync.Mutex
-	draining context.Context // ends when drained is closed
+	draining context.Context // canceled when drained is closed
 	drained  <-chan struct{}
 }
 
-// New returns the door.
+// New returns a Door with the defaults of c filled in.
 func New(c Config) *Door {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
@@ -96,13 +99,14 @@ func New(c Config) *Door {
 // Readers returns how many streams and subscriptions are open.
 func (d *Door) Readers() int64 { return d.readers.Load() }
 
-// Enter counts a reader until the returned function is called.
+// Enter counts one more reader until leave is called.
 func (d *Door) Enter() (leave func()) {
 	d.readers.Add(1)
 	return func() { d.readers.Add(-1) }
 }
 
-// Late tells Lag how late the newest of the events is for a reader that came at opened.
+// Late reports to Lag how late the newest event of the batch is. It leaves out events from before opened, when the
+// reader connected.
 func (d *Door) Late(batch []messages.Event, opened time.Time) {
 	if d.Lag == nil || len(batch) == 0 {
 		return
@@ -112,7 +116,7 @@ func (d *Door) Late(batch []messages.Event, opened time.Time) {
 	}
 }
 
-// Job returns the job of the name. Errors: invalid_input, which says which was probably meant.
+// Job returns the job with this name. Errors: invalid_input, which suggests a similar name.
 func (d *Door) Job(name string) (messages.JobInfo, error) {
 	job, ok := d.jobs[name]
 	if !ok {
@@ -121,7 +125,7 @@ func (d *Door) Job(name string) (messages.JobInfo, error) {
 	return job, nil
 }
 
-// CheckCallback returns why a start may not name the URL as its callback; there may be none. Errors: invalid_input.
+// CheckCallback returns an error (invalid_input) if a run may not have this callback URL. "" is always allowed.
 func (d *Door) CheckCallback(url string) error {
 	switch {
 	case url == "":
@@ -132,8 +136,8 @@ func (d *Door) CheckCallback(url string) error {
 	return d.Callback(url)
 }
 
-// Start starts a run of the caller; without an input it is {}, and without a mode detached. Errors: forbidden, before
-// anything else is looked at; invalid_input; and those of the runtime.
+// Start starts a run of the caller. The default input is {}, the default mode detached. Errors: forbidden, which is
+// checked first; invalid_input; and those of the runtime.
 func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
@@ -147,13 +151,13 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 	return d.submit(ctx, q)
 }
 
-// submit starts a run for the caller.
+// submit starts a run for the caller in ctx.
 func (d *Door) submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	q.Principal, q.Mode = auth.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
 	return d.Runs.Submit(ctx, q)
 }
 
-// Own returns the State of a run of the caller, whatever its scopes. Errors: not_found, for the runs of others too.
+// Own returns the State of the caller's run without checking scopes. Errors: not_found, also for the runs of others.
 func (d *Door) Own(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := d.Runs.State(ctx, id)
 	if err == nil {
@@ -165,12 +169,12 @@ func (d *Door) Own(ctx context.Context, id messages.RunID) (messages.State, erro
 	return state, nil
 }
 
-// Run is Own for a caller that may read. Errors: forbidden, not_found.
+// Run returns the State of the caller's run. Errors: forbidden, not_found.
 func (d *Door) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
 	return d.owned(ctx, auth.ReadRuns, id)
 }
 
-// owned is Own for a caller with the scope.
+// owned is Own for callers that have the scope.
 func (d *Door) owned(ctx context.Context, scope auth.Scope, id messages.RunID) (messages.State, error) {
 	if err := auth.Require(ctx, scope); err != nil {
 		return messages.State{}, err
@@ -187,8 +191,8 @@ func (d *Door) List(ctx context.Context, q messages.Query) ([]messages.Summary, 
 	return d.Runs.List(ctx, q)
 }
 
-// Page returns a page of the caller's runs, the last queued first, and the cursor of the next page; "" is that of the
-// first one, and of none. Errors: forbidden; invalid_input; and those of the runtime.
+// Page returns a page of the caller's runs, the last queued first, and the cursor of the next page. The cursor "" asks
+// for the first page; next is "" after the last one. Errors: forbidden, invalid_input, and those of the runtime.
 func (d *Door) Page(ctx context.Context, q messages.Query, cursor string) (runs []messages.Summary, next string, err error) {
 	q.ByQueued = true
 	if cursor != "" {
@@ -207,9 +211,11 @@ func (d *Door) Page(ctx context.Context, q messages.Query, cursor string) (runs 
 	return runs, next, err
 }
 
-// Head returns the number of the last event of a run of the caller, and whether that is its terminal. It asks the list
-// first: the State of a run that is not active takes reading its whole log. Errors: forbidden; not_found; reset where
-// the log cannot have the event after. It is not inlined: a stream's stack keeps no room for the State.
+// Head returns the number of the last event of the caller's run, and whether that event is the terminal. It asks the
+// list first, because the State of a run that is not active requires reading its whole log. Errors: forbidden,
+// not_found, and reset if the log cannot have the event after.
+//
+// It is not inlined, so that the stack of a stream keeps no room for the State.
 //
 //go:noinline
 func (d *Door) Head(ctx context.Context, id messages.RunID, after uint64) (head uint64, ended bool, err error) {
@@ -227,7 +233,7 @@ func (d *Door) Head(ctx context.Context, id messages.RunID, after uint64) (head 
 	return head, ended, err
 }
 
-// Attach makes an attached run of the caller go on until ctx is done. Errors: those of Cancel.
+// Attach keeps the caller's attached run alive until ctx is done. Errors: those of Cancel.
 func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -235,7 +241,7 @@ func (d *Door) Attach(ctx context.Context, id messages.RunID) error {
 	return d.Runs.Attach(ctx, id)
 }
 
-// Cancel asks for the end of a run of the caller. Errors: forbidden, not_found, and those of the runtime.
+// Cancel requests the cancellation of the caller's run. Errors: forbidden, not_found, and those of the runtime.
 func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -243,8 +249,8 @@ func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) err
 	return d.Runs.Cancel(ctx, id, auth.From(ctx).Name, reason)
 }
 
-// Leave cancels the run of a client that has left, whose context ctx was, unless the server stops, which a run outlives. It
-// gives up after a minute, for a store may not answer at all.
+// Leave cancels a run whose client has left; ctx is the context of that client's request. It does nothing while the
+// server stops, because runs outlive a restart. It gives up after a minute if the store does not answer.
 func (d *Door) Leave(ctx context.Context, id messages.RunID) {
 	select {
 	case <-auth.Draining(ctx):
@@ -253,10 +259,10 @@ func (d *Door) Leave(ctx context.Context, id messages.RunID) {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer stop()
-	_ = d.Cancel(ctx, id, "the client left") // it may have ended
+	_ = d.Cancel(ctx, id, "the client left") // an error means that the run has ended
 }
 
-// Answer answers what a run of the caller asked. Errors: forbidden, not_found, conflict, and those of the runtime.
+// Answer answers a question of the caller's run. Errors: forbidden, not_found, conflict, and those of the runtime.
 func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
 	if _, err := d.owned(ctx, auth.WriteRuns, id); err != nil {
 		return err
@@ -276,7 +282,7 @@ func (d *Door) Forget(ctx context.Context, id messages.RunID) error {
 	return d.Runs.Forget(ctx, id)
 }
 
-// Artifact opens the artifact of the name of a run that the caller may read. Errors: not_found.
+// Artifact opens the artifact called name. The caller must have checked that it may read the run. Errors: not_found.
 func (d *Door) Artifact(ctx context.Context, run messages.State, name string) (io.ReadSeekCloser, messages.Artifact, error) {
 	i := slices.IndexFunc(run.Artifacts, func(a messages.Artifact) bool { return a.Name == name })
 	if i < 0 {
@@ -287,7 +293,7 @@ func (d *Door) Artifact(ctx context.Context, run messages.State, name string) (i
 	return file, run.Artifacts[i], err
 }
 
-// OpenFile opens a file of a run that the caller may read. Errors: not_found.
+// OpenFile opens an artifact. The caller must have checked that it may read the run. Errors: not_found.
 func (d *Door) OpenFile(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 	if d.Open == nil {
 		return nil, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts")
@@ -295,7 +301,8 @@ func (d *Door) OpenFile(ctx context.Context, run messages.State, a messages.Arti
 	return d.Open(ctx, run, a)
 }
 
-// File reads a file of a run of the caller. Errors: too_large, for files over most bytes, and those of OpenFile.
+// File reads an artifact of the caller's run. Errors: too_large for files of more than most bytes, and those of
+// OpenFile.
 func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact, most int64) ([]byte, error) {
 	if a.Bytes > most {
 		return nil, messages.Errorf(auth.CodeTooLarge, "the file has more than %d bytes", most)
@@ -312,7 +319,7 @@ func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact,
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// ResultText is the result of a run as a text: what it says, or its JSON.
+// ResultText returns the result of a run as text: its member "text" if it has one, else its JSON.
 func ResultText(result json.RawMessage) string {
 	var object struct{ Text string }
 	if json.Unmarshal(result, &object) == nil && object.Text != "" {

@@ -13,28 +13,29 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// maxMessage is the most bytes that a client sends at once.
+// maxMessage is the maximum size of a message from a client, in bytes.
 const maxMessage = 1 << 20
 
-// maxCalls is how many calls of a client are dealt with at a time. A client that sends more waits.
+// maxCalls is how many calls of one client are served at a time. Further calls wait.
 const maxCalls = 256
 
-// Socket is a WebSocket of texts. Its client reads messages in the order in which they were sent.
+// Socket is a WebSocket that carries text messages. Send may be called from any goroutine; the client gets messages in
+// the order of the calls.
 type Socket struct {
 	door *Door
 	ws   *websocket.Conn
-	// Context ends with the connection, with the caller's token, and when the server stops.
+	// Context ends with the connection, when the caller's token is revoked, and when the server stops.
 	Context context.Context
 	calls   chan struct{}
 	done    sync.WaitGroup
 
-	held    func() // ends the count of the message at hand; nil after Call
+	held    func() // releases the share of the current message; nil after Call
 	writing sync.Mutex
-	late    *time.Timer // cuts the connection of a client that does not read
+	late    *time.Timer // cuts the connection if the client does not read in time
 }
 
-// Socket accepts a WebSocket. It calls open, and what open returns with each message, in order, until the client leaves.
-// A request for something else is an error (bad_request).
+// Socket accepts a WebSocket and calls open. It then calls read with each message, in order, until the client leaves.
+// Errors: bad_request if the request does not ask for a WebSocket.
 func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socket) (read func(message []byte))) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return messages.Errorf(auth.CodeBadRequest, "a GET of this path must ask for a WebSocket")
@@ -42,7 +43,7 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socke
 	// Package auth has checked the origin.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return nil // it has answered
+		return nil // Accept has answered
 	}
 	defer ws.CloseNow()
 	ws.SetReadLimit(maxMessage)
@@ -76,10 +77,11 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, open func(s *Socke
 	}
 }
 
-// Go runs f in a goroutine. The connection waits for it at its end.
+// Go runs f in a goroutine. Closing the connection waits for it.
 func (s *Socket) Go(f func()) { s.done.Go(f) }
 
-// Call is Go for what a client asked for with the message at hand: a server that stops lets it come to its end.
+// Call is Go for the work that the current message asks for. A server that stops waits for it to finish. Call blocks
+// while the client has maxCalls calls under way.
 func (s *Socket) Call(f func()) {
 	held := s.held
 	s.held = nil
@@ -95,7 +97,7 @@ func (s *Socket) Call(f func()) {
 	})
 }
 
-// leave ends the connection when the server stops, after what was asked for is done: the server ends its runs.
+// leave closes the connection when the server stops, once all calls have finished.
 func (s *Socket) leave() {
 	for range maxCalls {
 		select {
@@ -109,7 +111,7 @@ func (s *Socket) leave() {
 
 func (s *Socket) close(code websocket.StatusCode, why error) { _ = s.ws.Close(code, why.Error()) }
 
-// ping finds a client that has vanished.
+// ping sends pings, which find clients that have vanished without closing the connection.
 func (s *Socket) ping() {
 	tick := time.NewTicker(s.door.Heartbeat)
 	defer tick.Stop()
@@ -129,7 +131,7 @@ func (s *Socket) ping() {
 	}
 }
 
-// Send sends a message. A client that does not read it in time loses the connection.
+// Send sends a message. If the client does not read it within the write timeout, its connection is cut.
 func (s *Socket) Send(message []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -139,7 +141,7 @@ func (s *Socket) Send(message []byte) error {
 	return s.ws.Write(context.Background(), websocket.MessageText, s.door.Redact(message))
 }
 
-// SendWith sends the message that f appends.
+// SendWith sends the message that f appends to its argument, a reused buffer.
 func (s *Socket) SendWith(f func(b []byte) []byte) error {
 	b := f(*buffers.Get().(*[]byte))
 	err := s.Send(b)
@@ -147,20 +149,20 @@ func (s *Socket) SendWith(f func(b []byte) []byte) error {
 	return err
 }
 
-// Break cuts the connection without a farewell, so that no client takes it for the end of a run.
+// Break cuts the connection without a close frame, so that no client takes it for the end of a run.
 func (s *Socket) Break() { _ = s.ws.CloseNow() }
 
-// Frames is where a run is written on a Socket, beside others: each frame is a message.
+// Frames collects what one run writes on a Socket, each frame a message. Several runs can share a Socket.
 type Frames struct {
 	socket *Socket
 	mu     sync.Mutex
 	frames [][]byte
 }
 
-// Frames returns the place for one run.
+// Frames returns an empty Frames for one run.
 func (s *Socket) Frames() *Frames { return &Frames{socket: s} }
 
-// Add adds a frame to what the next Flush sends.
+// Add adds a frame to the next Flush.
 func (f *Frames) Add(frame []byte) { f.frames = append(f.frames, frame) }
 
 // Flush sends the frames.

@@ -7,27 +7,29 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Speech is what a run says as one text, for clients that can only append: its answers, or All its texts, in the order in
-// which they began, with a line between two, or the result of a run without any. One that began while another may grow
-// waits for the other's end. Its Dialect has the policy Replace, and gives it the operations on texts, those of Rewind
-// too.
+// Speech turns a run into one text, for clients that can only append.
+//
+// The text has the answers of the run, or with All its texts, in the order in which they began and with an empty line
+// between two. If there are none, it is the run's result. While one text may still grow, those that began after it
+// wait. The dialect that uses a Speech must have the policy Replace, and must pass it the operations on texts, those of
+// the hook Rewind too.
 type Speech struct {
 	All bool
 
-	sent    []byte // what the client has, after text that was taken back
-	begun   int    // of sent, what an earlier part had
-	departs bool   // the text is not what the client has, or no more than its beginning
-	live    *transcript.Item
+	sent    []byte           // what the client has, even if some of it was taken back
+	begun   int              // how much of sent belongs to an earlier part
+	departs bool             // whether the run's text differs from sent, or is shorter
+	live    *transcript.Item // the text that may still grow
 }
 
-// Begin begins a part of the run: what was said until now is not said again.
+// Begin begins a part of the run: what was said before is not repeated.
 func (s *Speech) Begin(run *transcript.Transcript) {
 	text, live := s.said(run)
 	s.sent, s.begun, s.live = []byte(text), len(text), live
 }
 
-// Take returns what the operation adds. anew says that the client has text that was taken back: what comes is all that is
-// said. Nothing comes while an attempt repeats what the client has.
+// Take returns the text that the operation adds. anew says that the client has text that was taken back: piece then
+// replaces all of it. While a new attempt repeats what the client has, Take returns nothing.
 func (s *Speech) Take(op *transcript.Op) (piece string, anew bool) {
 	switch {
 	case op.Item.Kind != transcript.Text:
@@ -40,7 +42,7 @@ func (s *Speech) Take(op *transcript.Op) (piece string, anew bool) {
 	return s.reconcile(text)
 }
 
-// Rest is Take at the end of the run.
+// Rest returns what is missing at the end of the run, as Take does. If the run has no text, that is the result.
 func (s *Speech) Rest(end *transcript.Op) (piece string, anew bool) {
 	text, _ := s.said(end.Run)
 	if b, ok := end.Event.Body.(messages.RunCompleted); ok && text == "" {
@@ -55,7 +57,7 @@ func (s *Speech) End(run *transcript.Transcript) (piece string, anew bool) {
 	return s.settle(text)
 }
 
-// settle is reconcile where nothing follows: what the client has too much was taken back.
+// settle is reconcile at the end of a text: whatever the client has beyond it was taken back.
 func (s *Speech) settle(text string) (piece string, anew bool) {
 	if piece, anew = s.reconcile(text); s.departs && len(text) < len(s.sent) {
 		s.sent, s.departs, s.begun = []byte(text), false, 0
@@ -64,7 +66,7 @@ func (s *Speech) settle(text string) (piece string, anew bool) {
 	return piece, anew
 }
 
-// Ask returns what the question adds, which ends the part.
+// Ask returns the text of a question, which ends the part.
 func (s *Speech) Ask(question *transcript.Item) (piece string) {
 	if piece = Prompt(question.Asked()); len(s.sent) > s.begun {
 		piece = "\n\n" + piece
@@ -73,9 +75,10 @@ func (s *Speech) Ask(question *transcript.Item) (piece string) {
 	return piece
 }
 
-// Text is what was said in this part.
+// Text returns what was said in this part.
 func (s *Speech) Text() string { return string(s.sent[s.begun:]) }
 
+// reconcile compares the text of the run with what the client has, and returns what to add or what replaces it.
 func (s *Speech) reconcile(text string) (piece string, anew bool) {
 	more, longer := strings.CutPrefix(text, string(s.sent))
 	switch s.departs = !longer; {
@@ -88,7 +91,7 @@ func (s *Speech) reconcile(text string) (piece string, anew bool) {
 	return "", false
 }
 
-// add adds a piece. The first of a part follows on no text of its own.
+// add appends to sent. At the beginning of a part it drops empty lines, because the client has no text before them.
 func (s *Speech) add(text string) string {
 	if s.begun > 0 && len(s.sent) == s.begun {
 		gap := len(text) - len(strings.TrimLeft(text, "\n"))
@@ -98,7 +101,7 @@ func (s *Speech) add(text string) string {
 	return text
 }
 
-// said are the texts up to the first that may grow, and that one.
+// said returns the texts up to the first one that may still grow, and that one.
 func (s *Speech) said(run *transcript.Transcript) (text string, live *transcript.Item) {
 	var texts []string
 	for _, item := range run.Items() {

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Stream writes an HTTP answer that has no length: frames as they come. [Heartbeats] keep it open.
+// Stream writes an HTTP response of unknown length, one frame at a time. One goroutine uses it at a time: [Heartbeats]
+// hold its lock.
 type Stream struct {
-	// UntilDrain says that what is followed ends when the server stops: its client can come back.
+	// UntilDrain says that the stream ends when the server stops, because its client can reconnect.
 	UntilDrain bool
 
 	door        *Door
@@ -16,29 +17,29 @@ type Stream struct {
 	contentType string
 
 	mu      sync.Mutex
-	buffer  []byte // of buffers; nil between two frames, so that an idle stream holds none
+	buffer  []byte // from the pool buffers; nil between two frames, so that an idle stream holds none
 	begun   bool
 	flushed bool
-	err     error // why the client gets nothing more
+	err     error // the first write error; nothing is written after it
 }
 
-// buffers are for frames and messages.
+// buffers is a pool for frames and messages.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 4096)) }}
 
-// keep gives a buffer back, unless it has grown large.
+// keep returns a buffer to the pool, unless it has grown large.
 func keep(buffer []byte) {
 	if cap(buffer) <= 64<<10 {
 		buffers.Put(new(buffer[:0]))
 	}
 }
 
-// Stream returns an answer of status 200, which begins with the first frame or Flush. Until then w can be answered in
-// another way.
+// Stream returns a response with status 200 that begins with the first frame or Flush. Until then the caller can still
+// answer w in another way.
 func (d *Door) Stream(w http.ResponseWriter, contentType string) *Stream {
 	return &Stream{door: d, w: d.Timed(w), contentType: contentType}
 }
 
-// Begun reports whether the answer has begun.
+// Begun reports whether the response header was written.
 func (s *Stream) Begun() bool { return s.begun }
 
 func (s *Stream) begin() {
@@ -53,7 +54,7 @@ func (s *Stream) begin() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
-// Append has f append to what the next Flush sends.
+// Append lets f append to what the next Flush sends.
 func (s *Stream) Append(f func(b []byte) []byte) {
 	s.begin()
 	if s.buffer == nil {
@@ -62,13 +63,13 @@ func (s *Stream) Append(f func(b []byte) []byte) {
 	s.buffer = f(s.buffer)
 }
 
-// Write adds to what the next Flush sends. It never fails: Flush does.
+// Write adds to what the next Flush sends. It never fails; Flush reports the error.
 func (s *Stream) Write(data []byte) (int, error) {
 	s.Append(func(b []byte) []byte { return append(b, data...) })
 	return len(data), nil
 }
 
-// WriteString is Write.
+// WriteString is Write for a string.
 func (s *Stream) WriteString(data string) (int, error) {
 	s.Append(func(b []byte) []byte { return append(b, data...) })
 	return len(data), nil
@@ -84,8 +85,8 @@ func (s *Stream) Event(id, name string, data any) {
 	})
 }
 
-// AppendEvent appends the lines of a server-sent event that come after its id. The name may be ""; the data is JSON,
-// which has no line ends.
+// AppendEvent appends the lines of a server-sent event that follow its id. The name may be "". The data must have no
+// line breaks, as compact JSON has none.
 func AppendEvent(b []byte, name string, data []byte) []byte {
 	if name != "" {
 		b = append(append(append(b, "event: "...), name...), '\n')
@@ -93,7 +94,7 @@ func AppendEvent(b []byte, name string, data []byte) []byte {
 	return append(append(append(b, "data: "...), data...), "\n\n"...)
 }
 
-// Flush sends what was written. A client that does not read it in time loses its connection.
+// Flush sends what was written. If the client does not read it in time, its connection is cut.
 func (s *Stream) Flush() error {
 	if s.err != nil || len(s.buffer) == 0 && s.flushed {
 		return s.err
@@ -105,24 +106,24 @@ func (s *Stream) Flush() error {
 	return s.err
 }
 
-// End sends what was written when the handler returns, and no sooner.
+// End passes on what was written without flushing: it is sent when the handler returns.
 func (s *Stream) End() {
 	s.begin()
 	if s.err == nil && len(s.buffer) > 0 {
 		if _, s.err = s.w.Write(s.door.Redact(s.buffer)); s.err == nil {
-			keep(s.buffer) // HTTP/2 may still read the buffer of a write that failed
+			keep(s.buffer) // after a failed write, HTTP/2 may still read the buffer
 		}
 		s.buffer = nil
 	}
 }
 
-// Break cuts the connection, so that no client takes the end of the answer for the end of the run. It does not
-// return.
+// Break cuts the connection, so that no client takes the end of the response for the end of the run. It panics, so it
+// does not return.
 func (s *Stream) Break() { panic(http.ErrAbortHandler) }
 
 func (s *Stream) lock() *sync.Mutex { return &s.mu }
 
-// Unbuffered is where a run is written at once, without a Flush.
+// Unbuffered is an Out for readers that send each event at once, without a Flush.
 type Unbuffered struct{ mu sync.Mutex }
 
 // Flush does nothing.
@@ -130,23 +131,23 @@ func (*Unbuffered) Flush() error { return nil }
 
 func (u *Unbuffered) lock() *sync.Mutex { return &u.mu }
 
-// Timed returns a writer to a client that loses its connection if it does not read in time: it would hold its handler
-// for ever.
+// Timed returns a writer that cuts the connection of a client that does not read in time. Such a client would otherwise
+// block its handler for ever.
 func (d *Door) Timed(w http.ResponseWriter) http.ResponseWriter {
 	return &timed{ResponseWriter: w, timeout: d.WriteTimeout}
 }
 
-// timed writes in parts, so that a slow client has the time for each.
+// timed writes in parts of timedBytes, and renews the deadline for each, so that slow clients are not cut.
 type timed struct {
 	http.ResponseWriter
 	timeout  time.Duration
 	deadline time.Time
 }
 
-// timedBytes is the most that a client must read before the timeout.
+// timedBytes is the most that a client must read before its deadline.
 const timedBytes = 64 << 10
 
-// Unwrap gives http.ResponseController the connection.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *timed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Write writes in parts.
@@ -155,7 +156,7 @@ func (w *timed) Write(data []byte) (int, error) {
 	for {
 		if now := time.Now(); w.deadline.Sub(now) <= w.timeout/2 {
 			w.deadline = now.Add(w.timeout)
-			// A connection without deadlines ends with its request.
+			// SetWriteDeadline fails on connections without deadlines, which end with their request.
 			_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline)
 		}
 		n, err := w.ResponseWriter.Write(data[written:min(len(data), written+timedBytes)])

@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Turn is what a client of a chat says: a text, and what was said before it. It is the input of a job with a
-// text (messages.About): the text is that member, and the others are named here.
+// Turn is one message of a chat client together with the messages before it. Its JSON is the input of a job that
+// answers with a text (see messages.About), except that Text is written to the member that this job names.
 type Turn struct {
 	Text        string          `json:"-"`
 	Earlier     []model.Message `json:"earlier,omitempty"`
@@ -26,15 +26,16 @@ type Turn struct {
 	TopP        *float64        `json:"top_p,omitempty"`
 	Seed        *int64          `json:"seed,omitempty"`
 	Stop        []string        `json:"stop,omitempty"`
-	// Model is the server's, Functions are tools of the client, and Format is that of the answer.
+	// Model is one of the server's models. Functions are tools that the client executes. Format is the format of the
+	// answer.
 	Model     string                     `json:"model,omitempty"`
 	Functions []model.Tool               `json:"functions,omitempty"`
-	Choice    string                     `json:"choice,omitempty"` // of functions
+	Choice    string                     `json:"choice,omitempty"` // which of the functions the model must call
 	Format    *model.Format              `json:"format,omitempty"`
-	Extra     map[string]json.RawMessage `json:"extra,omitempty"` // more fields of the request to the model
+	Extra     map[string]json.RawMessage `json:"extra,omitempty"` // further fields of the request to the model
 }
 
-// Add adds what somebody said. Empty texts are left out. Errors: invalid_input.
+// Add appends a message. Empty texts are left out. Errors: invalid_input for an unknown role.
 func (t *Turn) Add(role, text string) error {
 	switch role {
 	case "system", "developer":
@@ -52,7 +53,7 @@ func (t *Turn) Add(role, text string) error {
 	return nil
 }
 
-// AddCall adds a call of one of the client's functions to what the assistant said last.
+// AddCall adds a call of one of the client's functions to the last message of the assistant.
 func (t *Turn) AddCall(call model.ToolCall) {
 	last := len(t.Earlier) - 1
 	if last < 0 || t.Earlier[last].Role != model.Assistant {
@@ -61,7 +62,7 @@ func (t *Turn) AddCall(call model.ToolCall) {
 	t.Earlier[last].Calls = append(slices.Clip(t.Earlier[last].Calls), call)
 }
 
-// AddResult adds the result of a call. Errors: invalid_input, for a call that was not added.
+// AddResult adds the result of a function call. Errors: invalid_input if the call was not added before.
 func (t *Turn) AddResult(call string, content json.RawMessage) error {
 	if !slices.ContainsFunc(t.Earlier, func(m model.Message) bool {
 		return slices.ContainsFunc(m.Calls, func(c model.ToolCall) bool { return c.ID == call })
@@ -73,13 +74,13 @@ func (t *Turn) AddResult(call string, content json.RawMessage) error {
 	return err
 }
 
-// Message is what somebody said, see [TextOf].
+// Message is a message of a chat client. See [TextOf] for its content.
 type Message struct {
 	Role    string
 	Content json.RawMessage
 }
 
-// AddAll adds messages, and takes the last for the text. Errors: invalid_input.
+// AddAll adds messages, and calls Close. Errors: invalid_input.
 func (t *Turn) AddAll(all []Message) error {
 	for _, m := range all {
 		text, err := TextOf(m.Content)
@@ -93,7 +94,7 @@ func (t *Turn) AddAll(all []Message) error {
 	return t.Close()
 }
 
-// TextOf returns the content of a message: a text, or an array of parts that are texts. Errors: invalid_input.
+// TextOf returns the text of a message: a string, or an array of parts with text. Errors: invalid_input.
 func TextOf(content json.RawMessage) (string, error) {
 	var text string
 	if len(content) == 0 || string(content) == "null" || json.Unmarshal(content, &text) == nil {
@@ -115,8 +116,8 @@ func TextOf(content json.RawMessage) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// Close takes the last message for the text; after the result of a call there is none. Errors: invalid_input, unless the
-// last message is the user's or a result.
+// Close moves the last message, which must be the user's, to Text. If the last message is the result of a call, Text
+// stays empty. Errors: invalid_input.
 func (t *Turn) Close() error {
 	last := len(t.Earlier) - 1
 	switch {
@@ -129,8 +130,10 @@ func (t *Turn) Close() error {
 	return nil
 }
 
-// StartTurn starts a run of the job of the name that answers with a text, or the first for "". What the job does not take,
-// such as a temperature, is left out, but not functions and a format. A key makes the start idempotent. Errors: forbidden, before anything else is looked at; not_found; and those of the runtime.
+// StartTurn starts a run of the job called name, or of the first job that answers with a text if name is "". Members
+// that the job's input does not have, such as a temperature, are left out; functions and a format are refused instead.
+// A key makes the start idempotent. Errors: forbidden, which is checked first; not_found; invalid_input; and those of
+// the runtime.
 func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[string]string, key string) (messages.RunID, error) {
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
 		return "", err
@@ -156,7 +159,7 @@ func (d *Door) StartTurn(ctx context.Context, name string, t Turn, labels map[st
 	return d.submit(ctx, q)
 }
 
-// Asking returns the input of a job with the member that says that the caller answers what the job asks.
+// Asking returns the job's input with the member set that says that the caller can answer the job's questions.
 func Asking(job messages.JobInfo, input json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if job.Asks == "" || json.Unmarshal(input, &members) != nil || members == nil || members[job.Asks] != nil {
@@ -166,11 +169,11 @@ func Asking(job messages.JobInfo, input json.RawMessage) json.RawMessage {
 	return JSON(members)
 }
 
-// ContextLabel is the label of a run that is a turn of a conversation: the conversation's id.
+// ContextLabel is the label that holds the conversation's id, on each run that is a turn of a conversation.
 const ContextLabel = "context"
 
-// Message is the request for an answer: of the job chat in the conversation of the context, without one of the job
-// prompt.
+// Message returns the request that answers a text: of the job chat in a conversation, or of the job prompt if context
+// is "".
 func (d *Door) Message(text, context string) messages.Request {
 	if context == "" {
 		return messages.Request{Job: "prompt", Input: JSON(map[string]string{"text": text})}
@@ -182,12 +185,12 @@ func (d *Door) Message(text, context string) messages.Request {
 	return messages.Request{Job: "chat", Input: Asking(job, JSON(input)), Labels: map[string]string{ContextLabel: context}}
 }
 
-// Turns returns the caller's runs of the context, the newest first, at most limit. Errors: forbidden.
+// Turns returns the caller's runs of a conversation, the newest first, at most limit. Errors: forbidden.
 func (d *Door) Turns(ctx context.Context, context string, limit int) ([]messages.Summary, error) {
 	return d.List(ctx, messages.Query{Labels: map[string]string{ContextLabel: context}, Limit: limit, ByQueued: true})
 }
 
-// Newest returns the State of the newest of the Turns, and false if there is none. Errors: forbidden.
+// Newest returns the State of the newest run of a conversation. ok is false if there is none. Errors: forbidden.
 func (d *Door) Newest(ctx context.Context, context string) (state messages.State, ok bool, err error) {
 	runs, err := d.Turns(ctx, context, 1)
 	if err != nil || len(runs) == 0 {
@@ -197,7 +200,8 @@ func (d *Door) Newest(ctx context.Context, context string) (state messages.State
 	return state, err == nil, err
 }
 
-// CancelNewest serves requests that cancel the newest run of the context, if there is one. The path has its name.
+// CancelNewest returns a handler that cancels the newest run of a conversation. name is the path parameter that holds
+// the conversation's id. Without a run it does nothing.
 func (d *Door) CancelNewest(name string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		state, ok, err := d.Newest(r.Context(), r.PathValue(name))
@@ -211,7 +215,7 @@ func (d *Door) CancelNewest(name string) func(http.ResponseWriter, *http.Request
 	}
 }
 
-// Conversation is what was said before a run, what its client said, and what the run has said.
+// Conversation returns the messages before a run, the client's message, and what the run has said.
 func (d *Door) Conversation(run messages.State) []model.Message {
 	var turn Turn
 	var all map[string]json.RawMessage
@@ -225,7 +229,7 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 			texts = append(texts, stream.Text())
 		}
 	}
-	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", strings.Join(texts, "\n\n")) // roles that are taken
+	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", strings.Join(texts, "\n\n")) // these roles are known
 	if run.End != nil {
 		for _, call := range Calls(run.End.Result) {
 			turn.AddCall(call)
@@ -234,14 +238,15 @@ func (d *Door) Conversation(run messages.State) []model.Message {
 	return turn.Earlier
 }
 
-// Calls are those of the client's functions in the result of a run.
+// Calls returns the calls of the client's functions in a run's result.
 func Calls(result json.RawMessage) []model.ToolCall {
 	var calls struct{ Calls []model.ToolCall }
-	_ = json.Unmarshal(result, &calls) // others have none
+	_ = json.Unmarshal(result, &calls) // other results have no calls
 	return calls.Calls
 }
 
-// textJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
+// textJob returns the job called name if it answers with a text, or the first such job if name is "". Errors:
+// not_found.
 func (d *Door) textJob(name string) (messages.JobInfo, error) {
 	var names []string
 	for _, job := range d.Jobs {
@@ -256,8 +261,8 @@ func (d *Door) textJob(name string) (messages.JobInfo, error) {
 	return messages.JobInfo{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
 }
 
-// Answerer returns the job that answers for a model: the TextJob of that name, or the job prompt with one of the server's
-// Models. Errors: not_found.
+// Answerer returns the job that answers for a model name: the job of that name if it answers with a text, or the job
+// prompt with one of the server's models. Errors: not_found.
 func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo, model string, err error) {
 	job, err = d.textJob(name)
 	if err == nil || d.Models == nil {
@@ -275,35 +280,38 @@ func (d *Door) Answerer(ctx context.Context, name string) (job messages.JobInfo,
 	return job, "", err
 }
 
-// Ending is how a run ended, or what it waits for, for a client that waits.
+// Ending is how a run ended, or what it waits for. It is for clients that wait for the whole answer.
 type Ending struct {
-	// Text is what the run answered after the question that the client answered last; without any its result.
+	// Text is what the run said after the question that the client answered last, or the run's result if it said
+	// nothing.
 	Text string
-	// Failed is why it did not complete, and Asked what it waits for.
+	// Failed is why the run did not complete. Asked is the question that it waits for. Both are nil after a success.
 	Failed *Reason
 	Asked  *messages.InputRequired
 }
 
-// Reason is why a run did not complete, or why nobody can tell.
+// Reason says why a run did not complete, or why its end is unknown.
 type Reason struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Wait waits until a run of the caller ends, or asks something after the question that the client has answered; "" is
-// none. Errors: those of the runtime.
+// Wait waits until the caller's run ends, or asks a question after the question answered; "" means that none was
+// answered. Errors: those of the runtime.
 func (d *Door) Wait(ctx context.Context, id messages.RunID, answered string) (Ending, error) {
 	w := &waiter{Part: Part{Run: id, Seen: answered}}
 	err := Fold(ctx, d, &waiting, w)
 	return w.Ending, err
 }
 
+// waiter is the [Writer] of Wait: it collects the text until the run ends or asks.
 type waiter struct {
 	Part
 	Ending
 	speech Speech
 }
 
+// waiting is the dialect of waiter.
 var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 	transcript.Question: {transcript.Wait: func(w *waiter, op *transcript.Op) {
 		if w.Waits(op) {
@@ -320,7 +328,7 @@ var waiting = transcript.Dialect[*waiter]{Table: transcript.Table[*waiter]{
 		}},
 }}
 
-// Failure returns why a run did not complete, by its terminal, and nil if it did.
+// Failure returns why a run did not complete, from its terminal event. It returns nil if the run completed.
 func Failure(terminal messages.Body) *Reason {
 	switch b := terminal.(type) {
 	case messages.RunFailed:
@@ -331,7 +339,7 @@ func Failure(terminal messages.Body) *Reason {
 	return nil
 }
 
-// ReasonOf is why a run cannot be read.
+// ReasonOf returns the reason for an error of reading a run.
 func ReasonOf(err error) *Reason {
 	p := auth.ProblemOf(err)
 	return &Reason{p.Code, p.Detail}

@@ -6,21 +6,21 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Words are a [Speech] of all texts in pieces that are the same for every reader, however the log was merged: they end
-// after words, where a text is over, and where the run asks something.
+// Words splits a [Speech] of all texts into pieces that are the same for every reader, however the log was merged. A
+// piece ends after a word, at the end of a text, and where the run asks something.
 type Words struct {
 	speech Speech
-	rest   []byte // no whole piece
-	begun  bool   // there is a piece
+	rest   []byte // what is not a whole piece yet
+	begun  bool   // whether a piece was said
 	say    func(piece string, anew bool)
 }
 
-// NewWords returns words that are said with the function. anew says that a piece takes the place of all before it.
+// NewWords returns Words that pass each piece to say. anew says that the piece replaces all earlier ones.
 func NewWords(say func(piece string, anew bool)) *Words {
 	return &Words{speech: Speech{All: true}, say: say}
 }
 
-// Take says what the operation adds. Where the run waits or ends, that is all that there is.
+// Take passes on the pieces that the operation completes. When the run waits or ends, it passes on the rest too.
 func (w *Words) Take(op *transcript.Op) {
 	switch op.Do {
 	case transcript.Wait:
@@ -34,7 +34,7 @@ func (w *Words) Take(op *transcript.Op) {
 	}
 }
 
-// Text is what was said, and false if that is nothing yet.
+// Text returns all pieces so far. begun is false if there was none.
 func (w *Words) Text() (text string, begun bool) {
 	text = w.speech.Text()
 	return text[:len(text)-len(w.rest)], w.begun
@@ -59,10 +59,10 @@ func (w *Words) piece(n int) {
 	w.say(piece, anew)
 }
 
-// mostPiece is how long a piece of a text without spaces is, in bytes.
+// mostPiece is the maximum length of a piece in bytes, for texts without spaces.
 const mostPiece = 28
 
-// pieceOf returns the length of the first piece of a text, which nothing that follows changes, and 0 if there is none.
+// pieceOf returns the length of the first piece of text that no later text can change. It returns 0 if there is none.
 func pieceOf(text []byte) int {
 	word := false
 	for n, r := range string(text[:min(len(text), mostPiece+utf8.UTFMax)]) {

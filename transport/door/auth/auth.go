@@ -14,46 +14,48 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Config configures a Middleware. The zero Config is for a server on loopback without tokens.
+// Config configures a Middleware. The zero Config is for a server on loopback that needs no tokens.
 type Config struct {
-	// Tokens are the valid tokens; nil asks for none.
+	// Tokens are the valid tokens. nil means that callers need none.
 	Tokens *Tokens
-	// Listen is the server's address, host:port. If it is not loopback, New requires Tokens and Hosts; "" is
-	// loopback.
+	// Listen is the server's address, host:port; "" is loopback. If it is not loopback, New requires Tokens and Hosts.
 	Listen string
-	// Hosts are the host names that clients use, with or without a port, besides localhost, 127.0.0.0/8 and [::1].
-	// "*" allows every host and requires Tokens: otherwise a web site whose name resolves to this machine could call.
+	// Hosts are the host names that clients may use, with or without a port. Localhost, 127.0.0.0/8 and [::1] are
+	// always allowed. "*" allows every host and requires Tokens: without them, a web site whose name resolves to this
+	// machine could call.
 	Hosts []string
-	// Origins are the origins whose pages may call, as scheme://host[:port], besides the called host and, with Tokens,
-	// loopback.
+	// Origins are the origins whose pages may call, as scheme://host[:port]. Pages of the called host are always
+	// allowed, and with Tokens those of loopback.
 	Origins []string
-	// MaxBody is the maximum size of a request's body in bytes: 16 MiB.
+	// MaxBody is the maximum size of a request body in bytes; 0 means 16 MiB.
 	MaxBody int64
-	// Rate is the maximum number of requests per second of each principal, or without tokens of each remote address
-	// (an IPv6 /64): 1,000. A negative one is no limit. Burst is how many may come at once: twice the rate.
+	// Rate is the maximum number of requests per second of each caller; 0 means 1,000, a negative value no limit. A
+	// caller is a principal, or without tokens a remote address (an IPv6 /64). Burst is how many requests may come at
+	// once; 0 means twice the rate.
 	Rate  float64
 	Burst int
-	// Open is how many requests, streams and WebSockets of a caller are open at a time: 5,000.
+	// Open is how many requests, streams and WebSockets of one caller may be open; 0 means 5,000.
 	Open int
-	// Bodies is the sum of the bytes of all requests' bodies and WebSocket messages in hand, of which a caller has half
-	// at most: eight times MaxBody.
+	// Bodies is the maximum total size, in bytes, of all request bodies and WebSocket messages that are being handled.
+	// One caller may have half of that. 0 means eight times MaxBody.
 	Bodies int64
-	// Metadata is where clients without a valid token find the resource's metadata (RFC 9728): a URL, or a path on
-	// the called host. Behind a TLS proxy it must be a URL.
+	// Metadata is where clients without a valid token find the resource metadata (RFC 9728): a URL, or a path on the
+	// called host. Behind a TLS proxy it must be a URL.
 	Metadata string
-	// Accepted, which may be nil, is called with each valid token of a request, to be kept out of all output.
+	// Accepted, if not nil, is called with each valid token, so that the token can be removed from all output.
 	Accepted func(token string)
-	// Log gets refused tokens and changes of the token file; nil discards.
+	// Log gets refused tokens and changes of the token file; nil discards them.
 	Log *slog.Logger
 }
 
 const (
-	// failureRate is how many wrong tokens per second of an address get a 401; more get a 429.
+	// failureRate is how many wrong tokens per second from one address are answered with 401. More get 429.
 	failureRate  = 10
 	failureBurst = 10
 )
 
-// Middleware checks requests before a door sees them. It is safe for concurrent use.
+// Middleware checks requests before a door sees them. It is safe for concurrent use: its fields never change, and those
+// behind pointers have locks of their own.
 type Middleware struct {
 	tokens   *Tokens
 	hosts    hosts
@@ -68,14 +70,15 @@ type Middleware struct {
 	shares   *shares
 	byName   *buckets[string]
 	byAddr   *buckets[netip.Addr]
-	messages *buckets[string] // of WebSockets, by address
+	messages *buckets[string] // by address; limits messages of WebSockets
 	failures *buckets[netip.Addr]
 
-	// Header values that most answers have, made once and never written to: adding to one copies it.
+	// Values of header fields that most responses have. They are shared and must not be changed: Header.Add copies
+	// them.
 	nosniff, vary, exposed []string
 }
 
-// New returns the checks. An error (invalid_input) says which field is wrong and what to write.
+// New returns the Middleware. Errors: invalid_input, which says which field is wrong and what to write.
 func New(c Config) (*Middleware, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -131,15 +134,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Refusing returns the same checks for a protocol that has errors in a form of its own.
+// Refusing returns the same checks, for a protocol that answers errors in a format of its own.
 func (m *Middleware) Refusing(refuse func(http.ResponseWriter, error)) *Middleware {
 	protocol := *m
 	protocol.refuse = refuse
 	return &protocol
 }
 
-// Wrap puts a door behind the checks. The door finds its caller with [From], and the caller's trace in the context. The request it gets has no Authorization
-// field, so that no door can log or forward a token.
+// Wrap puts a door behind the checks. The door finds its caller with [From], and the caller's trace in the context. The
+// request has no Authorization field any more, so that no door can log or forward a token.
 func (m *Middleware) Wrap(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, ok := m.admit(w, r)
@@ -165,7 +168,7 @@ func (m *Middleware) Wrap(door http.Handler) http.Handler {
 	})
 }
 
-// Public is Wrap without tokens, for metadata and health checks.
+// Public is like Wrap, but needs no token. It is for metadata and health checks.
 func (m *Middleware) Public(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r, ok := m.admit(w, r); ok {
@@ -192,14 +195,15 @@ func (m *Middleware) admit(w http.ResponseWriter, r *http.Request) (*http.Reques
 	return m.limitBody(w, r)
 }
 
+// meter serves a request without a token, within the limits of its address.
 func (m *Middleware) meter(w http.ResponseWriter, r *http.Request, door http.Handler) {
 	if from := remote(r); m.within(w, m.byAddr.take(from)) {
 		m.share(w, r, from.String(), door)
 	}
 }
 
-// limitBody limits the body. If the length is known, the server reads no more than that. A compressed body is refused:
-// nobody could say how large it is.
+// limitBody limits the size of the body. If the length is known, the server reads no more than that. A compressed body
+// is refused, because its real size is unknown.
 func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		w.Header().Set("Connection", "close")
@@ -208,7 +212,7 @@ func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Re
 		return nil, false
 	}
 	if r.ContentLength > m.maxBody {
-		w.Header().Set("Connection", "close") // else the server would read what is left of the body
+		w.Header().Set("Connection", "close") // else the server would read the rest of the body
 		m.refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, m.maxBody))
 		return nil, false
 	}
@@ -218,15 +222,15 @@ func (m *Middleware) limitBody(w http.ResponseWriter, r *http.Request) (*http.Re
 	return r, true
 }
 
-// withBody returns a copy of the request with another body. The server's own request must keep its body: it decides
-// what happens to unread bytes.
+// withBody returns a copy of the request with another body. The server's own request must keep its body, because the
+// server uses it to handle unread bytes.
 func withBody(r *http.Request, body io.ReadCloser) *http.Request {
 	r = r.WithContext(r.Context())
 	r.Body = body
 	return r
 }
 
-// within answers a caller that must wait. It reports whether the caller need not.
+// within answers a caller that must wait, and returns false. If wait is 0, it returns true.
 func (m *Middleware) within(w http.ResponseWriter, wait time.Duration) bool {
 	if wait == 0 {
 		return true
@@ -235,10 +239,11 @@ func (m *Middleware) within(w http.ResponseWriter, wait time.Duration) bool {
 	return false
 }
 
-// remote returns the connection's address; for IPv6 its /64 network, as one host may use all of it.
+// remote returns the caller's address, see [AddressOf].
 func remote(r *http.Request) netip.Addr { return AddressOf(r.RemoteAddr) }
 
-// AddressOf returns the address by which callers without a token are told apart.
+// AddressOf returns the address that identifies a caller without a token. For IPv6 that is the /64 network, because one
+// host may use all of it. For a Unix socket it is the zero Addr.
 func AddressOf(text string) netip.Addr {
 	from, err := netip.ParseAddrPort(text)
 	if err != nil { // a Unix socket

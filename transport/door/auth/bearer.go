@@ -14,25 +14,24 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// grant is what the context of a request with a valid token holds.
+// grant is the authorization of a request with a valid token. The request's context holds it.
 type grant struct {
 	checks  *Middleware
 	request *http.Request
 	token   entry
-	session *digest                 // of the session that stands for the token; nil is none
-	checked atomic.Pointer[[]entry] // the tokens that it was last found among
+	session *digest                 // the browser session that stands for the token; nil if there is none
+	checked atomic.Pointer[[]entry] // the list of tokens that the token was last found in
 }
 
 type grantKey struct{}
 
-// ErrRevoked is the cause with which the context of a request behind [Middleware.Wrap] ends, at most 2 s after its token
-// was revoked.
+// ErrRevoked is the cause with which the context of a request ends after its token was revoked, at most 2 s later.
 var ErrRevoked = messages.Errorf(CodeUnauthorized, "the token was revoked; ask for a new one")
 
-// revocationCheck is how often a request in flight checks its token.
+// revocationCheck is how often a request in flight checks whether its token is still valid.
 const revocationCheck = 500 * time.Millisecond
 
-// valid reports whether the token is still valid, for the same principal and scopes.
+// valid reports whether the token still exists, with the same principal and scopes.
 func (p *grant) valid() bool {
 	if p.session != nil {
 		if _, open := p.checks.sessions.token(*p.session); !open {
@@ -53,8 +52,8 @@ func (p *grant) valid() bool {
 	return valid
 }
 
-// context returns the request's context, which ends when the token is revoked. The caller must call stop at the end
-// of the request.
+// context returns the request's context, which is canceled when the token is revoked. The caller must call stop at the
+// end of the request.
 func (p *grant) context() (_ context.Context, stop func()) {
 	ctx := With(context.WithValue(p.request.Context(), grantKey{}, p), p.token.principal)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -75,7 +74,7 @@ func (p *grant) context() (_ context.Context, stop func()) {
 	}
 }
 
-// authenticate returns the caller's grant, or answers that a valid token is needed.
+// authenticate returns the caller's grant. If the request has no valid token, it answers the request and returns false.
 func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*grant, bool) {
 	m.tokens.refresh(m.log)
 	sent := r.Header["Authorization"]
@@ -106,8 +105,8 @@ func (m *Middleware) authenticate(w http.ResponseWriter, r *http.Request) (*gran
 	return p, known
 }
 
-// wrongToken limits only the rate of answers to wrong tokens. It locks no address out, which callers behind one proxy
-// share: nobody finds 256 random bits by trying.
+// wrongToken answers a wrong token. Only the rate of these answers is limited. The address is not locked out, because
+// callers behind one proxy share it, and nobody can guess 256 random bits.
 func (m *Middleware) wrongToken(w http.ResponseWriter, r *http.Request) {
 	if wait := m.failures.take(remote(r)); wait > 0 {
 		m.tooMany(w, wait, "too many wrong tokens from this address")
@@ -118,12 +117,13 @@ func (m *Middleware) wrongToken(w http.ResponseWriter, r *http.Request) {
 		`error="invalid_token"`)
 }
 
+// bearer returns the token of an Authorization field.
 func bearer(field string) (token string, ok bool) {
 	scheme, token, _ := strings.Cut(field, " ")
 	return strings.Trim(token, " "), strings.EqualFold(scheme, "Bearer")
 }
 
-// checkQuery refuses tokens in the URL: browser histories, logs and Referer fields would keep them.
+// checkQuery refuses a token in the URL, because browser histories, logs and Referer fields would keep it.
 func (m *Middleware) checkQuery(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.RawQuery == "" || !holdsToken(r.URL.RawQuery) {
 		return true
@@ -133,6 +133,7 @@ func (m *Middleware) checkQuery(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
+// holdsToken reports whether a query has a parameter that looks like a token.
 func holdsToken(query string) bool {
 	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		key, value, _ := strings.Cut(pair, "=")
@@ -150,7 +151,7 @@ func unescape(s string) string {
 	return s
 }
 
-// looksLikeToken reports whether the value contains a token made by [NewToken].
+// looksLikeToken reports whether the value contains a token in the form of [NewToken].
 func looksLikeToken(value string) bool {
 	_, secret, found := strings.Cut(value, tokenPrefix)
 	if !found || len(secret) < base64.RawURLEncoding.EncodedLen(sha256.Size) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// CheckBind refuses an address that other machines can reach if the server asks for no token. addr is net.Listen's
-// argument or the listener's address. localhost counts as loopback, other names do not. Errors: invalid_input, saying
-// what to do.
+// CheckBind returns an error (invalid_input) if the server needs no token but addr can be reached by other machines.
+// addr is the argument of net.Listen or the listener's address. The name localhost counts as loopback, other names do
+// not.
 func CheckBind(addr string, authenticated bool) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// maxBuckets bounds the memory of the buckets.
+	// maxBuckets bounds the memory that the buckets take.
 	maxBuckets = 10_000
-	// keepIdle is how long a full bucket is kept. A missing bucket counts as full, but busy callers need theirs
-	// again.
+	// keepIdle is how long a full bucket is kept. A missing bucket counts as full, so this only saves allocations.
 	keepIdle = time.Minute
 )
 
-// buckets limit how often each key may call: rate per second, burst at once. A bucket is the time at which it will be
-// full again. The zero time is a full bucket, so that unknown keys and idle keys are the same.
+// buckets is a token-bucket rate limiter with one bucket per key. A bucket is stored as the time at which it will be
+// full again. The zero time is a full bucket, so that unknown and idle keys are the same.
 type buckets[K comparable] struct {
 	interval time.Duration // between two calls at the rate
-	depth    time.Duration // how far a bucket's time may lie ahead: burst calls
+	depth    time.Duration // how far a bucket's time may lie in the future: burst calls
 	start    time.Time
 
+	// mu guards the fields below it.
 	mu    sync.Mutex
 	byKey map[K]*list.Element
-	used  list.List // of *bucket[K], the latest used first
+	used  list.List // of *bucket[K], the most recently used first
 }
 
 type bucket[K comparable] struct {
@@ -31,18 +31,19 @@ type bucket[K comparable] struct {
 	full time.Duration // since start
 }
 
-// newBuckets returns nil, which never refuses, if the rate is negative.
+// newBuckets returns a limiter. For a negative rate it is nil, which never refuses.
 func newBuckets[K comparable](rate float64, burst int) *buckets[K] {
 	if rate < 0 {
 		return nil
 	}
-	// An hour times a million does not overflow.
+	// The depth is at most an hour times a million, which does not overflow.
 	interval := time.Duration(min(float64(time.Second)/rate, float64(time.Hour)))
 	depth := interval * time.Duration(min(max(burst, 1), 1_000_000))
 	return &buckets[K]{interval: interval, depth: depth, start: time.Now(), byKey: map[K]*list.Element{}}
 }
 
-// take counts a call and returns 0, or returns how long the caller must wait.
+// take counts a call and returns 0. If the bucket is empty, it counts nothing and returns how long the caller must
+// wait.
 func (b *buckets[K]) take(key K) time.Duration {
 	if b == nil {
 		return 0
@@ -60,7 +61,7 @@ func (b *buckets[K]) take(key K) time.Duration {
 	return 0
 }
 
-// drop removes buckets that have long been full: two per call, as a call adds at most one.
+// drop removes buckets that have been full for a while. Two per call suffice, because a call adds at most one.
 func (b *buckets[K]) drop(now time.Duration) {
 	for range 2 {
 		last := b.used.Back()
@@ -71,7 +72,7 @@ func (b *buckets[K]) drop(now time.Duration) {
 	}
 }
 
-// of returns the key's bucket and marks it as used. If there are too many, it removes the least recently used one.
+// of returns the key's bucket and marks it as used. If there are too many buckets, it removes the least recently used.
 func (b *buckets[K]) of(key K) *bucket[K] {
 	if e, ok := b.byKey[key]; ok {
 		b.used.MoveToFront(e)

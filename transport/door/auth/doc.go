@@ -1,9 +1,10 @@
-// Package auth checks HTTP requests before a door handles them: bearer tokens of principals, Host and Origin, the
-// size of the body and the rate of requests.
+// Package auth checks HTTP requests before a door handles them: it authenticates the caller by bearer token, checks the
+// Host and Origin fields, and limits body size and request rate.
 //
 // [New] makes a [Middleware] from a [Config]. [Middleware.Wrap] puts a door behind it; [Middleware.Public] is for
-// handlers that need no token. A door asks [From] who calls and [Require] for a scope, and refuses with [Refuse]. A
-// request's context ends with [ErrRevoked] when its token is revoked, and a long stream when [Draining] is closed.
+// handlers that need no token. A door learns the caller with [From], checks a scope with [Require], and answers errors
+// with [Refuse]. The context of a request ends with [ErrRevoked] when its token is revoked. A long stream ends when
+// [Draining] is closed.
 //
-// Refusals are problem details (RFC 9457). One table has their codes, which docs/errors.md explains.
+// Errors are answered as problem details (RFC 9457). One table holds their codes; docs/errors.md is generated from it.
 package auth

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// endpoint is the host of a Host field or an origin: a name or an address, and a port if there is one.
+// endpoint is the host of a Host field or of an origin: a name or an address, with an optional port.
 type endpoint struct {
-	name string // as written, without the dot that may end it
+	name string // as written, without a final dot
 	addr netip.Addr
 	port string
 }
 
-// parseEndpoint reads name[:port], IPv4[:port] or [IPv6][:port] only: no user, zone or path, and no spelling of an
-// address that a resolver might read as another one.
+// parseEndpoint parses name[:port], IPv4[:port] or [IPv6][:port]. It refuses users, zones, paths, and unusual spellings
+// of an address that a resolver might read differently.
 func parseEndpoint(text string) (endpoint, bool) {
 	host, port, ok := cutPort(text)
 	if !ok || host == "" {
@@ -32,13 +32,14 @@ func parseEndpoint(text string) (endpoint, bool) {
 	return endpoint{name: name, port: port}, isName(name)
 }
 
+// parseBracketed parses an IPv6 address in brackets.
 func parseBracketed(host string) (netip.Addr, bool) {
 	inner, closed := strings.CutSuffix(host[1:], "]")
 	addr, err := netip.ParseAddr(inner)
 	return addr.Unmap(), closed && err == nil && addr.Is6() && addr.Zone() == ""
 }
 
-// cutPort splits off ":port". ok is false unless the port is a number up to 65535.
+// cutPort splits off ":port". ok is false if the port is not a number up to 65535.
 func cutPort(text string) (host, port string, ok bool) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 0 || strings.HasSuffix(text, "]") {
@@ -52,12 +53,13 @@ func cutPort(text string) (host, port string, ok bool) {
 	return host, port, err == nil && n <= 65535
 }
 
-// endsInNumber tells an IPv4 address from a name, as URL parsers do.
+// endsInNumber reports whether a URL parser would take the host for an IPv4 address.
 func endsInNumber(host string) bool {
 	label := host[strings.LastIndexByte(host, '.')+1:]
 	return label != "" && strings.Trim(label, "0123456789") == ""
 }
 
+// isName reports whether name is a valid host name.
 func isName(name string) bool {
 	if len(name) > 253 {
 		return false
@@ -85,7 +87,7 @@ func (e endpoint) sameHost(o endpoint) bool {
 	return e.addr == o.addr && strings.EqualFold(e.name, o.name)
 }
 
-// hosts are the hosts that a server answers for.
+// hosts are the host names that a server answers for.
 type hosts struct {
 	any  bool
 	list []endpoint
@@ -99,7 +101,7 @@ func newHosts(names []string) (hosts, error) {
 			continue
 		}
 		e, ok := parseEndpoint(name)
-		if addr, err := netip.ParseAddr(name); err == nil && addr.Is6() { // people write addresses without brackets
+		if addr, err := netip.ParseAddr(name); err == nil && addr.Is6() { // people write IPv6 addresses without brackets
 			e, ok = endpoint{addr: addr.Unmap()}, addr.Zone() == ""
 		}
 		if !ok {
@@ -110,7 +112,8 @@ func newHosts(names []string) (hosts, error) {
 	return h, nil
 }
 
-// allow allows loopback, which no foreign site can make a browser send, and the named hosts.
+// allow reports whether the host is loopback or one of the list. Loopback is safe: no foreign site can make a browser
+// send it.
 func (h hosts) allow(e endpoint) bool {
 	if h.any || e.loopback() {
 		return true
@@ -123,7 +126,8 @@ func (h hosts) allow(e endpoint) bool {
 	return false
 }
 
-// coversPort: a host without a port covers every port, and clients leave out the default ports of their schemes.
+// coversPort reports whether a request to the port matches e. A host without a port matches every port. Clients leave
+// out the default ports.
 func (e endpoint) coversPort(port string) bool {
 	return e.port == "" || e.port == port || port == "" && (e.port == "443" || e.port == "80")
 }

@@ -11,8 +11,7 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// MetadataPath returns the path of the metadata of a resource, which is a URL or a path on this server (RFC 9728,
-// 3.1).
+// MetadataPath returns the path of a resource's metadata (RFC 9728, 3.1). resource is a URL or a path on this server.
 func MetadataPath(resource string) string {
 	u, err := url.Parse(resource)
 	if err != nil {
@@ -22,8 +21,8 @@ func MetadataPath(resource string) string {
 }
 
 // ResourceMetadata serves the metadata of a protected resource (RFC 9728): its URL, the URLs of the authorization
-// servers (none if an operator hands out tokens) and the scopes. A resource that is a path is on the called host. Put
-// it behind [Middleware.Public], at [MetadataPath].
+// servers, and the scopes. servers is empty if an operator hands out the tokens. If resource is a path, its URL is on
+// the called host. Put the handler behind [Middleware.Public], at [MetadataPath].
 func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Handler {
 	type document struct {
 		Resource string   `json:"resource"`
@@ -44,7 +43,7 @@ func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Ha
 	})
 }
 
-// absolute returns the URL of a path on the called host.
+// absolute returns the URL of target, which may be a path on the called host.
 func absolute(r *http.Request, target string) string {
 	if !strings.HasPrefix(target, "/") {
 		return target

@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// origins are the origins whose pages may call, besides the server's own, as browsers write them: scheme://host[:port],
-// without a default port.
+// origins are the origins whose pages may call, in addition to the server's own. They have the form that browsers send:
+// scheme://host[:port], without a default port.
 type origins []string
 
 func newOrigins(list []string) (origins, error) {
@@ -26,7 +26,8 @@ func newOrigins(list []string) (origins, error) {
 	return all, nil
 }
 
-// normalOrigin accepts any scheme: applications that embed a browser have their own.
+// normalOrigin returns the origin in the form that browsers send. It accepts any scheme, because applications that
+// embed a browser use their own.
 func normalOrigin(text string) (string, bool) {
 	scheme, host, found := strings.Cut(text, "://")
 	if !found || scheme == "" || host == "" || strings.ContainsAny(host, "/?#@\\ \",*") {
@@ -40,7 +41,7 @@ func normalOrigin(text string) (string, bool) {
 	return strings.TrimSuffix(text, ":"+port), ok
 }
 
-// impliedPort returns the scheme's default port, "" for schemes other than http and https.
+// impliedPort returns the default port of http or https, "" for other schemes.
 func impliedPort(scheme string) string {
 	switch {
 	case strings.EqualFold(scheme, "http"):
@@ -52,8 +53,8 @@ func impliedPort(scheme string) string {
 	}
 }
 
-// allow reports whether a page of the origin may call the server at host. If the server asks for tokens, every loopback
-// page may: without one it learns nothing.
+// allow reports whether a page of the origin may call the server at host. If the server needs tokens, every loopback
+// page may: without a token it learns nothing.
 func (all origins) allow(origin string, host endpoint, tokens bool) bool {
 	for _, named := range all {
 		if strings.EqualFold(named, origin) {
@@ -64,7 +65,8 @@ func (all origins) allow(origin string, host endpoint, tokens bool) bool {
 	return ok && (page.loopback() && tokens || samePort && (page.loopback() && host.loopback() || page.sameHost(host)))
 }
 
-// pageOf returns the host of a page of http or https, and whether its port is that of the called host.
+// pageOf returns the host of a page, and whether the page has the same port as the called host. ok is false if the
+// origin is not http or https.
 func pageOf(origin string, host endpoint) (page endpoint, samePort, ok bool) {
 	scheme, rest, _ := strings.Cut(origin, "://")
 	port := impliedPort(scheme)
@@ -79,12 +81,12 @@ const (
 	corsExposed = "Location, ETag, Preference-Applied, WWW-Authenticate, Retry-After, Mcp-Session-Id"
 )
 
-// corsPrefixes begin the names of headers that repeat an MCP tool's arguments, and of those in which the SDKs of OpenAI
-// tell of themselves.
+// corsPrefixes are prefixes of request headers: those that repeat the arguments of an MCP tool, and those in which the
+// SDKs of OpenAI describe themselves.
 var corsPrefixes = []string{"mcp-param-", "x-stainless-"}
 
-// checkOrigin refuses requests of pages that may not call, lets other pages read the answer, and answers preflight
-// requests, which never carry a token. It reports whether the request goes on.
+// checkOrigin refuses requests from pages that may not call, lets the other pages read the response, and answers
+// preflight requests, which never carry a token. It reports whether the request should be handled further.
 func (m *Middleware) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint) bool {
 	sent := r.Header["Origin"]
 	if len(sent) == 0 {
@@ -109,7 +111,7 @@ func (m *Middleware) checkOrigin(w http.ResponseWriter, r *http.Request, host en
 	return false
 }
 
-// prefixed returns the requested headers with one of the prefixes, at most 64, each after a comma.
+// prefixed returns the requested headers that have one of the prefixes, at most 64, each preceded by a comma.
 func prefixed(requested []string) string {
 	var b strings.Builder
 	n := 0
@@ -125,6 +127,7 @@ func prefixed(requested []string) string {
 	return b.String()
 }
 
+// isPrefixed reports whether a header name is valid and has one of the prefixes.
 func isPrefixed(name string) bool {
 	begins := func(prefix string) bool {
 		return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Scope is what a token may do.
+// Scope is a permission of a token.
 type Scope string
 
 // The scopes. Admin includes the others.
@@ -17,9 +17,10 @@ const (
 	Admin     Scope = "admin"
 )
 
-// Principal is a caller. The zero Principal calls without a token, where none is needed, and has every scope.
+// Principal is a caller. The zero Principal is a caller without a token, on a server that needs none; it has every
+// scope.
 type Principal struct {
-	// Name owns the caller's runs; "" if no token is needed.
+	// Name is the owner of the caller's runs; "" if the server needs no token.
 	Name   string
 	Scopes []Scope
 }
@@ -37,18 +38,18 @@ func (p Principal) Same(o Principal) bool {
 
 type principalKey struct{}
 
-// With returns a context in which p calls.
+// With returns a context whose caller is p.
 func With(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// From returns the context's caller, or the zero Principal.
+// From returns the caller in ctx, or the zero Principal.
 func From(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p
 }
 
-// Own returns an error (not_found) unless the run is the context's caller's: to all others it does not exist.
+// Own returns an error (not_found) unless the caller in ctx owns the run. To other callers the run does not exist.
 func Own(ctx context.Context, run messages.State) error {
 	if run.Queued == nil || run.Queued.Principal != From(ctx).Name {
 		return messages.Errorf(messages.CodeNotFound, "there is no run %s", run.RunID)
@@ -58,13 +59,13 @@ func Own(ctx context.Context, run messages.State) error {
 
 type drainKey struct{}
 
-// WithDrain returns a context of requests of a server that closes the channel when it stops.
+// WithDrain returns a context for the requests of a server. The server closes the channel when it begins to stop.
 func WithDrain(ctx context.Context, draining <-chan struct{}) context.Context {
 	return context.WithValue(ctx, drainKey{}, draining)
 }
 
-// Draining returns a channel that is closed when the request's server stops, so that endless streams end. It is nil
-// where the server has none.
+// Draining returns a channel that is closed when the request's server begins to stop, so that endless streams can end.
+// It is nil if the server has none.
 func Draining(ctx context.Context) <-chan struct{} {
 	ch, _ := ctx.Value(drainKey{}).(<-chan struct{})
 	return ch

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Problem is how every failure is answered (RFC 9457).
+// Problem is the body of every error response (RFC 9457). It is an error itself.
 type Problem struct {
 	Type   string `json:"type" format:"uri" doc:"The page that explains the code"`
 	Title  string `json:"title" doc:"What the code means, in a few words"`
@@ -23,7 +23,7 @@ type Problem struct {
 	// Retryable says that the same request may succeed later.
 	Retryable bool          `json:"retryable,omitempty" doc:"The same request may succeed later"`
 	Errors    []ProblemPart `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
-	wait      time.Duration // until then it will not succeed; 0 if nobody knows
+	wait      time.Duration // earliest time for a retry; 0 if unknown
 }
 
 // ProblemPart says what is wrong with one part of a request.
@@ -38,7 +38,7 @@ func (p *Problem) Error() string { return p.Detail }
 // GetStatus returns the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// Headers returns the Retry-After field of a problem that is retryable.
+// Headers returns a Retry-After field if the problem is retryable.
 func (p *Problem) Headers() http.Header {
 	if !p.Retryable {
 		return nil
@@ -46,9 +46,10 @@ func (p *Problem) Headers() http.Header {
 	return http.Header{"Retry-After": {strconv.FormatInt(max(seconds(p.wait), 1), 10)}}
 }
 
-// seconds rounds up.
+// seconds rounds up to whole seconds.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
+// retryAfter is an error with the time after which a retry makes sense.
 type retryAfter struct {
 	error
 	wait time.Duration
@@ -56,7 +57,7 @@ type retryAfter struct {
 
 func (e *retryAfter) Unwrap() error { return e.error }
 
-// RetryAfter returns the error for callers that had better wait so long: its problem's Retry-After says so.
+// RetryAfter adds a waiting time to an error. It becomes the Retry-After field of the response.
 func RetryAfter(wait time.Duration, err error) error { return &retryAfter{err, wait} }
 
 // ContentType returns the media type of problem details.
@@ -67,7 +68,7 @@ const (
 	errorPage   = "https://github.com/seed889630bf/lastword/blob/main/docs/errors.md#"
 )
 
-// Codes that only HTTP has.
+// Error codes that only HTTP responses have.
 const (
 	// CodeBadRequest means that the request cannot be read.
 	CodeBadRequest messages.Code = "bad_request"
@@ -87,12 +88,12 @@ const (
 	CodeInternal messages.Code = "internal"
 )
 
-// codes is the table of every code that an HTTP answer has; docs/errors.md is made from it.
+// codes holds every code of an HTTP response. docs/errors.md is generated from it.
 var codes = []struct {
 	code   messages.Code
 	status int
 	title  string
-	// remedy is what a caller does, for the page.
+	// remedy says what the caller can do. It appears in docs/errors.md only.
 	remedy string
 }{
 	{CodeBadRequest, http.StatusBadRequest, "The request cannot be read",
@@ -125,7 +126,7 @@ var codes = []struct {
 		"Try again; the operator finds the reason in the server's log."},
 }
 
-// ProblemOf returns the error as problem details. What has no known code is the server's own failure.
+// ProblemOf returns the error as problem details. Errors without a known code are internal errors of the server.
 func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -148,7 +149,7 @@ func ProblemOf(err error) *Problem {
 	return p
 }
 
-// NewProblem returns the problem with the code. Codes that are not in the table are the server's own failure.
+// NewProblem returns a problem with the code. An unknown code becomes an internal error.
 func NewProblem(code messages.Code, detail string) *Problem {
 	for _, row := range codes {
 		if row.code == code {
@@ -159,7 +160,7 @@ func NewProblem(code messages.Code, detail string) *Problem {
 	return NewProblem(CodeInternal, detail)
 }
 
-// CodeOfStatus returns the code for a status that another library chose.
+// CodeOfStatus returns the code for an HTTP status that another library chose.
 func CodeOfStatus(status int) messages.Code {
 	for _, row := range codes {
 		if row.status == status {
@@ -172,12 +173,12 @@ func CodeOfStatus(status int) messages.Code {
 	return CodeInternal
 }
 
-// Refuse answers with the error as problem details, not to be cached.
+// Refuse answers a request with the error as problem details, which must not be cached.
 func Refuse(w http.ResponseWriter, err error) {
 	p := ProblemOf(err)
 	body, marshalErr := json.Marshal(p)
 	if marshalErr != nil {
-		panic(marshalErr) // strings and numbers
+		panic(marshalErr) // it has only strings and numbers
 	}
 	h := w.Header()
 	h.Set("Content-Type", problemType)
@@ -185,5 +186,5 @@ func Refuse(w http.ResponseWriter, err error) {
 	h.Set("Cache-Control", "no-store")
 	maps.Copy(h, p.Headers())
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(body) // a client that left misses nothing
+	_, _ = w.Write(body) // a client that left needs no answer
 }

@@ -9,23 +9,24 @@ import (
 	"sync"
 )
 
-// SessionCookie begins the name of the cookie with a browser's session, which ends in the port that the browser
-// called: EventSource and WebSocket cannot set header fields.
+// SessionCookie is the prefix of the name of the cookie that holds a browser's session; the called port follows.
+// Browsers need it because EventSource and WebSocket cannot set header fields.
 const SessionCookie = "lastword_session_"
 
-// mostSessions is how many sessions a principal has; one more ends the oldest.
+// mostSessions is the maximum number of sessions of a principal. One more ends the oldest.
 const mostSessions = 64
 
-// sessions are open until they are closed, their token is revoked, or the server ends. They are kept by the digests of
-// their ids.
+// sessions holds the open browser sessions, by the digests of their ids. A session ends when it is closed, when its
+// token is revoked, or when the server ends. mu guards the maps.
 type sessions struct {
 	mu     sync.Mutex
-	tokens map[digest]digest   // of the token that opened it
-	of     map[string][]digest // by principal, the oldest first
+	tokens map[digest]digest   // the digest of the token that opened each session
+	of     map[string][]digest // session keys by principal, the oldest first
 }
 
 type digest = [sha256.Size]byte
 
+// open opens a session for a token and returns its id.
 func (s *sessions) open(by entry) (id string) {
 	id = rand.Text() + rand.Text()
 	s.mu.Lock()
@@ -43,7 +44,7 @@ func (s *sessions) open(by entry) (id string) {
 	return id
 }
 
-// token returns the token of an open session.
+// token returns the digest of the token that opened a session. ok is false if the session is not open.
 func (s *sessions) token(key digest) (of digest, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,8 +63,8 @@ func (s *sessions) close(key digest) {
 	}
 }
 
-// OpenSession answers a request with a token by setting the cookie of a new session. secure limits the cookie to
-// https. Errors: invalid_input if the server asks for no token.
+// OpenSession answers a request that has a token with the cookie of a new session. secure limits the cookie to https.
+// Errors: invalid_input if the server needs no token.
 func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	p, ok := r.Context().Value(grantKey{}).(*grant)
 	if !ok {
@@ -73,7 +74,7 @@ func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	return nil
 }
 
-// CloseSession ends the request's session and deletes the browser's cookie. What the session still reads ends too.
+// CloseSession ends the session of the request and deletes the browser's cookie. Streams that use the session end too.
 func CloseSession(w http.ResponseWriter, r *http.Request) {
 	if p, ok := r.Context().Value(grantKey{}).(*grant); ok && p.session != nil {
 		p.checks.sessions.close(*p.session)
@@ -88,13 +89,13 @@ func setSession(w http.ResponseWriter, r *http.Request, c http.Cookie) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// sessionName tells servers at several ports apart, between which browsers do not.
+// sessionName includes the port, because browsers send cookies to all ports of a host.
 func sessionName(r *http.Request) string {
 	host, _ := parseEndpoint(r.Host)
 	return SessionCookie + cmp.Or(host.port, "80")
 }
 
-// ofSession returns the key of the request's session, if a page of this server may have sent it.
+// ofSession returns the key of the request's session. ok is false unless a page of this server sent the request.
 func ofSession(r *http.Request) (key digest, ok bool) {
 	c, err := r.Cookie(sessionName(r))
 	if err != nil || !isOwnPage(r) {
@@ -103,8 +104,8 @@ func ofSession(r *http.Request) (key digest, ok bool) {
 	return sha256.Sum256([]byte(c.Value)), true
 }
 
-// isOwnPage goes by what browsers say of where a request comes from. One that says nothing, as older browsers on plain
-// http, may read: a page of another origin cannot read the answer.
+// isOwnPage reports whether a page of this server sent the request, according to the browser. Older browsers on plain
+// http do not tell; such a request may only read, because a page of another origin cannot see the response.
 func isOwnPage(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		host, _ := parseEndpoint(r.Host)

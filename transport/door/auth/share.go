@@ -10,17 +10,18 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// shares bound what each caller has in hand, so that others find something left: callers are principals or, without
-// tokens, addresses.
+// shares bounds what each caller uses at a time, so that a greedy caller leaves room for the others. A caller is a
+// principal or, without tokens, an address. mu guards the fields below it.
 type shares struct {
 	open   int
 	bodies int64
 
 	mu   sync.Mutex
-	all  int64             // bytes of bodies in hand
-	each map[string]*share // of those who have something in hand
+	all  int64             // bytes of bodies that are being handled
+	each map[string]*share // callers that use something now
 }
 
+// share is what one caller uses: open requests, and bytes of their bodies.
 type share struct {
 	open   int
 	bodies int64
@@ -30,7 +31,8 @@ func newShares(open int, bodies int64) *shares {
 	return &shares{open: open, bodies: bodies, each: map[string]*share{}}
 }
 
-// take adds to what the caller has in hand, and returns what is exceeded: "" if nothing is.
+// take adds to the caller's share and returns "". If a limit is exceeded, it adds nothing and says which in words, for the
+// caller's error message.
 func (s *shares) take(caller string, open int, bodies int64) (exceeds string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,6 +51,7 @@ func (s *shares) take(caller string, open int, bodies int64) (exceeds string) {
 	return ""
 }
 
+// give takes back what take has added.
 func (s *shares) give(caller string, open int, bodies int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +62,7 @@ func (s *shares) give(caller string, open int, bodies int64) {
 	}
 }
 
-// caller is who pays for what a request brings.
+// caller is the caller that a request's messages are counted for. The request's context holds it.
 type caller struct {
 	checks *Middleware
 	name   string
@@ -77,7 +80,7 @@ func (m *Middleware) share(w http.ResponseWriter, r *http.Request, name string, 
 	bytes := int64(0)
 	defer func() { m.shares.give(name, 1, bytes) }()
 	if exceeds := m.shares.take(name, 0, max(r.ContentLength, 0)); exceeds != "" {
-		_, _ = io.Copy(io.Discard, r.Body) // a client that is cut while it sends does not read the answer
+		_, _ = io.Copy(io.Discard, r.Body) // a client that is cut while it sends would not read the answer
 		m.tooMany(w, time.Second, exceeds)
 		return
 	}
@@ -95,7 +98,7 @@ func (m *Middleware) share(w http.ResponseWriter, r *http.Request, name string, 
 	door.ServeHTTP(w, r)
 }
 
-// paidBody pays for a body of unknown length while it is read.
+// paidBody counts the bytes of a body of unknown length while it is read.
 type paidBody struct {
 	io.ReadCloser
 	pay func(n int64) error
@@ -111,11 +114,11 @@ func (b *paidBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Message counts a message of a WebSocket as a request of its caller: it waits until the caller's rate allows it, and
-// counts its bytes until done is called. Errors: limit_exceeded, or ctx's.
+// Message counts a WebSocket message like a request of its caller. It waits until the caller's rate allows it. The
+// message's bytes count until done is called. Errors: limit_exceeded, or the error of ctx.
 func Message(ctx context.Context, bytes int) (done func(), err error) {
 	c, ok := ctx.Value(callerKey{}).(caller)
-	if !ok { // a door without checks before it
+	if !ok { // the door is not behind a Middleware
 		return func() {}, nil
 	}
 	for wait := c.wait(ctx); wait > 0; wait = c.wait(ctx) {
@@ -131,7 +134,7 @@ func Message(ctx context.Context, bytes int) (done func(), err error) {
 	return sync.OnceFunc(func() { c.checks.shares.give(c.name, 0, int64(bytes)) }), nil
 }
 
-// wait is how long the caller's next message must wait.
+// wait counts a message and returns 0, or returns how long the caller must wait.
 func (c caller) wait(ctx context.Context) time.Duration {
 	if _, granted := ctx.Value(grantKey{}).(*grant); granted {
 		return c.checks.byName.take(c.name)

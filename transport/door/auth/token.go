@@ -11,27 +11,28 @@ import (
 
 const (
 	tokenPrefix = "lw_"
-	// minToken is a token's minimum length. A plain SHA-256 protects only random secrets; 32 characters keep people
-	// from using a password.
+	// minToken is the minimum length of a token in characters. It keeps people from using passwords, which a plain
+	// SHA-256 would not protect.
 	minToken = 32
 )
 
-// NewToken returns a new token of 256 random bits, for its holder only, and its digest for the token file.
+// NewToken returns a new token with 256 random bits, and its digest for the token file. Only the caller may see the
+// token.
 func NewToken() (token, digest string) {
 	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // never fails: it ends the process where there is no randomness
+	_, _ = rand.Read(secret[:]) // never fails: the process ends if there is no randomness
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
 	return token, Digest(token)
 }
 
-// Digest returns the token's SHA-256 in hexadecimal, as in the token file.
+// Digest returns the token's SHA-256 in hexadecimal, as the token file has it.
 func Digest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// Line returns the line of a token file, without its newline, that gives the digest's token the name and the scopes.
-// A name is 1 to 64 of the characters A-Z a-z 0-9 . _ @ + -; several tokens may share one.
+// Line returns a line of a token file, without the newline. A name has 1 to 64 of the characters A-Z a-z 0-9 . _ @ + -;
+// several tokens may share a name. Errors: invalid_input.
 func Line(name string, scopes []Scope, digest string) (string, error) {
 	fields := []string{name, joinScopes(scopes), digest}
 	_, err := entryOf(fields)
@@ -52,7 +53,8 @@ type entry struct {
 	principal Principal
 }
 
-// parseLine reads "name scopes digest". Errors never repeat a whole field: people paste tokens in the wrong place.
+// parseLine parses "name scopes digest". Its errors never repeat a whole field, because people paste tokens in the
+// wrong place.
 func parseLine(line string) (entry, error) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || len(fields) > 3 && !strings.HasPrefix(fields[3], "#") {
@@ -61,7 +63,7 @@ func parseLine(line string) (entry, error) {
 	return entryOf(fields)
 }
 
-// entryOf reads a name, scopes and a digest.
+// entryOf parses a name, scopes and a digest.
 func entryOf(fields []string) (e entry, err error) {
 	e.principal.Name = fields[0]
 	if !isPrincipal(fields[0]) {
@@ -78,6 +80,7 @@ func entryOf(fields []string) (e entry, err error) {
 	return e, nil
 }
 
+// isPrincipal reports whether name is valid for a principal.
 func isPrincipal(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false

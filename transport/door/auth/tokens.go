@@ -19,33 +19,33 @@ import (
 const (
 	maxTokens     = 10_000
 	maxTokenBytes = 4 << 20
-	// recheckInterval is how often the file is checked for changes.
+	// recheckInterval is the minimum time between two checks of the file for changes.
 	recheckInterval = time.Second
-	// settled is how old a file's last change must be for its time to tell two changes apart.
+	// settled is how old a file must be for its modification time to tell two changes apart.
 	settled = 2 * time.Second
-	// writing is how recent a change may be part of a longer write: programs that write in place empty the file
+	// writing is how long after a change the file may be incomplete: programs that write in place truncate the file
 	// first.
 	writing = 250 * time.Millisecond
 )
 
-// Tokens are the tokens of a file. A line is "name scopes digest", with commas between the scopes; a # begins a
-// comment. To revoke a token, remove its line: requests check the file for changes, at most once a second, and read
-// it again. A file that changed just now is read a moment later.
+// Tokens are the tokens of a file, which has lines of the form "name scopes digest" with commas between the scopes; "#"
+// begins a comment. To revoke a token, remove its line. Requests check the file for changes, at most once a second. A
+// file that changed just now is read a moment later. Tokens is safe for concurrent use; mu guards the fields below it.
 type Tokens struct {
 	path  string
 	start time.Time
-	next  atomic.Int64 // when to look at the file again, since start
+	next  atomic.Int64 // when to check the file again, as time since start
 	known atomic.Pointer[[]entry]
 
 	mu        sync.Mutex
-	read      fs.FileInfo // of the file as last read
+	read      fs.FileInfo // the file as of the last read
 	readAt    time.Time
-	waited    bool   // the last check found the file too new to read
-	lastError string // the last logged one
+	waited    bool   // the last check found the file too new to be read
+	lastError string // the last error that was logged
 }
 
-// LoadTokens reads a token file. Errors: invalid_input if the file cannot be read, is readable for others than its
-// owner, holds no token, or has a bad line; limit_exceeded for more than 10,000 tokens or 4 MiB.
+// LoadTokens reads a token file. Errors: invalid_input if the file cannot be read, is readable by others than its
+// owner, holds no token, or has an invalid line; limit_exceeded for more than 10,000 tokens or 4 MiB.
 func LoadTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path, start: time.Now()}
 	entries, err := t.readFile()
@@ -60,7 +60,7 @@ func LoadTokens(path string) (*Tokens, error) {
 	return t, nil
 }
 
-// reload reads the file again. After an error the tokens are unchanged. A file without tokens is no error here: it
+// reload reads the file again. After an error the tokens stay unchanged. A file without tokens is allowed here: it
 // revokes all.
 func (t *Tokens) reload() error {
 	entries, err := t.readFile()
@@ -70,8 +70,8 @@ func (t *Tokens) reload() error {
 	return err
 }
 
-// find returns the token's entry. SHA-256 needs no salt or stretching here: nobody can try or tabulate 256 random
-// bits. All digests are always compared, in constant time, so that the time says nothing about them.
+// find returns the token's entry. SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256
+// random bits. All digests are compared in constant time, so that the duration reveals nothing about them.
 func (t *Tokens) find(token string) (entry, bool) {
 	if len(token) < minToken {
 		return entry{}, false
@@ -92,7 +92,7 @@ func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	return entries[found], true
 }
 
-// refresh checks the file if it is time and no other request does.
+// refresh checks the file if a check is due and no other request is doing it.
 func (t *Tokens) refresh(log *slog.Logger) {
 	if int64(time.Since(t.start)) >= t.next.Load() && t.mu.TryLock() {
 		defer t.mu.Unlock()
@@ -100,14 +100,14 @@ func (t *Tokens) refresh(log *slog.Logger) {
 	}
 }
 
-// refreshNow checks the file if it is time. If another request does, it waits for the result.
+// refreshNow checks the file if a check is due. It waits for a check that another request is doing.
 func (t *Tokens) refreshNow(log *slog.Logger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.check(log)
 }
 
-// check reads the file if it has changed. It logs the result, the same error only once. mu must be held.
+// check reads the file if it has changed. It logs the result, but repeats no error. mu must be held.
 func (t *Tokens) check(log *slog.Logger) {
 	now := int64(time.Since(t.start))
 	if now < t.next.Load() {
@@ -133,6 +133,7 @@ func (t *Tokens) check(log *slog.Logger) {
 	log.Info("read the token file", "path", t.path, "tokens", len(*t.known.Load()))
 }
 
+// changed reports whether the file differs from what was read, or may differ without a newer modification time.
 func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 	info, err := os.Stat(t.path)
 	return info, err != nil || !os.SameFile(info, t.read) || info.Size() != t.read.Size() ||
@@ -140,7 +141,7 @@ func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 		t.readAt.Sub(info.ModTime()) < settled
 }
 
-// young reports whether the file was changed just now. info is nil if there is none.
+// young reports whether the file was changed just now. info is nil if there is no file.
 func young(info fs.FileInfo) bool {
 	if info == nil {
 		return false
@@ -149,9 +150,9 @@ func young(info fs.FileInfo) bool {
 	return age >= 0 && age < writing
 }
 
-// readFile follows links in the path. It checks the opened file.
+// readFile reads and parses the file. It follows symbolic links, and checks the opened file.
 func (t *Tokens) readFile() ([]entry, error) {
-	if info, err := os.Stat(t.path); err == nil && !info.Mode().IsRegular() { // opening a pipe might wait for ever
+	if info, err := os.Stat(t.path); err == nil && !info.Mode().IsRegular() { // opening a named pipe could block for ever
 		return nil, invalid("%s is not a file; name a token file", t.path)
 	}
 	file, err := os.Open(t.path)
@@ -175,7 +176,8 @@ func (t *Tokens) readFile() ([]entry, error) {
 	return parseTokens(t.path, string(text))
 }
 
-// checkMode checks nothing on Windows, where modes do not say who may read a file.
+// checkMode returns an error if others than the owner can read the file. On Windows modes do not tell, so it checks
+// nothing.
 func checkMode(path string, mode fs.FileMode) error {
 	if runtime.GOOS == "windows" || mode.Perm()&0o077 == 0 {
 		return nil

@@ -10,23 +10,24 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Cursor is where a reader is in a run's log.
+// Cursor is a reader's position in the log of one run. The zero Cursor is at the beginning. It is not safe for
+// concurrent use.
 type Cursor struct {
 	// Seq is the number of the last event that the reader has.
 	Seq uint64
-	// read is how far it has read what later events may repeat: deltas since the last milestone are merged with those
-	// that follow them.
+	// read holds how far the reader has read what later events may repeat: deltas since the last milestone may be
+	// merged with those that follow. A milestone empties it.
 	read []place
 }
 
-// place is how far a text or thought was read or, with the empty name, the log.
+// place is how far a text or thought was read. The place with the empty name is for log lines.
 type place struct {
 	stream string
-	index  uint64 // of the delta that comes next
-	bytes  int    // of the text; of the log, the number of its last line
+	index  uint64 // the index of the next delta
+	bytes  int    // the length that was read; for log lines, the number of the last line
 }
 
-// At is where a reader is who has the State.
+// At returns the position of a reader that has read the State.
 func At(s messages.State) Cursor {
 	c := Cursor{Seq: s.Seq}
 	for _, t := range s.Streams {
@@ -40,9 +41,9 @@ func At(s messages.State) Cursor {
 	return c
 }
 
-// Take moves the cursor past the event, and returns what is new of it to a reader who has not read further: so one who
-// appends texts holds them exactly. It reports whether anything is new. The texts of a delta that the reader has in part
-// begin where those end, and its numbers stay: a Fold whose cursor is a number alone gets the texts whole, and knows them.
+// Take moves the cursor past the event, and returns the part of the event that is new to the reader. It reports whether
+// anything is new. If the reader has part of a delta, the returned text begins after that part. The event's numbers
+// stay as they are.
 func (c *Cursor) Take(e messages.Event) (messages.Event, bool) {
 	after := c.Seq
 	if e.Seq <= after {
@@ -71,8 +72,8 @@ func (c *Cursor) Take(e messages.Event) (messages.Event, bool) {
 	return e, true
 }
 
-// Part notes that the reader has the body, the beginning of the deltas that come next: a text in it may be cut
-// anywhere. The cursor stays before the event.
+// Part records that the reader has the body, which is the beginning of the deltas that come next. A text in it may be
+// cut anywhere. Seq does not change, since the event is not complete.
 func (c *Cursor) Part(body messages.Body) {
 	switch b := body.(type) {
 	case messages.TextDelta:
@@ -88,7 +89,7 @@ func (c *Cursor) Part(body messages.Body) {
 	}
 }
 
-// place returns how far the stream was read.
+// place returns the place of a stream, and creates it if necessary.
 func (c *Cursor) place(stream string) *place {
 	i := slices.IndexFunc(c.read, func(p place) bool { return p.stream == stream })
 	if i < 0 {
@@ -117,7 +118,8 @@ func (c *Cursor) note(body messages.Body) {
 	}
 }
 
-// without returns the body without what was read of it, or nil, and whether anything was. It moves the places past it.
+// without returns what remains of the body without the part that was read, or nil. cut reports whether something was
+// removed. It moves the places past the body.
 func (c *Cursor) without(body messages.Body) (left messages.Body, cut bool) {
 	switch b := body.(type) {
 	case messages.TextDelta:
@@ -157,6 +159,7 @@ func (c *Cursor) without(body messages.Body) (left messages.Body, cut bool) {
 	return body, false
 }
 
+// withoutParts is without for each part of a merged event.
 func (c *Cursor) withoutParts(b messages.Merged) (left messages.Body, cut bool) {
 	var parts []messages.Body
 	for _, part := range b.Parts {
@@ -174,8 +177,8 @@ func (c *Cursor) withoutParts(b messages.Merged) (left messages.Body, cut bool) 
 	return messages.Merged{Parts: parts}, cut
 }
 
-// Append appends the cursor as a text that needs no escapes in a URL: a number and, where that is not enough, how far
-// each text was read.
+// Append appends the cursor as text that needs no escaping in a URL: the number, and if necessary how far each text was
+// read, as "~stream~index~bytes".
 func (c Cursor) Append(b []byte) []byte {
 	b = strconv.AppendUint(b, c.Seq, 10)
 	for _, p := range c.read {
@@ -191,12 +194,14 @@ func (c Cursor) Append(b []byte) []byte {
 	return b
 }
 
+// plainName reports whether the stream's name needs no encoding in a cursor.
 func plainName(stream string) bool {
 	return !strings.HasPrefix(stream, ".") && !strings.ContainsFunc(stream, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
 	})
 }
 
+// parseCursor reads what [Cursor.Append] wrote.
 func parseCursor(text string) (c Cursor, ok bool) {
 	parts := strings.Split(text, "~")
 	var err error
@@ -220,10 +225,10 @@ func parseCursor(text string) (c Cursor, ok bool) {
 	return c, true
 }
 
-// Cursors are where a reader is in a run and its sub-runs.
+// Cursors are a reader's positions in a run and its sub-runs.
 type Cursors map[messages.RunID]Cursor
 
-// Plain reports whether their text is a number.
+// Plain reports whether the encoded cursors are a plain number.
 func (c Cursors) Plain() bool {
 	for _, one := range c {
 		if len(one.read) > 0 {
@@ -233,7 +238,7 @@ func (c Cursors) Plain() bool {
 	return len(c) == 1
 }
 
-// Take is [Cursor.Take] for the event's run.
+// Take is [Cursor.Take] for the event's run. It updates the map.
 func (c Cursors) Take(e messages.Event) (messages.Event, bool) {
 	at := c[e.RunID]
 	e, some := at.Take(e)
@@ -241,7 +246,7 @@ func (c Cursors) Take(e messages.Event) (messages.Event, bool) {
 	return e, some
 }
 
-// Resume has the reading of the run go on from the cursors.
+// Resume sets the options of a Follow such that it continues from the cursors.
 func (c Cursors) Resume(f *messages.Follow, run messages.RunID) {
 	if f.After = c[run].Seq; len(c) > 1 { // an idle reader of one run needs no map
 		f.Children = make(map[messages.RunID]uint64, len(c))
@@ -251,8 +256,7 @@ func (c Cursors) Resume(f *messages.Follow, run messages.RunID) {
 	}
 }
 
-// Parse reads what [Cursors.Append] wrote for the run, or a plain number; "" is the beginning. Errors:
-// invalid_input.
+// Parse decodes what [Cursors.Append] wrote for the run, or a plain number. "" is the beginning. Errors: invalid_input.
 func Parse(run messages.RunID, text string) (Cursors, error) {
 	at := Cursors{run: {}}
 	if text == "" {
@@ -276,7 +280,7 @@ func Parse(run messages.RunID, text string) (Cursors, error) {
 	return at, nil
 }
 
-// Append appends the cursors as one text: the run's, then those of sub-runs by what their ids add to the run's.
+// Append appends all cursors as one text: first the run's, then those of sub-runs, each under the suffix of its id.
 func (c Cursors) Append(b []byte, run messages.RunID) []byte {
 	b = c[run].Append(b)
 	if len(c) == 1 {
@@ -292,5 +296,5 @@ func (c Cursors) Append(b []byte, run messages.RunID) []byte {
 	return b
 }
 
-// Text is the cursors as [Cursors.Append] writes them.
+// Text returns the encoded cursors, see [Cursors.Append].
 func (c Cursors) Text(run messages.RunID) string { return string(c.Append(nil, run)) }

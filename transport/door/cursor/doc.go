@@ -1,3 +1,4 @@
-// Package cursor knows where a reader of a run is, to the byte of each text, and writes it as the text that doors hand out.
-// A reader who appends what [Cursor.Take] leaves of the events holds each text exactly.
+// Package cursor tracks how far a reader has read a run, to the byte of each text, and encodes that as the text cursor
+// that doors hand out. A reader that appends the texts of all events that [Cursor.Take] returns holds each text
+// exactly.
 package cursor

@@ -1,2 +1,2 @@
-// Package inflight counts the requests in flight.
+// Package inflight counts requests in flight, so that a server can limit them and wait for their end.
 package inflight

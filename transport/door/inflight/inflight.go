@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Count counts what is in flight. Unlike with a sync.WaitGroup, more may begin while somebody waits. The zero value
-// is ready to use.
+// Count counts operations in flight. Unlike with a sync.WaitGroup, more may begin while somebody waits. The zero value
+// is ready to use. It is safe for concurrent use; mu guards all fields.
 type Count struct {
 	mu     sync.Mutex
 	n      int
@@ -14,8 +14,8 @@ type Count struct {
 	idle   chan struct{} // closed when n falls to 0; nil while nobody waits
 }
 
-// Begin adds one and returns true, unless the count is closed or stands at the limit. A limit of 0 is none. After
-// true the caller must call End.
+// Begin counts one more operation and returns true. It returns false if the count is closed or has reached the limit; a
+// limit of 0 means none. After true the caller must call End.
 func (c *Count) Begin(limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -26,7 +26,7 @@ func (c *Count) Begin(limit int) bool {
 	return true
 }
 
-// End takes one off.
+// End counts one operation less.
 func (c *Count) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,7 @@ func (c *Count) End() {
 	}
 }
 
-// Close has Begin return false from now on.
+// Close makes Begin return false from now on.
 func (c *Count) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Kind is what an item is.
+// Kind is the kind of an item.
 type Kind uint8
 
-// The kinds of items. Run is the run itself: whatever concerns no other item is an update of it.
+// The kinds of items. Run is the run itself; events that concern no other item are updates of it.
 const (
 	Run Kind = iota
 	Text
@@ -31,41 +31,43 @@ var kindNames = [kinds]string{"run", "text", "thought", "tool", "artifact", "que
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
 
-// Item is something that readers show. Nobody but its Transcript may change it.
+// Item is something that clients show. Only its Transcript may change it.
 type Item struct {
 	Kind Kind
-	// ID is unique among the items of its kind. Name is what the log calls it: a stream, call, file, request, run,
-	// step or task. A second item of the same name has an ID that ends with "#2".
+	// ID is unique among the items of its kind. Name is the name in the log: that of a stream, call, file, request,
+	// run, step or task. If several items have the same name, the IDs of later ones end with "#2", "#3" and so on.
 	ID, Name string
-	// Task owns the item; "" is the run itself.
+	// Task is the task that the item belongs to; "" is the run itself.
 	Task string
-	// Segment is the segment in which the item began, from 1.
+	// Segment is the number of the segment in which the item began, from 1.
 	Segment int
-	// Opened is the body that began it; nil for a text or a thought. Latest is the newest body that changed it.
+	// Opened is the event body that began the item, nil for a text or a thought. Latest is the newest body that changed
+	// it.
 	Opened, Latest messages.Body
-	// Closed says that nothing more comes, and Cut that no event of its own said so.
+	// Closed says that the item is complete. Cut says that no event of its own said so.
 	Closed, Cut bool
 
 	text []byte
 	over bool // its task has ended, or has begun another answer
 }
 
-// Over reports whether nobody expects a text to grow: it is done, its task has ended, or has begun another answer.
+// Over reports whether a text will not grow any more: it is done, its task has ended, or its task has begun another
+// answer.
 func (i *Item) Over() bool { return i.Closed || i.over }
 
-// Text returns what a text or a thought holds so far.
+// Text returns the content of a text or a thought so far.
 func (i *Item) Text() string { return string(i.text) }
 
 // Len returns the length of the text in bytes.
 func (i *Item) Len() int { return len(i.text) }
 
-// IsAnswer reports whether the item is a text for people: the jobs call it "answer", or answer.1 and so on.
+// IsAnswer reports whether the item is a text for people. Jobs name these streams "answer", or "answer.1" and so on.
 func (i *Item) IsAnswer() bool {
 	number, numbered := strings.CutPrefix(i.Name, "answer.")
 	return i.Kind == Text && (i.Name == "answer" || numbered && number != "" && strings.Trim(number, "0123456789") == "")
 }
 
-// Call returns the tool of a call and its arguments, which are an object.
+// Call returns the tool of a call and its arguments, a JSON object.
 func (i *Item) Call() (tool string, arguments json.RawMessage) {
 	b := i.Opened.(messages.ToolStarted)
 	if len(b.Arguments) == 0 {
@@ -74,7 +76,7 @@ func (i *Item) Call() (tool string, arguments json.RawMessage) {
 	return b.Tool, b.Arguments
 }
 
-// Result returns what a call that is done gave, or why it gave nothing.
+// Result returns the result of a call that is done. failed is the error message of a call without a result.
 func (i *Item) Result() (result json.RawMessage, failed string) {
 	b, _ := i.Latest.(messages.ToolCompleted)
 	switch {
@@ -86,10 +88,10 @@ func (i *Item) Result() (result json.RawMessage, failed string) {
 	return b.Result, ""
 }
 
-// Asked returns what a question asks.
+// Asked returns the event that asked the question.
 func (i *Item) Asked() messages.InputRequired { return i.Opened.(messages.InputRequired) }
 
-// Do is what happens to an item.
+// Do is an operation on an item.
 type Do uint8
 
 // The operations.
@@ -98,18 +100,18 @@ const (
 	Open Do = iota
 	// Append adds Op.Text to the item's text, at Op.Offset.
 	Append
-	// Done says that nothing more comes.
+	// Done marks the item as complete.
 	Done
-	// Update changes the item, or says something of the run.
+	// Update changes the item. On Run, it is any event that concerns no other item.
 	Update
-	// Retract takes Op.Text back, so that Op.Offset bytes remain. The item may be opened or done again. With Op.Gone
-	// there is no such item any more.
+	// Retract takes Op.Text back: the first Op.Offset bytes remain. The item may be opened or done again. With Op.Gone
+	// the item does not exist any more.
 	Retract
-	// Wait says that the run waits for the answer to a question; it ends the segment.
+	// Wait says that the run waits for the answer to a question. It ends the segment.
 	Wait
-	// Go says that the answer is there.
+	// Go says that the question is answered.
 	Go
-	// End says that the run has ended, as its event's body says.
+	// End says that the run has ended. The event's body says how.
 	End
 	actions
 )
@@ -119,35 +121,36 @@ var doNames = [actions]string{"open", "append", "done", "update", "retract", "wa
 // String returns the operation's name.
 func (d Do) String() string { return doNames[d] }
 
-// Op is one operation. It is valid only during the call that gets it.
+// Op is one operation. It is valid only until the function that gets it returns.
 type Op struct {
 	Do   Do
 	Item *Item
-	// Event is the event that says so; of a merged event, Body is the part. Parts are all parts of a merged event.
+	// Event is the event that caused the operation. For a merged event, Body is the part, and Parts holds all parts.
 	Event messages.Event
 	Parts []messages.Body
-	// ID is the item's ID for the reader. It differs from Item.ID after the policy Supersede gave the item another.
+	// ID is the item's ID for the reader. It differs from Item.ID after the policy Supersede has given the item a new
+	// one.
 	ID string
-	// Offset and Text belong to Append and Retract.
+	// Offset, in bytes, and Text belong to Append and Retract.
 	Offset int
 	Text   string
-	// Cut says that an item is done without an event of its own. Gone says that a retracted item does not exist any
-	// more.
+	// Cut says that an item was marked as done without an event of its own. Gone says that a retracted item does not
+	// exist any more.
 	Cut, Gone bool
-	// Run is the transcript as it is after the operation.
+	// Run is the transcript after the operation.
 	Run *Transcript
 }
 
-// Seq is the number of the operation's event.
+// Seq returns the number of the operation's event.
 func (o *Op) Seq() uint64 { return o.Event.Seq }
 
-// Items returns the items in the order of their beginning. The caller must not change the list.
+// Items returns the items in the order in which they began. The caller must not change the slice.
 func (t *Transcript) Items() []*Item { return t.items }
 
-// Find returns the newest item of the name, or nil.
+// Find returns the newest item with the name, or nil.
 func (t *Transcript) Find(kind Kind, name string) *Item { return t.index[key{kind, name}] }
 
-// Answers returns the texts for people that say something.
+// Answers returns the texts for people that are not empty.
 func (t *Transcript) Answers() []*Item {
 	return slices.DeleteFunc(slices.Clone(t.items), func(i *Item) bool { return !i.IsAnswer() || i.Len() == 0 })
 }

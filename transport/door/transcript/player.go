@@ -7,11 +7,11 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Table says how each operation on each kind of item is written to W, the writer of one reader. An operation without
-// a function is not written.
+// Table holds the function that writes each operation on each kind of item. W is the writer of one reader. Operations
+// without a function are not written.
 type Table[W any] [kinds][actions]func(w W, op *Op)
 
-// Each is the table that has the function for every operation.
+// Each returns a table that has the function f for every operation.
 func Each[W any](f func(w W, op *Op)) (t Table[W]) {
 	for kind := range t {
 		for do := range t[kind] {
@@ -21,65 +21,65 @@ func Each[W any](f func(w W, op *Op)) (t Table[W]) {
 	return t
 }
 
-// Dialect is how runs are written for the clients of another system.
+// Dialect describes how runs are written in the format of another system.
 type Dialect[W any] struct {
 	Table  Table[W]
 	Policy Policy
-	// Rewind writes that an item was taken back, as Op.Do Retract says. Under Mark it is called for texts
-	// alone, once the new text departs from what the reader has; the operation is the one that departs. nil writes
-	// nothing.
+	// Rewind writes that an item was taken back (Op.Do is Retract); nil writes nothing. Under the policy Mark it is
+	// called only for texts, and only once the new text differs from what the reader has; the operation is the one that
+	// differs.
 	Rewind func(w W, op *Op)
-	// Heartbeat writes what keeps an idle connection open.
+	// Heartbeat writes something that keeps an idle connection open.
 	Heartbeat func(w W)
-	// Refuse writes why there is nothing more: the run cannot be read, or the server stops.
+	// Refuse writes why no more events follow: the run cannot be read, or the server stops.
 	Refuse func(w W, err error)
 }
 
-// Policy says what a reader gets after a text or thought was taken back.
+// Policy says what a reader gets after text was taken back.
 type Policy uint8
 
 const (
-	// Replace leaves all to Rewind, which writes what remains of the item; what follows is appended to that.
+	// Replace leaves everything to Rewind, which writes what remains of the item. Later text is appended to that.
 	Replace Policy = iota
-	// Replay is for readers that can drop a segment: after Rewind all items of the segment are written again. An item
-	// of an earlier segment is superseded.
+	// Replay is for readers that can drop a segment: after Rewind, all items of the segment are written again. Items of
+	// earlier segments are treated as under Supersede.
 	Replay
-	// Supersede gives the item another ID once there is text again; Rewind says that the item before it does not
+	// Supersede gives the item a new ID once it has text again. Rewind must say that the item with the old ID does not
 	// count.
 	Supersede
 	// Mark is for readers that can only append. Nothing is written while the new text repeats what the reader has.
-	// Where it departs, Rewind writes a mark such as Rule, and the new text follows from its beginning.
+	// Where it differs, Rewind writes a mark such as Rule, and the new text follows from its beginning.
 	Mark
 )
 
-// Rule is a mark in Markdown, before a text that begins again.
+// Rule is a mark in Markdown before a text that begins again.
 const Rule = "\n\n---\n\n"
 
-// Player writes a run to one reader.
+// Player writes a run to one reader. It is not safe for concurrent use.
 type Player[W any] struct {
 	Transcript
-	// Pass reports whether an operation is written; nil is that all are.
+	// Pass reports whether an operation is written; nil means all.
 	Pass    func(op *Op) bool
 	dialect *Dialect[W]
 	w       W
-	shown   map[key]*shown // what was taken back, by kind and ID
-	op      Op             // an operation that no event has
+	shown   map[key]*shown // what the reader has of items that were taken back, by kind and ID
+	op      Op             // reused for operations that no event caused
 }
 
-// shown is what the reader has of a text that was taken back.
+// shown is what the reader has of an item that was taken back.
 type shown struct {
-	versions int    // how many IDs the reader has seen before
-	hidden   bool   // the reader has not seen the newest ID
-	held     bool   // nothing is written until the text departs from had
-	had      string // what the reader has
+	versions int    // how many IDs the reader has seen before this one
+	hidden   bool   // the reader has not seen the newest ID yet
+	held     bool   // nothing is written until the text differs from had
+	had      string // the text that the reader has
 }
 
-// Player returns a player for the writer of one reader.
+// Player returns a player that writes to w.
 func (d *Dialect[W]) Player(w W) *Player[W] {
 	return &Player[W]{dialect: d, w: w, shown: map[key]*shown{}}
 }
 
-// Play writes the event.
+// Play writes an event.
 func (p *Player[W]) Play(e messages.Event) { p.Apply(e, p.play) }
 
 func (p *Player[W]) play(op *Op) {
@@ -94,18 +94,21 @@ func (p *Player[W]) play(op *Op) {
 	}
 }
 
+// write calls the dialect's function for the operation, if there is one.
 func (p *Player[W]) write(op *Op) {
 	if f := p.dialect.Table[op.Item.Kind][op.Do]; (p.Pass == nil || p.Pass(op)) && f != nil {
 		f(p.w, op)
 	}
 }
 
+// rewind calls the hook Rewind, if there is one.
 func (p *Player[W]) rewind(op *Op) {
 	if p.dialect.Rewind != nil && (p.Pass == nil || p.Pass(op)) {
 		p.dialect.Rewind(p.w, op)
 	}
 }
 
+// shownOf returns what the reader has of the operation's item, and creates it if necessary.
 func (p *Player[W]) shownOf(op *Op) *shown {
 	k := key{op.Item.Kind, op.Item.ID}
 	if p.shown[k] == nil {
@@ -114,7 +117,7 @@ func (p *Player[W]) shownOf(op *Op) *shown {
 	return p.shown[k]
 }
 
-// retract writes that an item was taken back.
+// retract writes that an item was taken back, as the policy says.
 func (p *Player[W]) retract(op *Op, isText bool) {
 	switch policy := p.dialect.Policy; {
 	case policy == Replay && op.Item.Segment == p.Segment:
@@ -138,7 +141,7 @@ func (p *Player[W]) retract(op *Op, isText bool) {
 	}
 }
 
-// id is the item's ID for the reader.
+// id returns the item's ID for the reader.
 func (s *shown) id(item *Item) string {
 	if s == nil || s.versions == 0 {
 		return item.ID
@@ -146,7 +149,7 @@ func (s *shown) id(item *Item) string {
 	return item.ID + "#" + strconv.Itoa(s.versions+1)
 }
 
-// text writes what a text or a thought says.
+// text writes an operation on a text or a thought.
 func (p *Player[W]) text(op *Op) {
 	s := p.shown[key{op.Item.Kind, op.Item.ID}]
 	op.ID = s.id(op.Item)
@@ -164,7 +167,8 @@ func (p *Player[W]) text(op *Op) {
 	}
 }
 
-// held writes nothing while the text repeats what the reader has.
+// held handles an operation on a text while the reader's copy is ahead: it writes nothing until the text differs from
+// that.
 func (p *Player[W]) held(op *Op, s *shown) {
 	if op.Do == Open || op.Do == Append && strings.HasPrefix(s.had[min(op.Offset, len(s.had)):], op.Text) {
 		return
@@ -193,14 +197,14 @@ func (p *Player[W]) whole(op *Op) {
 	}
 }
 
-// part writes an operation that stands for others.
+// part writes an operation that stands for several earlier ones.
 func (p *Player[W]) part(op *Op, do Do, offset int, text string) {
 	p.op = *op
 	p.op.Do, p.op.Offset, p.op.Text, p.op.Cut = do, offset, text, false
 	p.write(&p.op)
 }
 
-// replay writes the items of the segment again, after what was taken back.
+// replay writes the items of the segment again, after back has taken one of them back.
 func (p *Player[W]) replay(back *Op) {
 	for _, item := range p.Items() {
 		if item.Segment != p.Segment || item.Kind == Run {

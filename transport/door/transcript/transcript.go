@@ -8,20 +8,21 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Transcript folds the log of one run into items. It takes the log for legal: the runtime has judged it. The zero
-// Transcript is that of a run not yet begun. It is not safe for concurrent use.
+// Transcript folds the log of one run into items. It does not check the log: the runtime has done so. The zero
+// Transcript belongs to a run that has not begun. It is not safe for concurrent use.
 type Transcript struct {
 	// Seq is the number of the newest event.
 	Seq uint64
-	// Segment is the number of the segment, from 1.
+	// Segment is the number of the current segment, from 1.
 	Segment int
-	// Queued is the run's first event, and Ended the body of its terminal, or nil.
+	// Queued is the run's first event. Ended is the body of its terminal event, nil before that.
 	Queued messages.RunQueued
 	Ended  messages.Body
 
 	items []*Item
 	index map[key]*Item
 
+	// op and do are the current operation and its receiver. They are set only during Apply.
 	op Op
 	do func(*Op)
 }
@@ -31,7 +32,7 @@ type key struct {
 	name string
 }
 
-// Apply adds the event and calls do with each operation, in order. It drops an event that it has already.
+// Apply adds the event, and calls do with each operation in order. It ignores events that it has already.
 func (t *Transcript) Apply(e messages.Event, do func(*Op)) {
 	if e.Seq <= t.Seq {
 		return
@@ -53,6 +54,7 @@ func (t *Transcript) Apply(e messages.Event, do func(*Op)) {
 	t.op, t.do = Op{}, nil
 }
 
+// apply turns one body, or one part of a merged event, into operations on items.
 func (t *Transcript) apply(body messages.Body) {
 	switch b := body.(type) {
 	case messages.TextDelta:
@@ -98,7 +100,7 @@ func (t *Transcript) apply(body messages.Body) {
 	}
 }
 
-// run applies what concerns the run or a task.
+// run applies bodies that concern the run or a task.
 func (t *Transcript) run(body messages.Body) {
 	switch b := body.(type) {
 	case messages.RunQueued:
@@ -124,7 +126,7 @@ func (t *Transcript) run(body messages.Body) {
 	t.change(Run, string(t.op.Event.RunID), "")
 }
 
-// emit passes an operation on.
+// emit passes an operation to the receiver. It does nothing for a nil item.
 func (t *Transcript) emit(do Do, item *Item) {
 	if item == nil {
 		return
@@ -134,7 +136,7 @@ func (t *Transcript) emit(do Do, item *Item) {
 	t.op.Offset, t.op.Text, t.op.Cut, t.op.Gone = 0, "", false, false
 }
 
-// open begins an item.
+// open begins an item. A name that was used before gets an ID with a number.
 func (t *Transcript) open(kind Kind, name, task string) *Item {
 	item := &Item{Kind: kind, ID: name, Name: name, Task: task, Segment: t.Segment}
 	if kind != Text && kind != Thought {
@@ -157,14 +159,14 @@ func (t *Transcript) open(kind Kind, name, task string) *Item {
 	return item
 }
 
-// over says that the texts of the task, or its answers, are not expected to grow.
+// over marks the texts of a task, or only its answers, as complete in practice: nothing more is expected to come.
 func (t *Transcript) over(task string, answers bool) {
 	for _, item := range t.items {
 		item.over = item.over || item.Task == task && item.Kind == Text && (!answers || item.IsAnswer())
 	}
 }
 
-// change updates an item, or begins it.
+// change updates an item, or begins it if it does not exist.
 func (t *Transcript) change(kind Kind, name, task string) {
 	item := t.Find(kind, name)
 	if item == nil {
@@ -175,7 +177,7 @@ func (t *Transcript) change(kind Kind, name, task string) {
 	t.emit(Update, item)
 }
 
-// close says that an item is done.
+// close marks an item as done.
 func (t *Transcript) close(kind Kind, name string) {
 	if item := t.Find(kind, name); item != nil && !item.Closed {
 		item.Latest, item.Closed = t.op.Event.Body, true
@@ -183,7 +185,7 @@ func (t *Transcript) close(kind Kind, name string) {
 	}
 }
 
-// text returns the text or thought, and begins it if there is none.
+// text returns the text or thought, and begins it if it does not exist.
 func (t *Transcript) text(kind Kind, stream, task string) *Item {
 	if item := t.Find(kind, stream); item != nil {
 		return item
@@ -191,7 +193,7 @@ func (t *Transcript) text(kind Kind, stream, task string) *Item {
 	return t.open(kind, stream, task)
 }
 
-// append adds what is new of a delta. One that was merged for another reader may repeat what this one has.
+// append adds the new part of a delta. A delta that was merged for another reader may repeat what this one has.
 func (t *Transcript) append(kind Kind, d messages.TextDelta) {
 	item := t.text(kind, d.Stream, d.Task)
 	if known := item.Len() - d.Offset; known < len(d.Text) {
@@ -199,13 +201,14 @@ func (t *Transcript) append(kind Kind, d messages.TextDelta) {
 	}
 }
 
+// add appends text to an item.
 func (t *Transcript) add(item *Item, text string) {
 	t.op.Offset, t.op.Text = item.Len(), text
 	item.text = append(item.text, text...)
 	t.emit(Append, item)
 }
 
-// finish makes the text what its done event says, and closes it.
+// finish changes the text to what its done event says, and closes it.
 func (t *Transcript) finish(kind Kind, stream, task, text string) {
 	item := t.text(kind, stream, task)
 	same := common(item.text, text)
@@ -219,7 +222,7 @@ func (t *Transcript) finish(kind Kind, stream, task, text string) {
 	t.emit(Done, item)
 }
 
-// common returns the length of the common beginning, in whole characters.
+// common returns the length of the longest common prefix that does not split a character.
 func common(a []byte, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -231,7 +234,7 @@ func common(a []byte, b string) int {
 	return n
 }
 
-// retract takes text back, or with gone the whole item.
+// retract takes text back from offset keep on; with gone it removes the item.
 func (t *Transcript) retract(item *Item, keep int, gone bool) {
 	if gone {
 		t.items = slices.DeleteFunc(slices.Clone(t.items), func(other *Item) bool { return other == item })
@@ -242,8 +245,8 @@ func (t *Transcript) retract(item *Item, keep int, gone bool) {
 	t.emit(Retract, item)
 }
 
-// restart begins another attempt of the task: its texts start again, and its files and its progress are none any
-// more. Calls of the attempt before get no result.
+// restart begins another attempt of the task: its texts start again, its files and its progress are removed. Calls of
+// the attempt before get no result.
 func (t *Transcript) restart(task string) {
 	for _, item := range slices.Clone(t.items) {
 		switch {
@@ -260,7 +263,7 @@ func (t *Transcript) restart(task string) {
 	}
 }
 
-// rewind goes back to what the journal held when the run's process died.
+// rewind goes back to what the journal held when the run's process died. r is nil if nothing was lost.
 func (t *Transcript) rewind(r *messages.Rewind) {
 	if r == nil {
 		return
@@ -286,6 +289,7 @@ func (t *Transcript) rewind(r *messages.Rewind) {
 	}
 }
 
+// rewindText takes back what a text had beyond its mark.
 func (t *Transcript) rewindText(item *Item, marks map[string]messages.StreamMark) {
 	m, kept := marks[item.Name]
 	switch {
@@ -297,6 +301,7 @@ func (t *Transcript) rewindText(item *Item, marks map[string]messages.StreamMark
 	}
 }
 
+// rewindProgress restores the progress of a task.
 func (t *Transcript) rewindProgress(item *Item, r *messages.Rewind) {
 	i := slices.IndexFunc(r.Progress, func(p messages.Progress) bool { return p.Task == item.Name })
 	switch {
@@ -308,6 +313,7 @@ func (t *Transcript) rewindProgress(item *Item, r *messages.Rewind) {
 	}
 }
 
+// rewindTool restores the progress of a call.
 func (t *Transcript) rewindTool(item *Item, r *messages.Rewind) {
 	had, ok := item.Latest.(messages.ToolProgress)
 	if !ok || item.Closed {
@@ -323,7 +329,7 @@ func (t *Transcript) rewindTool(item *Item, r *messages.Rewind) {
 	}
 }
 
-// written adds a file under its final name. A run that was cancelled may have written a first part of it.
+// written adds a file under its final name. A cancelled run may have written a part of it before.
 func (t *Transcript) written(b messages.ArtifactWritten) {
 	t.change(Artifact, b.Name, b.Task)
 	if item := t.Find(Artifact, b.Name); !item.Closed {
@@ -332,14 +338,15 @@ func (t *Transcript) written(b messages.ArtifactWritten) {
 	}
 }
 
+// cut marks an open item as done without an event of its own.
 func (t *Transcript) cut(item *Item) {
 	item.Closed, item.Cut = true, true
 	t.op.Cut = true
 	t.emit(Done, item)
 }
 
-// end closes what is open and ends the run. The terminal's list of files is authoritative, unless it says that they are
-// those of the events.
+// end closes the open items and ends the run. The terminal's list of files wins over the events, unless written says
+// that it lists the files of the events.
 func (t *Transcript) end(terminal messages.Body, files []messages.Artifact, written bool, r *messages.Rewind) {
 	t.rewind(r)
 	for _, item := range slices.Clone(t.items) {
@@ -365,7 +372,7 @@ func (t *Transcript) end(terminal messages.Body, files []messages.Artifact, writ
 	t.emit(End, run)
 }
 
-// FileOf returns what an artifact's newest event says of the file.
+// FileOf returns the file of an artifact item, as of its newest event.
 func FileOf(item *Item) messages.Artifact {
 	switch b := item.Latest.(type) {
 	case messages.ArtifactPartial:
