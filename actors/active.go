@@ -13,8 +13,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// activeRun is a run that this node owns or starts, until its terminal is in the journal. The run's actor, its
-// supervisor and callers share it.
+// activeRun is a run that this node owns or is about to own, from its start until its terminal is in the journal.
+//
+// The run's actor, its supervisor and callers of System share it, from any goroutine. mu guards the fields below it;
+// the fields above it are set before the run is shared, or are atomic. Every activeRun is in System.live.
 type activeRun struct {
 	system      *System
 	id          messages.RunID
@@ -22,29 +24,29 @@ type activeRun struct {
 	principal   string
 	mode        messages.Mode
 	parent      *activeRun     // nil for a top-level run
-	trace       messages.Trace // of its calls
+	trace       messages.Trace // trace context of the calls that the run makes
 	log         *runLog
 	clock       clock
 	claim       journal.Claim // set before the run's actor starts
-	liveSubRuns atomic.Int64  // at the root: how many of its sub-runs are alive
-	ending      atomic.Value  // a cancelCause, once the run's work was cancelled
-	leaving     atomic.Bool   // its actor has left it for another node to continue
-	refused     bool          // it only ends: the journal refuses for good what it said before
-	// unborn are the children that the log of a run that is started again names, and that have no log.
+	liveSubRuns atomic.Int64  // at the root only: number of the tree's live sub-runs
+	ending      atomic.Value  // holds a cancelCause once the run's work is cancelled
+	leaving     atomic.Bool   // the actor has left the run for another node to continue
+	refused     bool          // the journal refused a block for good: all that is left is to end the run
+	// unborn holds the children that the log of a restarted run names, but that have no log yet.
 	unborn map[messages.RunID]bool
 
 	mu       sync.Mutex
-	pid      *actor.PID // of its actor, once that has started
-	waiting  []any      // messages posted before that
+	pid      *actor.PID // of the run's actor; nil until that has started
+	waiting  []any      // messages posted before pid was set
 	detached bool       // the run has ended: nobody can attach
-	callers  int        // attached
-	// elsewhere runs while callers at other nodes count as one.
+	callers  int        // number of attached callers
+	// elsewhere is the lease of the attached callers at other nodes. They count as one caller while it runs.
 	elsewhere *time.Timer
-	leave     []func() bool
+	leave     []func() bool // each stops the wait for one caller's context
 	attempts  attempts
 }
 
-// post sends a message to the run's actor, now or when it has started.
+// post sends a message to the run's actor. Before the actor has started, the message waits.
 func (r *activeRun) post(message any) {
 	r.mu.Lock()
 	pid := r.pid
@@ -59,15 +61,15 @@ func (r *activeRun) post(message any) {
 
 func (r *activeRun) hasActor() bool { return locked(&r.mu, func() bool { return r.pid != nil }) }
 
-// launched reports whether the run has an actor, or soon will.
+// launched reports whether the run has an actor, or is about to get one.
 func (r *activeRun) launched() bool { return r.lent().Run != "" }
 
-// lent is the claim on the run, zero before the journal has lent it.
+// lent returns the claim on the run, or the zero claim before the journal has lent the run.
 func (r *activeRun) lent() journal.Claim {
 	return locked(&r.mu, func() journal.Claim { return r.claim })
 }
 
-// actorStarted sends the actor what was posted before.
+// actorStarted sends the actor the messages that were posted before it started.
 func (r *activeRun) actorStarted(pid *actor.PID) {
 	r.mu.Lock()
 	r.pid = pid
@@ -79,12 +81,13 @@ func (r *activeRun) actorStarted(pid *actor.PID) {
 	}
 }
 
-// attempts are the two newest: the work of both may still run.
+// attempts holds the two newest attempts, the newest first: the work of both may still run.
 type attempts [2]*attempt
 
+// cancelCause wraps an error, because an atomic.Value takes values of one type only.
 type cancelCause struct{ cause error }
 
-// end cancels the run's work. An attempt that starts its work later asks for the cause itself.
+// end cancels the run's work with a cause. An attempt that starts later asks [activeRun.cause] itself.
 func (r *activeRun) end(cause error) {
 	if r.ending.Load() == nil {
 		r.ending.CompareAndSwap(nil, cancelCause{cause})
@@ -105,13 +108,14 @@ func (r *activeRun) cause() error {
 	return e.cause
 }
 
+// begin makes the attempt the newest.
 func (r *activeRun) begin(a *attempt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.attempts = attempts{a, r.attempts[0]}
 }
 
-// working returns an attempt whose work still runs, or nil. Its actor may have ended.
+// working returns an attempt whose work still runs, or nil. The attempt's actor may have ended already.
 func (r *activeRun) working() *attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,6 +127,7 @@ func (r *activeRun) working() *attempt {
 	return nil
 }
 
+// root returns the top-level run of the tree that the run belongs to.
 func (r *activeRun) root() *activeRun {
 	for r.parent != nil {
 		r = r.parent
@@ -130,7 +135,7 @@ func (r *activeRun) root() *activeRun {
 	return r
 }
 
-// attach adds a caller. When the last caller of an attached run leaves, the run is cancelled.
+// attach adds a caller until ctx is done. An attached run is cancelled when its last caller leaves.
 func (r *activeRun) attach(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,13 +146,13 @@ func (r *activeRun) attach(ctx context.Context) {
 	r.leave = append(r.leave, context.AfterFunc(ctx, func() { r.callerLeft(context.Cause(ctx).Error()) }))
 }
 
-// callerLease is how long a caller at another node counts as attached, and callerBeat how often that node says so.
+// callerLease is how long a caller at another node counts as attached. That node renews the lease every callerBeat.
 const (
 	callerLease = 30 * time.Second
 	callerBeat  = callerLease / 3
 )
 
-// attachElsewhere adds the callers at other nodes for one lease, or renews it.
+// attachElsewhere adds the callers at other nodes for one lease, or renews their lease.
 func (r *activeRun) attachElsewhere() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,6 +167,7 @@ func (r *activeRun) attachElsewhere() {
 	}
 }
 
+// callerLeft removes a caller, and cancels an attached run that has no other.
 func (r *activeRun) callerLeft(why string) {
 	r.mu.Lock()
 	r.callers--
@@ -183,16 +189,18 @@ func (r *activeRun) detach() {
 	r.leave = nil
 }
 
-// clock measures a run's limits, in time since the process began, on the monotonic clock.
+// clock tracks when a run reaches its limits. Times are durations since the process began, on the monotonic clock.
+//
+// The watchdog reads it while the run's actor writes it, so what changes is atomic.
 type clock struct {
 	deadline, stall time.Duration
-	paused          atomic.Int64 // how long the clocks were paused so far
-	pausedSince     atomic.Int64 // since when they are paused; 0 while they run
-	children        atomic.Bool  // a sub-run is alive: the stall clock is paused
-	waits           atomic.Bool  // the run waits for people: both clocks are paused
+	paused          atomic.Int64 // total time for which the clocks were paused
+	pausedSince     atomic.Int64 // when the current pause began; 0 while the clocks run
+	children        atomic.Bool  // a sub-run is alive: the stall clock stands still
+	waits           atomic.Bool  // the run waits for people: both clocks stand still
 }
 
-// set pauses the clocks, or resumes them.
+// set pauses or resumes the clocks.
 func (c *clock) set(now time.Duration, s clockState) {
 	c.children.Store(s.children)
 	switch was := c.waits.Swap(s.waits); {
@@ -203,7 +211,7 @@ func (c *clock) set(now time.Duration, s clockState) {
 	}
 }
 
-// due returns when the run reaches its next limit, and which; zero while the clocks are paused.
+// due returns the time of the next limit and its cause. It returns zero while the clocks are paused.
 func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Code) {
 	if c.waits.Load() {
 		return 0, ""

@@ -16,8 +16,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// Limits for calls of the journal: when an unanswered append is checked, how long reading a log may take, and the
-// waits between two tries. A start gives up after startPatience when the store takes nothing.
+// Limits for journal calls. An append without an answer is checked after appendTimeout. Reading a log may take
+// readTimeout. Retries wait from firstBackoff up to maxBackoff. A start gives up after startPatience if the store
+// takes nothing.
 const (
 	appendTimeout = time.Second
 	readTimeout   = 5 * time.Second
@@ -26,34 +27,37 @@ const (
 	startPatience = 2 * time.Second
 )
 
-// appender alone appends to the journal. Trouble there costs one run, and no other: each block has a goroutine of its
-// own, a panic or a Goexit is caught, and a missing, late or repeated answer is dealt with. A block is sent again,
-// unchanged, until the log holds its id, or another writer's event in its place.
+// appender writes the runs' blocks to the journal; nothing else in a System appends.
+//
+// One run's trouble must not affect another run. So each block gets a goroutine of its own, a panic or Goexit of the
+// journal is caught, and a missing, late or repeated answer is tolerated. A block is sent again, unchanged, until the
+// log holds its id or another writer's event in its place. It is safe for concurrent use: the state of each block is
+// in an [entry] with its own lock.
 type appender struct {
 	journal Journal
 	node    *supervision.Node
 	log     *zap.Logger
 	counts  *counts
 	writer  string
-	timeout time.Duration // how long an append may fail before the run ends
+	timeout time.Duration // how long appends may fail before the run ends
 	ctx     context.Context
 	ids     atomic.Uint64
-	salt    uint64
-	// inPlace: the journal is a journal.Memory, which never blocks. The caller appends, so that a start waits for no
-	// goroutine.
+	salt    uint64 // random half of every block id
+	// inPlace: the journal is a journal.Memory, which never blocks. The run appends on its own goroutine, so that a
+	// start does not wait for another one.
 	inPlace  bool
 	observer *observer
-	failing  atomic.Pointer[failing]
-	damaged  atomic.Pointer[error] // why no run can begin until the node is started anew
+	failing  atomic.Pointer[failing] // nil while the journal takes blocks
+	damaged  atomic.Pointer[error]   // why no run can begin until the node restarts
 }
 
-// failing says that the journal takes no run's block: since when, when it last said so, and why.
+// failing records an outage of the journal: when it began, when it was last seen, and why.
 type failing struct {
 	since, last time.Time
 	why         error
 }
 
-// unready returns why no run should start now, or nil. While nobody has tried for a while, it is not known.
+// unready returns why no run should start now, or nil. After a while without an attempt to write, it returns nil.
 func (a *appender) unready() error {
 	if why := a.damaged.Load(); why != nil {
 		return messages.Errorf(messages.CauseJournalUnavailable, "no run can start: %v", *why)
@@ -67,7 +71,7 @@ func (a *appender) unready() error {
 	return e
 }
 
-// failed notes that a block was not taken, and reports whether no other run's would be.
+// failed records that the journal did not take a block. It reports whether other runs' blocks would fail too.
 func (a *appender) failed(why error) bool {
 	if messages.CodeOf(why) != messages.CauseJournalUnavailable {
 		return false
@@ -85,25 +89,28 @@ func (a *appender) failed(why error) bool {
 	return true
 }
 
-// newID returns a unique id: a random half of the node's, and a count.
+// newID returns a unique block id: the node's random half, and a counter.
 func (a *appender) newID() (id journal.BlockID) {
 	binary.BigEndian.PutUint64(id[:8], a.salt)
 	binary.BigEndian.PutUint64(id[8:], a.ids.Add(1))
 	return id
 }
 
-// stage is how far the block of an entry is.
+// stage is the progress of an entry's block.
 type stage uint8
 
 const (
 	settled stage = iota // there is no block
-	due                  // Append is to be called
+	due                  // Append must be called
 	tried                // Append was called and has not answered
-	doubted              // the answer was unclear: the log is to be read
-	delayed              // waits for the timer, and then is due again
+	doubted              // the answer was unclear: the log must be read
+	delayed              // waits for the timer, then becomes due
 )
 
-// entry appends the blocks of one run, one at a time.
+// entry appends the blocks of one run, one at a time and in order.
+//
+// It is a small state machine (see [stage]). A method that changes the state runs under mu and returns a [verdict];
+// [entry.act] then does what the verdict says, without the lock.
 type entry struct {
 	appender *appender
 	log      *runLog
@@ -111,17 +118,17 @@ type entry struct {
 	mu       sync.Mutex
 	block    *journal.Block // nil while settled
 	stage    stage
-	calling  bool   // Append has not returned
-	first    uint64 // the block's first try; answers to earlier ones are late
-	try      uint64
-	next     *journal.Block // came while Append had not returned
-	since    time.Time      // the first failure of this block, or zero
+	calling  bool           // Append has not returned
+	first    uint64         // number of the block's first try; answers to earlier tries are late
+	try      uint64         // number of the newest try
+	next     *journal.Block // the following block, if it came while Append had not returned
+	since    time.Time      // first failure of this block, or zero
 	failures int
-	timer    *time.Timer // of a wait, or of reading the log
-	seen     uint64      // the newest try at the last inspect
+	timer    *time.Timer // ends a wait, or limits reading the log
+	seen     uint64      // newest try at the last inspect
 }
 
-// send appends the block. It does not block.
+// send queues the block and returns at once.
 func (e *entry) send(b *journal.Block) {
 	switch {
 	case !e.take(b): // Append has answered, but not returned
@@ -132,7 +139,7 @@ func (e *entry) send(b *journal.Block) {
 	}
 }
 
-// take makes the block the current one, or the next. It reports whether it is due now.
+// take makes the block the current one or the next one. It reports whether Append must be called now.
 func (e *entry) take(b *journal.Block) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -144,7 +151,7 @@ func (e *entry) take(b *journal.Block) bool {
 	return true
 }
 
-// begin makes the block the current one. Under mu.
+// begin makes the block the current one. mu must be held.
 func (e *entry) begin(b *journal.Block) {
 	b.ID, b.Writer = e.appender.newID(), e.appender.writer
 	e.block, e.stage, e.first, e.since, e.failures = b, due, e.try+1, time.Time{}, 0
@@ -168,7 +175,8 @@ func (e *entry) Work() {
 	}
 }
 
-// turn returns the block that is to be appended, and the number of the try; 0 is to look for it; nil is nothing.
+// turn returns what Work must do next: append block b as the given try, look for b in the log (try 0), or stop (b
+// nil).
 func (e *entry) turn() (try uint64, b *journal.Block) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -186,6 +194,7 @@ func (e *entry) turn() (try uint64, b *journal.Block) {
 	return e.try, e.block
 }
 
+// Crashed implements [supervision.Work]: the journal panicked, so it is unknown whether the block landed.
 func (e *entry) Crashed(crash *supervision.Crash) {
 	more := e.returned()
 	e.appender.log.Error("the journal crashed", e.run(), zap.Error(crash), zap.ByteString("stack", crash.Stack))
@@ -196,7 +205,7 @@ func (e *entry) Crashed(crash *supervision.Crash) {
 	e.act(func() verdict { return e.doubt(crash) })
 }
 
-// returned is called when Append has returned. It reports whether another block is due.
+// returned notes that Append has returned. It reports whether another block is due.
 func (e *entry) returned() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -210,7 +219,7 @@ func (e *entry) returned() bool {
 	return true
 }
 
-// arm starts the timer. Under mu.
+// arm starts the timer. mu must be held.
 func (e *entry) arm(d time.Duration) {
 	if e.timer == nil {
 		e.timer = time.AfterFunc(d, e.overdue)
@@ -219,29 +228,29 @@ func (e *entry) arm(d time.Duration) {
 	e.timer.Reset(d)
 }
 
-// verdict is what follows from what was learned of the block, to be done without the entry's lock.
+// verdict says what to do after a change of the entry, once its lock is released.
 type verdict struct {
 	do     uint8
-	head   journal.Head // of the log, for hasLanded
-	why    error        // for all others
-	lost   bool         // dropRun: another node has a run that was this node's
-	events int          // complain: of the block
-	over   bool         // complain: the run waits no longer
-	waited time.Duration
+	head   journal.Head  // for hasLanded: of the log
+	why    error         // for all others
+	lost   bool          // for dropRun: another node owns a run that this node owned
+	events int           // for complain: number of events in the block
+	over   bool          // for complain: the run waits no longer
+	waited time.Duration // for complain: how long the run has waited
 }
 
 const (
 	nothing   uint8 = iota
 	isLate          // count an answer that came too late
-	hasLanded       // tell the log
+	hasLanded       // tell the log that the block has landed
 	lookFor         // look for the block in the log
-	sendAgain       // append it, now
-	complain        // log that it was not taken
+	sendAgain       // append the block now
+	complain        // log that the block was not taken
 	dropRun         // the block will never land here
 	closeRun        // the node is closed
 )
 
-// act does what judge, which holds mu, says.
+// act calls judge under mu, and carries out its verdict without the lock.
 func (e *entry) act(judge func() verdict) {
 	a, v := e.appender, locked(&e.mu, judge)
 	switch v.do {
@@ -275,7 +284,7 @@ func (e *entry) act(judge func() verdict) {
 	}
 }
 
-// answered takes the journal's answer to a try. A late success counts as one in time.
+// answered handles the journal's answer to a try. A late success counts like one in time.
 func (e *entry) answered(try uint64, err error) {
 	e.act(func() verdict {
 		switch {
@@ -293,7 +302,7 @@ func (e *entry) answered(try uint64, err error) {
 	})
 }
 
-// settle ends the block, which has landed. Under mu.
+// settle ends the block, which has landed. mu must be held.
 func (e *entry) settle() verdict {
 	head := e.block.Head()
 	e.stage, e.block = settled, nil
@@ -303,7 +312,7 @@ func (e *entry) settle() verdict {
 	return verdict{do: hasLanded, head: head}
 }
 
-// doubt has the log read: a try did not say whether the block landed. Under mu.
+// doubt has the log read, because a try did not say whether the block landed. mu must be held.
 func (e *entry) doubt(why error) verdict {
 	if e.stage == settled {
 		return verdict{}
@@ -312,6 +321,7 @@ func (e *entry) doubt(why error) verdict {
 	return verdict{do: lookFor, why: why}
 }
 
+// timeOrNow returns t or, if t is zero, the present time.
 func timeOrNow(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Now()
@@ -319,7 +329,7 @@ func timeOrNow(t time.Time) time.Time {
 	return t
 }
 
-// find looks for the block in the log, and settles it or sends it again.
+// find looks for the block in the log, and then settles it or sends it again.
 func (e *entry) find(b *journal.Block) {
 	ctx, cancel := context.WithTimeout(e.appender.ctx, readTimeout)
 	defer cancel()
@@ -331,7 +341,7 @@ func (e *entry) find(b *journal.Block) {
 			return verdict{}
 		case err == nil && slices.Contains(page.Blocks, b.ID):
 			return e.settle()
-		case err == nil && page.Head.Seq > b.After.Seq: // with the first block, another node has started the run
+		case err == nil && page.Head.Seq > b.After.Seq: // for a run's first block: another node has started the run
 			return verdict{do: dropRun, why: errFenced(b.Run), lost: b.After.Seq > 0}
 		case (err == nil || unknown) && b.After.Seq > page.Head.Seq:
 			return verdict{do: dropRun, why: errForgotten(b.Run, b.After.Seq), lost: true}
@@ -360,7 +370,7 @@ func (e *entry) forget() {
 	}
 }
 
-// again sends the block again after a wait, unchanged: it may have landed all the same. Under mu.
+// again sends the same block once more after a backoff: the earlier try may still land. mu must be held.
 func (e *entry) again(why error) verdict {
 	e.stage, e.since = delayed, timeOrNow(e.since)
 	wait := min(firstBackoff<<min(e.failures, 6), maxBackoff)
@@ -369,7 +379,7 @@ func (e *entry) again(why error) verdict {
 	return e.warn(why)
 }
 
-// warn judges a failure: the run ends after too many. Under mu.
+// warn returns a complaint, which ends the run after too long an outage. mu must be held.
 func (e *entry) warn(why error) verdict {
 	patience := e.appender.timeout
 	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && parentOf(b.Run) == "" && errors.Is(why, journal.ErrRefused) {
@@ -386,8 +396,7 @@ func errNotAppended(run messages.RunID, after time.Duration, why error) *message
 	return e
 }
 
-// inspect runs every appendTimeout. A try that it sees twice was not answered in time, or has not returned and blocks
-// the next block.
+// inspect runs every appendTimeout. A try that it sees twice has no answer in time, or blocks the next block.
 func (e *entry) inspect() {
 	e.act(func() verdict {
 		late := e.seen == e.try && (e.stage == tried || e.next != nil)
@@ -395,7 +404,7 @@ func (e *entry) inspect() {
 		switch {
 		case !late:
 			return verdict{}
-		case e.calling: // a second call could block like the first
+		case e.calling: // a second call could block like the first one
 			e.since = timeOrNow(e.since)
 			return e.warn(errBlocked)
 		}
@@ -403,7 +412,7 @@ func (e *entry) inspect() {
 	})
 }
 
-// overdue is the timer's: a wait is over, or reading the log takes too long.
+// overdue is called by the timer: a wait is over, or reading the log takes too long.
 func (e *entry) overdue() {
 	e.act(func() verdict {
 		switch {

@@ -13,15 +13,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// recover takes the runs that can be claimed at once, and waits within ctx until they have their terminals.
+// recover takes over the runs that can be claimed at once, and waits within ctx for their terminals.
 func (s *System) recover(ctx context.Context) {
 	var orphans []*activeRun
 	ready, cancel := context.WithCancel(ctx)
-	cancel() // claim what is ready, and wait for nothing
+	cancel() // claim what is ready, without waiting for more
 	for lent := map[messages.RunID]bool{}; ctx.Err() == nil; {
 		var c journal.Claim
 		if s.guarded(func() (err error) { c, err = s.journal.Claim(ready, s.writer); return err }) != nil {
-			break // the loops will see whether the journal crashes again
+			break // the journal's loops will see whether it crashes again
 		}
 		if lent[c.Run] {
 			break
@@ -43,7 +43,7 @@ func (s *System) recover(ctx context.Context) {
 	s.node.Root().Send(s.loops.Load(), &startLoops{})
 }
 
-// guarded calls a function of a journal or a job, and returns a panic as an error.
+// guarded calls a function of a journal or a job, and turns a panic into an error.
 func (s *System) guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -54,7 +54,7 @@ func (s *System) guarded(f func() error) (err error) {
 	return f()
 }
 
-// claimAll claims every run that it can.
+// claimAll claims runs as long as the journal lends any.
 func (s *System) claimAll(ctx context.Context) error {
 	var last messages.RunID
 	for ctx.Err() == nil {
@@ -63,7 +63,7 @@ func (s *System) claimAll(ctx context.Context) error {
 			return err
 		}
 		s.claimed(ctx, c)
-		if c.Run == last { // a journal that lends one run again and again must not keep the node busy
+		if c.Run == last { // a journal that lends the same run again and again must not keep the node busy
 			sleep(ctx, loopPause)
 		}
 		last = c.Run
@@ -78,7 +78,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	<-ctx.Done()
 }
 
-// claimed starts a run that this node has opened, and adopts any other.
+// claimed starts a run that this node has opened, and adopts any other run.
 func (s *System) claimed(ctx context.Context, c journal.Claim) {
 	r := s.active(c.Run)
 	if r == nil {
@@ -92,7 +92,7 @@ func (s *System) claimed(ctx context.Context, c journal.Claim) {
 	})
 }
 
-// launch starts the run's actor, once, under its parent's actor or the supervisor of runs.
+// launch starts the run's actor once, under its parent's actor or under the supervisor of runs.
 func (s *System) launch(r *activeRun, c journal.Claim) {
 	r.mu.Lock()
 	again := r.claim.Run != ""
@@ -107,8 +107,8 @@ func (s *System) launch(r *activeRun, c journal.Claim) {
 	}
 }
 
-// adopt takes a run that this node did not open: it starts a run that had no owner, and starts again or ends
-// one whose owner has left it. It returns the run that it ends.
+// adopt takes over a run that this node did not open. A run without an owner starts; a run whose owner is gone starts
+// again or ends. It returns the run if it only ends it.
 func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	if !s.closedBy(nil) {
 		s.leaveClaim(c)
@@ -140,14 +140,14 @@ func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 		})
 		if err != nil {
 			s.log.Warn("a child's log cannot be read", zap.String("run", string(c.Run)), zap.Error(err))
-			return nil // it is lent again
+			return nil // the journal will lend it again
 		}
 	}
-	r := s.newRun(c.Run, job, queued, nil) // without a parent, even a sub-run: its parent here has no actor, or waits for the log alone
+	r := s.newRun(c.Run, job, queued, nil) // without a parent, even if it is a sub-run: its parent on this node has no actor, or only waits for the log
 	r.unborn = unborn
 	r.clock.deadline -= max(time.Since(fold.Peek().QueuedAt), 0)
 	r.clock.paused.Store(int64(waited))
-	r.attachElsewhere() // whoever is attached has a lease of time to say so
+	r.attachElsewhere() // callers have one lease to say that they are still attached
 	r.log.resume(fold, head)
 	r.log.epoch = head.Epoch + 1
 	s.mu.Lock()
@@ -170,8 +170,8 @@ func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	return r
 }
 
-// jobOf makes the job that a log names, if this node knows it. A factory that takes too long has no job: the claims of
-// other runs do not wait for it.
+// jobOf makes the job that a log names, if this node knows the job. A factory that takes too long counts as unknown,
+// so that the claims of other runs do not wait for it.
 func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 	made := make(chan Job, 1)
 	s.untilDone(func() bool {
@@ -195,7 +195,7 @@ func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 	return Job{Name: queued.Job}, false
 }
 
-// waited returns how long a run has waited for people: the clocks of its limits stood still.
+// waited returns how long a run has waited for people, since its limits stand still meanwhile.
 func (s *System) waited(ctx context.Context, state *messages.State) time.Duration {
 	sum := state.Waited(time.Now())
 	for _, c := range state.Children {
@@ -227,7 +227,7 @@ func (s *System) unborn(ctx context.Context, f *messages.Fold) (map[messages.Run
 	return unborn, nil
 }
 
-// foldAll reads the run's whole log.
+// foldAll reads and folds the run's whole log.
 func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, journal.Head, error) {
 	fold := &messages.Fold{}
 	for {
@@ -250,14 +250,14 @@ func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold
 	}
 }
 
-// readSoon is Read with a timeout.
+// readSoon calls the journal's Read with a timeout.
 func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return s.journal.Read(ctx, id, after)
 }
 
-// setAside leaves a run with a broken log alone. Its claim is neither held nor released.
+// setAside excludes a run with a broken log: this node neither holds nor releases its claim.
 func (s *System) setAside(id messages.RunID, why error) {
 	s.mu.Lock()
 	_, known := s.broken[id]
@@ -268,8 +268,7 @@ func (s *System) setAside(id messages.RunID, why error) {
 	}
 }
 
-// beatAll tells the journal, again and again, which claims this node holds, after reading that it still owns the
-// runs.
+// beatAll renews the claims of this node in a loop, after checking in the log that it still owns each run.
 func (s *System) beatAll(ctx context.Context) error {
 	for begun := time.Now(); ; {
 		if sleep(ctx, lease.Every-time.Since(begun)); ctx.Err() != nil {
@@ -285,8 +284,8 @@ func (s *System) beatAll(ctx context.Context) error {
 	}
 }
 
-// close tells the journal which claims are over. A claim that it does not hear of is lent again, and ends when
-// somebody reads the terminal.
+// close reports the claims that are over to the journal. A claim that it fails to report is lent again, and ends when
+// its new holder reads the terminal.
 func (s *System) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout) // the beats must not wait longer
 	defer cancel()
@@ -301,8 +300,9 @@ func (s *System) close(ctx context.Context) {
 	}
 }
 
+// beat renews the claim of one run, or drops the run if the log says that another node owns it.
 func (s *System) beat(ctx context.Context, r *activeRun) error {
-	if !s.appender.inPlace { // a journal that hangs must not cost the other claims
+	if !s.appender.inPlace { // one hanging call must not cost the other claims
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, readTimeout)
 		defer cancel()
@@ -328,16 +328,16 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 		s.counts.fenced.Add(1)
 		r.log.drop(errFenced(r.id))
 		return nil
-	case page.Head.Epoch > known: // this node's own, or another's of the same number: the appender will find out
+	case page.Head.Epoch > known: // an event of this node, or of another node with the same epoch: the appender will find out
 		return nil
-	case claim.Run == "": // the run was not lent yet
+	case claim.Run == "": // the run has not been lent yet
 		return nil
 	}
 	return s.journal.Keep(ctx, claim, journal.Held)
 }
 
-// journalActor keeps four loops alive that work for the journal: claims, beats, notes and retention. A loop whose
-// journal fails or crashes starts again after a pause.
+// journalActor keeps four loops running that serve the journal: claims, beats, notes and retention. A loop that fails
+// or panics starts again after loopPause.
 type journalActor struct {
 	system *System
 	tasks  []*supervision.Routine
@@ -348,6 +348,7 @@ type (
 	resumeLoop notice[string]
 )
 
+// loopPause is the wait before a failed loop or call is tried again.
 const loopPause = time.Second
 
 func (a *journalActor) Receive(c actor.Context) {
@@ -383,6 +384,7 @@ func (a *journalActor) start(c actor.Context) {
 	}
 }
 
+// loop starts the named loop in a goroutine of its own.
 func (a *journalActor) loop(c actor.Context, name string) {
 	f := map[string]func(context.Context) error{
 		"claims": a.system.claimAll, "beats": a.system.beatAll, "notes": a.system.watch, "retention": a.system.expireAll}[name]
@@ -391,7 +393,7 @@ func (a *journalActor) loop(c actor.Context, name string) {
 		func(ctx context.Context, _ *supervision.Routine) error { return f(ctx) }))
 }
 
-// watch handles the journal's notes.
+// watch handles the journal's notes: commands for this node, and wake-ups for readers.
 func (s *System) watch(ctx context.Context) error {
 	return s.journal.Watch(ctx, s.writer, func(n journal.Note) {
 		if n.Command != nil {
@@ -402,7 +404,7 @@ func (s *System) watch(ctx context.Context) error {
 	})
 }
 
-// expireAll has the journal forget, again and again, the logs of runs that ended long ago.
+// expireAll removes, in a loop, the logs of runs that ended before the retention time.
 func (s *System) expireAll(ctx context.Context) error {
 	for {
 		if sleep(ctx, min(max(s.config.Retention, time.Second), time.Minute)); ctx.Err() != nil {

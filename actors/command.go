@@ -32,7 +32,7 @@ func (s *System) obey(c journal.Command) {
 	}
 }
 
-// command sends a command to the owner of a run, again and again, until the run's log shows that it was done.
+// command sends a command to the run's owner, repeatedly, until the run's log shows its effect.
 func (s *System) command(ctx context.Context, c journal.Command) error {
 	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
 	wake := make(chan struct{}, 1)
@@ -49,7 +49,7 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 		if why := s.unendable(c.Run); why != nil {
 			return why
 		}
-		if r := s.active(c.Run); r != nil && ask { // this node has claimed it meanwhile
+		if r := s.active(c.Run); r != nil && ask { // this node has claimed the run meanwhile
 			s.obey(c)
 		} else if err == nil && ask {
 			err = s.journal.Send(ctx, c)
@@ -72,12 +72,12 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 	}
 }
 
-// received is the event of an answer, as far as its giver knows it.
+// received makes the event of an answer, as far as its giver knows it.
 func received(c journal.Command) messages.InputReceived {
 	return messages.InputReceived{Request: c.Answer.Request, Value: c.Answer.Value, Principal: c.Answer.Principal, ID: c.ID}
 }
 
-// obeyed reports whether the log shows that the command is over, and its error.
+// obeyed reports whether the log shows that the command is done or can no longer be done, and the command's error.
 func obeyed(c journal.Command, state messages.State, err error) (bool, error) {
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound:
@@ -122,10 +122,11 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 	return s.replied(ctx, r, reply, nil)
 }
 
-// Answer answers a question of the run, and returns once the answer is in the run's log. Errors: not_found if the run
-// has not asked, has ended or is another principal's, conflict if there is an answer already, unavailable,
-// journal_unavailable, invalid_input for a value that is not JSON or does not fit the question's schema. True and
-// false always fit a confirmation, and no value is null, which declines.
+// Answer answers a question of the run, and returns once the answer is in the run's log. The value must be JSON that
+// fits the question's schema; true and false always fit a confirmation, and no value is null, which declines.
+//
+// Errors: not_found if the run has not asked, has ended or belongs to another principal; conflict if there is an
+// answer already; invalid_input for a value that does not fit; unavailable; journal_unavailable.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
 	c := journal.Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &journal.AnswerCommand{Request: request, Value: bytes.Clone(value), Principal: principal}}
 	if len(value) == 0 {
@@ -169,8 +170,8 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	return err
 }
 
-// Supersede reports whether the other run is over. It cancels one of the same principal that waits for people at this
-// node, and returns when that has ended.
+// Supersede reports whether the other run has ended. It first cancels that run, and waits for its end, if it belongs
+// to the same principal and waits for people at this node.
 func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reason string) (over bool, err error) {
 	s, mine := t.attempt.run.system, t.attempt.run.principal
 	if r := s.active(other); r != nil && r.log.final.Load() == nil {
@@ -191,7 +192,7 @@ func errOver(id messages.RunID) error {
 	return messages.Errorf(messages.CodeNotFound, "run %s has ended", id)
 }
 
-// replied waits for the run's reply, or for its end.
+// replied waits for the run's reply or for the run's end. After the end it returns over.
 func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, over error) error {
 	select {
 	case err := <-reply:
@@ -211,7 +212,8 @@ func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, 
 	}
 }
 
-// replied prefers a reply: it may be what ended the wait.
+// replied returns the reply if there is one, even if something else has ended the wait, and otherwise the given
+// error.
 func replied(reply <-chan error, otherwise error) error {
 	select {
 	case err := <-reply:
@@ -221,8 +223,8 @@ func replied(reply <-chan error, otherwise error) error {
 	}
 }
 
-// Attach adds a caller to an attached run, until ctx is done. When the last caller has left, the run is cancelled: if
-// another node owns it, up to 30 s later. Errors: not_found.
+// Attach adds a caller to an attached run until ctx is done. The run is cancelled when its last caller leaves, or up
+// to 30 s later if another node owns it. Errors: not_found.
 func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 	if r := s.active(id); r != nil {
 		r.attach(ctx)
@@ -235,9 +237,9 @@ func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 	return err
 }
 
-// attachElsewhere tells the owner of a run that a caller is at this node, and reports whether nobody need tell it again.
+// attachElsewhere tells the run's owner that a caller is at this node. It reports whether this need not be repeated.
 func (s *System) attachElsewhere(ctx context.Context, id messages.RunID) (over bool) {
-	if r := s.active(id); r != nil { // this node has claimed it meanwhile
+	if r := s.active(id); r != nil { // this node has claimed the run meanwhile
 		r.attach(ctx)
 		return true
 	}

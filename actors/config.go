@@ -16,12 +16,12 @@ import (
 // the default.
 type Journal = journal.Journal
 
-// Config configures a System. The zero value is a node with a memory journal, the default limits, no named jobs, and no
-// log.
+// Config configures a System. The zero value is a node with a journal in memory, the default limits, no named jobs,
+// and no logging.
 type Config struct {
-	// Log gets what operators need: one line for each failed run, and trouble with the journal. nil is silent.
+	// Log gets what operators need: one line for each failed run, and problems with the journal. nil logs nothing.
 	Log *zap.Logger
-	// Journal keeps the events; nil is a new memory journal.
+	// Journal keeps the events; nil means a new journal in memory.
 	Journal Journal
 	// Node names this node in run.started.
 	Node string
@@ -30,50 +30,52 @@ type Config struct {
 
 	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
 	WallClock, Stall time.Duration
-	// Ceilings are the most that Limits and a question's timeout may ask for; more is invalid_input. A Definition's
-	// limits may be more.
+	// Ceilings bound what Options.Limits and the timeout of a question may ask for; more is invalid_input. The limits
+	// of a Definition may be higher.
 	Ceilings Ceilings
-	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is how long it
-	// may then go on before it is abandoned: 5 s.
+	// CancelSoft is how long cancelled work may take to return before its actors are stopped: 2 s. CancelHard is how
+	// long it may then take before it is abandoned: 5 s.
 	CancelSoft, CancelHard time.Duration
-	// Retention is how long the log of an ended run is kept: 24 h. RetentionBytes bounds all of them together: 1 GiB.
+	// Retention is how long the log of an ended run is kept: 24 h. RetentionBytes bounds the sum of those logs: 1
+	// GiB.
 	Retention      time.Duration
 	RetentionBytes int64
 	// Drain is how long Close waits for active runs: 30 s.
 	Drain time.Duration
-	// HandOver: the journal outlives this node. Close leaves a run that may be started again, see [Job.Restart], without a
-	// terminal: another node, or the next start, starts it again.
+	// HandOver says that the journal outlives this node. Then Close ends no run that may start again (see
+	// [Job.Restart]): another node, or the next start of this one, continues it.
 	HandOver bool
 	// LogBytes is the most that the log of one run may hold: 64 MiB.
 	LogBytes int64
 	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs
 	// without a principal count towards MaxRuns alone.
 	MaxRuns, MaxRunsPerPrincipal int
-	// Admit returns why the principal may start no run now, or nil. Sub-runs, and runs that a key finds, do not need it.
-	// It must be safe for concurrent use. nil admits all.
+	// Admit returns why the principal may not start a run now, or nil. It is not asked for sub-runs, nor for runs
+	// that a key finds. It must be safe for concurrent use. nil admits everybody.
 	Admit func(principal string) error
 	// MaxReaders bounds the readers of one run: 1,000.
 	MaxReaders int
-	// MaxDepth bounds how deep sub-runs may be below a top-level run: 32.
+	// MaxDepth bounds how deep sub-runs may nest below a top-level run: 32.
 	MaxDepth int
 
-	// JournalTimeout is how long a run goes on while the journal does not take its events: 30 s. Then the run ends
+	// JournalTimeout is how long a run continues while the journal does not take its events: 30 s. Then the run ends
 	// with journal_unavailable.
 	JournalTimeout time.Duration
 
-	// Observe is told of each milestone of this node's runs once it is in the journal, in the order of its run and one at
-	// a time. While it does not return, 65,536 milestones wait; it is not told of more. nil is told nothing.
+	// Observe is called with each milestone of this node's runs once it is in the journal: one call at a time, and in
+	// the order of each run. While it blocks, up to 65,536 milestones wait; later ones are dropped. nil observes
+	// nothing.
 	Observe func(messages.Event)
 
-	// ActorSystem is the embedder's actor system to run in; nil is a new one.
+	// ActorSystem is the embedder's actor system; nil means a new one.
 	ActorSystem *actor.ActorSystem
 
-	// Faults makes faults happen in this node's runs, by its rules; nil is none, and a Board without rules costs nothing. A
-	// rule may end runs, and [fault.NodeKill] the process: it is for tests and staging servers.
+	// Faults makes faults happen in this node's runs, by its rules; nil means none. A Board without rules costs
+	// nothing. A rule may end runs and, with [fault.NodeKill], the process, so it is for tests and staging servers.
 	Faults *fault.Board
 	// Inject is for tests. It is called at every Point, and may panic, end the goroutine, or block.
 	Inject func(Point)
-	// Recorded is for tests. See [TaskContext.Recorded].
+	// Recorded is for tests: see [TaskContext.Recorded].
 	Recorded func(ctx context.Context, t *TaskContext, asked messages.Body) (told []messages.Body, err error)
 }
 
@@ -102,7 +104,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Ceilings bound what callers and tasks may ask for. Zero leaves ten years, and 1 PiB.
+// Ceilings bound what callers and tasks may ask for. A zero duration means ten years, and zero bytes means 1 PiB.
 type Ceilings struct {
 	WallClock, Stall time.Duration
 	// Answer bounds the timeout of a question.
@@ -110,15 +112,16 @@ type Ceilings struct {
 	Bytes  int64
 }
 
-// longest is the longest time that any limit may have.
+// longest is the upper bound of every duration limit.
 const longest = 10 * 365 * 24 * time.Hour
 
-// allows returns why nobody may ask for the limits.
+// allows returns an error if a limit is above its ceiling.
 func (c Ceilings) allows(l messages.Limits) error {
 	return cmp.Or(within("wall_clock_ms", l.WallClockMS, c.WallClock.Milliseconds()), within("stall_ms", l.StallMS, c.Stall.Milliseconds()),
 		within("bytes", l.Bytes, c.Bytes))
 }
 
+// within returns an error unless asked is between 0 and most.
 func within(limit string, asked, most int64) error {
 	if asked < 0 || asked > most {
 		return invalid("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
@@ -130,15 +133,15 @@ func within(limit string, asked, most int64) error {
 type Point struct {
 	System *System
 	Run    messages.RunID
-	// Actor is the task's name, or "run" for the run's actor.
+	// Actor is the name of the task, or "run" for the run's actor.
 	Actor string
-	// Name is one of the names below or, before a task emits an event, the event's kind.
+	// Name is one of the constants below or, before a task emits an event, the event's kind.
 	Name string
 	// Attempt is the number of the task's attempt; 0 in an actor's turn.
 	Attempt int
 	// Message is what the actor is about to handle; nil in a task's work.
 	Message any
-	// Task and Context belong to the work; nil in an actor's turn.
+	// Task and Context belong to the task's work; nil in an actor's turn.
 	Task    *TaskContext
 	Context context.Context
 
@@ -146,7 +149,7 @@ type Point struct {
 	err    *error
 }
 
-// The names of points: an actor's turn, by what it handles, and a task's work.
+// Names of points: an actor's turn, by what it handles, and the steps of a task's work.
 const (
 	ActorStarted  = "actor started"
 	ActorStopping = "actor stopping"
@@ -156,7 +159,7 @@ const (
 	WorkReturns   = "work returns"
 )
 
-// Fail makes the work, or the emit, fail with the error. In an actor's turn it panics.
+// Fail makes the task's work, or its emit, fail with the error. In an actor's turn it panics.
 func (p Point) Fail(err error) {
 	if p.err == nil {
 		panic(err)
@@ -164,8 +167,8 @@ func (p Point) Fail(err error) {
 	*p.err = err
 }
 
-// Record writes fault.injected into the run's log. An attempt, or a run's own actor, that fails after it has the
-// cause injected.
+// Record writes fault.injected into the run's log. If the attempt, or the run's own actor, then fails, the cause is
+// injected.
 func (p Point) Record(fault string) {
 	b := messages.FaultInjected{Fault: fault, Point: p.Name}
 	if p.Actor != runName {
@@ -174,8 +177,10 @@ func (p Point) Record(fault string) {
 	p.record(emission{body: b, message: "injected: " + fault})
 }
 
+// runName stands for the run's own actor in a [Point].
 const runName = "run"
 
+// turnName returns the point's name for a message that an actor is about to handle.
 func turnName(message any) string {
 	switch message.(type) {
 	case *actor.Started:
@@ -188,12 +193,12 @@ func turnName(message any) string {
 	return ActorTurn
 }
 
-// inject calls Inject in a turn of an actor.
+// inject calls Config.Inject in an actor's turn.
 func (s *System) inject(r *activeRun, name string, message any, record func(emission)) {
 	s.config.Inject(Point{System: s, Run: r.id, Actor: name, Name: turnName(message), Message: message, record: record})
 }
 
-// injectWork calls Inject in a task's work.
+// injectWork calls Config.Inject in a task's work.
 func (s *System) injectWork(t *TaskContext, name string) (err error) {
 	if s.config.Inject == nil {
 		return nil

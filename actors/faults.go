@@ -14,8 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
-// Fault returns the rule that makes the point's fault happen to the run now, and records that; or nil. It is for what
-// serves the run outside of its tasks.
+// Fault returns the rule that makes the fault happen to the run now, or nil, and records the fault in the run's log.
+// It is for code that serves the run outside of its tasks.
 func (s *System) Fault(id messages.RunID, p fault.Point) *fault.Armed {
 	if !s.config.Faults.Armed() {
 		return nil
@@ -26,20 +26,21 @@ func (s *System) Fault(id messages.RunID, p fault.Point) *fault.Armed {
 	return nil
 }
 
+// fault asks the board for a rule that hits this run, and records the fault.
 func (r *activeRun) fault(p fault.Point, task, at string) *fault.Armed {
 	return r.system.config.Faults.Fire(p, &fault.Site{Job: r.job.Name, Task: task, At: at, Record: func() error {
 		return r.log.record(time.Now().UTC(), messages.FaultInjected{Fault: string(p), Task: task, Point: at}, "injected: "+string(p))
 	}})
 }
 
-// hit is for what works for the task.
+// hit is [activeRun.fault] for code that works for the task.
 func (t *TaskContext) hit(p fault.Point) *fault.Armed {
 	return t.attempt.run.fault(p, t.attempt.task.Name, "")
 }
 
 var errFault = messages.Errorf(messages.CauseInjected, "injected")
 
-// passes comes by a point of the task's work.
+// passes applies the faults that a rule sets at this point of the task's work.
 func (t *TaskContext) passes(at string) error {
 	r := t.attempt.run
 	if r.system.config.Faults.Armed() {
@@ -70,7 +71,7 @@ func (t *TaskContext) passes(at string) error {
 	return r.system.injectWork(t, at)
 }
 
-// faultyJournal is a node's journal with the fault points of the board.
+// faultyJournal adds the board's fault points to a node's journal. mu guards the fields below it.
 type faultyJournal struct {
 	hostile.Journal
 	system *System
@@ -80,12 +81,12 @@ type faultyJournal struct {
 	paused time.Time // until when
 }
 
-// strike is a fault that is about to happen to a run's block: the one that holds its record or, if that block would be
-// lost, the next.
+// strike is a fault that will hit a run's block: the block that holds the record of the fault or, if that block would
+// be lost, the next one.
 type strike struct {
 	rule *fault.Armed
-	kept bool      // the record is in the journal
-	ends time.Time // of a fault that lasts
+	kept bool      // the record of the fault is in the journal
+	ends time.Time // end of a fault that lasts
 }
 
 func newFaultyJournal(s *System) *faultyJournal {
@@ -110,7 +111,7 @@ func (f *faultyJournal) pause(ctx context.Context) {
 	sleep(ctx, time.Until(locked(&f.mu, func() time.Time { return f.paused })))
 }
 
-// disturb says what happens to the append.
+// disturb returns what happens to the append of the block.
 func (f *faultyJournal) disturb(b journal.Block) (d hostile.Disturbance) {
 	s := locked(&f.mu, func() *strike { return f.runs[b.Run] })
 	switch {
@@ -129,7 +130,7 @@ func (f *faultyJournal) disturb(b journal.Block) (d hostile.Disturbance) {
 	return d
 }
 
-// choose records the fault of a point of the journal. It does not happen yet.
+// choose picks and records the next fault of the journal for the run. The fault does not happen yet.
 func (f *faultyJournal) choose(run messages.RunID) *strike {
 	for _, p := range []fault.Point{fault.NodePause, fault.JournalSlow, fault.JournalFull, fault.JournalLost, fault.JournalLie,
 		fault.JournalEnd} {
@@ -140,6 +141,7 @@ func (f *faultyJournal) choose(run messages.RunID) *strike {
 	return nil
 }
 
+// keep replaces the run's strike; nil removes it.
 func (f *faultyJournal) keep(run messages.RunID, s *strike) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +150,7 @@ func (f *faultyJournal) keep(run messages.RunID, s *strike) {
 	}
 }
 
-// strike says what happens to the block, and whether that is all.
+// strike returns what happens to the block, and whether the fault is then over.
 func (f *faultyJournal) strike(s *strike, b journal.Block) (d hostile.Disturbance, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

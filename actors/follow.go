@@ -14,7 +14,7 @@ import (
 
 // Events yields the run's events past the cursor, in order, and waits for more until the terminal. It ends with an
 // error when ctx is done or the cursor cannot be served: not_found, events_gone, reset, or journal_unavailable if the
-// run's events cannot be kept. The caller may stop early.
+// journal cannot keep the run's events. The caller may stop early.
 func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		for batch, err := range s.Follow(ctx, id, messages.Follow{After: after}) {
@@ -31,9 +31,9 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 	}
 }
 
-// Follow yields the events that a reader wants, in batches, until the run's terminal. Several readers of one run
-// share the encoded form of an event ([messages.Event.JSON]). An event without a body is only a cursor, past what the
-// filter left out. Errors are those of [System.Events].
+// Follow yields the events that a reader selects, in batches, until the run's terminal. Readers of one run share the
+// encoded form of an event ([messages.Event.JSON]). An event without a body is only a cursor that has passed filtered
+// events. Errors are those of [System.Events].
 func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		f := &follower{system: s, want: o, yield: yield, wake: make(chan struct{}, 1)}
@@ -44,36 +44,39 @@ func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follo
 	}
 }
 
-// follower is one reader. It pulls by cursor: a slow one costs the run nothing and gets merged deltas.
+// follower serves one reader, in the reader's own goroutine. It pulls by cursor: a slow reader costs the run nothing
+// and gets merged deltas.
 type follower struct {
 	system *System
 	want   messages.Follow
 	yield  func([]messages.Event, error) bool
 	wake   chan struct{}
-	runs   []*cursor // the run itself first
-	flush  time.Time // when held deltas are due
+	runs   []*cursor // the reader's run first, then its sub-runs
+	flush  time.Time // when the held deltas are due
 	left   bool      // the reader has stopped
-	// closing: the System is closed, and nothing more comes.
+	// closing: the System is closed, and no more events will come.
 	closing bool
 }
 
-// cursor is a follower's place in one run.
+// cursor is a follower's position in one run.
 type cursor struct {
-	id        messages.RunID
-	after     uint64
+	id    messages.RunID
+	after uint64
+	// silent is the number up to which events are read only for the children that they name, not delivered.
 	silent    uint64     // events up to here are read for the children that they name, and not delivered
-	run       *activeRun // whose view it reads; nil reads the journal
-	listening bool       // the relay wakes the follower for it
+	run       *activeRun // the run whose view is read; nil reads the journal
+	listening bool       // the relay wakes the follower for this run
 	over      bool
-	ended     bool             // its parent's log says so
-	open      []*cursor        // children that have not ended here
-	held      []messages.Event // deltas of one stretch that wait until they are due
-	marked    uint64           // the newest number that the reader knows
+	ended     bool             // the parent's log says that this run has ended
+	open      []*cursor        // children whose end this follower has not read yet
+	held      []messages.Event // consecutive deltas that wait until they are due
+	marked    uint64           // newest number that the reader knows
 }
 
-// passedOver is how many numbers a filter may leave out before the reader gets a new cursor.
+// passedOver is how many filtered events may pass before the reader gets a new cursor.
 const passedOver = 256
 
+// follow reads the run, and with Follow.Tree its sub-runs, in turn until all of them are over.
 func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 	defer context.AfterFunc(ctx, func() { notify(f.wake) })()
 	if err := f.snapshot(ctx, id); err != nil {
@@ -81,7 +84,7 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 	}
 	f.add(id, f.want.After)
 	reading, cancelled := ctx, ctx.Err() != nil
-	if cancelled { // the reader gets what there is, and then the error; a journal that blocks has only so much time
+	if cancelled { // the reader gets what there is, then the error; a blocked journal gets limited time
 		var stop context.CancelFunc
 		reading, stop = context.WithTimeout(context.WithoutCancel(ctx), f.system.config.JournalTimeout)
 		defer stop()
@@ -107,8 +110,8 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 	}
 }
 
-// snapshot gives the State that the events go on from, if the reader wants it. It is not inlined: the stack of a reader
-// that waits keeps no room for the State.
+// snapshot passes on the State from which the events continue, if the reader wants it. It is not inlined, so that the
+// stack of a waiting reader has no room for a State.
 //
 //go:noinline
 func (f *follower) snapshot(ctx context.Context, id messages.RunID) error {
@@ -132,7 +135,7 @@ func (f *follower) add(id messages.RunID, after uint64) *cursor {
 	return c
 }
 
-// wait waits until there is more, or until held deltas are due.
+// wait blocks until there are more events, or until held deltas are due.
 func (f *follower) wait(ctx context.Context, more bool) error {
 	if more {
 		return nil
@@ -143,7 +146,7 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	case f.system.ctx.Err() != nil:
 		f.closing = true // what there is may still be read
 	case f.flush.IsZero() && !slices.ContainsFunc(f.runs, func(c *cursor) bool { return c.listening }):
-		<-f.wake // its own: on a shared channel, readers would wait for each other
+		<-f.wake // each reader has its own channel: on a shared one, readers would wait for each other
 	default:
 		f.pause()
 	}
@@ -153,10 +156,10 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	return nil
 }
 
-// lookEvery is how often a reader of the journal looks at the head of the log: a wake-up may be lost.
+// lookEvery is how often a reader of the journal checks the log's head, since a wake-up may be lost.
 const lookEvery = 15 * time.Second
 
-// pause waits until held deltas are due, and delivers them, or until the journal is to be read again.
+// pause waits until held deltas are due and delivers them, or until the journal must be read again.
 func (f *follower) pause() {
 	left := lookEvery
 	if !f.flush.IsZero() {
@@ -193,16 +196,16 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 		}
 		f.release()
 		f.unhook(c)
-		return true, nil // a parent may have waited for it
+		return true, nil // its parent may have waited for it
 	}
 	return got.More || got.dropped, nil
 }
 
-// fetch reads past the cursor: from the view of a run that is active here, or from the journal.
+// fetch reads past the cursor, from the view of a run that is active here or else from the journal.
 func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	var r *activeRun
 	if c.run == nil {
-		if !c.listening { // before the look: from now on, the relay wakes
+		if !c.listening { // before reading: from now on the relay wakes this reader
 			f.system.relay.listen(c.id, f.wake)
 			c.listening = true
 		}
@@ -217,7 +220,7 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	if c.run == nil {
 		kept, err := f.system.archive.Next(ctx, c.id, c.after)
 		if err == nil && !kept.Over {
-			why := f.system.unendable(c.id) // nobody will wake a reader of such a run: it looks once more for the rest, and then leaves
+			why := f.system.unendable(c.id) // nobody will wake a reader of such a run: it reads the rest once more, and then leaves
 			if kept.More = kept.More || why != nil; len(kept.Events) == 0 {
 				err = why
 			}
@@ -237,8 +240,8 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	return got, err
 }
 
-// childrenFirst finds the children that the events name, and cuts off what must wait for them: child.ended comes
-// after the child's terminal.
+// childrenFirst adds the children that the events name, and holds back what must wait for them: child.ended comes
+// after the child's own terminal.
 func (f *follower) childrenFirst(c *cursor, events []messages.Event) (now []messages.Event, cut bool) {
 	if !f.want.Tree {
 		return events, false
@@ -260,7 +263,7 @@ func (f *follower) childrenFirst(c *cursor, events []messages.Event) (now []mess
 	return events, false
 }
 
-// deliver passes the reader what it wants of a run's next events.
+// deliver passes on the events that the reader selects.
 func (f *follower) deliver(c *cursor, events []messages.Event) {
 	if len(events) == 0 {
 		return
@@ -280,10 +283,12 @@ func (f *follower) deliver(c *cursor, events []messages.Event) {
 	f.give(c, out)
 }
 
+// selects reports whether the reader has set a filter.
 func (f *follower) selects() bool {
 	return f.want.Filter.MilestonesOnly || len(f.want.Filter.Kinds) > 0 || len(f.want.Filter.Streams) > 0
 }
 
+// give yields events to the reader, unless it has stopped.
 func (f *follower) give(c *cursor, events []messages.Event) {
 	if len(events) > 0 && !f.left {
 		c.marked = events[len(events)-1].Seq
@@ -291,8 +296,8 @@ func (f *follower) give(c *cursor, events []messages.Event) {
 	}
 }
 
-// choose filters the events, and holds deltas that come faster than the reader wants. It merges deltas across what
-// the filter leaves out, but never across a milestone.
+// choose filters the events, and holds deltas that come faster than the reader wants. It merges deltas across
+// filtered events, but never across a milestone.
 func (f *follower) choose(c *cursor, events []messages.Event) []messages.Event {
 	var out []messages.Event
 	for _, e := range events {
@@ -317,8 +322,8 @@ func (f *follower) choose(c *cursor, events []messages.Event) []messages.Event {
 	return out
 }
 
-// hold keeps a delta for later. If the log has merged it with held ones in the meantime, it replaces them; hold
-// returns held deltas that it covers only in part.
+// hold keeps a delta for later. A delta that the log has merged with held ones replaces them. hold returns held
+// deltas that the new one covers only in part.
 func (c *cursor) hold(e messages.Event) (now []messages.Event) {
 	for len(c.held) > 0 && c.held[len(c.held)-1].From >= e.From {
 		c.held = c.held[:len(c.held)-1]
@@ -330,6 +335,7 @@ func (c *cursor) hold(e messages.Event) (now []messages.Event) {
 	return now
 }
 
+// takeHeld returns the held deltas as one merged event.
 func (c *cursor) takeHeld() []messages.Event {
 	if len(c.held) == 0 {
 		return nil
@@ -347,6 +353,7 @@ func (f *follower) release() {
 	}
 }
 
+// unhook stops the wake-ups for the run.
 func (f *follower) unhook(c *cursor) {
 	if c.run != nil {
 		c.run.log.leave(f.wake)
@@ -364,7 +371,8 @@ func (f *follower) leave() {
 	}
 }
 
-// relay wakes readers of runs that this node does not own. One watch of the journal serves all of them.
+// relay wakes the readers of runs that this node does not own. One watch of the journal serves all of them. It is
+// safe for concurrent use.
 type relay struct {
 	mu     sync.Mutex
 	wakers map[messages.RunID][]chan struct{}
@@ -387,7 +395,7 @@ func (r *relay) unlisten(id messages.RunID, wake chan struct{}) {
 	}
 }
 
-// notify wakes those who wait for the run, or all if id is "".
+// notify wakes the readers of the run, or all readers if id is "".
 func (r *relay) notify(id messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,16 +21,17 @@ import (
 type Job struct {
 	// Name is the kind of work, for example generate.
 	Name string
-	// Input is written into run.queued as JSON. It must not hold secrets.
+	// Input becomes the JSON input of run.queued. It must not hold secrets.
 	Input any
-	// Tasks run in this order, each in a child actor of the run; at least one. Closures may share variables: a task
-	// begins after the one before it has returned.
+	// Tasks run in this order, each in a child actor of the run. There is at least one. Closures may share variables,
+	// since a task begins after the task before it has returned.
 	Tasks []Task
-	// Restart lets another node, or the next start of this one, start a run again whose node is gone: every task that
-	// had begun gets another attempt, from the first on; the steps that [Do] has kept are not made again, answers and
-	// sub-runs in the log are found again, and [TaskContext.Earlier] tells what else the log holds. Without Restart
-	// such a run fails with node_lost, unless it was waiting for people. If a task that is Once had begun, the run is
-	// never started again: to go on in the middle of such work, make it a step with [DoOnce].
+	// Restart lets another node, or the next start of this one, continue a run whose node is gone. Every task that
+	// had begun gets another attempt, from the first on. Steps that [Do] has kept are not repeated, answers and
+	// sub-runs in the log are found again, and [TaskContext.Earlier] returns the rest of the log.
+	//
+	// Without Restart such a run fails with node_lost, unless it was waiting for people. A run whose task with Once
+	// had begun never starts again: to continue in the middle of such work, make it a step with [DoOnce].
 	Restart bool
 
 	limits messages.Limits // of its Definition
@@ -40,27 +41,27 @@ type Job struct {
 type Task struct {
 	// Name is unique in its job and safe in a file name.
 	Name string
-	// Run does the work. It should return soon after ctx is done, with context.Cause(ctx).
+	// Run does the work. It should return context.Cause(ctx) soon after ctx is done.
 	Run func(ctx context.Context, t *TaskContext) error
 	// Policy decides what follows a failed attempt. The zero value retries a retryable error (supervision.RetryAfter,
-	// or a messages.Error with Retryable) up to twice, and nothing else.
+	// or a messages.Error with Retryable) up to twice, and no other error.
 	Policy supervision.Policy
-	// Deadline is the longest one attempt may take; 0 leaves the run's own limits.
+	// Deadline is the longest that one attempt may take; 0 means only the run's own limits.
 	Deadline time.Duration
 	// Once: the task must not be called twice. It is called when its start is durable, and no other node calls it
-	// again. A Policy that retries still does, after the attempt has returned.
+	// again. A Policy that retries still does so after the attempt has returned.
 	Once bool
 }
 
-// Definition is a kind of job. [Config].Jobs takes those that a node knows by name.
+// Definition describes a kind of job. Config.Jobs lists those that a node knows by name.
 type Definition struct {
 	// Name is the name of the jobs that New makes.
 	Name string
-	// About is what doors, plans and people need to know of it: title, schemas, effects.
+	// About is what doors, plans and people need to know: title, schemas, effects.
 	messages.About
-	// Restart is that of every job which New makes.
+	// Restart sets [Job.Restart] of every job that New makes.
 	Restart bool
-	// New makes a job of its JSON input. Bad input is an invalid_input error.
+	// New makes a job from its JSON input. Bad input is an invalid_input error.
 	New func(input json.RawMessage) (Job, error)
 }
 
@@ -71,7 +72,7 @@ type Options struct {
 	Mode   messages.Mode
 	Labels map[string]string
 	Limits messages.Limits
-	// Key makes Start idempotent per principal. For a sub-run it is the name under which every attempt finds it.
+	// Key makes Start idempotent for one principal. For a sub-run it is the name by which every attempt finds it.
 	Key string
 }
 
@@ -92,6 +93,7 @@ func (j Job) validate() error {
 	return nil
 }
 
+// queued makes the run's first event, and bounds what the caller gave.
 func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if err := j.validate(); err != nil {
 		return messages.RunQueued{}, err
@@ -125,10 +127,11 @@ func taskMessage(task, what, detail string) string {
 	return fmt.Sprintf("%s %s: %s", task, what, detail)
 }
 
-// Func defines a job by a plain function: one task, both of the name. The input is JSON for an In; an unknown field or a
-// value that does not fit is invalid_input, and no input is the zero In. Where an In is no JSON object, it may also be
-// the member input of one. What f returns is the run's result; its error or panic fails the run, as any task's. f may
-// use its TaskContext, and need not. The schemas come from the types; see package form for the tags of their fields.
+// Func defines a job by a plain function: a single task, with the job's name. The input is JSON for an In. An unknown
+// field or a value that does not fit is invalid_input; no input is the zero In. If In is not a JSON object, the input
+// may also be an object whose member "input" is the In. The value that f returns is the run's result. An error or a
+// panic of f fails the run, as in any task. f may ignore its TaskContext. Schemas come from the types; see package
+// form for the tags of their fields.
 //
 //	actors.Func("greet", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) {
 //		return "Hello, " + name + ".", nil
@@ -164,7 +167,7 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 	return d
 }
 
-// Typed makes the New of a [Definition] from a function of the input's Go type. What does not fit the type is
+// Typed makes the New of a [Definition] from a function that takes a Go type. Input that does not fit the type is
 // invalid_input.
 func Typed[In any](job func(in In) (Job, error)) func(input json.RawMessage) (Job, error) {
 	return func(input json.RawMessage) (Job, error) {
@@ -176,14 +179,15 @@ func Typed[In any](job func(in In) (Job, error)) func(input json.RawMessage) (Jo
 	}
 }
 
-// mostName bounds the names of jobs, tasks, principals and keys, in bytes. mostLabels bounds a run's labels.
+// mostName bounds the names of jobs, tasks, principals and keys, in bytes. mostLabels bounds a run's labels, in
+// bytes.
 const (
 	mostName   = 1 << 10
 	mostLabels = 16 << 10
 )
 
-// check returns why a task may not emit the body. Only the run reports on itself, its tasks, its children and its
-// questions.
+// check returns why a task may not emit the body, or nil. Only the run reports on itself, its tasks, its children and
+// its questions.
 func check(body messages.Body, message string) error {
 	if body == nil {
 		return invalid("an event needs a body")
@@ -194,7 +198,7 @@ func check(body messages.Body, message string) error {
 	return storable(body, message)
 }
 
-// storable returns why no journal could hold an event, or nil: whoever gave its body gets the error.
+// storable returns why no journal could hold an event, or nil. Whoever gave the body gets the error.
 func storable(body messages.Body, message string) error {
 	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
 		return errTooLarge(messages.KindOf(body), n)
@@ -210,7 +214,7 @@ func errTooLarge(kind messages.Kind, bytes int) error {
 		"a %s of %d bytes is too large: an event has %d at most", kind, bytes, messages.MaxEventBytes)
 }
 
-// queued makes the first event of a run, and checks all that a caller has given.
+// queued makes the first event of a run, and checks everything that the caller gave.
 func (s *System) queued(j Job, o Options) (q messages.RunQueued, err error) {
 	if err = s.guarded(func() (err error) { q, err = j.queued(o); return err }); err != nil {
 		return q, err

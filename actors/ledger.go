@@ -6,18 +6,21 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// ledger stamps a run's events, has them judged, and keeps their sum. It has no lock, no clock and no journal.
+// ledger numbers a run's events, checks that each is legal, and keeps their sum.
+//
+// It has no lock, no clock and no journal. Its [runLog] calls it under mu. fold is always the sum of all events so
+// far, the fresh ones included.
 type ledger struct {
 	id   messages.RunID
 	fold messages.Fold
-	// fresh are the events that were not published yet.
+	// fresh holds the events that are not published yet.
 	fresh []messages.Event
 	// faulty counts, by task, the injected faults that have had no consequence yet; "" is the run's own actor. A
-	// fault without a task and a point is one of the journal or a reader, and fails nobody here.
+	// fault with neither task nor point hits the journal or a reader, and fails nobody here.
 	faulty map[string]int
 }
 
-// record stamps and adds an event. The error is a *messages.Refusal for an event that is not legal now, and
+// record numbers and adds an event. The error is a *messages.Refusal for an event that is not legal now, and
 // limit_exceeded for one that is too large.
 func (l *ledger) record(now time.Time, body messages.Body, message string) error {
 	seq := l.fold.Peek().Seq + 1
@@ -30,17 +33,18 @@ func (l *ledger) record(now time.Time, body messages.Body, message string) error
 	return l.take(messages.Event{RunID: l.id, From: seq, Seq: seq, Time: now, Message: message, Body: body})
 }
 
-// emitted is record for a task's event: the event then names the task.
+// emitted is record for a task's event, which then names the task.
 func (l *ledger) emitted(now time.Time, task string, body messages.Body, message string) error {
 	return l.record(now, l.stamp(body, task), message)
 }
 
-// recover adds the first event of a new owner, which spans the reserve and carries a rewind.
+// recover adds the first event of a new owner. It spans the reserved numbers and carries a rewind.
 func (l *ledger) recover(now time.Time, message string, body func(rewind *messages.Rewind) messages.Body) error {
 	from, seq, rewind := l.fold.Peek().Recovery()
 	return l.take(messages.Event{RunID: l.id, From: from, Seq: seq, Time: now, Message: message, Body: body(rewind)})
 }
 
+// take checks an event's size and legality, and adds it.
 func (l *ledger) take(e messages.Event) error {
 	if n := e.Size(); n > messages.MaxEventBytes {
 		return errTooLarge(e.Kind(), n)
@@ -74,7 +78,8 @@ func (l *ledger) stamp(b messages.Body, task string) messages.Body {
 	return b
 }
 
-// cause returns the cause of a failure of the task or, for "", of the run's actor: injected after an injected fault.
+// cause returns why the task failed or, for "", why the run's actor failed. After an injected fault that is injected;
+// otherwise it is the given code.
 func (l *ledger) cause(task string, otherwise messages.Code) messages.Code {
 	if l.faulty[task] > 0 {
 		l.faulty[task]--
@@ -84,7 +89,7 @@ func (l *ledger) cause(task string, otherwise messages.Code) messages.Code {
 }
 
 // finish adds the terminal if there is none yet, and reports whether it did. After an accepted cancel the terminal is
-// run.canceled, whoever asks.
+// run.canceled, whoever calls finish.
 func (l *ledger) finish(now time.Time, word messages.Body, message string) bool {
 	if l.ended() {
 		return false
@@ -97,7 +102,7 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 	if err == nil {
 		return true
 	}
-	// only run.completed can be refused: a task is open, or the result is too large
+	// only run.completed can be refused: a task is open, or the result is too large // only run.completed can be refused: a task is open, or the result is too large
 	failed := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
 		Error: messages.Errorf(messages.CauseError, "%v", err)}
 	if messages.CodeOf(err) == messages.CauseLimitExceeded {

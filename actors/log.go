@@ -11,30 +11,31 @@ import (
 )
 
 const (
-	// journalDelay is how long a delta may wait before it is sent to the journal.
+	// journalDelay is how long a delta may wait before it goes to the journal.
 	journalDelay = 100 * time.Millisecond
-	// backlog is how many events may wait for the journal before tasks must wait; half of it is sent at once.
+	// backlog is how many events may wait for the journal before tasks must wait. Half of it is sent at once.
 	backlog = 4096
-	// compactAfter is how many raw deltas the end of a log holds before they are merged.
+	// compactAfter is how many unmerged deltas the end of a log holds before they are merged.
 	compactAfter = 256
-	// firstEvents is the first table's size: few runs need more.
+	// firstEvents is the size of the first table: few runs need more.
 	firstEvents = 5
 )
 
-// runLog is the log of an active run: a ledger that decides what is true, a view that shows it, and an entry that
-// keeps it in the journal. It is not an actor: it must work whatever else fails.
+// runLog is the log of an active run: a ledger that decides what is legal, a view that shows it to readers, and an
+// entry that keeps it in the journal. It is not an actor, because it must work whatever else fails.
 //
-// Three locks, and none is taken while another is held:
-//   - mu guards the fields below it, and all writing to the view's atomics, for the run's actor, its supervisor and the
-//     appender;
-//   - view.among guards the view's fields below it, for readers;
-//   - entry.mu guards the block on its way, for the journal's answers.
+// It has three locks, and none is taken while another is held:
 //
-// Each is taken and released in one function. Under a lock nothing is called that is not the runtime's own: what
-// follows from a change is returned as a [todo] and done without the lock.
+//   - mu guards the fields below it and all writes to the view's atomics. The run's actor, its
+//     supervisor and the appender take it.
+//   - view.among guards the view's fields below it. Readers take it.
+//   - entry.mu guards the block on its way. The journal's answers take it.
 //
-// Invariants, under mu: events[:recorded] are contiguous; the ledger is their sum; nothing past sent was sent; one
-// block at most is on its way.
+// Each lock is taken and released in one function. Under a lock, no code outside this package is called: what follows
+// from a change is returned as a [todo] and done without the lock.
+//
+// Invariants, under mu: events[:recorded] are contiguous; the ledger is their sum; no event past sent was sent; at
+// most one block is on its way.
 type runLog struct {
 	view
 	maxBytes int64
@@ -43,24 +44,24 @@ type runLog struct {
 	mu       sync.Mutex
 	ledger   ledger
 	table    *table
-	wires    []messages.Wire // of the events that were recorded into this table
-	recorded int             // how many events of the table are written
+	wires    []messages.Wire // wire forms of the events that were recorded into this table
+	recorded int             // number of the table's events that are written
 	tidy     int             // events[:tidy] are merged, up to a milestone
 	bytes    int64
 	// squeezeAt is the size at which a log over its limit is merged again.
 	squeezeAt int64
-	forgets   uint64       // number of the newest event that drops a text, while its deltas may still have it
-	head      journal.Head // of the journal, as far as known
-	sending   bool
-	epoch     uint64      // of this node's ownership; 0 before its owning event
-	flushAt   *time.Timer // runs while deltas wait for the journal
+	forgets   uint64       // number of the newest event that drops a text whose deltas may still hold it; 0 if none
+	head      journal.Head // end of the journal's log, as far as known
+	sending   bool         // a block is on its way
+	epoch     uint64       // of this node's ownership; 0 before its owning event
+	flushAt   *time.Timer  // runs while deltas wait for the journal
 	entry     entry
-	lost      error // why the live log was dropped
-	alarm     func(messages.Code)
+	lost      error               // why the live log was dropped
+	alarm     func(messages.Code) // called when the run cannot go on
 	waiters   []waiter
 }
 
-// waiter gets nil when the event is in the journal, or why nobody will know.
+// waiter is called with nil once the event is in the journal, or with the reason why nobody will know.
 type waiter struct {
 	seq uint64
 	f   func(error)
@@ -74,7 +75,7 @@ func newLog(id messages.RunID, a *appender, maxBytes int64) *runLog {
 	return l
 }
 
-// resume continues a run whose log is in the journal, folded up to the head.
+// resume continues a run whose log is in the journal. f is that log, folded up to head.
 func (l *runLog) resume(f *messages.Fold, head journal.Head) {
 	l.reading, l.base = messages.NewFold(f.State()), head.Seq
 	l.ledger.fold, l.head = *f, head
@@ -87,13 +88,14 @@ type todo struct {
 	show  bool // wake the readers
 	over  bool // no reader gets more
 	ready []waiter
-	why   error // for the ready ones; nil: their events are durable
+	why   error // why the ready waiters get an error; nil: their events are durable
 	block *journal.Block
-	tell  bool // rouse the observer
+	tell  bool // wake the observer
 	alarm func(messages.Code)
 	cause messages.Code
 }
 
+// do carries out a todo. mu must not be held.
 func (l *runLog) do(t todo) {
 	for _, w := range t.ready {
 		w.f(t.why)
@@ -123,17 +125,17 @@ func (l *runLog) with(now time.Time, f func(*ledger)) {
 	})
 }
 
-// act changes the log under mu, and does what follows without it.
+// act changes the log under mu, and then does what follows without the lock.
 func (l *runLog) act(change func() todo) { l.do(locked(&l.mu, change)) }
 
-// locked returns what f returns, which holds the lock meanwhile.
+// locked calls f under the lock, and returns its result.
 func locked[T any](mu *sync.Mutex, f func() T) T {
 	mu.Lock()
 	defer mu.Unlock()
 	return f()
 }
 
-// record adds one event. Errors are the ledger's, or why the live log was dropped.
+// record adds one event. Errors are those of the ledger, or why the live log was dropped.
 func (l *runLog) record(now time.Time, body messages.Body, message string) (err error) {
 	l.with(now, func(g *ledger) {
 		if err = l.lost; err == nil {
@@ -152,7 +154,7 @@ func (l *runLog) finish(now time.Time, word messages.Body, message string) (did 
 	return did
 }
 
-// commit publishes the ledger's fresh events, and sends what is due. Under mu.
+// commit publishes the ledger's fresh events, and sends what is due. mu must be held.
 func (l *runLog) commit(now time.Time) todo {
 	fresh := l.ledger.fresh
 	if len(fresh) == 0 || l.lost != nil {
@@ -176,19 +178,19 @@ func (l *runLog) commit(now time.Time) todo {
 	return l.advance(due)
 }
 
-// epochStart is the origin of times on the monotonic clock.
+// epochStart is the origin of durations on the monotonic clock.
 var epochStart = time.Now()
 
 func sinceStart(t time.Time) int64 { return int64(t.Sub(epochStart)) }
 
-// grow makes room for n more events. Under mu.
+// grow makes room for n more events. mu must be held.
 func (l *runLog) grow(n int) {
 	if l.recorded+n > len(l.table.events) {
 		l.replace(l.table.events[:l.recorded], max(2*len(l.table.events), l.recorded+n), int(l.table.n.Load()))
 	}
 }
 
-// replace publishes a new table, in new memory because readers hold the old one. Under mu.
+// replace publishes a new table in new memory, because readers hold the old one. mu must be held.
 func (l *runLog) replace(events []messages.Event, room, visible int) {
 	t, wires := newTable(room)
 	l.recorded = copy(t.events, events)
@@ -197,7 +199,8 @@ func (l *runLog) replace(events []messages.Event, room, visible int) {
 	l.shown.Store(t)
 }
 
-// advance shows what may be shown, and sends what waits to the journal, now or within journalDelay. Under mu.
+// advance shows what readers may see, and sends waiting events to the journal now or within journalDelay. mu must be
+// held.
 func (l *runLog) advance(now bool) todo {
 	next := todo{show: l.reveal()}
 	if now {
@@ -208,13 +211,13 @@ func (l *runLog) advance(now bool) todo {
 	return next
 }
 
-// flush sends what waits to the journal. Under mu.
+// flush sends the waiting events to the journal. mu must be held.
 func (l *runLog) flush() todo {
 	l.flushAt = nil
 	return l.advance(true)
 }
 
-// nextBlock takes the events that were not sent, with their deltas merged. Under mu.
+// nextBlock makes a block of the events that were not sent, with their deltas merged. mu must be held.
 func (l *runLog) nextBlock() *journal.Block {
 	if l.sending || l.lost != nil {
 		return nil
@@ -239,6 +242,7 @@ func (l *runLog) nextBlock() *journal.Block {
 // landed is called when the block on its way is in the journal.
 func (l *runLog) landed(head journal.Head) { l.act(func() todo { return l.land(head) }) }
 
+// land advances the durable part of the log to head, and collects what that allows. mu must be held.
 func (l *runLog) land(head journal.Head) todo {
 	if l.lost != nil {
 		return todo{}
@@ -271,7 +275,7 @@ func (l *runLog) land(head journal.Head) todo {
 	return next
 }
 
-// observe leaves the milestones past after, up to seq, to the observer. Under mu, so that they come in their order.
+// observe gives the observer the milestones past after, up to seq. mu must be held, so that they come in order.
 func (l *runLog) observe(after, seq uint64) (rouse bool) {
 	observer := l.entry.appender.observer
 	if observer == nil {
@@ -295,6 +299,7 @@ func (l *runLog) drop(why error) {
 	}
 }
 
+// lose marks the live log as dropped, once. mu must not be held.
 func (l *runLog) lose(why error) (next todo, did bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,16 +316,17 @@ func (l *runLog) lose(why error) (next todo, did bool) {
 	return next, true
 }
 
-// unavailable is called when the journal has not taken a block for as long as a run waits.
+// unavailable is called when the journal has not taken a block for as long as a run may wait.
 func (l *runLog) unavailable(why *messages.Error) { l.act(func() todo { return l.starve(why) }) }
 
+// starve fails all waiters and raises the alarm. mu must be held.
 func (l *runLog) starve(why *messages.Error) todo {
 	next := todo{show: true, ready: l.waiters, why: why}
 	if l.trouble.Swap(why) == nil && l.lost == nil {
 		next.alarm, next.cause = l.alarm, messages.CauseJournalUnavailable
 	}
 	l.waiters = nil
-	l.end() // under mu: a block that lands now undoes it
+	l.end() // under mu, because a block that lands later undoes this
 	return next
 }
 
@@ -328,18 +334,18 @@ func (l *runLog) starve(why *messages.Error) todo {
 // block. It is called without mu.
 func (l *runLog) whenDurable(f func(error)) { l.whenAt(0, f) }
 
-// whenAt is whenDurable for one event; 0 is the last.
+// whenAt is whenDurable for one event; 0 means the last one.
 func (l *runLog) whenAt(seq uint64, f func(error)) {
 	if known, err := l.await(seq, f); known {
 		f(err)
 	}
 }
 
-// await has f called later, unless it is known already what to tell it.
+// await registers f for later, unless the answer is known already.
 func (l *runLog) await(seq uint64, f func(error)) (known bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if seq > 0 && seq <= l.head.Seq { // whatever became of the run since
+	if seq > 0 && seq <= l.head.Seq { // whatever happened to the run since
 		return true, nil
 	}
 	if seq == 0 {
@@ -357,7 +363,7 @@ func (l *runLog) await(seq uint64, f func(error)) (known bool, err error) {
 	return false, nil
 }
 
-// watched sets the function that is called when the run cannot go on: node_lost, or journal_unavailable.
+// watched sets the function to call when the run cannot go on: with node_lost or journal_unavailable.
 func (l *runLog) watched(alarm func(messages.Code)) {
 	l.mu.Lock()
 	l.alarm = alarm
@@ -377,7 +383,7 @@ func (l *runLog) dropped() error { return locked(&l.mu, func() error { return l.
 // hasTerminal reports whether the terminal is recorded, durable or not.
 func (l *runLog) hasTerminal() bool { return locked(&l.mu, l.ledger.ended) }
 
-// newest is the number of the newest event.
+// newest returns the number of the newest event.
 func (l *runLog) newest() uint64 {
 	return locked(&l.mu, func() uint64 { return l.ledger.fold.Peek().Seq })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in
-// stretches of doubling length. So the log stays short, and each byte is copied a logarithmic number of times. Under
-// mu.
+// compact merges durable deltas once there are many. Deltas before a milestone are merged completely; those at the
+// log's end are merged in stretches of doubling length. So the log stays short, and each byte is copied a logarithmic
+// number of times. mu must be held.
 func (l *runLog) compact() {
 	events := l.table.events[:l.recorded]
 	end := journal.FirstAfter(events, l.head.Seq)
@@ -24,6 +24,7 @@ func (l *runLog) compact() {
 	l.compactEnd(end)
 }
 
+// compactEnd merges the deltas at the log's end, in stretches of doubling length. mu must be held.
 func (l *runLog) compactEnd(end int) {
 	events := l.table.events[:l.recorded]
 	start := end
@@ -42,8 +43,8 @@ func (l *runLog) compactEnd(end int) {
 	l.merge(start, end)
 }
 
-// merge merges the deltas of events[start:end], which are durable and so visible, and returns how many events are
-// left. Under mu.
+// merge merges the deltas of events[start:end], which are durable and therefore visible. It returns how many events
+// are left. mu must be held.
 func (l *runLog) merge(start, end int) int {
 	events := l.table.events[:l.recorded]
 	old := events[start:end]
@@ -55,7 +56,7 @@ func (l *runLog) merge(start, end int) int {
 	return len(merged)
 }
 
-// forget takes the texts that were dropped out of the durable events, and merges what is left. Under mu.
+// forget removes dropped texts from the durable events, and merges what is left. mu must be held.
 func (l *runLog) forget(durable uint64) {
 	l.forgets = 0
 	events := l.table.events[:l.recorded]
@@ -66,7 +67,7 @@ func (l *runLog) forget(durable uint64) {
 	visible := int(l.table.n.Load()) - n + len(left)
 	left = slices.Concat(left, events[n:])
 	for i := range left {
-		left[i] = left[i].Unshared() // or each would keep the table that it was recorded into
+		left[i] = left[i].Unshared() // or each event would keep the table that it was recorded into
 	}
 	l.replace(left, len(left)+compactAfter, visible)
 }

@@ -8,58 +8,61 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// machine is a run as a state machine: step takes a message, records events in the ledger, and returns effects. It
-// has no clock, no randomness and no actors, and never waits. The run's actor drives it, and so does the simulation.
+// machine is a run as a state machine: step takes a message, records events in the ledger, and returns effects.
+//
+// It has no clock, no randomness and no actors, and never waits: time and jitter are inputs. The run's actor drives
+// it, and so does the simulation. It has no lock, since only its driver may touch it.
 type machine struct {
 	job  Job
 	node string
-	// epoch is that of the ownership that run.started begins.
+	// epoch is the epoch of the ownership that run.started begins.
 	epoch uint64
-	// soft is how long cancelled work may take before its actors are stopped, hard how long before it is abandoned.
+	// soft is how long cancelled work may take before its actors are stopped; hard is how long it may then take
+	// before it is abandoned.
 	soft, hard time.Duration
 	jitter     func() float64
 	ledger     *ledger
 
 	phase phase
 	next  int // index of the task after the current one
-	// current is the attempt that may emit events: it has begun, and its end was not decided yet.
+	// current is the attempt that may emit events: it has begun, and what follows it is not decided yet.
 	current *attempt
-	// working is the attempt whose work runs. The work may outlive its actor, and its being current.
+	// working is the attempt whose work runs. It may outlive its actor, and may no longer be current.
 	working *attempt
 	up      string // the task whose actor is alive and takes the next attempt
-	actors  int    // task actors alive
+	actors  int    // number of live task actors
 	result  json.RawMessage
 	partial bool // the result is degraded
 
-	questions map[string]*openQuestion
-	children  map[messages.RunID]*childRun // that have not ended
-	named     map[string]messages.RunID    // all, by task and the task's name for them
-	unborn    map[messages.RunID]bool      // of a run that is started again: its children that have no log
+	questions map[string]*openQuestion     // the open ones, by name
+	children  map[messages.RunID]*childRun // the children that have not ended
+	named     map[string]messages.RunID    // all children, by the task and the task's name for them
+	unborn    map[messages.RunID]bool      // children that the log of a restarted run names, but that have no log
 	clocks    clockState
 
 	now     time.Time
 	effects []effect
 }
 
-// phase is one of the types below.
+// phase is what the run is doing: one of the types below.
 type phase interface{ phase() }
 
 type (
-	// opening: the owning event is not durable yet.
+	// opening: the event that takes ownership is not durable yet.
 	opening struct{}
-	// attempting: the current attempt runs, or is about to.
+	// attempting: the current attempt runs, or is about to run.
 	attempting struct{}
-	// backingOff: an attempt has failed. The next waits for its delay, and for the failed one's work to end.
+	// backingOff: an attempt has failed. The next one waits for its delay, and for the failed attempt's work to end.
 	backingOff struct{ next *attempt }
-	// settling: the attempt has returned, but children that it did not ask for are alive.
+	// settling: the attempt has returned, but children that this attempt did not ask for are alive.
 	settling struct{ done *attempt }
 	// finishing: all tasks are done, but not all children.
 	finishing struct{}
-	// ending: the terminal is known, or the run is handed over, and what is alive is being ended.
+	// ending: the terminal is known or the run is handed over. Whatever is still alive is being ended.
 	ending struct {
-		terminal messages.Body // nil for a run that is handed over
+		terminal messages.Body // nil for a run that is handed over to another node
 		message  string
-		stopped  bool // the tasks' actors were asked to stop
+		stopped  bool // the task actors were asked to stop
 		limited  bool // the hard limit is running
 		gaveUp   bool // the hard limit has passed: what still runs is abandoned
 	}
@@ -81,18 +84,19 @@ func (*ending) phase() {}
 
 func (done) phase() {}
 
-// What the run's actor tells a machine, besides the events of tasks. Reply channels have room for the reply.
+// Messages from the run's actor to its machine, besides the events of tasks. Reply channels have room for the reply.
 type (
 	begun  struct{} // the run's actor has started
-	opened signal   // the owning event is durable
-	// called: the start of an attempt that must not be called twice is durable.
+	opened signal   // the event that takes ownership is durable
+	// called: the start of an attempt that must not run twice is durable.
 	called   notice[*attempt]
 	returned struct {
 		supervision.NoDeadLetterLog
 		attempt *attempt
 		err     error
 	}
-	// taskActorEnded: a task's actor has ended; running says that lateWorkEnded will follow.
+	// taskActorEnded: a task's actor has ended. running says that its work goes on, and that lateWorkEnded will
+	// follow.
 	taskActorEnded struct {
 		task    string
 		err     error
@@ -109,12 +113,12 @@ type (
 		reply          chan<- error
 	}
 	expireRun notice[messages.Code]
-	// leaveRun: the node shuts down, and another may start the run again.
+	// leaveRun: the node shuts down, and another node may continue the run.
 	leaveRun  signal
 	overLimit struct{ bytes int64 }
 )
 
-// effectKind says what the run's actor must do.
+// effectKind is what the run's actor must do.
 type effectKind uint8
 
 const (
@@ -124,21 +128,21 @@ const (
 	doStop                            // stop the tasks' actors
 	doAbandon                         // abandon work and actors
 	doAfter                           // send the message to the run after the delay
-	doWhenKept                        // send the message to the run when everything recorded is durable
-	doTell                            // call tell, which answers on a channel
-	doKept                            // answer when everything recorded is durable
+	doWhenKept                        // send the message to the run once everything recorded is durable
+	doTell                            // call tell, which sends a reply on a channel
+	doKept                            // reply once everything recorded is durable
 	doStartChild                      // start the child
 	doWriteCanceled                   // write the whole log of a child that was never started
 	doCancelChild                     // cancel the child
-	doFollowChild                     // tell the run of the end of a child that has no parent here
-	doHandOverChild                   // ask the child to let another node take it
-	doClocks                          // pause the run's clocks, or resume them
+	doFollowChild                     // report the end of a child that has no parent on this node
+	doHandOverChild                   // ask the child to let another node continue it
+	doClocks                          // pause or resume the run's clocks
 	doRefused                         // log that an event was refused
 	doLeave                           // the terminal is recorded: stop
-	doHandOver                        // nothing is alive: let another node take the run
+	doHandOver                        // nothing is alive: let another node continue the run
 )
 
-// effect is one thing that the run's actor must do after a step.
+// effect is one thing that the run's actor must do after a step. Which fields are set depends on do.
 type effect struct {
 	do      effectKind
 	attempt *attempt
@@ -160,7 +164,7 @@ var (
 	errEnding   = messages.Errorf(messages.CauseError, "the run is ending")
 )
 
-// step takes a message. The effects are valid until the next step.
+// step handles one message. The effects are valid until the next step.
 func (m *machine) step(now time.Time, message any) []effect {
 	m.now, m.effects = now, m.effects[:0]
 	switch msg := message.(type) {
@@ -207,14 +211,18 @@ func (m *machine) step(now time.Time, message any) []effect {
 	return m.effects
 }
 
+// do adds an effect.
 func (m *machine) do(e effect) { m.effects = append(m.effects, e) }
 
+// seq returns the number of the newest event.
 func (m *machine) seq() uint64 { return m.ledger.fold.Peek().Seq }
 
+// after has the message sent to the run after the delay.
 func (m *machine) after(d time.Duration, message any) {
 	m.do(effect{do: doAfter, after: d, message: message})
 }
 
+// whenKept has the message sent to the run once everything recorded is durable.
 func (m *machine) whenKept(message any) {
 	m.do(effect{do: doWhenKept, seq: m.seq(), message: message})
 }
@@ -241,8 +249,8 @@ func (m *machine) nextAttempt(a *attempt) {
 	}
 }
 
-// call starts the current attempt. A task that must not run twice waits until its start is durable, and one with kept
-// steps until they are.
+// call starts the current attempt. A task that must not run twice waits until its start is durable; one with kept
+// steps waits until the steps are durable.
 func (m *machine) call(a *attempt) {
 	if a.task.Deadline > 0 {
 		m.after(a.task.Deadline, &attemptDue{about: a})
@@ -255,6 +263,7 @@ func (m *machine) call(a *attempt) {
 	m.work(a)
 }
 
+// work has the attempt's work started, in the task's actor or in a new one.
 func (m *machine) work(a *attempt) {
 	m.working = a
 	spawn := m.up != a.task.Name
@@ -278,13 +287,14 @@ func (m *machine) nextTask() {
 	m.call(m.current)
 }
 
+// finish completes the run, unless children are alive.
 func (m *machine) finish() {
 	if m.ledger.fold.OpenChildren() == 0 {
 		m.end(messages.RunCompleted{By: messages.ByRun, Result: m.result, Degraded: m.partial}, m.job.Name+" completed", errEnding)
 	}
 }
 
-// emitted records an event of an attempt, and answers it.
+// emitted records a task's event, and replies to the task.
 func (m *machine) emitted(e *emission) {
 	if e.attempt == nil { // an injected fault, perhaps of work that outlives its attempt
 		_ = m.record(e.body, e.message)
@@ -302,9 +312,10 @@ func (m *machine) emitted(e *emission) {
 	tell(m, e.verdict, err)
 }
 
+// errSilenced refuses what an attempt says after its end was decided.
 var errSilenced = messages.Errorf(messages.CauseError, "the attempt is over: it can say nothing more")
 
-// attemptOver decides what follows an attempt that returned, or whose actor has ended.
+// attemptOver decides what follows an attempt that has returned, or whose actor has ended.
 func (m *machine) attemptOver(a *attempt, err error) {
 	if w, ok := m.phase.(*ending); ok {
 		m.settle(w)
@@ -352,7 +363,7 @@ func (m *machine) completed(a *attempt) {
 	m.nextTask()
 }
 
-// taskActorEnded comes after everything that the task emitted.
+// taskActorEnded handles the end of a task's actor. It comes after everything that the task emitted.
 func (m *machine) taskActorEnded(g *taskActorEnded) {
 	m.actors--
 	if m.up == g.task {
@@ -378,7 +389,7 @@ func (m *machine) taskActorEnded(g *taskActorEnded) {
 	m.attemptOver(a, err)
 }
 
-// lateWorkEnded: the work of an attempt has ended that outlived its actor.
+// lateWorkEnded handles the end of work that has outlived its actor.
 func (m *machine) lateWorkEnded(a *attempt) {
 	m.workEnded(a)
 	if w, ok := m.phase.(*ending); ok {
@@ -394,14 +405,15 @@ func (m *machine) workEnded(a *attempt) {
 	}
 }
 
-// resume retries an attempt that waited for the work of the one before.
+// resume retries an attempt that waited for the earlier attempt's work to end.
 func (m *machine) resume() {
 	if p, ok := m.phase.(backingOff); ok && p.next.due {
 		m.retry(p.next)
 	}
 }
 
-// attemptDue gives an attempt that is past its deadline the soft limit to return. After that it counts as hung.
+// attemptDue handles an attempt that is past its deadline: it has until the soft limit to return, and then counts as
+// hung.
 func (m *machine) attemptDue(a *attempt) {
 	switch m.phase.(type) {
 	case *ending, settling: // the attempt has returned, and its children have limits of their own
@@ -421,7 +433,7 @@ func (m *machine) attemptDue(a *attempt) {
 	m.end(failed, failed.Error.Message, failed.Error)
 }
 
-// retry begins the next attempt, once the work of the one before has ended: that may have outlived its actor.
+// retry begins the next attempt once the earlier attempt's work has ended, which may outlive its actor.
 func (m *machine) retry(next *attempt) {
 	p, ok := m.phase.(backingOff)
 	if !ok || p.next != next {

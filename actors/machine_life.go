@@ -5,8 +5,8 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// begin takes ownership: of a run that nobody has started, or of one whose node is gone. Nothing is shown, called or
-// emitted before that is durable.
+// begin takes ownership of a run that nobody has started, or whose node is gone. Nothing is shown, called or emitted
+// before the owning event is durable.
 func (m *machine) begin() {
 	m.phase = opening{}
 	state := m.ledger.fold.Peek()
@@ -27,13 +27,13 @@ func (m *machine) begin() {
 	m.whenKept(&opened{})
 }
 
-// attemptAt is the first attempt at the task or, in a run that was started again, the one after those in the log.
+// attemptAt returns the first attempt at the task. In a restarted run, it is the one after the attempts in the log.
 func (m *machine) attemptAt(task *Task) *attempt {
 	before, _ := m.ledger.fold.Task(task.Name)
 	return &attempt{task: task, number: before.Attempt + 1, lost: m.ledger.fold.Peek().Recoveries > 0}
 }
 
-// opened calls the first attempt: the owning event is durable.
+// opened starts the first attempt, since the owning event is durable.
 func (m *machine) opened() {
 	if _, ok := m.phase.(opening); !ok {
 		return
@@ -42,8 +42,8 @@ func (m *machine) opened() {
 	m.call(m.current)
 }
 
-// adoptChildren takes note of the children that the log names. Those that have not ended are followed, whoever runs
-// them; one that was named and never born waits for the attempt that asks for it again.
+// adoptChildren notes the children that the log names. It follows those that have not ended, whoever runs them. A
+// child that was named but has no log waits for the attempt that asks for it again.
 func (m *machine) adoptChildren() {
 	children := m.ledger.fold.Peek().Children
 	if len(children) == 0 {
@@ -63,11 +63,11 @@ func (m *machine) adoptChildren() {
 	}
 }
 
-// mostAttempts is the attempt of a task after which no node starts the run again: it may be what ends the nodes.
+// mostAttempts is the number of attempts after which no node restarts the run: the task may be what kills the nodes.
 const mostAttempts = 10
 
-// canRestart reports whether another node may start the run again: the job allows it, or the run only waits for
-// people, and no task that must not run twice has begun.
+// canRestart reports whether another node may start the run again. The job must allow it, or the run only waits for
+// people; and no task that must not run twice has begun.
 func canRestart(job Job, f *messages.Fold) bool {
 	state := f.Peek()
 	if state.Canceling || state.Status.IsEnded() {
@@ -90,6 +90,7 @@ func canRestart(job Job, f *messages.Fold) bool {
 	return (may || waits) && known == len(state.Tasks) // a log with other tasks is of another version of the job
 }
 
+// asksPeople reports whether the task has an open question.
 func asksPeople(s *messages.State, task string) bool {
 	for _, in := range s.Inputs {
 		if in.Task == task && !in.Closed {
@@ -99,8 +100,8 @@ func asksPeople(s *messages.State, task string) bool {
 	return false
 }
 
-// handOver stops the work of a run that another node may start again, and leaves it without a terminal. Any other
-// run fails.
+// handOver stops the work of a run that another node may start again, and leaves it without a terminal. Any other run
+// fails.
 func (m *machine) handOver() {
 	switch m.phase.(type) {
 	case *ending, done:
@@ -116,7 +117,7 @@ func (m *machine) handOver() {
 		switch c := m.children[id]; {
 		case c.here:
 			m.do(effect{do: doHandOverChild, child: c})
-		default: // its parent goes on elsewhere, and finds it there
+		default: // its parent continues elsewhere, and finds it there
 			delete(m.children, id)
 		}
 	}
@@ -127,7 +128,7 @@ func (m *machine) handOver() {
 	m.settle(w)
 }
 
-// childLeft: the child was handed over.
+// childLeft handles the hand-over of a child.
 func (m *machine) childLeft(id messages.RunID) {
 	delete(m.children, id)
 	if w, ok := m.phase.(*ending); ok {
@@ -150,20 +151,21 @@ func (m *machine) cancel(c *cancelRun) {
 	m.end(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
 }
 
-// tell answers on a channel, which has room, if somebody waits there.
+// tell sends a reply on a channel with room for it; a nil channel is ignored.
 func tell[T any](m *machine, to chan<- T, what T) {
 	if to != nil {
 		m.do(effect{do: doTell, tell: func() { to <- what }})
 	}
 }
 
-// kept answers when everything recorded is durable.
+// kept replies once everything recorded is durable; a nil channel is ignored.
 func (m *machine) kept(to chan<- error) {
 	if to != nil {
 		m.do(effect{do: doKept, seq: m.seq(), reply: to})
 	}
 }
 
+// expire ends the run because of a limit, a shutdown or the journal.
 func (m *machine) expire(cause messages.Code) {
 	why := map[messages.Code]string{
 		messages.CauseDeadline:           "the run took longer than it may",
@@ -175,7 +177,7 @@ func (m *machine) expire(cause messages.Code) {
 	m.fail(messages.Errorf(cause, "%s", why))
 }
 
-// fail ends the run with the error. The error's code is the cause, if there is such a cause.
+// fail ends the run with the error. The cause is the error's code, if that is a cause.
 func (m *machine) fail(err error) {
 	switch m.phase.(type) {
 	case *ending, done:
@@ -194,8 +196,8 @@ func failure(by messages.Author, task string, err error) messages.RunFailed {
 	return messages.RunFailed{By: by, Cause: d.Cause, Task: task, Error: d.Error}
 }
 
-// end cancels what runs and waits for it: until the soft limit for the work to end by itself, until the hard limit
-// without its actors, and then no longer. It always waits for children.
+// end cancels what runs, and waits for it. Until the soft limit the work may end by itself; until the hard limit its
+// actors are stopped; after that it is abandoned. It always waits for children.
 func (m *machine) end(terminal messages.Body, message string, cause error) {
 	w, again := m.phase.(*ending)
 	if _, ended := m.phase.(done); ended {
@@ -219,7 +221,7 @@ func (m *machine) end(terminal messages.Body, message string, cause error) {
 	m.settle(w)
 }
 
-// stop stops the tasks' actors. No further one starts.
+// stop stops the task actors. No further one starts.
 func (m *machine) stop(w *ending) {
 	if !w.stopped {
 		w.stopped = true
@@ -227,7 +229,7 @@ func (m *machine) stop(w *ending) {
 	}
 }
 
-// settle writes the terminal when nothing of the run is alive any more.
+// settle writes the terminal when nothing of the run is alive.
 func (m *machine) settle(w *ending) {
 	if m.working != nil && !w.gaveUp {
 		if !w.limited {
@@ -254,8 +256,8 @@ func (m *machine) settle(w *ending) {
 	m.do(effect{do: doLeave})
 }
 
-// abandon gives up what the hard limit found alive, and settles in a later step: whoever sees the terminal must also
-// see the abandoned work in the counters.
+// abandon gives up what is alive at the hard limit. It settles in a later step, because whoever sees the terminal
+// must also see the abandoned work in the counters.
 func (m *machine) abandon() {
 	w, ok := m.phase.(*ending)
 	switch {

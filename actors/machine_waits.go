@@ -12,9 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// What tasks tell a machine about children, and what children tell it.
+// Messages from tasks to a machine about children, and messages from children.
 type (
-	// childWanted is a task's request for a child. The name is the task's own for it.
+	// childWanted is a task's request for a child. name is the task's own name for it.
 	childWanted struct {
 		attempt *attempt
 		name    string
@@ -24,14 +24,14 @@ type (
 	}
 	// childRecorded: child.started is durable.
 	childRecorded notice[*childRun]
-	// childNotStarted: child.started will not be durable here, because another node has the run.
+	// childNotStarted: child.started will not become durable here, because another node owns the run.
 	childNotStarted notice[*childRun]
 	childOver       struct {
 		supervision.NoDeadLetterLog
 		id     messages.RunID
 		status messages.Status
 		cause  messages.Code
-		waited time.Duration // for people
+		waited time.Duration // for people, in total
 	}
 	// childLeft: the child was handed over to another node.
 	childLeft notice[messages.RunID]
@@ -43,14 +43,14 @@ type (
 	}
 )
 
-// childStart answers a request for a child.
+// childStart replies to a request for a child.
 type childStart struct {
 	id  messages.RunID
-	run *activeRun // nil if this node did not start it now
+	run *activeRun // nil unless this node started it just now
 	err error
 }
 
-// childRun is a child that has not ended.
+// childRun is a child that has not ended. Only the machine touches it.
 type childRun struct {
 	id       messages.RunID
 	name     string
@@ -58,23 +58,23 @@ type childRun struct {
 	job      Job
 	queued   messages.RunQueued
 	reply    chan<- childStart
-	attempt  *attempt // the last one that asked for it
+	attempt  *attempt // the last attempt that asked for it
 	started  bool
 	here     bool // this node started it
-	unborn   bool // the log of a run that is started again names it, and it has no log
+	unborn   bool // the log of a restarted run names it, but it has no log
 	waits    bool // for people
-	canceled bool // it was cancelled, or will be when it starts
+	canceled bool // it was cancelled, or will be once it starts
 }
 
-// clockState says which of the run's clocks are paused.
+// clockState says which of the run's clocks stand still.
 type clockState struct {
-	// waits: the run waits for people, and for nothing else. Both clocks are paused.
+	// waits: the run waits for people and for nothing else. Both clocks stand still.
 	waits bool
-	// children: a child is alive. The stall clock is paused.
+	// children: a child is alive. The stall clock stands still.
 	children bool
 }
 
-// updateClocks pauses or resumes the run's clocks when something has changed.
+// updateClocks pauses or resumes the run's clocks if that has changed.
 func (m *machine) updateClocks() {
 	now := clockState{waits: m.waits(), children: m.ledger.fold.OpenChildren() > 0}
 	if now != m.clocks {
@@ -83,6 +83,7 @@ func (m *machine) updateClocks() {
 	}
 }
 
+// waits reports whether the run waits for people: it has an open question, or all its children wait.
 func (m *machine) waits() bool {
 	for _, q := range m.questions {
 		if len(q.waiting) > 0 {
@@ -134,7 +135,7 @@ func (m *machine) questionOrChild(message any) {
 	}
 }
 
-// wantChild records a new child, or finds the one that an earlier attempt named so.
+// wantChild records a new child, or finds the child of that name from an earlier attempt.
 func (m *machine) wantChild(w *childWanted) {
 	if _, ending := m.phase.(*ending); w.attempt != m.current || ending {
 		tell(m, w.reply, childStart{err: errSilenced})
@@ -169,7 +170,7 @@ func (m *machine) wantChild(w *childWanted) {
 	m.whenKept(&childRecorded{about: c})
 }
 
-// startChild starts a recorded child. If the child was cancelled before, its log only says so.
+// startChild starts a recorded child. If the child was cancelled before, its log says only that.
 func (m *machine) startChild(c *childRun) {
 	c.started = true
 	if c.canceled {
@@ -187,7 +188,7 @@ func (m *machine) cancelChildren() {
 	}
 }
 
-// sortedChildren returns the children that have not ended, in an order that a simulation can repeat.
+// sortedChildren returns the children that have not ended, sorted so that a simulation can repeat the order.
 func (m *machine) sortedChildren() []messages.RunID {
 	if len(m.children) == 0 {
 		return nil
@@ -195,6 +196,7 @@ func (m *machine) sortedChildren() []messages.RunID {
 	return slices.Sorted(maps.Keys(m.children))
 }
 
+// cancelChild cancels the child, now or when it starts.
 func (m *machine) cancelChild(c *childRun) {
 	switch {
 	case c.canceled || !c.started:
@@ -215,7 +217,7 @@ func (m *machine) cancelUnclaimed(a *attempt) {
 	}
 }
 
-// hasUnclaimed reports whether such a child has not ended.
+// hasUnclaimed reports whether the attempt's task has a live child that this attempt did not ask for.
 func (m *machine) hasUnclaimed(a *attempt) bool {
 	for _, c := range m.children {
 		if c.task == a.task.Name && c.attempt != a {
@@ -225,17 +227,17 @@ func (m *machine) hasUnclaimed(a *attempt) bool {
 	return false
 }
 
-// childEnded says which child ended, and how.
+// childEnded returns the sentence about a child's end.
 func childEnded(job string, id messages.RunID, name string, status messages.Status) string {
 	return job + " " + childName(id, name) + " " + string(status)
 }
 
-// childName is what people call the child: its name, or the last part of its id.
+// childName returns the child's name for people: its own name, or the last part of its id.
 func childName(id messages.RunID, name string) string {
 	return cmp.Or(name, string(id[strings.LastIndexByte(string(id), '.')+1:]))
 }
 
-// childOver records the end of a child, which the child's own log has already.
+// childOver records the end of a child. The child's own log has it already.
 func (m *machine) childOver(o *childOver) {
 	c := m.children[o.id]
 	if c == nil {
@@ -253,9 +255,9 @@ func (m *machine) childOver(o *childOver) {
 	}
 }
 
-// What people tell a machine, and what its tasks tell it about questions.
+// Messages from people to a machine, and from its tasks about questions.
 type (
-	// question is asked by a task. reply gets the answer, or why there is none.
+	// question is a task's question. reply gets the answer, or the reason why there is none.
 	question struct {
 		supervision.NoDeadLetterLog
 		attempt *attempt
@@ -268,7 +270,7 @@ type (
 		request string
 		reply   chan answer
 	}
-	// answerInput is somebody's answer, in the command of the id.
+	// answerInput is a person's answer. id is the command's.
 	answerInput struct {
 		supervision.NoDeadLetterLog
 		id, request string
@@ -284,31 +286,31 @@ type (
 	}
 	// answerDue: the question's timeout has passed.
 	answerDue notice[*openQuestion]
-	// commitRequest is answered when everything emitted so far is durable.
+	// commitRequest gets its reply once everything emitted so far is durable.
 	commitRequest struct {
 		attempt *attempt
 		reply   chan<- error
 	}
 )
 
-// answer answers a question: with a value, or with the reason why there is none.
+// answer is a value, or the reason why there is none.
 type answer struct {
 	value json.RawMessage
 	err   error
 }
 
-// openQuestion is a question that the run has asked people.
+// openQuestion is a question to people without an answer yet.
 type openQuestion struct {
 	due     time.Time
 	waiting []chan answer
-	secret  json.RawMessage // the value of a secret, which the log does not hold
+	secret  json.RawMessage // value of a secret, which the log does not hold
 }
 
 func errUnanswered(request string) error {
 	return messages.Errorf(messages.CauseDeadline, "nobody answered %q in time", request)
 }
 
-// ask puts a question to people, or finds its answer in the log: whatever attempt asks by the same name asks the same
+// ask puts a question to people, or finds its answer in the log. All attempts that ask by one name ask the same
 // question.
 func (m *machine) ask(a *question) {
 	name, task := a.body.Request, a.attempt.task.Name
@@ -350,17 +352,17 @@ func (m *machine) ask(a *question) {
 	q.waiting = append(q.waiting, a.reply)
 }
 
-// delivery sends an answer to a task.
+// delivery carries an answer to a waiting task.
 type delivery struct {
 	supervision.NoDeadLetterLog
 	to     chan answer
 	answer answer
 }
 
-// mostQuestions bounds the open questions of a run: a list of runs shows them.
+// mostQuestions bounds the open questions of a run, since a list of runs shows them.
 const mostQuestions = 1000
 
-// question waits for the answer until the time that the log says, whichever node has asked.
+// question opens a question until the time in the log, whichever node asked it.
 func (m *machine) question(in messages.Input) *openQuestion {
 	q := &openQuestion{due: in.Due()}
 	if m.questions == nil {
@@ -371,6 +373,7 @@ func (m *machine) question(in messages.Input) *openQuestion {
 	return q
 }
 
+// stopWaiting removes a task from those that wait for the answer.
 func (m *machine) stopWaiting(u *stopWaiting) {
 	q := m.questions[u.request]
 	if q == nil {
@@ -383,7 +386,7 @@ func (m *machine) stopWaiting(u *stopWaiting) {
 	}
 }
 
-// answer records an answer. The task gets it once it is durable, and the caller hears of it then.
+// answer records an answer. The task gets it once it is durable, and then the caller gets a reply.
 func (m *machine) answer(a *answerInput) {
 	in, known := m.ledger.fold.Input(a.request)
 	switch {
@@ -411,7 +414,7 @@ func (m *machine) answer(a *answerInput) {
 	m.kept(a.reply)
 }
 
-// deliver answers everybody who waits for the question.
+// deliver sends the answer to every task that waits for it.
 func (m *machine) deliver(request string, a answer) {
 	q := m.questions[request]
 	if q == nil {

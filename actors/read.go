@@ -18,7 +18,7 @@ func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, 
 	if live.Seq > 0 && (live.Status.IsEnded() || !r.log.hasTerminal()) {
 		return live, nil
 	}
-	kept, err := s.archive.State(ctx, id) // a reader may have met the terminal there, before the journal answered
+	kept, err := s.archive.State(ctx, id) // a reader may have seen the terminal there before the journal answered
 	if kept.Seq < live.Seq {
 		return live, nil
 	}
@@ -30,15 +30,15 @@ func (s *System) Blocks(ctx context.Context, id messages.RunID) iter.Seq2[journa
 	return s.journal.Blocks(ctx, id)
 }
 
-// List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has
-// passed. They come in the order of [messages.Query.Compare], at most [messages.Query.Most].
+// List returns the runs in the journal that the query selects: active runs, and ended runs until Config.Retention has
+// passed. They are in the order of [messages.Query.Compare], at most [messages.Query.Most].
 func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	return s.journal.List(ctx, q)
 }
 
-// Watch calls fn, in the caller's goroutine, for runs whose log has grown, on whatever node, until ctx is done. First it
-// calls fn with the empty id: from then on nothing is missed. The empty id again says that any run may have changed. fn
-// may be called too often; List tells what is there.
+// Watch calls fn, in the caller's goroutine, for runs whose log has grown on any node, until ctx is done. The first
+// call has an empty id: from then on nothing is missed. A later empty id says that any run may have changed. fn may
+// be called more often than needed; List tells what is there.
 func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
 	return s.journal.Watch(ctx, "", func(n journal.Note) {
 		if n.Command == nil {
@@ -47,11 +47,11 @@ func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
 	})
 }
 
-// Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
+// Forget removes the log of an ended run before its retention time. Files that the run wrote stay. Errors: not_found,
 // conflict for a run that has not ended.
 func (s *System) Forget(ctx context.Context, id messages.RunID) error {
 	err := s.journal.Forget(ctx, id)
-	if r := s.active(id); err == nil && r != nil { // its terminal is durable, and nobody has released it yet
+	if r := s.active(id); err == nil && r != nil { // its terminal is durable, but nobody has released the run yet
 		s.released(r)
 	}
 	return err

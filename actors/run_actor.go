@@ -11,24 +11,25 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// runActor drives a run's machine: it passes on one message at a time, and carries out the effects. While it is alive
-// it alone records the run's events. It is the parent of the actors of the run's tasks and sub-runs. Its Receive
-// never blocks.
+// runActor drives a run's machine: it passes on one message at a time, and carries out the effects.
+//
+// While it is alive it alone records the run's events. It is the parent of the actors of the run's tasks and
+// sub-runs. Its Receive never blocks. Only Receive touches its fields.
 type runActor struct {
 	*supervision.Children
 	system  *System
 	run     *activeRun
 	machine machine
 
-	held   []*supervision.Routine // whose credits are withheld while the journal is behind
+	held   []*supervision.Routine // tasks whose credits are withheld while the journal is behind
 	timers []*time.Timer
 	left   bool
 }
 
-// journalFree: the journal has caught up a little, and credits may be free.
+// journalFree: the journal has caught up a little, so credits may be returned.
 type journalFree signal
 
-// stopChild stops a sub-run's actor that does not answer.
+// stopChild: a sub-run's actor does not answer and must be stopped.
 type stopChild notice[messages.RunID]
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
@@ -82,7 +83,7 @@ func (r *runActor) step(c actor.Context, message any) {
 		return
 	}
 	now := time.Now().UTC()
-	room := r.system.buffers.Get().(*stepBuffer) // shared, because there may be very many runs, and few take a step at a time
+	room := r.system.buffers.Get().(*stepBuffer) // pooled: there may be very many runs, and few take a step at the same time
 	r.run.log.with(now, func(l *ledger) {
 		r.run.log.epoch = r.machine.epoch
 		r.machine.effects, l.fresh = room.effects[:0], room.fresh[:0]
@@ -96,13 +97,13 @@ func (r *runActor) step(c actor.Context, message any) {
 	r.system.buffers.Put(room)
 }
 
-// stepBuffer is memory for one step.
+// stepBuffer is reusable memory for one step.
 type stepBuffer struct {
 	effects []effect
 	fresh   []messages.Event
 }
 
-// turnAway answers what comes after the terminal.
+// turnAway replies to messages that come after the terminal.
 func (r *runActor) turnAway(message any) {
 	switch m := message.(type) {
 	case *cancelRun:
@@ -120,6 +121,7 @@ func (r *runActor) turnAway(message any) {
 	}
 }
 
+// replier returns a function that sends to the channel, or does nothing if that is nil.
 func replier(to chan<- error) func(error) {
 	return func(err error) {
 		if to != nil {
@@ -128,6 +130,7 @@ func replier(to chan<- error) func(error) {
 	}
 }
 
+// do carries out one effect.
 func (r *runActor) do(c actor.Context, e *effect) {
 	root, self := r.system.node.Root(), c.Self()
 	switch e.do {
@@ -180,8 +183,8 @@ func (r *runActor) do(c actor.Context, e *effect) {
 	}
 }
 
-// whenKept sends the run's actor the message when the event is durable. While the journal takes nothing it waits; if
-// another node has the run, a child that waits will never start.
+// whenKept sends the run's actor the message once the event is durable. While the journal takes nothing it waits. If
+// another node owns the run, a child that waits will never start.
 func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 	root, l := r.system.node.Root(), r.run.log
 	l.whenAt(seq, func(err error) {
@@ -218,7 +221,7 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 	c.Send(r.PID(a.task.Name), &begin{about: a})
 }
 
-// childEnded comes after everything that the child said.
+// childEnded handles the end of a child actor. It comes after everything that the child sent.
 func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 	if exit.Name[0] == '.' {
 		if child := r.system.active(r.run.id + messages.RunID(exit.Name)); child != nil {
@@ -235,13 +238,14 @@ func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 	r.step(c, ended)
 }
 
+// stopTasks stops the task actors, the last one first.
 func (r *runActor) stopTasks(c actor.Context) {
 	for _, t := range slices.Backward(r.run.job.Tasks) {
 		r.Stop(c, t.Name)
 	}
 }
 
-// abandon abandons what the hard limit found alive.
+// abandon abandons what is alive at the hard limit.
 func (r *runActor) abandon(c actor.Context) {
 	if a := r.run.working(); a != nil {
 		a.work.Load().Abandon()
@@ -260,7 +264,7 @@ func (r *runActor) stopTimers() {
 	r.timers = nil
 }
 
-// taskSaid passes on a task's event and returns its credit, unless the journal is behind.
+// taskSaid passes on a task's event. It returns the task's credit, unless the journal is behind.
 func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 	r.step(c, m.Message)
 	over, pressed := r.run.log.overLimit()
@@ -277,12 +281,14 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 	}
 }
 
+// awaitJournal has the run's actor told when the journal takes the next block.
 func (r *runActor) awaitJournal(c actor.Context) {
 	root, self := r.system.node.Root(), c.Self()
 	l := r.run.log
 	l.whenAt(locked(&l.mu, func() uint64 { return l.head.Seq + 1 }), func(error) { root.Send(self, &journalFree{}) })
 }
 
+// release returns the withheld credits, if the journal is no longer behind.
 func (r *runActor) release() {
 	if _, pressed := r.run.log.overLimit(); pressed && r.run.cause() == nil {
 		return
@@ -293,8 +299,8 @@ func (r *runActor) release() {
 	r.held = nil
 }
 
-// setClocks pauses or resumes the run's clocks. A run also waits for people while all its children do, so the parent
-// hears of it.
+// setClocks pauses or resumes the run's clocks. It tells the parent, since a run also waits for people while all its
+// children do.
 func (r *runActor) setClocks(c actor.Context, s clockState) {
 	was := r.run.clock.waits.Load()
 	r.run.clock.set(time.Since(epochStart), s)
@@ -304,7 +310,7 @@ func (r *runActor) setClocks(c actor.Context, s clockState) {
 	r.system.waitingChanged(r.run, s.waits)
 }
 
-// startChild starts a child's run. Its actor follows when the child's first event is in the journal.
+// startChild starts a child's run. Its actor starts when the child's first event is in the journal.
 func (r *runActor) startChild(c actor.Context, child *childRun) {
 	run, err := r.system.openChild(r.run, child)
 	if err != nil {
@@ -345,7 +351,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 	}
 }
 
-// runEnded is called by the parent of a run's actor when that has ended.
+// runEnded is called by the parent of a run's actor when that actor has ended.
 func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	switch {
 	case exit.Err == nil && r.log.hasTerminal():
@@ -357,7 +363,7 @@ func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	}
 }
 
-// signal and notice are messages that may come after their actor's end.
+// signal and notice are messages that may arrive after their receiver has ended.
 type (
 	signal        struct{ supervision.NoDeadLetterLog }
 	notice[T any] struct {

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Why a run has no actor that could end it.
+// Reasons why a run has no actor that could end it.
 var (
 	errNodeLost     = messages.Errorf(messages.CauseNodeLost, "the node that ran it is gone")
 	errParentEnded  = messages.Errorf(messages.CauseError, "the actor of the parent run ended")
@@ -22,7 +22,7 @@ var (
 		"the run's actor did not answer and was abandoned")
 )
 
-// settle ends a run that has no actor: first its work and its children, then the run itself. It returns at once.
+// settle ends a run without an actor: first its work and its children, then the run itself. It returns at once.
 func (s *System) settle(r *activeRun, why error) {
 	switch {
 	case errors.Is(why, supervision.ErrAbandoned):
@@ -33,7 +33,7 @@ func (s *System) settle(r *activeRun, why error) {
 	s.untilDone(func() bool { return s.settled(r, why) })
 }
 
-// settled reports false while the end of a child is not known.
+// settled does the work of settle. It reports false while the end of a child is unknown: call it again.
 func (s *System) settled(r *activeRun, why error) bool {
 	r.end(errEnding)
 	s.stopTasksOf(r)
@@ -60,10 +60,10 @@ func (s *System) settled(r *activeRun, why error) bool {
 	return true
 }
 
-// endOf ends a child, wherever it is, and returns its State. If the child has no log it was never started, and gets a
-// log that says so.
+// endOf ends a child, wherever it is, and returns its State. A child without a log was never started, and gets a log
+// that says so.
 func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State, bool) {
-	child := s.active(c.Child)
+	child := s.active(c.Child)                  // the child's actor ended together with its parent's
 	if child != nil && child.parent == parent { // its actor ended together with its parent's
 		kept := s.settled(child, errParentEnded) && s.awaitKept(child)
 		return child.log.state(), kept
@@ -74,7 +74,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	_, err := s.State(s.ctx, c.Child)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		child, err := s.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
-		kept := err == nil && s.awaitKept(child) // nothing shows before that
+		kept := err == nil && s.awaitKept(child) // nothing is visible before that
 		if _, never := errors.AsType[unstorable](child.log.dropped()); never {
 			return messages.State{Status: messages.Canceled}, true
 		}
@@ -84,7 +84,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 		return messages.State{}, false
 	}
 	end, err := s.wait(s.ctx, c.Child, nil)
-	return end, err == nil // the next look finds one that nobody can end
+	return end, err == nil // the next try finds a child that nobody can end
 }
 
 // childElsewhere waits for the end of a child that has no parent on this node, and tells the parent.
@@ -116,12 +116,12 @@ func (s *System) cancelChild(id messages.RunID) {
 		return
 	}
 	s.untilDone(func() bool {
-		err := s.Cancel(s.ctx, id, "", reason) // a child without a log is buried by whoever waits for its end
+		err := s.Cancel(s.ctx, id, "", reason) // whoever waits for the end of a child without a log writes that log
 		return err == nil || messages.CodeOf(err) == messages.CodeNotFound || s.ctx.Err() != nil
 	})
 }
 
-// overOf says how a child has ended, by its State.
+// overOf describes a child's end, from the child's State.
 func overOf(child messages.RunID, end messages.State) *childOver {
 	o := &childOver{id: child, status: end.Status, waited: end.Waited(end.UpdatedAt)}
 	if end.End != nil {
@@ -134,9 +134,10 @@ func (o *childOver) event() messages.ChildEnded {
 	return messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause, WaitedMS: o.waited.Milliseconds()}
 }
 
-// untilDone calls f on a goroutine of its own, and again a second later if it returns false or crashes.
+// untilDone calls f on a goroutine of its own. If f returns false or crashes, it calls f again a second later.
 func (s *System) untilDone(f func() bool) { s.node.Call(&retried{s, loopPause, f}) }
 
+// retried is a call that is repeated after a pause until f returns true.
 type retried struct {
 	system *System
 	pause  time.Duration
@@ -167,7 +168,7 @@ func (s *System) awaitWork(r *activeRun) {
 	}
 }
 
-// awaitKept waits until the run's events are all in the journal. It reports false if nobody will know.
+// awaitKept waits until all of the run's events are in the journal. It reports false if nobody will know.
 func (s *System) awaitKept(r *activeRun) bool {
 	for {
 		kept := make(chan error, 1)
@@ -182,7 +183,8 @@ func (s *System) awaitKept(r *activeRun) bool {
 	}
 }
 
-// stopTasksOf stops the task actors of a run whose actor has ended: an abandoned actor does not stop its children.
+// stopTasksOf stops the task actors of a run whose actor has ended, because an abandoned actor does not stop its
+// children.
 func (s *System) stopTasksOf(r *activeRun) {
 	for _, t := range r.job.Tasks {
 		pid := s.PID(r.id, t.Name)
@@ -205,15 +207,15 @@ func (l *runLog) openChildren() []messages.ChildState {
 		func(c messages.ChildState) bool { return c.Status.IsEnded() })
 }
 
-// handOver forgets a run that its actor has left for another node, once everything recorded is durable. Close gives
-// its claim back.
+// handOver forgets a run that its actor has left for another node, once everything recorded is durable. Close then
+// returns the run's claim.
 func (s *System) handOver(r *activeRun) {
 	r.log.whenDurable(func(err error) {
 		if err != nil && r.log.dropped() == nil {
 			s.later(loopPause, func() { s.handOver(r) }) // the journal does not take it now
 			return
 		}
-		if err == nil { // a fenced owner says nothing of its claim
+		if err == nil { // a node that lost the run does not return its claim
 			s.leaveClaim(r.lent())
 		}
 		r.log.drop(errHandedOver)
@@ -229,14 +231,14 @@ func (s *System) handOver(r *activeRun) {
 	})
 }
 
-// leaveClaim has Close give the claim back: before the node has stopped to claim, it would be lent the run again.
+// leaveClaim has Close return the claim. Before the node stops claiming, it would get the run again.
 func (s *System) leaveClaim(c journal.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leftClaims = append(s.leftClaims, c)
 }
 
-// giveBack gives the claims of the runs back that another node may start again.
+// giveBack returns the claims of the runs that another node may start again.
 func (s *System) giveBack() {
 	s.mu.Lock()
 	claims := s.leftClaims
@@ -250,9 +252,9 @@ func (s *System) giveBack() {
 	}
 }
 
-// takeOver ends a run that its node has left. Without children, one event does it; otherwise run.recovered comes
-// first, then the ends of its children, and then its terminal. The first event takes ownership, and spans every
-// number that a reader may have seen.
+// takeOver ends a run that its node has left. Without children a single event does it. Otherwise run.recovered comes
+// first, then the ends of the children, then the terminal. The first event takes ownership, and spans every number
+// that a reader may have seen.
 func (s *System) takeOver(r *activeRun, why *messages.Error) {
 	now := time.Now().UTC()
 	if len(r.log.openChildren()) > 0 {
@@ -280,7 +282,7 @@ func (s *System) takeOver(r *activeRun, why *messages.Error) {
 	s.release(r)
 }
 
-// unstorable is why a run was dropped that the journal refuses for good.
+// unstorable is the reason why a run was dropped: the journal refuses its events for good.
 type unstorable struct{ why *messages.Error }
 
 func (u unstorable) Error() string { return u.why.Message }
@@ -292,7 +294,8 @@ func errUnstorable(b *journal.Block, why error) error {
 		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
 }
 
-// lost deals with a run whose live log was dropped: another node has it, or the journal refuses for good what it said.
+// lost handles a run whose live log was dropped, because another node owns it or because the journal refuses its
+// events for good.
 func (s *System) lost(r *activeRun) {
 	refused, never := errors.AsType[unstorable](r.log.dropped())
 	if never && r.log.durable.Load() > 0 {
@@ -302,19 +305,19 @@ func (s *System) lost(r *activeRun) {
 	s.counts.ended.Add(1)
 	switch {
 	case r.parent == nil:
-	case never && r.log.hasTerminal(): // nothing can be written of this child
+	case never && r.log.hasTerminal(): // this child's log cannot be written at all
 		s.log.Error("a sub-run has no log", zap.String("run", string(r.id)), zap.Error(refused))
 		r.parent.post(&childOver{id: r.id, status: messages.Canceled, cause: messages.CauseJournalUnavailable})
 	default:
-		if r.log.hasTerminal() { // it was to be written as cancelled, and was born after all
+		if r.log.hasTerminal() { // it was to be written as cancelled, but had been started after all
 			s.cancelChild(r.id)
 		}
 		s.untilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
 	}
 }
 
-// endRefused ends a run whose last block the journal refuses for good: what was refused is dropped, and the terminal
-// follows what is durable. If that is refused as well, nobody can end the run.
+// endRefused ends a run whose last block the journal refuses for good. It drops the refused events, and the terminal
+// follows the last durable event. If that is refused too, nobody can end the run.
 func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	if old.refused {
 		s.setAside(old.id, why)
@@ -349,7 +352,7 @@ func (s *System) endRefused(old *activeRun, why unstorable) bool {
 // unended stands for the end of a child that nobody can end.
 var unended = messages.State{Status: messages.Failed, End: &messages.End{Cause: messages.CauseJournalUnavailable}}
 
-// unendable returns why nobody can end the run, or nil: the journal has refused for good its terminal.
+// unendable returns why nobody can end the run, or nil: the journal has refused its terminal for good.
 func (s *System) unendable(id messages.RunID) error {
 	if why, never := errors.AsType[unstorable](locked(&s.mu, func() error { return s.broken[id] })); never {
 		return why

@@ -18,12 +18,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// mostChildren is how many sub-runs of one tree may be alive.
+// mostChildren bounds the live sub-runs of one tree.
 const mostChildren = 1000
 
-// Start accepts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
-// more is written: a start with the same key finds the run, or starts it. An Attached run is cancelled when ctx is
-// done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded, conflict, unavailable, and those of Config.Admit.
+// Start starts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
+// more is written; a start with the same key then finds the run, or starts it. An Attached run is cancelled when ctx
+// is done. The run belongs to the trace of ctx, unless its labels name one. Errors: invalid_input, limit_exceeded,
+// conflict, unavailable, and those of Config.Admit.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	o.Labels = traced(ctx, o.Labels)
 	queued, err := s.queued(job, o)
@@ -57,7 +58,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 			s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: o.Principal, reason: "the caller left before the run was accepted"}})
 		}
 		return nil, err
-	case o.Key != "": // the run may exist, and then no limit matters
+	case o.Key != "": // the run may exist already, and then no limit matters
 		if err = s.sameRun(ctx, id, queued, err); err != nil {
 			return nil, err
 		}
@@ -72,6 +73,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	return &Run{system: s, id: id}, nil
 }
 
+// traced adds the trace of ctx to the labels, unless they name one.
 func traced(ctx context.Context, labels map[string]string) map[string]string {
 	all := messages.TraceOf(ctx).Fields()
 	if len(all) == 0 || labels[messages.TraceLabel] != "" {
@@ -81,7 +83,7 @@ func traced(ctx context.Context, labels map[string]string) map[string]string {
 	return all
 }
 
-// keyed returns the id of the run that has the key. Only one log can have that id, so that the key needs no store.
+// keyed returns the id of the run with the key. Only one log can have that id, so keys need no store of their own.
 func (s *System) keyed(principal, key string) messages.RunID {
 	salt := s.journal.Salt()
 	h := hmac.New(sha256.New, salt[:])
@@ -90,7 +92,8 @@ func (s *System) keyed(principal, key string) messages.RunID {
 	return messages.RunID(fmt.Sprintf("r_%026s", id.Text(32)))
 }
 
-// Submit starts a run of a job in Config.Jobs, by name and JSON. The job's limits hold where the request sets none.
+// Submit starts a run of a job in Config.Jobs, by its name and JSON input. The job's own limits hold where the
+// request sets none.
 func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	job, err := s.makeJob(q.Job, q.Input)
 	if err != nil {
@@ -103,7 +106,7 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	return run.ID(), nil
 }
 
-// makeJob calls the job's factory, whose panic is an error.
+// makeJob calls the job's factory, and turns its panic into an error.
 func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error) {
 	d := s.definition(name)
 	if d == nil {
@@ -114,7 +117,7 @@ func (s *System) makeJob(name string, input json.RawMessage) (job Job, err error
 	return job, err
 }
 
-// definition returns the kind of job of the name, or nil.
+// definition returns the job's Definition, or nil.
 func (s *System) definition(name string) *Definition {
 	i := slices.IndexFunc(s.config.Jobs, func(d Definition) bool { return d.Name == name })
 	if i < 0 {
@@ -123,7 +126,7 @@ func (s *System) definition(name string) *Definition {
 	return &s.config.Jobs[i]
 }
 
-// Jobs returns what there is to know of the jobs that Submit can start, in the order of Config.Jobs.
+// Jobs describes the jobs that Submit can start, in the order of Config.Jobs.
 func (s *System) Jobs() []messages.JobInfo {
 	all := make([]messages.JobInfo, len(s.config.Jobs))
 	for i, d := range s.config.Jobs {
@@ -132,7 +135,7 @@ func (s *System) Jobs() []messages.JobInfo {
 	return all
 }
 
-// checkJobs returns what is wrong with the definitions of a Config.
+// checkJobs returns what is wrong with the definitions of a Config, or nil.
 func checkJobs(jobs []Definition) error {
 	seen := map[string]bool{}
 	for _, d := range jobs {
@@ -158,7 +161,7 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 	return r
 }
 
-// withinQuota asks Config.Admit, and counts the principal's runs on every node. Starts at the same moment may pass the
+// withinQuota asks Config.Admit, and counts the principal's runs on all nodes. Simultaneous starts may exceed the
 // limit together.
 func (s *System) withinQuota(ctx context.Context, principal string) error {
 	if s.config.Admit != nil {
@@ -185,7 +188,7 @@ func errQuota(principal string, active int) error {
 	return messages.Errorf(messages.CauseLimitExceeded, "%s has %d active runs; wait for one to end", principal, active)
 }
 
-// admit adds a top-level run, within the limits. mine is false if another start of the same key is opening it.
+// admit adds a top-level run, within the limits. mine is false if another start with the same key is opening it.
 func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,14 +213,14 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 	return r, true, nil
 }
 
-// enlist adds an active run. Under mu.
+// enlist adds an active run. mu must be held.
 func (s *System) enlist(r *activeRun) {
 	s.live[r.id] = r
 	s.most = max(s.most, len(s.live))
 	s.armAppendTimer()
 	if r.parent != nil {
 		r.root().liveSubRuns.Add(1)
-		s.relay.notify(r.id) // a reader of the tree may wait for it already
+		s.relay.notify(r.id) // a reader of the tree may wait for the run already
 		return
 	}
 	s.topLevel++
@@ -228,7 +231,7 @@ func (s *System) enlist(r *activeRun) {
 
 // open sends the run's first block: the beginning of the log, the key, and the work item.
 func (s *System) open(r *activeRun, queued messages.RunQueued) error {
-	r.log.watched(func(messages.Code) { // until its actor sets its own
+	r.log.watched(func(messages.Code) { // until the run's actor sets its own alarm
 		switch {
 		case r.launched():
 		case r.log.dropped() != nil:
@@ -288,9 +291,10 @@ func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages
 	return nil
 }
 
+// sameJSON compares two JSON texts without white space.
 func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 
-// openChild starts a sub-run that the log of its parent names.
+// openChild starts a sub-run that its parent's log names.
 func (s *System) openChild(parent *activeRun, child *childRun) (*activeRun, error) {
 	if parent.root().liveSubRuns.Load() >= mostChildren {
 		return nil, messages.Errorf(messages.CauseLimitExceeded,
@@ -304,7 +308,7 @@ func (s *System) openChild(parent *activeRun, child *childRun) (*activeRun, erro
 	return r, s.open(r, child.queued)
 }
 
-// writeCanceled writes the whole log of a child that was named and never started.
+// writeCanceled writes the whole log of a child that was named but never started.
 func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, error) {
 	r := s.newRun(child.id, child.job, messages.RunQueued{Principal: parent.principal}, parent)
 	queued := messages.RunQueued{Job: child.job.Name, Principal: parent.principal, Mode: messages.Detached, Parent: parent.id}
@@ -323,11 +327,11 @@ func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, 
 	return r, err
 }
 
-// Run is a handle on a run. Its methods are System's, with the id filled in.
+// Run is a handle on a run. Its methods are those of [System], without the id. It is safe for concurrent use.
 type Run struct {
 	system *System
 	id     messages.RunID
-	live   *activeRun // of a sub-run, so that Wait asks no journal however soon it ends
+	live   *activeRun // of a sub-run, so that Wait needs no journal however soon it ends
 }
 
 // ID returns the run's id.
@@ -341,8 +345,8 @@ func (r *Run) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event
 // State returns the sum of the run's events so far.
 func (r *Run) State(ctx context.Context) (messages.State, error) { return r.system.State(ctx, r.id) }
 
-// Wait returns the run's final State once it has ended. The error is about waiting; how the run ended is in the
-// State.
+// Wait returns the run's final State once the run has ended. The error is about waiting; the State tells how the run
+// ended.
 func (r *Run) Wait(ctx context.Context) (messages.State, error) {
 	return r.system.wait(ctx, r.id, r.live)
 }
@@ -352,7 +356,7 @@ func (r *Run) Cancel(ctx context.Context, reason string) error {
 	return r.system.Cancel(ctx, r.id, "", reason)
 }
 
-// wait returns the run's final State. r may be the run as this node had it.
+// wait returns the run's final State. r is the run as this node had it, or nil.
 func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (messages.State, error) {
 	for ; ; r = nil {
 		if r == nil {
@@ -376,7 +380,7 @@ func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (mes
 			break
 		}
 	}
-	if ctx.Err() != nil { // Follow would read what there is
+	if ctx.Err() != nil { // Follow would return what there is
 		return messages.State{}, context.Cause(ctx)
 	}
 	var err error
@@ -385,7 +389,7 @@ func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (mes
 	if err != nil {
 		return messages.State{}, err
 	}
-	return s.archive.State(ctx, id) // the live log may lag behind the journal, where the reader has met the terminal
+	return s.archive.State(ctx, id) // the live log may lag behind the journal, where the reader has seen the terminal
 }
 
 // compact removes white space from JSON. What is not JSON stays as it is.

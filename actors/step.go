@@ -12,26 +12,27 @@ import (
 
 const maxStepResult, maxStepName = 1 << 20, 256 // bytes
 
-// Do makes a step of the task: it calls fn and returns when the run's log durably has what fn returned. A later attempt,
-// on this node or another, gets that from the log and does not call fn. So a run that is started again (see Job.Restart)
-// goes on after its last step.
+// Do makes a step of the task: it calls fn, and returns once the run's log durably holds the result. A later attempt,
+// on this node or another, gets the result from the log and does not call fn. So a restarted run (see Job.Restart)
+// continues after its last step.
 //
 //	receipt, err := actors.Do(ctx, t, "charge", func(ctx context.Context) (Receipt, error) { … })
 //
-// The name is unique in its task, and the same in every attempt: 1 to 256 bytes. The result is kept as JSON, of at most
-// 1 MiB and without secrets, and Do returns what a later attempt would find. An error from supervision.Permanent is kept too,
-// as its code and sentence; after any other error, or after ctx has ended with an error, the next attempt calls fn again.
-// So it does if the node dies before the result is durable: use [DoOnce] if that must not be.
+// The name is unique in its task and the same in every attempt: 1 to 256 bytes. The result is kept as JSON of at most
+// 1 MiB, without secrets, and Do returns what a later attempt would find. An error from supervision.Permanent is kept
+// too, as its code and sentence. After any other error, or after ctx has ended with an error, the next attempt calls
+// fn again. The same happens if the node dies before the result is durable: use [DoOnce] where that must not be.
 //
-// fn runs in the caller's goroutine, and its panic is the task's. What it says through t belongs to its attempt: texts and
-// artifacts of an attempt that failed are taken back though the step is kept. Return what later attempts must say again.
+// fn runs in the caller's goroutine, and its panic is the task's. What it says through t belongs to its attempt:
+// texts and artifacts of a failed attempt are taken back, even if the step is kept. So return what later attempts
+// must say again.
 func Do[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error)) (T, error) {
 	return step(ctx, t, name, false, fn)
 }
 
-// DoOnce is Do for what must not be done twice. fn is called when the log durably has that the step begins, and an attempt
-// that finds it begun and not ended gets a permanent error. All errors of fn are kept, except that one that is
-// retryable (supervision.RetryAfter, or a messages.Error with Retryable) lets the next attempt call fn again.
+// DoOnce is Do for work that must not happen twice. It calls fn once the log durably says that the step begins. An
+// attempt that finds a step begun but not ended gets a permanent error. All errors of fn are kept, except that a
+// retryable one (supervision.RetryAfter, or a messages.Error with Retryable) lets the next attempt call fn again.
 func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(context.Context) (T, error)) (T, error) {
 	return step(ctx, t, name, true, fn)
 }
@@ -49,7 +50,7 @@ func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn
 	return result, nil
 }
 
-// step returns what the log has of the step, or what f returns once the log durably has that.
+// step returns the step's result from the log or, once the log durably holds it, from f.
 func (t *TaskContext) step(ctx context.Context, name string, once bool, f func() (any, error)) (json.RawMessage, error) {
 	if name == "" || len(name) > maxStepName || !utf8.ValidString(name) {
 		return nil, invalid("the name of a step is UTF-8 of 1 to %d bytes, not %.64q of %d", maxStepName, name, len(name))
@@ -81,7 +82,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	}
 	if once {
 		err := t.keep(messages.StepKept{Step: name, Begun: true}, "begins", t.work.Send)
-		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may have it, and f is not called
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil { // the log may say that the step began, but f is not called
 			unmade := &messages.Error{Code: messages.CodeUnavailable, Message: "the step was not made", Retryable: true}
 			_ = t.keep(messages.StepKept{Step: name, Error: unmade}, "was not made", t.work.Conclude)
 			return nil, err
@@ -104,7 +105,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	return nil, cmp.Or(t.keep(kept, "failed", t.work.Conclude), err)
 }
 
-// keptAs is how a step ended that was recorded.
+// keptAs converts a step's recorded end to a result or an error.
 func keptAs(told []messages.Body, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func keptAs(told []messages.Body, err error) (any, error) {
 	return nil, supervision.Permanent(k.Error)
 }
 
-// stepResult returns the result as it is kept. Its errors are permanent: f need not be called again to know them.
+// stepResult encodes the result for the log. Its errors are permanent, because calling f again would not help.
 func stepResult(name string, v any) (json.RawMessage, error) {
 	data, err := json.Marshal(v)
 	if err == nil {
@@ -136,13 +137,13 @@ func stepResult(name string, v any) (json.RawMessage, error) {
 	return data, nil
 }
 
-// keep returns when the log durably has it, or at once after a cancel, which does not keep it from the log.
+// keep returns once the log durably holds the body. After a cancel it returns at once; the log still gets the body.
 func (t *TaskContext) keep(body messages.StepKept, what string, send func(any) error) error {
 	e := &emission{attempt: t.attempt, body: body, message: "step " + body.Step + " " + what, durable: true}
 	return t.tell(e, send, t.work.Context().Done())
 }
 
-// findKept gives the attempt the steps of its task that the log has, by their names.
+// findKept gives the attempt the steps of its task that the log holds, by name.
 func (m *machine) findKept(a *attempt) {
 	for _, k := range m.ledger.fold.Peek().Kept {
 		if a.steps == nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Delivery is what a subscribed actor receives: its Message is a messages.Event or, at the end, a SubscriptionEnd.
-// The actor calls Task.Ack when it has handled one; at most its credits wait in its mailbox.
+// Delivery is what a subscribed actor receives. Its Message is a messages.Event or, at the end, a SubscriptionEnd.
+// The actor calls Task.Ack after handling each. At most as many deliveries as there are credits wait in its mailbox.
 type Delivery = supervision.TaskMessage
 
-// SubscriptionEnd ends a subscription: with a nil Err after the terminal, or with the reason.
+// SubscriptionEnd ends a subscription. Err is nil after the terminal, and otherwise the reason.
 type SubscriptionEnd struct {
 	Run messages.RunID
 	Err error
@@ -26,14 +26,14 @@ type Subscription struct {
 	pid    *actor.PID
 }
 
-// Close ends the subscription. What is in the mailbox already still arrives.
+// Close ends the subscription. Deliveries that are already in the mailbox still arrive.
 func (s *Subscription) Close() { s.system.node.Root().Send(s.pid, &unsubscribe{}) }
 
 type unsubscribe signal
 
-// Subscribe delivers the run's events past the cursor to the actor, in order, each as a [*Delivery], with at most
-// credits of them unacknowledged. A slow actor gets merged deltas. The subscription ends with the terminal, with
-// Close, or with the actor.
+// Subscribe delivers the run's events past the cursor to the actor, in order, each as a [*Delivery]. At most credits
+// of them are unacknowledged. A slow actor gets merged deltas. The subscription ends with the terminal, with Close,
+// or with the actor.
 func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, credits int) (*Subscription, error) {
 	switch {
 	case credits < 1:
@@ -57,6 +57,7 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 	return &Subscription{s, actor.NewPID(subs.Address, subs.Id+"/"+name)}, nil
 }
 
+// subscribe is a request for a subscription, and then the order of its subscriber.
 type subscribe struct {
 	supervision.NoDeadLetterLog
 	name    string
@@ -95,8 +96,8 @@ func (a *subscribersActor) Receive(c actor.Context) {
 	}
 }
 
-// subscriber owns one subscription. Its task reads the log by cursor and waits for credits: a slow actor costs the
-// run nothing, and its mailbox stays short. The SubscriptionEnd comes last and takes no credit.
+// subscriber owns one subscription. Its routine reads the log by cursor and waits for credits, so a slow actor costs
+// the run nothing and its mailbox stays short. The SubscriptionEnd comes last and takes no credit.
 type subscriber struct {
 	system *System
 	order  *subscribe

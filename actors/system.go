@@ -23,8 +23,8 @@ import (
 	"go.uber.org/zap/exp/zapslog"
 )
 
-// System is one node: it accepts runs, supervises them, and lets readers follow them. Several Systems can live in one
-// process, and on one journal.
+// System is one node: it accepts runs, supervises them, and lets readers follow them. Its methods are safe for
+// concurrent use. Several Systems can share one process and one journal.
 type System struct {
 	archive  *journal.Archive
 	relay    *relay
@@ -44,28 +44,28 @@ type System struct {
 	runs     atomic.Pointer[actor.PID]
 	subs     atomic.Pointer[actor.PID]
 	loops    atomic.Pointer[actor.PID] // of the journalActor
-	// recovered: the runs that were in the journal at first were dealt with, and the loops run.
+	// recovered: the runs that the journal held at the start were handled, and the loops run.
 	recovered atomic.Bool
 
 	mu           sync.Mutex
 	live         map[messages.RunID]*activeRun
-	most         int // active runs there were
-	topLevel     int // active runs that are not sub-runs
+	most         int // greatest number of active runs since live was last replaced
+	topLevel     int // number of active runs that are not sub-runs
 	perPrincipal map[string]int
-	broken       map[messages.RunID]error // that were set aside
+	broken       map[messages.RunID]error // runs that were set aside, and why
 	closed       error                    // why no run is accepted any more
-	idle         chan struct{}            // closed after the last run, once closed is set
+	idle         chan struct{}            // closed when the last run has ended, once closed is set
 	idled        sync.Once
-	started      chan struct{}   // a send for each static actor that has started
+	started      chan struct{}   // one send for each static actor that has started
 	stopped      chan struct{}   // closed when the top actor has ended
-	endedClaims  []journal.Claim // which the journal hears of at the next beat
-	leftClaims   []journal.Claim // of runs that were handed over, which the journal hears of at the end
+	endedClaims  []journal.Claim // reported to the journal at the next beat
+	leftClaims   []journal.Claim // of runs that were handed over; reported to the journal at the end
 	appendTimer  *time.Timer     // inspects appends while runs are active
 }
 
-// New starts a node, within ctx, and claims the runs that the journal lends. It ends the runs that another node has
-// left; those that can be claimed at once have their terminal when New returns. A run whose log is broken is set
-// aside; see [Stats]. Errors: invalid_input for definitions that are no good.
+// New starts a node within ctx, and claims the runs that the journal lends. It ends the runs that another node has
+// left; those that can be claimed at once have their terminal when New returns. A run with a broken log is set aside;
+// see [Stats]. Errors: invalid_input for faulty definitions.
 func New(ctx context.Context, config Config) (*System, error) {
 	if err := checkJobs(config.Jobs); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func New(ctx context.Context, config Config) (*System, error) {
 	return s, nil
 }
 
-// Node returns the node's supervision, for an embedder's own actors and for tests.
+// Node returns the node's supervision, for the embedder's own actors and for tests.
 func (s *System) Node() *supervision.Node { return s.node }
 
 // PID returns the PID of an active run's actor or, with a task, of that task's actor.
@@ -108,11 +108,11 @@ func (s *System) PID(id messages.RunID, task string) *actor.PID {
 	return pid
 }
 
-// pathOf returns the path of a run's actor. A sub-run's is below its parent's, by what its id adds to that: whole ids
+// pathOf returns the path of a run's actor. A sub-run is below its parent, under the part that its id adds: whole ids
 // would make paths that grow with the square of the depth.
 func pathOf(id messages.RunID) string { return "/" + strings.ReplaceAll(string(id), ".", "/.") }
 
-// actorOf returns the name of a sub-run's actor under its parent's. No task has such a name.
+// actorOf returns the name of a sub-run's actor under its parent. No task has such a name.
 func actorOf(id messages.RunID) string {
 	return string(id[max(strings.LastIndexByte(string(id), '.'), 0):])
 }
@@ -121,11 +121,12 @@ func (s *System) errClosed() error {
 	return messages.Errorf(messages.CodeUnavailable, "the node takes no more runs: %v", cmp.Or(s.closed, errClosing))
 }
 
+// active returns the run if this node runs it, or nil.
 func (s *System) active(id messages.RunID) *activeRun {
 	return locked(&s.mu, func() *activeRun { return s.live[id] })
 }
 
-// release forgets an ended run once its terminal is in the journal. Later readers read there.
+// release forgets an ended run once its terminal is in the journal. Later readers read the journal.
 func (s *System) release(r *activeRun) {
 	r.end(errEnding)
 	r.log.whenDurable(func(err error) {
@@ -137,6 +138,7 @@ func (s *System) release(r *activeRun) {
 	})
 }
 
+// released forgets the run, logs a failure, and reports its claim as over.
 func (s *System) released(r *activeRun) {
 	if !s.forget(r) {
 		return
@@ -155,7 +157,7 @@ func (s *System) released(r *activeRun) {
 		s.tellRuns(&forgetRun{about: r})
 		r.parent.post(overOf(r.id, *end))
 	}
-	claim := r.lent() // one that comes later is lent again
+	claim := r.lent() // a claim that comes later is lent again
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if claim.Run != "" {
@@ -163,7 +165,7 @@ func (s *System) released(r *activeRun) {
 	}
 }
 
-// logFailure logs the one line that an operator reads of a failed run.
+// logFailure logs the one line that an operator reads about a failed run.
 func (s *System) logFailure(r *activeRun, state *messages.State) {
 	end := state.End
 	fields := []zap.Field{zap.String("run", string(r.id)), zap.String("job", r.job.Name), zap.String("task", end.Task),
@@ -183,7 +185,7 @@ func (s *System) later(pause time.Duration, f func()) {
 	})
 }
 
-// forget removes an active run, and reports whether it was one.
+// forget removes an active run, and reports whether it was active.
 func (s *System) forget(r *activeRun) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,13 +215,14 @@ func (s *System) forget(r *activeRun) bool {
 	return true
 }
 
-// armAppendTimer has appends inspected while runs are active. Under mu.
+// armAppendTimer has appends inspected while runs are active. mu must be held.
 func (s *System) armAppendTimer() {
 	if s.appendTimer == nil && len(s.live) > 0 {
 		s.appendTimer = time.AfterFunc(appendTimeout, s.inspect)
 	}
 }
 
+// inspect looks for appends without an answer.
 func (s *System) inspect() {
 	for _, r := range s.all() {
 		r.log.entry.inspect()
@@ -235,12 +238,12 @@ func (s *System) all() []*activeRun {
 	return locked(&s.mu, func() []*activeRun { return slices.Collect(maps.Values(s.live)) })
 }
 
-// setIdle marks that no run is active any more. Under mu.
+// setIdle notes that no run is active any more. mu must be held.
 func (s *System) setIdle() {
 	s.idled.Do(func() { close(s.idle) })
 }
 
-// Ready returns why the node takes no runs now, or nil: unavailable while it closes, journal_unavailable while the
+// Ready returns nil, or why the node takes no runs now: unavailable while it closes, journal_unavailable while the
 // journal takes no events.
 func (s *System) Ready() error {
 	s.mu.Lock()
@@ -251,7 +254,7 @@ func (s *System) Ready() error {
 	return s.appender.unready()
 }
 
-// refuse accepts no more runs.
+// refuse makes the System accept no more runs.
 func (s *System) refuse(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +267,7 @@ func (s *System) refuse(why error) {
 	}
 }
 
-// closedBy reports whether no run is accepted any more, for that reason; nil is that runs are accepted.
+// closedBy reports whether the System accepts no more runs for that reason. nil asks whether it accepts runs.
 func (s *System) closedBy(why error) bool {
 	return locked(&s.mu, func() bool { return s.closed == why })
 }
@@ -274,17 +277,19 @@ var (
 	errShutdown = messages.Errorf(messages.CauseShutdown, "the node shut down before the run was done")
 )
 
-// Close accepts no more runs, waits for the active ones until ctx is done or Config.Drain has passed, ends the rest as
-// failed by shutdown, and stops every actor. A run that waits for people is ended at once: nobody may ever answer. With
-// Config.HandOver, Close leaves what may be started again to another node, and at once what waits for people. Pass
-// a fresh context: the one that ended the program is done, and with it Close waits for nothing. Close returns nil if it
-// had to end no run, and an error that says so if the journal did not take a terminal.
+// Close accepts no more runs, and waits for the active ones until ctx is done or Config.Drain has passed. It ends the
+// rest as failed by shutdown, and stops every actor. It ends a run that waits for people at once, since nobody may
+// ever answer. With Config.HandOver it leaves runs that may start again to another node, and those that wait for
+// people at once.
+//
+// Pass a fresh context: the one that ended the program is done, and with it Close waits for nothing. Close returns
+// nil if it had to end no run, and an error that says so if the journal did not take a terminal.
 func (s *System) Close(ctx context.Context) error {
 	s.refuse(errClosing)
 	err := s.drain(ctx)
 	s.node.Root().Send(s.top, &stopTree{})
 	<-s.stopped
-	s.awaitIdle(grace) // runs whose actors the tree has stopped are being settled
+	s.awaitIdle(grace) // runs whose actors were stopped with the tree are being settled
 	s.giveBack()
 	switch unended, unwritten := s.abandonLive(); {
 	case unended > 0:
@@ -297,7 +302,7 @@ func (s *System) Close(ctx context.Context) error {
 		s.observer.drain(s.config.CancelSoft)
 	}
 	s.end()
-	s.relay.notify("") // nobody else notifies any more
+	s.relay.notify("") // nobody else wakes the readers any more
 	s.node.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +313,7 @@ func (s *System) Close(ctx context.Context) error {
 }
 
 // abandonLive drops the runs that are still active when every actor has ended. It returns how many have no terminal,
-// and of how many others the journal has not taken it.
+// and how many have one that the journal has not taken.
 func (s *System) abandonLive() (unended, unwritten int) {
 	for _, r := range s.all() {
 		if r.log.hasTerminal() || r.log.durable.Load() == 0 || r.log.trouble.Load() != nil {
@@ -324,7 +329,7 @@ func (s *System) abandonLive() (unended, unwritten int) {
 	return unended, unwritten
 }
 
-// awaitIdle waits until no run is active, as long as some end within the patience.
+// awaitIdle waits until no run is active. It gives up when no run has ended for the given time.
 func (s *System) awaitIdle(patience time.Duration) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -343,6 +348,7 @@ func (s *System) awaitIdle(patience time.Duration) {
 	}
 }
 
+// drain waits for the active runs, and then ends the rest.
 func (s *System) drain(ctx context.Context) error {
 	s.tellRuns(&drainRuns{about: true})
 	patience := time.NewTimer(s.config.Drain)
@@ -366,7 +372,7 @@ func (s *System) shutdownError() error {
 	return messages.Errorf(messages.CauseShutdown, "runs were still active and were ended")
 }
 
-// waitingChanged is called when a run begins or ends to wait for people. A node that shuts down does not wait for
+// waitingChanged handles the begin and the end of a run's wait for people. A node that shuts down does not wait for
 // people.
 func (s *System) waitingChanged(r *activeRun, waits bool) {
 	if waits && !s.closedBy(nil) {
@@ -377,26 +383,27 @@ func (s *System) waitingChanged(r *activeRun, waits bool) {
 	}
 }
 
-// counts are a System's counters.
+// counts holds a System's counters.
 type counts struct {
 	started, ended, refused, lateFinishes, fenced, shutdown, journalRetries, lateAnswers, subscriptions atomic.Int64
 }
 
-// Stats are a System's counters since it began.
+// Stats are a System's counters since its start.
 type Stats struct {
-	// Active counts the runs and sub-runs that have not ended; those Waiting wait for people.
+	// Active counts the runs and sub-runs that have not ended. Waiting counts those of them that wait for people.
 	Active, Waiting int
 	Started, Ended  int64
-	// RefusedEvents were not legal. LostFinishes are terminals that came after the run's terminal.
+	// RefusedEvents counts events that were not legal. LostFinishes counts terminals that came after the run's
+	// terminal.
 	RefusedEvents, LostFinishes int64
-	// AbandonedTasks and AbandonedActors did not end in time; each may hold a goroutine for good.
+	// AbandonedTasks and AbandonedActors count what did not end in time. Each may hold a goroutine for good.
 	AbandonedTasks, AbandonedActors int64
-	// JournalRetries counts appends that failed or went unanswered, and were tried again. Retries of tasks are in the
-	// runs' logs. LateJournalAnswers came too late, or twice.
+	// JournalRetries counts appends that failed or went unanswered, and were tried again. LateJournalAnswers counts
+	// answers that came too late or twice. Retries of tasks are in the runs' logs.
 	JournalRetries, LateJournalAnswers int64
 	// Fenced counts the runs that another node took over.
 	Fenced int64
-	// SetAside are the runs whose logs are broken: this node neither continues nor ends them.
+	// SetAside lists the runs with broken logs: this node neither continues nor ends them.
 	SetAside []messages.RunID
 }
 

@@ -23,30 +23,35 @@ import (
 
 // attempt is one try at a task. The machine makes it, the task's actor starts its work, and the work speaks through
 // it.
+//
+// The machine's goroutine owns overdue and due. mu guards what is below it, for the machine and the work.
 type attempt struct {
 	run     *activeRun // set before the work starts
 	task    *Task
 	number  int
-	overdue error                               // of the machine: why it fails whatever it returns
-	due     bool                                // of the machine: its backoff has passed
+	overdue error                               // owned by the machine: why it fails whatever it returns
+	due     bool                                // owned by the machine: its backoff has passed
 	lost    bool                                // the run was lost before, and started again
 	work    atomic.Pointer[supervision.Routine] // nil until the task's actor has started it
 
 	mu       sync.Mutex
-	summary  string // goes with task.completed
+	summary  string // sentence of task.completed
 	result   json.RawMessage
 	degraded bool
-	judged   bool // the outcome was taken
-	children int  // how many it has asked for without a name
-	// steps are those that the log kept before the attempt began, and a zero one for each that it has asked for.
+	judged   bool // the machine has taken the outcome
+	children int  // number of children that it asked for without a name
+	// steps holds the steps that the log had before the attempt began, and a zero one for each step that the attempt
+	// asks for.
 	steps map[string]messages.StepKept
 }
 
+// running reports whether the attempt's work runs.
 func (a *attempt) running() bool {
 	w := a.work.Load()
 	return w != nil && w.Running()
 }
 
+// cancel cancels the attempt's work.
 func (a *attempt) cancel(cause error) {
 	if w := a.work.Load(); w != nil {
 		w.Cancel(cause)
@@ -61,7 +66,7 @@ func (a *attempt) outcome() (summary string, result json.RawMessage, degraded bo
 	return a.summary, a.result, a.degraded
 }
 
-// setOutcome changes the outcome, until it was taken.
+// setOutcome changes the outcome, unless it was taken.
 func (a *attempt) setOutcome(f func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,8 +86,8 @@ type emission struct {
 	durable bool       // the verdict waits until the event is durable
 }
 
-// TaskContext is how a task speaks. Its methods may be called from any goroutine of the task. They block while the
-// run is behind, and return the context's cause once the attempt is cancelled.
+// TaskContext is the interface of a task to its run. Its methods may be called from any goroutine of the task. They
+// block while the run is behind, and return the context's cause once the attempt is cancelled.
 type TaskContext struct {
 	attempt *attempt
 	work    *supervision.Routine
@@ -91,7 +96,7 @@ type TaskContext struct {
 // RunID returns the run's id.
 func (t *TaskContext) RunID() messages.RunID { return t.attempt.run.id }
 
-// Principal returns who has started the run, or "" if nobody was named.
+// Principal returns who started the run, or "" if the caller named nobody.
 func (t *TaskContext) Principal() string { return t.attempt.run.principal }
 
 // Name returns the task's name.
@@ -100,15 +105,15 @@ func (t *TaskContext) Name() string { return t.attempt.task.Name }
 // Attempt returns the number of the attempt, from 1.
 func (t *TaskContext) Attempt() int { return t.attempt.number }
 
-// Emit emits an event of the task: about texts and thoughts, progress and log, model and tool calls, artifacts and
+// Emit emits an event of the task: texts and thoughts, progress and log lines, model and tool calls, artifacts,
 // steps. The run adds numbers, offsets and the task's name. The error says why a milestone is not legal. For a delta,
 // Emit does not wait for that.
 func (t *TaskContext) Emit(body messages.Body, message string) error {
 	return t.emit(body, message, t.work.Send, t.work.Context().Done())
 }
 
-// Conclude emits how a call of a model or a tool ended, even if the attempt was cancelled in the meantime: so a
-// cancelled run knows what became of its calls. After the cancel an attempt may conclude up to 8 calls.
+// Conclude emits how a call of a model or a tool ended, even if the attempt was cancelled meanwhile: so a cancelled
+// run knows how its calls ended. After the cancel an attempt may conclude up to 8 calls.
 func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	switch body.(type) {
 	case messages.LLMCompleted, messages.ToolCompleted:
@@ -117,7 +122,7 @@ func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	return invalid("a task concludes a call of a model or a tool: say anything else with Emit")
 }
 
-// emit waits until over for the answer to a milestone.
+// emit checks and sends an event. For a milestone it waits for the verdict, or until over is closed.
 func (t *TaskContext) emit(body messages.Body, message string, send func(any) error, over <-chan struct{}) error {
 	if err := check(body, message); err != nil {
 		return err
@@ -125,7 +130,7 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 	return t.tell(&emission{attempt: t.attempt, body: messages.Clone(body), message: message}, send, over)
 }
 
-// tell is emit for what may be said.
+// tell is emit for an event that was checked already.
 func (t *TaskContext) tell(e *emission, send func(any) error, over <-chan struct{}) error {
 	kind := messages.KindOf(e.body)
 	if err := t.passes(string(kind)); err != nil {
@@ -152,8 +157,8 @@ type unsent struct{ cause error }
 func (e *unsent) Error() string { return e.cause.Error() }
 func (e *unsent) Unwrap() error { return e.cause }
 
-// Unsent reports whether the error of Emit means that the log cannot have the milestone. After a cancel that came while
-// Emit waited, it may have it.
+// Unsent reports whether an error of Emit means that the log cannot hold the milestone. If a cancel came while Emit
+// waited, the log may hold it.
 func Unsent(err error) bool {
 	_, ok := errors.AsType[*unsent](err)
 	return ok
@@ -171,7 +176,7 @@ func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 	return t.Emit(messages.Log{Lines: []messages.LogLine{{Level: level, Text: text}}}, "")
 }
 
-// Say appends to the text of that name.
+// Say appends to the text with that name.
 func (t *TaskContext) Say(stream, text string) error {
 	if !utf8.ValidString(text) || !utf8.ValidString(stream) {
 		return invalid("the text of stream %q, or the stream's name, is not UTF-8", stream)
@@ -179,8 +184,8 @@ func (t *TaskContext) Say(stream, text string) error {
 	return t.delta(messages.TextDelta{Stream: stream, Text: text}, len(stream)+len(text))
 }
 
-// delta is Emit for the frequent bodies that share no memory with the caller. Its stack fits into the first 2 kB of a
-// goroutine: very many may say something and then wait.
+// delta is Emit for frequent bodies that share no memory with the caller. Its stack fits into the first 2 kB of a
+// goroutine, because very many may say something and then wait.
 func (t *TaskContext) delta(body messages.Body, bytes int) error {
 	if c := &t.attempt.run.system.config; bytes > messages.MaxEventBytes/2 || c.Inject != nil || c.Faults.Armed() {
 		return t.Emit(body, "")
@@ -188,12 +193,12 @@ func (t *TaskContext) delta(body messages.Body, bytes int) error {
 	return t.work.Send(&emission{attempt: t.attempt, body: body})
 }
 
-// Said closes the text of that name, and repeats it as a whole.
+// Said closes the text with that name, and repeats it as a whole.
 func (t *TaskContext) Said(stream, text string) error {
 	return t.Emit(messages.TextDone{Stream: stream, Text: text, SHA256: messages.Digest(text)}, "")
 }
 
-// mostMessage bounds the sentence of an event.
+// mostMessage bounds the sentence of an event, in bytes.
 const mostMessage = 64 << 10
 
 // Summarize sets the sentence of task.completed, which is cut after 64 KiB.
@@ -202,8 +207,8 @@ func (t *TaskContext) Summarize(words string) {
 	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 
-// Result sets the run's result, which run.completed carries. degraded means that it is less than was asked for. It
-// counts if this attempt completes; the last task that sets a result decides.
+// Result sets the run's result, which run.completed carries as JSON. degraded means that it is less than was asked
+// for. It counts if this attempt completes. The last task that sets a result decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)
 	if err == nil {
@@ -235,8 +240,8 @@ func (t *TaskContext) Commit(ctx context.Context) error {
 	}
 }
 
-// Earlier yields what the run's log held when this attempt began, or nothing to a first attempt: so an attempt can go
-// on where the one before was lost.
+// Earlier yields what the run's log held when this attempt began, or nothing in a first attempt. So an attempt can
+// continue where an earlier one was lost.
 func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		a := t.attempt
@@ -266,9 +271,9 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 	}
 }
 
-// Ask emits input.required and waits until the answer is durable. The request's name identifies the question: another
-// attempt that asks by that name gets the same answer, or goes on waiting. If ctx ends, the question stays open.
-// After the question's timeout the error is a deadline.
+// Ask emits input.required, and waits until the answer is durable. The request's name identifies the question:
+// another attempt that asks by that name gets the same answer, or continues to wait. If ctx ends, the question stays
+// open. After the question's timeout the error has the code deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
 	most := t.attempt.run.system.config.Ceilings.Answer
@@ -289,10 +294,10 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	return nil, context.Cause(ctx)
 }
 
-// Start starts a sub-run and returns when the run's log names it. Its actor is below the run's; it is cancelled with
-// the run, and the run ends after it. Another attempt that starts a sub-run of the same name, which is Options.Key or
-// else its number in the task, gets the same one. Sub-runs count towards no principal's limit; a tree has at most
-// 1,000 that have not ended, and is Config.MaxDepth deep.
+// Start starts a sub-run, and returns when the run's log names it. Its actor is below the run's actor. It is
+// cancelled with the run, and the run ends after it. An attempt that starts a sub-run of the same name gets the same
+// sub-run; the name is Options.Key or else the number of the sub-run in its task. Sub-runs count towards no
+// principal's limit. A tree has at most 1,000 live sub-runs, and is at most Config.MaxDepth deep.
 func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	a := t.attempt
 	s := a.run.system
@@ -332,9 +337,9 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 	}
 }
 
-// Recorded returns what the run of a test is told in place of the world's answer. asked is the llm.started or tool.started
-// of a call, or a step.kept without a result; the bodies are those of a recorded log that follow, up to the end of what was
-// asked. Outside of such a test ok is false, and the caller asks the world.
+// Recorded returns, in a test that replays a log, the recorded answer of the outside world. asked is the llm.started
+// or tool.started of a call, or a step.kept without a result. told holds the recorded bodies that follow, up to the
+// end of what was asked. Outside of such a test ok is false, and the caller makes the call.
 func (t *TaskContext) Recorded(ctx context.Context, asked messages.Body) (told []messages.Body, ok bool, err error) {
 	if t == nil || t.attempt.run.system.config.Recorded == nil {
 		return nil, false, nil
@@ -346,7 +351,8 @@ func (t *TaskContext) Recorded(ctx context.Context, asked messages.Body) (told [
 	return told, true, err
 }
 
-// Go runs f in another goroutine of the task, which waits for it. Its error, panic or Goexit is the task's.
+// Go runs f in another goroutine of the task; the task ends when all have ended. Its error, panic or Goexit is the
+// task's.
 func (t *TaskContext) Go(f func(ctx context.Context) error) {
 	t.work.Go(func(ctx context.Context) error { return t.attempt.checked(f(ctx)) })
 }
@@ -354,8 +360,8 @@ func (t *TaskContext) Go(f func(ctx context.Context) error) {
 // credits is how many of a task's events may be on their way to its run.
 const credits = 8
 
-// taskActor is the child of a run that is responsible for one task. The work runs in a goroutine that belongs to this
-// incarnation; its panics are thrown again here, where supervision sees them.
+// taskActor is the actor of one task, a child of its run's actor. The work runs in a goroutine that belongs to this
+// incarnation. Its panics are raised again in Receive, where supervision sees them.
 type taskActor struct {
 	system *System
 	run    *activeRun
@@ -386,6 +392,7 @@ func (a *taskActor) Receive(c actor.Context) {
 	}
 }
 
+// taskName returns the name of the task whose actor this is.
 func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
 
 func (a *taskActor) start(c actor.Context, now *attempt) {
@@ -406,9 +413,9 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 	}
 }
 
-// checked asks a task's error what it says, in the task: there its methods may block or panic, and nobody calls them
-// again. A task cannot claim that its node shut down, or was lost if the log does not say so. Without noinline its frame
-// would cost every waiting task stack.
+// checked asks a task's error for its text and cause in the task's own goroutine: there its methods may block or
+// panic, and nobody calls them again. A task cannot claim that its node shut down, nor that it was lost if the log
+// does not say so. It is not inlined, because its frame would cost every waiting task stack.
 //
 //go:noinline
 func (a *attempt) checked(err error) error {
@@ -422,7 +429,7 @@ func (a *attempt) checked(err error) error {
 	return d
 }
 
-// injected does the work between two points.
+// injected runs the task's work between two fault points.
 func (t *TaskContext) injected(ctx context.Context) error {
 	if err := t.passes(WorkBegins); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// topActor stands above the node's supervisor. When that gives up, the node has failed, and every run is ended.
+// topActor is above the node's supervisor. When that gives up, the node has failed, and topActor ends every run.
 type topActor struct {
 	*supervision.Children
 	system *System
@@ -34,10 +34,10 @@ func (s *System) spawnTree() {
 	}
 }
 
-// staticActors is how many children the node's supervisor has.
+// staticActors is the number of children of the node's supervisor.
 const staticActors = 3
 
-// actorStarted reports that a static actor has started. It must not block when one is started again.
+// actorStarted reports that a static actor has started. It must not block when one starts again.
 func (s *System) actorStarted() {
 	select {
 	case s.started <- struct{}{}:
@@ -87,14 +87,15 @@ func (t *topActor) start(c actor.Context) {
 	}
 }
 
-// exited logs the end of a static actor, which starts again unless there are too many ends.
+// exited logs the end of a static actor. The supervisor restarts it, unless that happens too often.
 func (s *System) exited(exit supervision.Exit) {
 	s.log.Error("an actor of the node ended", zap.String("actor", exit.Name), zap.Error(exit.Err))
 }
 
 var errTopStopped = messages.Errorf(messages.CauseError, "the node's top actor was stopped from outside: start the node again")
 
-// nodeEnded ends what is left: nothing after a Shutdown, every run after an escalation.
+// nodeEnded handles the end of the supervisor: after a Shutdown nothing is left; after an escalation it ends every
+// run.
 func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
 	if exit.Err != nil {
 		t.system.log.Error("the node failed", zap.Error(exit.Err))
@@ -104,12 +105,12 @@ func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
 	supervision.Goodbye(c)
 }
 
-// finishLost ends every run whose actor ended with its supervisor.
+// finishLost ends every run whose actor ended together with its supervisor.
 func (s *System) finishLost(why error) {
 	s.mu.Lock()
 	var lost []*activeRun
 	for _, r := range s.live {
-		if r.parent == nil && r.hasActor() { // others will be started by the next supervisor
+		if r.parent == nil && r.hasActor() { // the next supervisor starts the others
 			lost = append(lost, r)
 		}
 	}
@@ -119,20 +120,22 @@ func (s *System) finishLost(why error) {
 	}
 }
 
-// runsActor is the parent of the actors of top-level runs. It settles runs whose actor has ended. It is also the
-// watchdog of all runs: it asks runs that are past a limit to end, and stops the actors of those that do not.
+// runsActor is the parent of the actors of top-level runs, and settles a run whose actor has ended. It is also the
+// watchdog of all runs: it asks a run that is past a limit to end, and stops the actor of one that does not. Only
+// Receive touches its fields.
 type runsActor struct {
 	*supervision.Children
 	system *System
 	watch  map[messages.RunID]*watched
 	timer  *time.Timer
-	due    time.Time // when the timer fires
-	// closing: the node shuts down and waits for runs no more.
+	due    time.Time // when the timer fires, or zero
+	// closing: the node shuts down, and no longer waits for runs.
 	closing bool
 }
 
-// watched is a run that the watchdog watches.
+// watched is a run under the watchdog.
 type watched struct {
+	// requested is when the run was asked to end, or zero. From then on it has the hard limit and some grace.
 	run *activeRun
 	// requested is when the run was asked to end. It has the hard limit and some grace to do so.
 	requested time.Time
@@ -149,7 +152,7 @@ type (
 		cancelRun
 	}
 	checkLimits signal
-	// drainRuns ends all runs or, if it says so, only those that wait for people.
+	// drainRuns ends all runs or, if its value is true, only those that wait for people.
 	drainRuns notice[bool]
 )
 
@@ -160,6 +163,7 @@ func (s *System) newRuns() actor.Actor {
 	return &runsActor{Children: &supervision.Children{Node: s.node}, system: s, watch: map[messages.RunID]*watched{}}
 }
 
+// tellRuns sends a message to the runsActor.
 func (s *System) tellRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
 
 func (a *runsActor) Receive(c actor.Context) {
@@ -174,7 +178,7 @@ func (a *runsActor) Receive(c actor.Context) {
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
-		a.system.runs.Store(c.Self()) // it has another name after an abandonment
+		a.system.runs.Store(c.Self()) // after an abandonment the actor has another name
 		a.system.finishLost(supervision.ErrKilled)
 		a.system.actorStarted()
 	case *startRun:
@@ -199,7 +203,7 @@ func (a *runsActor) Receive(c actor.Context) {
 	}
 }
 
-// watchLimits checks the run when its next limit is due, or at once if the node waits for no runs any more.
+// watchLimits checks the run when its next limit is due, or at once if the node no longer waits for runs.
 func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 	at, _ := a.limit(r)
 	a.arm(c, at)
@@ -208,7 +212,7 @@ func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 	}
 }
 
-// limit returns the run's next limit, and the cause if it is reached.
+// limit returns the time of the run's next limit, and its cause.
 func (a *runsActor) limit(r *activeRun) (time.Time, messages.Code) {
 	at, cause := r.clock.due(time.Duration(r.log.updated.Load()))
 	if at == 0 {
@@ -217,6 +221,7 @@ func (a *runsActor) limit(r *activeRun) (time.Time, messages.Code) {
 	return epochStart.Add(at), cause
 }
 
+// arm starts the timer, unless it fires earlier already.
 func (a *runsActor) arm(c actor.Context, at time.Time) {
 	if at.IsZero() || !a.due.IsZero() && !at.Before(a.due) {
 		return
@@ -247,6 +252,7 @@ func (a *runsActor) checkLimits(c actor.Context) {
 	a.arm(c, next)
 }
 
+// check applies the run's limits, and returns when to look again.
 func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time {
 	patience := a.system.config.CancelHard + grace
 	switch {
@@ -287,7 +293,7 @@ func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
 	m.run.post(&cancel)
 }
 
-// noteRequest remembers that the run was asked to end.
+// noteRequest records that the run was asked to end.
 func (a *runsActor) noteRequest(c actor.Context, r *activeRun) {
 	if w := a.watch[r.id]; w != nil && w.requested.IsZero() {
 		w.requested = time.Now()
@@ -295,6 +301,7 @@ func (a *runsActor) noteRequest(c actor.Context, r *activeRun) {
 	}
 }
 
+// drain shuts down all runs, or only those that wait for people.
 func (a *runsActor) drain(c actor.Context, waiting bool) {
 	a.closing = a.closing || !waiting
 	for _, w := range a.watch {
@@ -304,7 +311,7 @@ func (a *runsActor) drain(c actor.Context, waiting bool) {
 	}
 }
 
-// shutDown ends a run, or hands it over. A run that is handed over, or cannot be, tells its children.
+// shutDown ends a run or hands it over, once. A sub-run that is handed over follows its parent.
 func (a *runsActor) shutDown(c actor.Context, w *watched) {
 	switch {
 	case !w.requested.IsZero():

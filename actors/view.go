@@ -13,40 +13,41 @@ import (
 	"go.uber.org/zap"
 )
 
-// view is what readers see of an active run. The run's log alone writes it. Readers share no lock with it: what is
-// published never changes, and what changes is replaced.
+// view is what readers see of an active run. Only the run's log writes it. Readers share no lock with the log: what
+// is published never changes, and what changes is replaced.
 type view struct {
 	id messages.RunID
-	// base is the number of the last event that is in the journal alone.
+	// base is the number of the last event that only the journal holds.
 	base uint64
 	// shown is the table that readers read, up to its n.
 	shown atomic.Pointer[table]
 	// durable is the number of the last event that is known to be in the journal.
 	durable atomic.Uint64
-	// sent is the number of the last event that was sent to the journal. Its readers may see what is not known to be there.
+	// sent is the number of the last event that was sent to the journal. Readers may see events that are not known to
+	// be there.
 	sent atomic.Uint64
-	// liveDropped: the live log was dropped, and readers go to the journal.
+	// liveDropped: the live log was dropped, and readers read the journal.
 	liveDropped atomic.Bool
-	// trouble says why the journal does not take the run's events, while that lasts.
+	// trouble is why the journal does not take the run's events, while that lasts.
 	trouble atomic.Pointer[messages.Error]
 	// final is the State at the terminal, once readers see it.
 	final atomic.Pointer[messages.State]
-	// over is closed when the terminal is visible, the live log was dropped, or there is trouble.
+	// over is closed when the terminal is visible, the live log was dropped, or trouble is set.
 	over   atomic.Pointer[chan struct{}]
 	wakers atomic.Pointer[[]chan struct{}]
 
 	among   sync.Mutex
 	readers int
-	reading *messages.Fold // of the visible events, for readers that ask for the State
+	reading *messages.Fold // sum of the visible events, for readers that ask for the State
 }
 
-// table holds events. The writer appends behind n, and then raises n.
+// table holds events. The writer writes beyond n, and then raises n; events[:n] never change.
 type table struct {
 	n      atomic.Int64
 	events []messages.Event
 }
 
-// newTable returns a table, and the wires of the events that will be recorded into it.
+// newTable returns a table, and the wire forms of the events that will be recorded into it.
 func newTable(room int) (*table, []messages.Wire) {
 	if room == firstEvents { // most runs need no other
 		var first struct {
@@ -61,6 +62,7 @@ func newTable(room int) (*table, []messages.Wire) {
 	return &table{events: make([]messages.Event, room)}, make([]messages.Wire, room)
 }
 
+// visible returns the events that readers may see. They must not be changed.
 func (b *view) visible() []messages.Event {
 	t := b.shown.Load()
 	if t == nil {
@@ -76,7 +78,7 @@ type batch struct {
 	dropped bool // the live log was dropped
 }
 
-// readBatch is how many events one read returns at most. A reader that is further behind gets merged deltas.
+// readBatch is the greatest number of events that one read returns. A reader further behind gets merged deltas.
 const readBatch = 256
 
 // read returns the visible events past the cursor, merged if the reader is far behind. Events are shared: do not
@@ -144,6 +146,7 @@ func (b *view) leave(wake chan struct{}) {
 	b.setBells(slices.DeleteFunc(slices.Clone(b.hung()), func(c chan struct{}) bool { return c == wake }))
 }
 
+// hung returns the readers' wake channels.
 func (b *view) hung() []chan struct{} {
 	if p := b.wakers.Load(); p != nil {
 		return *p
@@ -153,14 +156,14 @@ func (b *view) hung() []chan struct{} {
 
 func (b *view) setBells(wakers []chan struct{}) { b.wakers.Store(&wakers) }
 
-// notify wakes every reader. Each has a channel of its own: on a shared one, readers would wait for each other.
+// notify wakes every reader. Each has its own channel: on a shared one, readers would wait for each other.
 func (b *view) notify() {
 	for _, wake := range b.hung() {
 		notify(wake)
 	}
 }
 
-// notify wakes once, however often it is called before.
+// notify sends one wake-up, however often it is called before the receiver takes it.
 func notify(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:
@@ -168,6 +171,7 @@ func notify(wake chan struct{}) {
 	}
 }
 
+// closed is a channel that is closed already.
 var closed = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -193,8 +197,8 @@ func (b *view) end() {
 	}
 }
 
-// reveal shows readers everything before the first milestone that is not durable, and no delta more than Reserve past
-// the last durable event. Under mu.
+// reveal shows readers everything before the first milestone that is not durable, and at most Reserve deltas past the
+// last durable event. It reports whether more is visible. mu must be held.
 func (l *runLog) reveal() bool {
 	durable, before := l.durable.Load(), int(l.table.n.Load())
 	n := before
@@ -218,24 +222,24 @@ func (l *runLog) reveal() bool {
 	return true
 }
 
-// observer passes milestones on to Config.Observe, one at a time and in a goroutine of its own: a function that blocks
-// or panics costs no run anything.
+// observer passes milestones on to Config.Observe, one at a time and in a goroutine of its own. So a function that
+// blocks or panics costs the runs nothing.
 type observer struct {
 	tell func(messages.Event)
 	node *supervision.Node
 	log  *zap.Logger
 
-	mu      sync.Mutex // a leaf: it is taken under a log's mu
+	mu      sync.Mutex // innermost lock: taken while a log's mu is held
 	waiting []messages.Event
 	busy    bool
 	idle    context.CancelFunc // called when nothing waits any more, if somebody waits for that
-	missed  bool               // there was no room for some
+	missed  bool               // there was no room for some milestones
 }
 
-// mostObserved is how many milestones may wait for Observe. It is not told of more.
+// mostObserved is how many milestones may wait for Observe. Later ones are dropped.
 const mostObserved = 1 << 16
 
-// add leaves a milestone, and reports whether the observer must be roused, with the node's Call.
+// add queues a milestone. It reports whether the observer must be started, with the node's Call.
 func (o *observer) add(e messages.Event) (rouse bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -262,6 +266,7 @@ func (o *observer) Work() {
 	}
 }
 
+// next returns the next milestone, and whether some were dropped before it.
 func (o *observer) next() (e messages.Event, missed, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -282,7 +287,7 @@ func (o *observer) Crashed(crash *supervision.Crash) {
 	o.node.Call(o)
 }
 
-// drain waits until Observe was told of everything, within d.
+// drain waits at most d until Observe was told of everything.
 func (o *observer) drain(d time.Duration) {
 	told, idle := context.WithCancel(context.Background())
 	o.mu.Lock()
@@ -305,6 +310,7 @@ func catchUp(b batch) batch {
 	return batch{Batch: journal.Batch{Events: out, More: len(rest) > 0, Over: b.Over && len(rest) == 0}}
 }
 
+// size returns the encoded size of the events.
 func size(events []messages.Event) int64 {
 	var n int64
 	for _, e := range events {
