@@ -1,2 +1,2 @@
-// Package fetch reads one document from a URL, with a size limit and from checked addresses only.
+// Package fetch downloads one document from a URL, with a size limit, and only from addresses that the caller allows.
 package fetch

@@ -9,11 +9,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow says what may be read besides https from public addresses.
+// Allow says which URLs are allowed besides https at public addresses.
 type Allow = dial.Policy
 
-// Get reads the document. Errors: invalid_input if the URL is refused or not found, limit_exceeded beyond limit
-// bytes; others may pass.
+// Get downloads the document, at most limit bytes. Errors: invalid_input if the URL is refused or not found;
+// limit_exceeded if the document is larger; other errors may be temporary.
 func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
 	u, err := allow.Parse(url)
 	if err != nil {

@@ -27,7 +27,7 @@ type artifactInput struct {
 	Name string         `path:"name" doc:"The artifact's name" example:"llms.txt"`
 }
 
-// getArtifact answers with the file. Its ETag is its digest, and ranges of it can be asked for.
+// getArtifact answers with the file. The ETag is the file's digest, and range requests are served.
 func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifactInput) error {
 	state, err := s.Run(r.Context(), in.ID)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifac
 	return nil
 }
 
-// mediaType is that of a file by its name. It never is one that a browser runs.
+// mediaType returns the media type of a file, by its name. It is never a type that a browser executes, such as HTML.
 func mediaType(name string) string {
 	switch kind := messages.MediaType(name); {
 	case kind == "text/markdown":

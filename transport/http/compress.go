@@ -8,17 +8,20 @@ import (
 	"sync"
 )
 
-// minCompressed is the least size of an answer that is worth compressing, in bytes.
+// minCompressed is the minimum size, in bytes, of a response that is worth compressing.
 const minCompressed = 1 << 10
 
+// compressors is a pool of *gzip.Writer.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// compressible reports whether the answer to the request may be compressed. A range is one of the file's own bytes.
+// compressible reports whether the response to the request may be compressed. Ranges may not: they count the bytes of
+// the file itself.
 func compressible(r *http.Request) bool {
 	return r.Method != http.MethodHead && r.Header.Get("Range") == "" && r.Header.Get("Upgrade") == "" &&
 		acceptsGzip(r.Header.Values("Accept-Encoding"))
 }
 
+// acceptsGzip reports whether the Accept-Encoding fields allow gzip.
 func acceptsGzip(fields []string) bool {
 	for one := range strings.SplitSeq(strings.Join(fields, ","), ",") {
 		coding, weight, _ := strings.Cut(one, ";")
@@ -31,19 +34,20 @@ func acceptsGzip(fields []string) bool {
 	return false
 }
 
-// compressor compresses JSON and texts. It passes streams on as they are: compression would delay their events. An
-// answer without a Content-Length is judged by its first Write.
+// compressor compresses JSON and text responses. It does not compress streams, because that would delay their events.
+// It decides by Content-Length or, without one, by the size of the first Write. It belongs to the goroutine of the
+// handler.
 type compressor struct {
 	http.ResponseWriter
-	status int // held back until the first Write; 0 if it is sent
+	status int // held back until the first Write; 0 if it was sent
 	sent   bool
 	gzip   *gzip.Writer
 }
 
-// Unwrap gives http.ResponseController the connection.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (c *compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// WriteHeader sends the header, or holds it back where the body may be compressed.
+// WriteHeader sends the header, or holds it back if the body may be compressed.
 func (c *compressor) WriteHeader(status int) {
 	if c.sent || c.status != 0 {
 		return
@@ -58,7 +62,7 @@ func (c *compressor) WriteHeader(status int) {
 	c.status = status
 }
 
-// Write sends the header where it was held back, and writes.
+// Write sends the header if it was held back, and writes.
 func (c *compressor) Write(data []byte) (int, error) {
 	if !c.sent {
 		c.WriteHeader(http.StatusOK)
@@ -70,7 +74,7 @@ func (c *compressor) Write(data []byte) (int, error) {
 	return c.ResponseWriter.Write(data)
 }
 
-// release sends the header that was held back. size is that of the body, if no Content-Length says it.
+// release sends a header that was held back. size is the size of the body if there is no Content-Length.
 func (c *compressor) release(size int) {
 	if c.status == 0 {
 		return
@@ -84,7 +88,7 @@ func (c *compressor) release(size int) {
 		h.Del("Content-Length")
 		h.Del("Accept-Ranges")
 		if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
-			h.Set("ETag", "W/"+tag) // the same content in other bytes
+			h.Set("ETag", "W/"+tag) // a weak ETag: same content, other bytes
 		}
 		c.gzip = compressors.Get().(*gzip.Writer)
 		c.gzip.Reset(c.ResponseWriter)
@@ -93,11 +97,11 @@ func (c *compressor) release(size int) {
 	c.status, c.sent = 0, true
 }
 
-// close ends the answer.
+// close finishes the response.
 func (c *compressor) close() {
 	c.release(0)
 	if c.gzip != nil {
-		_ = c.gzip.Close() // a client that left misses nothing
+		_ = c.gzip.Close() // a client that left needs no end
 		compressors.Put(c.gzip)
 		c.gzip = nil
 	}

@@ -30,7 +30,7 @@ type eventsInput struct {
 	Accept   string          `header:"Accept" doc:"text/event-stream, application/x-ndjson, or application/json for a long poll"`
 }
 
-// follow returns what the request asks of the run's log, and where its reader is.
+// follow returns the Follow options that the request asks for, and the reader's position.
 func (in *eventsInput) follow(id messages.RunID) (f messages.Follow, at cursor.Cursors, err error) {
 	f = messages.Follow{Rate: in.Rate, Tree: in.Tree,
 		Filter: messages.Filter{MilestonesOnly: in.Level == "milestone", Kinds: in.Kinds, Streams: in.Streams}}
@@ -45,7 +45,7 @@ func (in *eventsInput) follow(id messages.RunID) (f messages.Follow, at cursor.C
 	return f, at, err
 }
 
-// form is the media type in which events are written.
+// form is a media type in which events are written.
 type form string
 
 const (
@@ -54,7 +54,7 @@ const (
 	formNDJSON form = "application/x-ndjson"
 )
 
-// formOf returns the form that an Accept field asks for: the first that this API has. Errors: not_acceptable.
+// formOf returns the first form that the Accept field asks for and this API has. Errors: not_acceptable.
 func formOf(accept string) (form, error) {
 	asked, err := door.Accepts(accept, string(formJSON), string(formSSE), string(formNDJSON), "application/jsonl",
 		"application/problem+json")
@@ -90,7 +90,7 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	case r.Method == http.MethodHead:
 		h.Set("Content-Type", string(form))
 	case ended && form != formJSON && follow.After == head:
-		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
+		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 	case form == formJSON:
 		return s.poll(w, r, in.ID, follow, at, in.Wait.Duration, ended && follow.After == head)
 	default:
@@ -102,17 +102,17 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	return nil
 }
 
-// page is what a long poll answers.
+// page is the response of a long poll.
 type page struct {
 	Events []eventJSON `json:"events" doc:"Events after the cursor, in order"`
 	Next   cursorText  `json:"next" doc:"The cursor of the next request"`
 	Ended  bool        `json:"ended" doc:"The run has ended and the reader has its terminal: nothing more comes"`
 }
 
-// cursorText is a cursor as JSON has it: a number, or with tree a string.
+// cursorText is a cursor as JSON: a number, or a string if sub-runs are followed.
 type cursorText string
 
-// MarshalJSON writes a number where it is one.
+// MarshalJSON writes a plain cursor as a number.
 func (c cursorText) MarshalJSON() ([]byte, error) {
 	if _, err := strconv.ParseUint(string(c), 10, 64); err == nil {
 		return []byte(c), nil
@@ -120,19 +120,19 @@ func (c cursorText) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(c))
 }
 
-// Schema describes the cursor.
+// Schema returns the JSON Schema of a cursor.
 func (cursorText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeInteger}, {Type: huma.TypeString}}}
 }
 
 const (
-	// pageEvents and pageBytes are the most that a long poll answers.
+	// pageEvents and pageBytes are the maximum size of a long poll's response.
 	pageEvents = 1000
 	pageBytes  = 1 << 20
 )
 
-// poll answers with the events that there are. Where there are none, it waits for the first. ended says that the caller
-// has the terminal.
+// poll answers with the events that exist. If there are none, it waits for the first. ended says that the caller has
+// the terminal already.
 func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.Follow, at cursor.Cursors,
 	wait time.Duration, ended bool) error {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
@@ -162,16 +162,16 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 		if size >= pageBytes || len(p.Events) == pageEvents {
 			break
 		}
-		cancel() // the rest of what there is comes all the same
+		cancel() // Follow still returns the events that exist
 	}
 	p.Next = cursorText(at.Text(id))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = s.write(w, p) // a client that left misses nothing
+	_ = s.write(w, p) // a client that left needs no answer
 	return nil
 }
 
-// attachRun keeps an attached run going while its caller reads.
+// attachRun keeps an attached run alive while its caller reads events.
 func (s *Server) attachRun(w http.ResponseWriter, r *http.Request, in *eventsInput) error {
 	form, err := formOf(in.Accept)
 	if err == nil {

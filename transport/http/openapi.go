@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// document is the head of the OpenAPI document, and how bodies are read and written.
+// document returns the frame of the OpenAPI document, and the functions that read and write bodies.
 func (s *Server) document() huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
@@ -43,7 +43,7 @@ func (s *Server) document() huma.Config {
 	}
 }
 
-// write writes v as JSON, without the process's secrets.
+// write writes v as JSON, after removing the process's secrets.
 func (s *Server) write(w io.Writer, v any) error {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
@@ -55,12 +55,13 @@ func (s *Server) write(w io.Writer, v any) error {
 	return err
 }
 
-// addEventSchemas adds the published schema of events, whose definitions become components: Event.text.delta and so on.
+// addEventSchemas adds the published schema of events. Its definitions become components named Event.text.delta and so
+// on.
 func addEventSchemas(schemas map[string]*huma.Schema) {
 	text := strings.ReplaceAll(string(messages.Schema()), `"#/$defs/`, `"#/components/schemas/Event.`)
 	var published map[string]any
 	if err := json.Unmarshal([]byte(text), &published); err != nil {
-		panic(err) // it is ours
+		panic(err) // the schema is our own
 	}
 	for name, definition := range published["$defs"].(map[string]any) {
 		schemas["Event."+name] = &huma.Schema{Extensions: definition.(map[string]any)}
@@ -71,25 +72,25 @@ func addEventSchemas(schemas map[string]*huma.Schema) {
 	schemas["Event"] = &huma.Schema{Extensions: published}
 }
 
-// eventJSON is an event's wire form.
+// eventJSON is the wire form of an event.
 type eventJSON json.RawMessage
 
 // MarshalJSON returns the wire form.
 func (e eventJSON) MarshalJSON() ([]byte, error) { return e, nil }
 
-// Schema refers to the schema of events.
+// Schema returns a reference to the schema of events.
 func (eventJSON) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Ref: "#/components/schemas/Event"}
 }
 
-// json is a response whose body is of v's type.
+// json returns a response with a JSON body of v's type.
 func (s *Server) json(description string, v any) *huma.Response {
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(v), true, "")
 	return &huma.Response{Description: description,
 		Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
 }
 
-// streams is a response that may be a stream of events, and where v is given JSON of its type.
+// streams returns a response that may be a stream of events or, if v is not nil, JSON of v's type.
 func (s *Server) streams(description string, v any) *huma.Response {
 	r := &huma.Response{Description: description, Content: map[string]*huma.MediaType{}}
 	if v != nil {
@@ -102,7 +103,7 @@ func (s *Server) streams(description string, v any) *huma.Response {
 	return r
 }
 
-// streamBody is messages.Stream as its JSON has it.
+// streamBody describes the JSON of messages.Stream, which has its own MarshalJSON.
 type streamBody struct {
 	Name    string `json:"stream"`
 	Task    string `json:"task,omitempty"`
@@ -112,7 +113,7 @@ type streamBody struct {
 	Text    string `json:"text"`
 }
 
-// asProblem turns the errors of the API's framework into problem details.
+// asProblem turns errors of the huma framework into problem details.
 func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	e, ok := v.(*huma.ErrorModel)
 	if !ok {

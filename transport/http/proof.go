@@ -19,12 +19,12 @@ func (s *Server) getProof(w http.ResponseWriter, r *http.Request, in *pathID) er
 	out := &lateHeader{ResponseWriter: w}
 	err := s.Prove(r.Context(), in.ID, out)
 	if err != nil && out.sent {
-		panic(http.ErrAbortHandler) // cuts the connection: half a proof is none
+		panic(http.ErrAbortHandler) // cut the connection: half a proof proves nothing
 	}
 	return err
 }
 
-// lateHeader sets the header with the first Write: an error before it has another.
+// lateHeader sets the content type at the first Write, because an error before that has another type.
 type lateHeader struct {
 	http.ResponseWriter
 	sent bool

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// routes adds every operation of the API.
+// routes registers every operation of the API.
 func (s *Server) routes() {
 	s.runRoutes()
 	s.readerRoutes()
@@ -109,8 +109,8 @@ func (s *Server) serverRoutes() {
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }
 
-// add adds an operation whose answer is JSON of an O. Every operation answers by itself, as those of raw: the API's framework
-// would be compiled once more for each pair of types.
+// add registers an operation that answers with JSON of type O. Handlers write their responses themselves, as with raw;
+// otherwise the compiler would instantiate the huma framework for each pair of types.
 func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(context.Context, *I) (O, error)) {
 	var body O
 	op.Responses = map[string]*huma.Response{"200": s.json("The answer", body)}
@@ -123,7 +123,8 @@ func add[I, O any](s *Server, scope auth.Scope, op huma.Operation, handler func(
 	})
 }
 
-// raw adds an operation that writes its answer itself, or returns an error before it has written any.
+// raw registers an operation that writes its response itself. It may return an error only before it has written
+// anything.
 func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I) error) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
 		if err := permitted(ctx, scope); err != nil {
@@ -138,7 +139,8 @@ func raw[I any](s *Server, scope auth.Scope, op huma.Operation, handler func(htt
 	})
 }
 
-// permitted returns the refusal of a caller that lacks the scope, which names the scope to clients that can ask for it.
+// permitted returns an error if the caller lacks the scope. Its header names the scope, for clients that can ask for
+// it.
 func permitted(ctx context.Context, scope auth.Scope) error {
 	err := auth.Require(ctx, scope)
 	if err == nil {
@@ -147,19 +149,20 @@ func permitted(ctx context.Context, scope auth.Scope) error {
 	return huma.ErrorWithHeaders(auth.ProblemOf(err), http.Header{"WWW-Authenticate": {auth.Challenge(ctx, scope)}})
 }
 
-// secured says what every operation says: its scope, its failures, and that no parameter is unknown.
+// secured adds what all operations share: the scope, the possible errors, and that unknown query parameters are
+// refused.
 func secured(scope auth.Scope, op huma.Operation) huma.Operation {
 	op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	op.Description += " Scope: " + string(scope) + "."
 	op.RejectUnknownQueryParameters = true
-	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // package auth has limits, and the body is read
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // package auth limits the body, and ServeHTTP has read it
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusNotAcceptable,
 		http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	return op
 }
 
-// job is a kind of run that callers may start.
+// job describes a job that callers may start.
 type job struct {
 	Name        string          `json:"name" doc:"The name that a request gives" example:"generate"`
 	Description string          `json:"description" doc:"What the job does"`
@@ -192,7 +195,7 @@ func (s *Server) getJob(_ context.Context, in *jobInput) (job, error) {
 	return describe(known), nil
 }
 
-// openSession has the browser send the caller's token by itself.
+// openSession sets a session cookie, which the browser then sends instead of the token.
 func (s *Server) openSession(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
 	return auth.OpenSession(w, r, s.Secure)
 }

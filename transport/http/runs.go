@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
-// pathID is the run that a path names.
+// pathID is the path parameter of operations on one run.
 type pathID struct {
 	ID messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 }
@@ -69,7 +69,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	return s.answerStart(w, r, id, wait)
 }
 
-// request is what the runtime is asked for.
+// request returns the request to the runtime.
 func (b start) request(key string) messages.Request {
 	q := messages.Request{Job: b.Job, Input: b.Input, Labels: b.Labels, Limits: b.Limits, Key: key}
 	if b.Detached != nil && !*b.Detached {
@@ -79,12 +79,12 @@ func (b start) request(key string) messages.Request {
 		if q.Labels == nil {
 			q.Labels = map[string]string{}
 		}
-		q.Labels[messages.CallbackLabel] = b.Callback // the map is the request's own
+		q.Labels[messages.CallbackLabel] = b.Callback // the map came from this request
 	}
 	return q
 }
 
-// answerStart answers with 202, or after the wait with the State at the run's end.
+// answerStart answers with 202, or waits and answers with the State at the run's end.
 func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages.RunID, wait time.Duration) error {
 	status := http.StatusAccepted
 	if wait > 0 {
@@ -113,7 +113,7 @@ func (s *Server) awaitEnd(ctx context.Context, id messages.RunID, wait time.Dura
 	return true
 }
 
-// writeState answers with the State. Its ETag changes with every event.
+// writeState answers with the State. The ETag changes with every event.
 func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, state messages.State) error {
 	tag := etag(state)
 	h := w.Header()
@@ -133,7 +133,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // a client that left misses nothing
+	_, _ = w.Write(body.Bytes()) // a client that left needs no answer
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) er
 	return s.writeState(w, r, http.StatusOK, state)
 }
 
-// changed returns the State after the next event past the number, or when the time is over.
+// changed returns the State after the next event past after, or when the time is over.
 func (s *Server) changed(ctx context.Context, id messages.RunID, after uint64, wait time.Duration) (messages.State, error) {
 	limit, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -216,7 +216,7 @@ type listInput struct {
 
 type runList struct {
 	Runs []messages.Summary `json:"runs" doc:"The caller's runs, the newest first"`
-	// Next is given where there may be more.
+	// Next is set if there may be more runs.
 	Next string `json:"next,omitempty" doc:"The cursor of the next page"`
 }
 
@@ -262,7 +262,7 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, in *cancelInp
 	return s.accepted(w, r, in.ID, s.Cancel(r.Context(), in.ID, reason))
 }
 
-// accepted answers with the State after a command that the log holds, or with why it does not.
+// accepted answers with the State after a command that is in the log, or returns the command's error.
 func (s *Server) accepted(w http.ResponseWriter, r *http.Request, id messages.RunID, err error) error {
 	if err != nil {
 		return err
@@ -287,13 +287,13 @@ func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, in *answerInp
 	return s.accepted(w, r, in.ID, s.Answer(r.Context(), in.ID, in.Request, in.Body.Value))
 }
 
-// waitTime is a time as a query has it: 5s, or a number of seconds.
+// waitTime is a duration in a query: "5s", or a number of seconds.
 type waitTime struct{ time.Duration }
 
-// longestWait bounds a long poll, so that a proxy's own limit does not cut it first.
+// longestWait limits long polls, so that a proxy's own limit does not cut them first.
 const longestWait = 5 * time.Minute
 
-// UnmarshalText reads the time.
+// UnmarshalText parses the duration.
 func (d *waitTime) UnmarshalText(text []byte) error {
 	t, err := time.ParseDuration(string(text))
 	if err != nil {
@@ -306,12 +306,12 @@ func (d *waitTime) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Schema describes the time.
+// Schema returns the JSON Schema of the duration.
 func (d waitTime) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: `^[0-9.]+(ms|s|m|h)?$`, Examples: []any{"5s"}}
 }
 
-// preferred reads wait=SECONDS of RFC 7240; other preferences are ignored.
+// preferred returns the wait=SECONDS of a Prefer field (RFC 7240). It ignores other preferences.
 func preferred(field string) (time.Duration, error) {
 	for one := range strings.SplitSeq(field, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")

@@ -13,14 +13,14 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Server is the API. It is safe for concurrent use.
+// Server is the HTTP API. It is safe for concurrent use.
 type Server struct {
 	*door.Door
 	mux *http.ServeMux
 	api huma.API
 }
 
-// New returns the API of the door.
+// New returns the API for the runs of the door.
 func New(d *door.Door) *Server {
 	s := &Server{Door: d, mux: http.NewServeMux()}
 	s.api = onlyJSON{humago.New(s.mux, s.document())}
@@ -28,11 +28,11 @@ func New(d *door.Door) *Server {
 	return s
 }
 
-// onlyJSON answers in the one form that there is: the library's own negotiation panics at some Accept fields, such as
-// ";a,".
+// onlyJSON fixes the content type of JSON responses. The library's own negotiation panics at some Accept fields, such
+// as ";a,".
 type onlyJSON struct{ huma.API }
 
-// Negotiate returns the media type of JSON.
+// Negotiate returns the media type of JSON, whatever the client accepts.
 func (onlyJSON) Negotiate(string) (string, error) { return string(formJSON), nil }
 
 // ServeHTTP answers every path below /v1, and /openapi.json.
@@ -48,8 +48,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	r.Pattern = pattern // who counts requests reads it
-	// The API's framework would answer 500 for a body that cannot be read.
+	r.Pattern = pattern // metrics read the pattern
+	// The huma framework would answer 500 to a body that cannot be read.
 	body, err := door.Read(r)
 	if err == nil {
 		err = acceptable(pattern, r)
@@ -59,7 +59,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var stream func()
-	r = r.WithContext(context.WithValue(r.Context(), streamKey{}, &stream)) // the server's own request must keep its body
+	r = r.WithContext(context.WithValue(r.Context(), streamKey{}, &stream)) // the server needs its own request with the original body
 	if r.Body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
@@ -68,10 +68,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// streamKey is where an operation leaves the stream that answers, which holds no stack of the API's framework then.
+// streamKey is the context key of the function that writes a stream. An operation leaves it there, and ServeHTTP calls
+// it after the huma framework has returned, so that long streams do not hold the framework's stack.
 type streamKey struct{}
 
-// acceptable refuses a request that accepts nothing of what its path answers. A file is of any type.
+// acceptable returns an error if the request accepts none of the types that its path can answer with. Files may be of
+// any type.
 func acceptable(pattern string, r *http.Request) error {
 	if files[pattern] {
 		return nil

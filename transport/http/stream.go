@@ -12,26 +12,26 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
-// retry is how long a browser waits before it comes back, in milliseconds.
+// retry is how long a browser waits before it reconnects, in milliseconds.
 const retry = "1000"
 
-// stream answers with a run's events as they come, until the terminal. What it began to write it ends with the terminal,
-// with a problem or draining event, or by breaking the connection.
+// stream answers with a run's events as they come, until the terminal. After the first byte, the response ends in one
+// of three ways: with the terminal, with a "problem" or "draining" event, or by a broken connection.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow,
 	at cursor.Cursors) {
 	out := &writer{Stream: s.Stream(w, string(form)), form: form, id: id, at: at}
 	out.UntilDrain = true
 	if form == formSSE {
-		_, _ = out.WriteString("retry: " + retry + "\n\n") // Flush fails
+		_, _ = out.WriteString("retry: " + retry + "\n\n") // Flush reports the error
 	}
 	if follow.Snapshot != nil {
 		follow.Snapshot = out.snapshot
 	}
-	ctx := r.Context()                                                                            // without the request, and so without its copies
-	*ctx.Value(streamKey{}).(*func()) = func() { _ = s.Follow(ctx, out.Stream, id, follow, out) } // out has said why
+	ctx := r.Context()                                                                            // hold only the context, so that the request and its copies can be freed
+	*ctx.Value(streamKey{}).(*func()) = func() { _ = s.Follow(ctx, out.Stream, id, follow, out) } // out has written why
 }
 
-// writer writes the frames of one stream.
+// writer writes the frames of one stream. [door.Heartbeats] serialize its calls.
 type writer struct {
 	*door.Stream
 	form form
@@ -39,7 +39,7 @@ type writer struct {
 	at   cursor.Cursors
 }
 
-// Beat writes a sign of life.
+// Beat writes a heartbeat.
 func (o *writer) Beat() {
 	beat := ":\n\n"
 	if o.form == formNDJSON {
@@ -48,7 +48,7 @@ func (o *writer) Beat() {
 	_, _ = o.WriteString(beat)
 }
 
-// Events writes what is new of the events, and where a filter passed others over the cursor alone.
+// Events writes what is new in the events. For an event that a filter left out, it writes only the cursor.
 func (o *writer) Events(batch []messages.Event) (done bool, err error) {
 	for _, e := range batch {
 		e, some := o.at.Take(e)
@@ -74,7 +74,7 @@ func (o *writer) event(kind string, line []byte) {
 		switch {
 		case o.form == formSSE:
 			return door.AppendEvent(o.appendID(b), kind, line)
-		case !o.at.Plain(): // the line's number is not enough to come back with
+		case !o.at.Plain(): // the event's number does not suffice as a cursor
 			line = append(o.at.Append(append(slices.Clone(line[:len(line)-1]), `,"cursor":"`...), o.id), `"}`...)
 		}
 		return append(append(b, line...), '\n')
@@ -85,11 +85,11 @@ func (o *writer) appendID(b []byte) []byte {
 	return append(o.at.Append(append(b, "id: "...), o.id), '\n')
 }
 
-// other writes what is no event of the run.
+// other writes a frame that is not an event of the run.
 func (o *writer) other(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data = []byte("null") // it has an error of its own
+		data = []byte("null") // v contains an error of its own
 	}
 	o.Append(func(b []byte) []byte {
 		if o.form == formSSE {
@@ -99,7 +99,7 @@ func (o *writer) other(name string, v any) {
 	})
 }
 
-// snapshot writes the State that the events go on from.
+// snapshot writes the State that the following events continue.
 func (o *writer) snapshot(state messages.State) {
 	o.at[o.id] = cursor.At(state)
 	if o.form == formSSE {
@@ -110,7 +110,7 @@ func (o *writer) snapshot(state messages.State) {
 	o.other("snapshot", state)
 }
 
-// Refuse says why there are no more events.
+// Refuse writes why no more events follow.
 func (o *writer) Refuse(err error) {
 	name := "problem"
 	if errors.Is(err, door.ErrDraining) {

@@ -12,12 +12,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
-// subscription is one run, one tree of runs, or the list of the caller's runs, on a connection. It sends no more events
-// than its credit: a client that falls behind costs the server nothing, and gets merged deltas once it catches up.
+// subscription sends one run, one tree of runs, or the list of the caller's runs, on a WebSocket. It sends only as many
+// events as it has credit. So a client that falls behind costs the server nothing, and gets merged deltas when it
+// catches up.
+//
+// Its own goroutine uses all fields; mu guards those that the reading goroutine changes.
 type subscription struct {
 	connection *connection
 	id         string
-	head       []byte // of each message of events, up to the first event
+	head       []byte // the beginning of each message of events, up to the first event
 	run        messages.RunID
 	follow     messages.Follow
 	at         cursor.Cursors
@@ -27,9 +30,10 @@ type subscription struct {
 	mu     sync.Mutex
 	credit int
 	window int
-	more   chan struct{} // has a token when credit was given
+	more   chan struct{} // has a token after credit was added
 }
 
+// subscribe starts a subscription in a goroutine of its own.
 func (c *connection) subscribe(in command) error {
 	s, err := c.newSubscription(in)
 	if err != nil {
@@ -57,6 +61,7 @@ func (c *connection) subscribe(in command) error {
 	return nil
 }
 
+// newSubscription checks a command and returns its subscription. It does not start it.
 func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Run == "" {
 		return &subscription{connection: c, id: in.ID, more: make(chan struct{}, 1)}, nil
@@ -102,7 +107,7 @@ func (c *connection) unsubscribe(id string) error {
 	return nil
 }
 
-// acknowledge gives a subscription credit for events that the client has read. An ended subscription needs none.
+// acknowledge adds credit for events that the client has read. It ignores subscriptions that have ended.
 func (c *connection) acknowledge(id string, events int) error {
 	if events <= 0 {
 		return messages.InvalidInput("events is how many more events the client has read")
@@ -123,7 +128,7 @@ func (c *connection) acknowledge(id string, events int) error {
 	return nil
 }
 
-// serve sends the run's events until its terminal.
+// serve sends the run's events until the terminal.
 func (s *subscription) serve(ctx context.Context) {
 	defer s.cancel()
 	defer s.connection.Enter()()
@@ -147,7 +152,7 @@ func (s *subscription) serve(ctx context.Context) {
 	}
 }
 
-// end forgets the subscription before the client hears of it, so that its name is free.
+// end removes the subscription before it tells the client, so that the client can use the name again.
 func (s *subscription) end(last reply) {
 	c := s.connection
 	c.mu.Lock()
@@ -158,7 +163,7 @@ func (s *subscription) end(last reply) {
 	c.send(last)
 }
 
-// send sends events for as long as there is credit, and reports whether the run has ended.
+// send sends events while there is credit, and reports whether the run has ended.
 func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 	s.at.Resume(&s.follow, s.run)
 	for batch, err := range s.connection.Runs.Follow(ctx, s.run, s.follow) {
@@ -183,8 +188,9 @@ func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 	return true, nil
 }
 
-// credited waits a moment for credit. A client that reads has sent some: Follow need not begin again, which reads a tree's
-// log from its beginning. One that falls behind keeps no batch here.
+// credited waits a second for credit, and reports whether it came. A client that keeps up sends some within that time,
+// so that Follow need not start again, which for a tree reads the log from its beginning. For a client that falls
+// behind, the subscription drops its batch.
 func (s *subscription) credited(ctx context.Context) bool {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
@@ -197,7 +203,7 @@ func (s *subscription) credited(ctx context.Context) bool {
 	return false
 }
 
-// take takes credit for at most n events.
+// take uses credit for at most n events, and returns for how many there was credit.
 func (s *subscription) take(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +214,7 @@ func (s *subscription) take(n int) int {
 
 // events sends the batch as one message.
 func (s *subscription) events(batch []messages.Event) (err error) {
-	_ = s.connection.socket.SendWith(func(data []byte) []byte { // the reader sees that the connection is closed
+	_ = s.connection.socket.SendWith(func(data []byte) []byte { // the connection's reader notices that it is closed
 		data = append(data, s.head...)
 		first := len(data)
 		for _, e := range batch {
@@ -234,7 +240,7 @@ func (s *subscription) events(batch []messages.Event) (err error) {
 	return err
 }
 
-// snapshot sends the State that the events go on from, once.
+// snapshot sends the State that the following events continue. It is sent once.
 func (s *subscription) snapshot(state messages.State) {
 	s.follow.Snapshot = nil
 	s.at[s.run] = cursor.At(state)

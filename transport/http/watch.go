@@ -10,20 +10,21 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// watchEvery is how often at most a client is told of changes in its list of runs. Changes in between are told as one.
+// watchEvery is the minimum time between two messages about changes in the client's list of runs.
 const watchEvery = 200 * time.Millisecond
 
-// mostChanged is how many changed runs are told at once. More are told as one change of the whole list.
+// mostChanged is the maximum number of runs in one message. More changes are told as one change of the whole list.
 const mostChanged = 500
 
-// changes are the runs that have changed since the client was told.
+// changes collects the runs that have changed since the client was told. It is safe for concurrent use.
 type changes struct {
 	mu   sync.Mutex
-	wake chan struct{} // has a token when there are any
+	wake chan struct{} // has a token when there are changes
 	runs map[messages.RunID]bool
 	all  bool
 }
 
+// note records that a run has changed; "" stands for any run.
 func (c *changes) note(run messages.RunID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +40,7 @@ func (c *changes) note(run messages.RunID) {
 	}
 }
 
-// take returns the changes, and whether any run may have changed before them.
+// take returns and removes the changes. all reports that any run may have changed.
 func (c *changes) take() (runs []messages.RunID, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +52,8 @@ func (c *changes) take() (runs []messages.RunID, all bool) {
 	return runs, all
 }
 
-// watch tells the client which of the caller's runs are new, are in another status or ask something else, until ctx is
-// done. The message list says that any may be: then the client reads the list.
+// watch tells the client which of the caller's runs are new, have another status or ask something else, until ctx is
+// done. The message "list" means that any run may have changed: the client should read the list again.
 func (s *subscription) watch(ctx context.Context) {
 	defer s.cancel()
 	c, changed := s.connection, &changes{wake: make(chan struct{}, 1), runs: map[messages.RunID]bool{}}
@@ -63,7 +64,7 @@ func (s *subscription) watch(ctx context.Context) {
 			s.cancel()
 		}
 	})
-	told := map[messages.RunID]messages.Summary{} // those that have not ended
+	told := map[messages.RunID]messages.Summary{} // the runs that the client knows and that have not ended
 	for {
 		select {
 		case <-ctx.Done():
@@ -87,7 +88,7 @@ func (s *subscription) watch(ctx context.Context) {
 	}
 }
 
-// tell sends those of the runs that are the caller's, and that the client does not know as they are.
+// tell sends those of the runs that belong to the caller and that differ from what the client was told.
 func (s *subscription) tell(ctx context.Context, runs []messages.RunID, told map[messages.RunID]messages.Summary) error {
 	if len(runs) == 0 {
 		return nil

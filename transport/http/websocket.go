@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// maxSubscriptions bounds the subscriptions of a connection.
+	// maxSubscriptions is the maximum number of subscriptions of one connection.
 	maxSubscriptions = 256
-	// defaultCredit and maxCredit bound the events of a subscription that the client has not acknowledged.
+	// defaultCredit and maxCredit bound the events of a subscription that the client has not yet acknowledged.
 	defaultCredit = 256
 	maxCredit     = 1 << 16
 )
 
-// command is what a client sends. docs/http.md describes each.
+// command is a message from a client. docs/http.md describes each.
 type command struct {
 	Op string `json:"op"`
-	// ID is the client's own name for the subscription or the command; answers repeat it.
+	// ID is the client's name for the subscription or the command. Replies repeat it.
 	ID  string         `json:"id"`
 	Run messages.RunID `json:"run"`
 
-	// Of subscribe.
+	// Members of "subscribe".
 	After    json.RawMessage `json:"after"`
 	Kinds    []messages.Kind `json:"kinds"`
 	Streams  []string        `json:"streams"`
@@ -35,10 +35,10 @@ type command struct {
 	Snapshot bool            `json:"snapshot"`
 	Credit   int             `json:"credit"`
 
-	// Of ack: how many more events the client has read.
+	// Events, of "ack", is how many more events the client has read.
 	Events int `json:"events"`
 
-	// Of start, cancel and answer.
+	// Members of "start", "cancel" and "answer".
 	Start   *start          `json:"start"`
 	Key     string          `json:"key"`
 	Reason  string          `json:"reason"`
@@ -46,7 +46,7 @@ type command struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// reply is what the server sends besides events.
+// reply is a message from the server other than events.
 type reply struct {
 	Op      string             `json:"op"`
 	ID      string             `json:"id,omitempty"`
@@ -56,7 +56,7 @@ type reply struct {
 	Problem *auth.Problem      `json:"problem,omitempty"`
 }
 
-// connection is one WebSocket.
+// connection is one WebSocket. mu guards subscriptions.
 type connection struct {
 	*Server
 	socket *door.Socket
@@ -65,7 +65,7 @@ type connection struct {
 	subscriptions map[string]*subscription
 }
 
-// serveWebSocket follows many runs on one connection.
+// serveWebSocket accepts a WebSocket, on which a client can follow many runs.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struct{}) error {
 	return s.Socket(w, r, func(socket *door.Socket) func([]byte) {
 		c := &connection{Server: s, socket: socket, subscriptions: map[string]*subscription{}}
@@ -73,7 +73,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struc
 	})
 }
 
-// read carries out a command.
+// read executes a command.
 func (c *connection) read(message []byte) {
 	var in command
 	err := json.Unmarshal(message, &in)
@@ -96,7 +96,7 @@ func (c *connection) execute(in command) error {
 	case "ack":
 		return c.acknowledge(in.ID, in.Events)
 	case "start", "cancel", "answer":
-		c.socket.Call(func() { c.change(in) }) // a journal may take its time
+		c.socket.Call(func() { c.change(in) }) // the journal may be slow
 		return nil
 	default:
 		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer",
@@ -133,11 +133,11 @@ func (c *connection) refuse(id string, err error) {
 	c.send(reply{Op: "problem", ID: id, Problem: auth.ProblemOf(err)})
 }
 
-// send sends a message. If it cannot, the connection is closed, as its reader sees.
+// send sends a message. An error means that the connection is closed, which its reader notices.
 func (c *connection) send(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data, _ = json.Marshal(reply{Op: "problem", Problem: auth.ProblemOf(err)}) // strings and numbers
+		data, _ = json.Marshal(reply{Op: "problem", Problem: auth.ProblemOf(err)}) // has only strings and numbers
 	}
 	_ = c.socket.Send(data)
 }

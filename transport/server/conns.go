@@ -12,27 +12,27 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// limitedListener bounds the number of open connections. A new one takes the place of one that has no request in
-// hand, so that nobody keeps others out by holding connections.
+// limitedListener limits the number of open connections. If the limit is reached, a new connection replaces one without
+// a request in flight, so that nobody can lock others out by holding connections. mu guards the fields below it.
 type limitedListener struct {
 	net.Listener
 	most int
 
 	mu    sync.Mutex
-	count int                       // of those open, taken over or not
-	open  map[*limitedConn]struct{} // without those that handlers took over
-	of    map[netip.Addr]int        // those in open, by their callers' addresses
-	until time.Time                 // when requests must have come; zero before the server stops
+	count int                       // open connections, including those that handlers took over
+	open  map[*limitedConn]struct{} // connections that no handler has taken over
+	of    map[netip.Addr]int        // the number of connections in open, by remote address
+	until time.Time                 // deadline for reading requests while the server stops; zero before that
 }
 
 func newLimitedListener(l net.Listener, connections int) *limitedListener {
 	return &limitedListener{Listener: l, most: connections, open: map[*limitedConn]struct{}{}, of: map[netip.Addr]int{}}
 }
 
-// busy is the answer to a connection for which there is no place.
+// busy is the response to a connection that exceeds the limit.
 const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
-// Accept waits for a connection, and for a place for it if the server does.
+// Accept waits for a connection. It closes those for which there is no place.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -43,12 +43,12 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return s, nil
 		}
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = io.WriteString(c, busy) // it fits the socket's buffer
+		_, _ = io.WriteString(c, busy) // fits the socket's buffer, so it cannot block
 		_ = c.Close()
 	}
 }
 
-// enter returns nil if there is no place.
+// enter counts the connection. It returns nil if there is no place for it.
 func (l *limitedListener) enter(c net.Conn) *limitedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,14 +67,14 @@ func (l *limitedListener) enter(c net.Conn) *limitedConn {
 	return s
 }
 
-// looked is how many connections unused looks at.
+// looked is how many connections unused examines.
 const looked = 256
 
-// unused returns a connection without a request in hand: of those that it looks at, one of the address with most
-// connections, and the oldest.
+// unused returns a connection without a request in flight, or nil. Among those that it examines, it prefers the address
+// with the most connections, and then the oldest connection.
 func (l *limitedListener) unused() (first *limitedConn) {
 	n := 0
-	for c := range l.open { // in no order
+	for c := range l.open { // in random order
 		if n++; n > looked && first != nil {
 			break
 		}
@@ -88,7 +88,7 @@ func (l *limitedListener) unused() (first *limitedConn) {
 	return first
 }
 
-// leave gives the connection's place to others. mu must be held.
+// leave frees the connection's place. mu must be held.
 func (l *limitedListener) leave(c *limitedConn) {
 	if !c.left {
 		c.left = true
@@ -97,7 +97,7 @@ func (l *limitedListener) leave(c *limitedConn) {
 	l.drop(c)
 }
 
-// drop takes the connection out of open.
+// drop removes the connection from open. mu must be held.
 func (l *limitedListener) drop(c *limitedConn) {
 	if _, ok := l.open[c]; !ok {
 		return
@@ -108,7 +108,7 @@ func (l *limitedListener) drop(c *limitedConn) {
 	}
 }
 
-// limitReads makes reads of requests fail that have not arrived by then.
+// limitReads sets a deadline for reading the requests that are arriving.
 func (l *limitedListener) limitReads(until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *limitedListener) limitReads(until time.Time) {
 	}
 }
 
-// connState is the server's hook. It gives up the deadlines of a connection that a handler hijacked.
+// connState is the http.Server's hook. It removes the deadlines of a connection that a handler has taken over.
 func (l *limitedListener) connState(c net.Conn, state http.ConnState) {
 	if state != http.StateHijacked {
 		return
@@ -128,28 +128,29 @@ func (l *limitedListener) connState(c net.Conn, state http.ConnState) {
 	s.limitReads(time.Time{})
 }
 
+// forget removes a connection that a handler has taken over from those that may be replaced.
 func (l *limitedListener) forget(c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop(c)
 }
 
-// limitedConn frees its slot when it is closed, by the server or by a handler that hijacked it. The server sets a
-// read deadline only while it waits for a request or a part of one.
+// limitedConn is a connection that frees its place when it is closed, either by the server or by the handler that took
+// it over. The server sets a read deadline only while it waits for a request or a part of one.
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
 	from     netip.Addr
 	began    time.Time
-	requests atomic.Int32 // in hand
-	left     bool         // by the listener's mu
+	requests atomic.Int32 // in flight
+	left     bool         // its place is free; guarded by the listener's mu
 
 	mu       sync.Mutex
-	deadline time.Time // of reads, as it was set; zero is none
-	until    time.Time // what no deadline of reads is later than; zero is no such time
+	deadline time.Time // the read deadline that was set; zero is none
+	until    time.Time // no read deadline is later than this; zero is no limit
 }
 
-// Close frees the slot once.
+// Close closes the connection and frees its place.
 func (c *limitedConn) Close() error {
 	err := c.Conn.Close()
 	c.listener.mu.Lock()
@@ -158,7 +159,7 @@ func (c *limitedConn) Close() error {
 	return err
 }
 
-// SetDeadline is SetReadDeadline and SetWriteDeadline.
+// SetDeadline sets the read and the write deadline.
 func (c *limitedConn) SetDeadline(t time.Time) error {
 	if err := c.SetWriteDeadline(t); err != nil {
 		return err
@@ -166,7 +167,7 @@ func (c *limitedConn) SetDeadline(t time.Time) error {
 	return c.SetReadDeadline(t)
 }
 
-// SetReadDeadline sets the deadline, or an earlier one while the server stops.
+// SetReadDeadline sets the read deadline, or an earlier one while the server stops.
 func (c *limitedConn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,13 +175,15 @@ func (c *limitedConn) SetReadDeadline(t time.Time) error {
 	return c.apply()
 }
 
+// limitReads bounds the current and all later read deadlines.
 func (c *limitedConn) limitReads(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.until = until
-	_ = c.apply() // its error is that of a connection that is closed
+	_ = c.apply() // an error means that the connection is closed
 }
 
+// apply sets the earlier of deadline and until. mu must be held.
 func (c *limitedConn) apply() error {
 	if !c.until.IsZero() && c.deadline.After(c.until) {
 		return c.Conn.SetReadDeadline(c.until)
@@ -188,10 +191,10 @@ func (c *limitedConn) apply() error {
 	return c.Conn.SetReadDeadline(c.deadline)
 }
 
-// ReadFrom lets the system send files without copying.
+// ReadFrom lets the operating system send files without copying (sendfile).
 func (c *limitedConn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
-// CloseWrite lets a client receive an answer although its request was not read whole.
+// CloseWrite lets a client receive a response even if its request was not read completely.
 func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -1,3 +1,3 @@
-// Package server serves HTTP: it bounds connections and the time that requests take, and drains what is under way at
-// the end. A long stream ends when auth.Draining is closed.
+// Package server runs an HTTP server that limits connections and the duration of requests, and that waits for requests
+// in flight when it stops. A long stream must end when auth.Draining is closed.
 package server

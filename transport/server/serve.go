@@ -16,18 +16,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/inflight"
 )
 
-// Limits bound a server; zero fields take the defaults. An answer may take any time, as streams do: doors set their
-// own write deadlines.
+// Limits bound a server. Fields that are zero take the defaults. There is no limit for a response, because streams take
+// any time: doors set write deadlines of their own.
 type Limits struct {
-	Header      time.Duration // to receive a request's header: 10 s
-	Body        time.Duration // to receive a request with its body: 1 min
-	Idle        time.Duration // between two requests of a connection: 2 min
-	Drain       time.Duration // to end what is under way when the server stops: 30 s
-	HeaderBytes int           // of a request's header: 64 KiB
-	// Connections is how many are open at a time: 10,000. One more takes the place of one without a request in hand, or
-	// is answered 503.
+	Header      time.Duration // time to receive the header of a request; default 10 s
+	Body        time.Duration // time to receive a request with its body; default 1 min
+	Idle        time.Duration // time between two requests on a connection; default 2 min
+	Drain       time.Duration // time to finish requests when the server stops; default 30 s
+	HeaderBytes int           // maximum size of a request's header; default 64 KiB
+	// Connections is the maximum number of open connections; default 10,000. A further one replaces a connection
+	// without a request in flight, or is answered with 503.
 	Connections int
-	// Log gets panics and broken connections; nil discards.
+	// Log gets panics and broken connections; nil discards them.
 	Log *slog.Logger
 }
 
@@ -42,16 +42,16 @@ func (l Limits) withDefaults() Limits {
 }
 
 const (
-	// lastPart is how long the rest of a request may take to arrive when the server stops.
+	// lastPart is how long the rest of a request may take to arrive after the server began to stop.
 	lastPart = time.Second
 	// afterCut is how long handlers may take to return after their connections were cut.
 	afterCut = time.Second
 )
 
-// Serve serves HTTP/1.1, without TLS, at the listener until ctx is done, and closes the listener. Then it accepts no
-// more connections, closes auth.Draining and waits for the handlers. Their contexts end when the drain time is over, not
-// with ctx. Requests that have partly arrived get one more second. Serve returns nil if all handlers ended in time.
-// Errors: shutdown if connections were cut; transport_closed if the listener failed.
+// Serve serves HTTP/1.1 without TLS on the listener until ctx is done. Then it closes the listener and auth.Draining,
+// and waits for the handlers, at most limits.Drain. Only then do their contexts end. Requests that have partly arrived
+// get one more second. Serve returns nil if all handlers returned in time. Errors: shutdown if it had to cut
+// connections; transport_closed if the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
 	stopping, stop := context.WithCancel(ctx)
@@ -62,7 +62,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	s.http = http.Server{
 		Handler:           s.attend(handler),
 		ReadHeaderTimeout: limits.Header,
-		ReadTimeout:       limits.Body, // ends with the body: the server takes the deadline away when it was read
+		ReadTimeout:       limits.Body, // covers the body; the server clears the deadline after reading it
 		IdleTimeout:       limits.Idle,
 		MaxHeaderBytes:    limits.HeaderBytes,
 		ErrorLog:          errorLog(limits.Log),
@@ -86,6 +86,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	return err
 }
 
+// connKey is the context key of a request's *limitedConn.
 type connKey struct{}
 
 func errorLog(to *slog.Logger) *log.Logger {
@@ -95,6 +96,7 @@ func errorLog(to *slog.Logger) *log.Logger {
 	return slog.NewLogLogger(to.Handler(), slog.LevelWarn)
 }
 
+// server is what Serve keeps while it runs.
 type server struct {
 	http     http.Server
 	listener *limitedListener
@@ -110,14 +112,14 @@ func (s *server) attend(handler http.Handler) http.Handler {
 		c := r.Context().Value(connKey{}).(*limitedConn)
 		c.requests.Add(1)
 		defer c.requests.Add(-1)
-		if len(r.TransferEncoding) > 0 { // a proxy in front may have heeded a Content-Length that net/http has dropped
+		if len(r.TransferEncoding) > 0 { // a proxy may have used a Content-Length that net/http dropped: do not reuse the connection
 			w.Header().Set("Connection", "close")
 		}
 		handler.ServeHTTP(w, r)
 	})
 }
 
-// drain waits for the connections and then for the handlers, some of which may have hijacked theirs.
+// drain waits for the connections, and then for handlers that took over theirs. It calls end when the time is over.
 func (s *server) drain(end context.CancelCauseFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
 	defer cancel()

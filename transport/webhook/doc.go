@@ -1,6 +1,6 @@
-// Package webhook sends Standard Webhooks: a POST of JSON with the headers webhook-id, webhook-timestamp and
-// webhook-signature, version v1 (https://www.standardwebhooks.com).
+// Package webhook sends messages to webhooks, as the specification Standard Webhooks says: a POST of JSON with the
+// headers webhook-id, webhook-timestamp and webhook-signature, version v1 (https://www.standardwebhooks.com).
 //
-// A message goes to public addresses over https, unless its endpoint allows private ones: the address is checked when it
-// is dialed. A redirect is not followed, and what the receiver writes is never shown.
+// Messages go only to public addresses over https, unless the endpoint allows private ones. The address is checked when
+// it is dialed. Redirects are not followed, and the receiver's response body is never shown.
 package webhook

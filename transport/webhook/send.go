@@ -14,16 +14,16 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Endpoint is where messages go.
+// Endpoint is a receiver of messages.
 type Endpoint struct {
 	URL string
-	// Secrets sign each message, every one of them: so a receiver may change to another.
+	// Secrets sign each message: it carries one signature for each, so that a receiver can rotate its secret.
 	Secrets []string
-	// AllowPrivate permits http, and addresses that are not public.
+	// AllowPrivate allows http, and addresses that are not public.
 	AllowPrivate bool
 }
 
-// Check returns why nothing can be sent there. It asks no name server. Errors: invalid_input.
+// Check returns an error (invalid_input) if nothing can be sent to the endpoint. It does not use DNS.
 func (e Endpoint) Check() error {
 	u, err := url.Parse(e.URL)
 	if err == nil && u.Scheme == "http" && !e.AllowPrivate {
@@ -33,6 +33,7 @@ func (e Endpoint) Check() error {
 	return err
 }
 
+// policy says which URLs and addresses an endpoint may have.
 func policy(private bool) dial.Policy {
 	return dial.Policy{HTTP: private, Private: private, Fixed: true}
 }
@@ -40,7 +41,7 @@ func policy(private bool) dial.Policy {
 // Sender sends messages. It is safe for concurrent use.
 type Sender struct{ public, private *http.Client }
 
-// NewSender returns a sender with connections of its own.
+// NewSender returns a sender with a connection pool of its own.
 func NewSender() *Sender {
 	client := func(private bool) *http.Client {
 		c := policy(private).Client()
@@ -50,7 +51,7 @@ func NewSender() *Sender {
 	return &Sender{client(false), client(true)}
 }
 
-// Close closes the connections that nobody uses.
+// Close closes idle connections.
 func (s *Sender) Close() {
 	s.public.CloseIdleConnections()
 	s.private.CloseIdleConnections()
@@ -59,14 +60,15 @@ func (s *Sender) Close() {
 const (
 	// timeout is how long a receiver may take to answer.
 	timeout = 20 * time.Second
-	// mostAnswer is how much of an answer is read, so that its connection can be used again.
+	// mostAnswer is how many bytes of a response are read, so that its connection can be reused.
 	mostAnswer = 4 << 10
-	// longestPause bounds what a receiver may ask for.
+	// longestPause limits the pause that a receiver may ask for.
 	longestPause = time.Hour
 )
 
-// Send sends the body once. id is the same in every attempt. An error says what the receiver answered; it is retryable
-// unless the receiver is gone for good (410), and pause is how long it asks to be left alone.
+// Send sends the body once. id must be the same in every attempt. An error says what the receiver answered; it is
+// retryable unless the receiver is gone for good (410). pause is how long the receiver asks to wait before the next
+// attempt.
 func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) (pause time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -93,7 +95,7 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) 
 		return 0, failed(ctx, request.URL.Hostname(), err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, mostAnswer) // the status alone counts
+	_, _ = io.CopyN(io.Discard, response.Body, mostAnswer) // only the status counts
 	if response.StatusCode/100 == 2 {
 		return 0, nil
 	}
@@ -102,7 +104,7 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, id string, body []byte) 
 	return pauseOf(response), e
 }
 
-// failed is an error of a connection. It is retryable: names and networks change.
+// failed returns the error for a connection that failed. It is retryable, because names and networks change.
 func failed(ctx context.Context, host string, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = messages.Errorf(messages.CauseDeadline, "%s does not answer within %v", host, timeout)
@@ -125,7 +127,7 @@ func status(code int) string {
 	return text
 }
 
-// pauseOf reads Retry-After in both its forms.
+// pauseOf returns the duration of a Retry-After field, in either of its forms.
 func pauseOf(r *http.Response) time.Duration {
 	field := r.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(field, 10, 32); err == nil {

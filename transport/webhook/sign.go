@@ -11,14 +11,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// The bounds of a secret, in bytes, are those of the standard.
+// The bounds of a secret in bytes, as in the specification.
 const (
 	secretPrefix = "whsec_"
 	shortest     = 24
 	longest      = 64
 )
 
-// keyOf returns the key that a secret stands for. Errors: invalid_input, which does not repeat the secret.
+// keyOf decodes a secret. Errors: invalid_input, which does not repeat the secret.
 func keyOf(secret string) ([]byte, error) {
 	text, found := strings.CutPrefix(secret, secretPrefix)
 	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
@@ -29,13 +29,13 @@ func keyOf(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// CheckSecret returns why the secret cannot sign. Errors: invalid_input, which does not repeat the secret.
+// CheckSecret returns an error if the secret cannot sign. Errors: invalid_input, which does not repeat the secret.
 func CheckSecret(secret string) error {
 	_, err := keyOf(secret)
 	return err
 }
 
-// sign returns the value of webhook-signature: a signature with each of the secrets.
+// sign returns the value of webhook-signature: one signature for each secret.
 func sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
 	var all []string
 	for _, secret := range secrets {

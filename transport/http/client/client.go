@@ -18,15 +18,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Client calls one server. It is safe for concurrent use.
+// Client calls the HTTP API of one server. It is safe for concurrent use.
 type Client struct {
 	base   *url.URL
 	token  string
 	client *http.Client
 }
 
-// New returns a client of the server at base, such as http://127.0.0.1:7878 or unix:/run/lastword.sock. token is "" where
-// the server asks for none. Errors: invalid_input.
+// New returns a client of the server at base, for example http://127.0.0.1:7878 or unix:/run/lastword.sock. token is ""
+// if the server needs none. Errors: invalid_input.
 func New(base, token string) (*Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if path, ok := strings.CutPrefix(base, "unix:"); ok {
@@ -43,8 +43,8 @@ func New(base, token string) (*Client, error) {
 	return &Client{base: at, token: token, client: &http.Client{Transport: transport}}, nil
 }
 
-// Submit starts a detached run. With a Key the same request is the same run, so that it is sent again if the server's
-// answer is lost.
+// Submit starts a detached run. With a Key, it sends the request again if the response is lost, because the same key
+// gives the same run.
 func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	body := map[string]any{"job": q.Job, "detached": true, "labels": q.Labels, "limits": q.Limits}
 	if q.Input != nil {
@@ -68,24 +68,24 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 	}
 }
 
-// Webhooks sends the order of the server's operator, and reads how its webhooks are.
+// Webhooks sends an operator's order about webhooks, and decodes the server's answer into lines.
 func (c *Client) Webhooks(ctx context.Context, order, lines any) error {
 	return c.call(ctx, http.MethodPost, "/webhooks", nil, order, lines)
 }
 
-// Faults sends the order of the server's operator, and reads how its fault points are.
+// Faults sends an operator's order about fault points, and decodes the server's answer into lines.
 func (c *Client) Faults(ctx context.Context, order, lines any) error {
 	return c.call(ctx, http.MethodPost, "/faults", nil, order, lines)
 }
 
-// State returns what the run's log adds up to.
+// State returns the State of a run.
 func (c *Client) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	var state messages.State
 	return state, c.call(ctx, http.MethodGet, pathOf(id), nil, nil, &state)
 }
 
-// List returns the caller's runs, the newest first, and the cursor of the next page. The query's Principal and After do
-// not count: the server knows who calls, and cursor says where the page begins.
+// List returns a page of the caller's runs, the newest first, and the cursor of the next page. It ignores q.Principal
+// and q.After: the server knows the caller, and cursor says where the page begins.
 func (c *Client) List(ctx context.Context, q messages.Query, cursor string) (list []messages.Summary, next string, err error) {
 	v := url.Values{}
 	for _, status := range q.Status {
@@ -110,12 +110,12 @@ func (c *Client) List(ctx context.Context, q messages.Query, cursor string) (lis
 	return page.Runs, page.Next, err
 }
 
-// Cancel returns when the cancel is in the run's log.
+// Cancel cancels a run. It returns when the cancellation is in the run's log.
 func (c *Client) Cancel(ctx context.Context, id messages.RunID, reason string) error {
 	return c.call(ctx, http.MethodPost, pathOf(id)+"/cancel", nil, map[string]any{"reason": reason}, nil)
 }
 
-// Answer returns when the value is in the run's log.
+// Answer answers a run's question. It returns when the answer is in the run's log.
 func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
 	return c.call(ctx, http.MethodPost, pathOf(id)+"/input/"+url.PathEscape(request), nil, map[string]any{"value": value}, nil)
 }
@@ -125,11 +125,12 @@ func (c *Client) Forget(ctx context.Context, id messages.RunID) error {
 	return c.call(ctx, http.MethodDelete, pathOf(id), nil, nil, nil)
 }
 
-// Artifact opens a file that the run wrote.
+// Artifact opens a file that the run wrote. The caller must close it.
 func (c *Client) Artifact(ctx context.Context, id messages.RunID, name string) (io.ReadCloser, error) {
 	return c.open(ctx, pathOf(id)+"/artifacts/"+url.PathEscape(name))
 }
 
+// open sends a GET and returns the body, which the caller must close.
 func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	response, err := c.send(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -138,12 +139,12 @@ func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	return response.Body, nil
 }
 
-// Proof opens the signed log of a run.
+// Proof opens the signed log of a run. The caller must close it.
 func (c *Client) Proof(ctx context.Context, id messages.RunID) (io.ReadCloser, error) {
 	return c.open(ctx, pathOf(id)+"/proof")
 }
 
-// Keys returns the public halves of the keys that sign the server's proofs, the newest first.
+// Keys returns the public keys that sign the server's proofs, the newest first.
 func (c *Client) Keys(ctx context.Context) ([]string, error) {
 	var list struct{ Keys []string }
 	err := c.call(ctx, http.MethodGet, "/v1/key", nil, nil, &list)
@@ -158,7 +159,7 @@ func set(v url.Values, name, value string) {
 	}
 }
 
-// call sends a request and reads the JSON of its answer.
+// call sends a request and decodes the JSON of its response.
 func (c *Client) call(ctx context.Context, method, path string, header http.Header, body, answer any) error {
 	response, err := c.send(ctx, method, path, header, body)
 	if err != nil {
@@ -174,7 +175,7 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 	return nil
 }
 
-// send sends a request. An answer that is no success is an error.
+// send sends a request. A response with an error status becomes an error.
 func (c *Client) send(ctx context.Context, method, path string, header http.Header, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
@@ -209,16 +210,17 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	return nil, c.refused(response)
 }
 
+// unreachable returns the error for a server that cannot be reached. It is retryable.
 func (c *Client) unreachable(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
-		err = inner.Err // without the URL, which is said once
+		err = inner.Err // without the URL, which the message has already
 	}
 	e := messages.Errorf(messages.CauseTransportClosed, "cannot reach the server at %s: %v", c.base.Redacted(), err)
 	e.Retryable = true
 	return e
 }
 
-// refused reads the problem that the server answered with.
+// refused returns the problem details of a response as an error.
 func (c *Client) refused(response *http.Response) error {
 	var p refusal
 	data, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
@@ -230,7 +232,7 @@ func (c *Client) refused(response *http.Response) error {
 	return p.error()
 }
 
-// refusal is a problem, as much of it as an error has.
+// refusal holds those members of problem details that become an error.
 type refusal struct {
 	Code      messages.Code `json:"code"`
 	Detail    string        `json:"detail"`

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// firstPause and longestPause bound the time between two tries to connect; it doubles from one to the other.
+	// The time between two attempts to connect doubles from firstPause to longestPause.
 	firstPause, longestPause = 100 * time.Millisecond, 5 * time.Second
-	// silence is how long a connection may be silent: the server says something at least every 15 s.
+	// silence is how long a connection may be silent. The server sends something at least every 15 s.
 	silence = 45 * time.Second
-	// longestLine bounds an event, in bytes: messages.MaxEventBytes as JSON.
+	// longestLine is the maximum length of a line, in bytes: that of messages.MaxEventBytes as JSON.
 	longestLine = 6*messages.MaxEventBytes + 1<<20
 )
 
-// Follow is Resume for a reader whose cursors are numbers.
+// Follow is [Client.Resume] for readers whose cursors are plain numbers.
 func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
 	at := cursor.Cursors{id: {Seq: want.After}}
 	for child, seq := range want.Children {
@@ -36,8 +36,9 @@ func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Fo
 	return c.Resume(ctx, id, at, want)
 }
 
-// Resume yields the run's events past the cursors, and moves those, until the run's terminal. It reconnects for as long as ctx lasts. Errors: what the server
-// refuses, such as not_found and events_gone; and a break of the reader's law, which is the server's fault.
+// Resume yields the run's events after the cursors until the run's terminal, and moves the cursors. It reconnects until
+// ctx is done. Errors: what the server refuses, such as not_found and events_gone; and reset if the server leaves out
+// an event.
 func (c *Client) Resume(ctx context.Context, id messages.RunID, at cursor.Cursors, want messages.Follow) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		r := &reader{client: c, id: id, want: want, at: at, yield: yield}
@@ -70,7 +71,7 @@ func retryable(err error) bool {
 	return ok && e.Retryable
 }
 
-// reader is one reading of a run over as many connections as it takes.
+// reader reads one run over as many connections as necessary. It belongs to one goroutine.
 type reader struct {
 	client *Client
 	id     messages.RunID
@@ -78,10 +79,10 @@ type reader struct {
 	at     cursor.Cursors
 	yield  func(messages.Event, error) bool
 	events int
-	done   bool // the terminal came, or nobody wants more
+	done   bool // the terminal has come, or the caller wants no more
 }
 
-// connect reads events from one connection until it ends.
+// connect reads events from one connection until that ends.
 func (r *reader) connect(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -115,7 +116,7 @@ func (r *reader) connect(ctx context.Context) error {
 	}
 }
 
-// path asks for what has not been read.
+// path returns the request's path, which asks for the events after the cursors.
 func (r *reader) path() string {
 	v := url.Values{"after": {r.at.Text(r.id)}}
 	if len(r.want.Filter.Kinds) > 0 {
@@ -138,7 +139,7 @@ func (r *reader) path() string {
 	return pathOf(r.id) + "/events?" + v.Encode()
 }
 
-// line takes one line: an event, a reason why there are no more, or nothing at all, which is a sign of life.
+// line handles one line: an event, the reason why no more follow, or an empty line as a heartbeat.
 func (r *reader) line(data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -159,7 +160,7 @@ func (r *reader) line(data []byte) error {
 	case other.Problem != nil:
 		return other.Problem.error()
 	case other.Type == "":
-		return nil // of a newer server
+		return nil // from a newer server
 	}
 	var e messages.Event
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -168,7 +169,7 @@ func (r *reader) line(data []byte) error {
 	return r.event(e)
 }
 
-// event checks the reader's law: nothing is missing, and nothing comes twice.
+// event yields an event, unless the reader has it. It returns an error if events are missing.
 func (r *reader) event(e messages.Event) error {
 	after := r.at[e.RunID].Seq
 	if e.From > after+1 && !r.filters() {
@@ -184,6 +185,7 @@ func (r *reader) event(e messages.Event) error {
 	return nil
 }
 
+// filters reports whether the reader leaves out events, so that gaps are normal.
 func (r *reader) filters() bool {
 	f := r.want.Filter
 	return f.MilestonesOnly || len(f.Kinds) > 0 || len(f.Streams) > 0
