@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// objectOf returns the arguments as they came, an empty object where none did.
+// objectOf returns the arguments, or {} if the call has none.
 func objectOf(raw json.RawMessage) json.RawMessage {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return json.RawMessage(`{}`)
@@ -19,10 +19,11 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// toolName is the pattern of tool names that all clients accept.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
-// addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that
-// cannot be.
+// addTool registers a tool. It checks the name first, because mcp-go would replace a tool of the same name. mcp-go
+// panics if a schema has invalid header annotations; addTool returns that as an error.
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
 	case !toolName.MatchString(tool.Name):
@@ -40,7 +41,7 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 	return nil
 }
 
-// listed notifies clients that a list has changed, if they are connected already.
+// listed notifies connected clients that a list has changed.
 func (s *Server) listed(method string) {
 	s.hub.Listed(method)
 	s.wire.Broadcast(method)

@@ -24,15 +24,16 @@ import (
 // StartOptions are what a caller may choose for a run.
 type StartOptions struct {
 	Labels map[string]string
-	// Key makes the start idempotent for the caller.
+	// Key makes the start idempotent: the caller's next start with the same key returns the same run.
 	Key  string
-	Mode messages.Mode // if empty, the tool's, else detached
-	// session ends an attached run with it; nil leaves that to whoever watches the run.
+	Mode messages.Mode // "" means the tool's default, else detached
+	// session, if not nil, ends an attached run when it ends. Without it, whoever watches the run ends it.
 	session *wire.Session
 }
 
-// Start starts the job of the tool for whoever calls in the context, and returns its State once it is in the journal.
-// The end of ctx does not end an attached run: that is for whoever watches it to say.
+// Start starts the tool's job for the caller in ctx, and returns the State once the run is in the journal. The end of
+// ctx does not end an attached run; whoever watches the run does that. Errors: forbidden, not_found, invalid_input, and
+// those of the runtime.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (
 	messages.State, error) {
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
@@ -49,7 +50,8 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	return s.StartJob(ctx, tool, input, o)
 }
 
-// StartJob is Start with an input of the job that is not held to the tool's schema: models have not written it.
+// StartJob is like Start, but takes the job's own input and does not check it against the tool's schema. It is for
+// inputs that no model has written.
 func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessage, o StartOptions) (
 	messages.State, error) {
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
@@ -75,7 +77,7 @@ func (s *Server) StartJob(ctx context.Context, tool string, input json.RawMessag
 	return state, err
 }
 
-// handler answers calls of the tool.
+// handler returns the handler of calls of the tool.
 func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := s.call(ctx, t, req)
@@ -90,8 +92,8 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 	}
 }
 
-// call answers a call in the way that it asks for. A call that is one more round goes on with its run: it answers, so
-// that it needs the scope of one that starts.
+// call handles a call. If it is the second round of an earlier call, it continues that call's run. This needs the same
+// scope as a start, because it answers questions.
 func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if err := caller.Require(ctx, auth.WriteRuns); err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 	return s.run(ctx, wire.From(ctx), t, req)
 }
 
-// run starts a run and answers with what becomes of it, or with a task.
+// run starts a run and returns its result, or a task.
 func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (
 	*mcp.CallToolResult, error) {
 	asTask, refused := task.Wanted(x, t.Tasks, req)
@@ -128,8 +130,8 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	return s.conclude(ctx, req, question.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
 }
 
-// modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and said nothing
-// before.
+// modeOf returns the mode of a run: whether it ends when its caller leaves. Closing the stream means "cancel" from
+// 2026-07-28 on, and meant nothing before.
 func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	switch {
 	case t.about.Mode != "":
@@ -140,7 +142,7 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	return messages.Detached
 }
 
-// conclude streams the run past the cursor, and answers with what it came to, or with its open questions.
+// conclude follows the run from the cursor on. It returns the run's result, or its open questions.
 func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r question.Resumed, at cursor.Cursor,
 	mode messages.Mode) (*mcp.CallToolResult, error) {
 	state, terminal, err := s.follow(ctx, streamCall, r.Run, at)
@@ -157,7 +159,8 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, r questi
 	return s.streamed(ctx, state, terminal).library(), nil
 }
 
-// streamed is the result of a run whose events went out as progress, with the last event, which did not.
+// streamed returns the result of a run whose events were sent as progress. It includes the terminal event, which was
+// not sent.
 func (s *Server) streamed(ctx context.Context, state messages.State, terminal *messages.Event) *Result {
 	r := s.Result(ctx, state)
 	if wire.From(ctx).ProgressToken() != nil {
@@ -166,8 +169,8 @@ func (s *Server) streamed(ctx context.Context, state messages.State, terminal *m
 	return r
 }
 
-// leave ends the run of a call that is over before it: always when the client said that it cancels, and an attached
-// run also when the client is gone.
+// leave cancels the run of a call that has ended before the run. It does so if the client cancelled the call or, for an
+// attached run, if the client is gone.
 func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mode) {
 	cause := context.Cause(ctx)
 	said := errors.Is(cause, wire.ErrCanceled) && !errors.Is(cause, wire.ErrDisconnected)
@@ -181,7 +184,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	}
 }
 
-// replyTask answers the exchange with the run as a task. Its session gets its status changes.
+// replyTask answers the exchange with the run as a task. A session also gets notifications of the task's status.
 func (s *Server) replyTask(ctx context.Context, x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if !x.Modern() {
 		s.hub.ReportTask(ctx, x.Session(), state)
@@ -189,8 +192,8 @@ func (s *Server) replyTask(ctx context.Context, x *wire.Exchange, state messages
 	return s.tasks.Reply(x, state)
 }
 
-// ReplyTask answers the call of the context with the run as a task, whatever its handler then returns, where the
-// caller's protocol and capabilities allow it; it reports whether they do. For tools that start runs themselves.
+// ReplyTask answers the call in ctx with the run as a task, whatever the handler returns afterwards. It returns false
+// if the caller's protocol version or capabilities do not allow that. It is for tools that start runs themselves.
 func (s *Server) ReplyTask(ctx context.Context, state messages.State) bool {
 	x := wire.From(ctx)
 	if !x.Modern() || !x.Extension(caller.TasksExtension) {

@@ -1,22 +1,22 @@
-// Package mcp is the door for agents: runs as MCP tools, over stdio and streamable HTTP, for clients up to 2025-11-25
-// and of 2026-07-28 alike.
+// Package mcp serves runs to agents over the Model Context Protocol, on stdio and streamable HTTP. It supports clients
+// up to version 2025-11-25, and those of 2026-07-28.
 //
-// [New] makes the door to a runtime, [Server.AddJob] makes a job a tool, and [Server.Serve] serves a client over
-// stdio, [Server.ServeHTTP] many over HTTP. A job's tool can be called in three ways:
+// [New] returns a [Server] for a runtime. [Server.AddJob] offers a job as a tool. [Server.Serve] serves one client over
+// stdio, [Server.ServeHTTP] many over HTTP. The tool of a job can be called in three ways:
 //
 //   - Synchronously: the result, a [RunResult], comes when the run has ended.
-//   - Streamed, where the call has a progress token: every event of the run is a notifications/progress with the
-//     event's seq as progress, its sentence as message and the event whole under _meta; the last event comes
-//     with the result, and nothing follows it.
-//   - As a task, if the client knows tasks: the run is in the journal before the reply, and has the id of the task.
+//   - Streamed, if the call has a progress token: each event of the run is a notifications/progress, with the event's
+//     seq as progress, its sentence as message and the complete event in _meta. The terminal event comes with the
+//     result.
+//   - As a task, if the client supports tasks: the run is in the journal before the reply, and its id is the task's id.
 //
-// A client without tasks starts, reads, awaits and cancels any run by the tools run_*. What a run asks is put to the
-// client's user where the client can, and is else answered by run_answer. What a run wrote is a resource, which
-// [Config.Open] reads.
+// A client without tasks can start, read, await and cancel runs with the tools run_*. Questions of a run are put to the
+// client's user if the client can ask; otherwise the tool run_answer answers them. The files of a run are resources,
+// which [Config.Open] reads.
 //
-// Beside jobs there are [AddTool], [Server.AddResource] and [Server.AddPrompt]; their handlers use [Server.Start],
-// [Server.AddStream], [Server.Result] and the like for runs of whoever calls.
+// [AddTool], [Server.AddResource] and [Server.AddPrompt] add more than jobs. Their handlers use [Server.Start],
+// [Server.AddStream], [Server.Result] and other methods that act for the caller in the context.
 //
-// A run is its principal's alone: for everybody else it does not exist. Who calls is what package auth says of the
-// context. Package wire carries the messages.
+// A run belongs to its principal; for all others it does not exist. Package auth puts the caller into the context.
+// Package wire carries the messages.
 package mcp

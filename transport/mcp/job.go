@@ -10,31 +10,31 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
-// TaskSupport says whether a tool is called as a task.
+// TaskSupport says whether a tool can be called as a task.
 type TaskSupport = task.Support
 
-// How tools are called as tasks.
+// Values of TaskSupport.
 const (
-	TasksOptional  = task.Optional  // where the client knows tasks
-	TasksRequired  = task.Required  // other clients get an error that says so
-	TasksForbidden = task.Forbidden // never
+	TasksOptional  = task.Optional  // as a task if the client supports tasks
+	TasksRequired  = task.Required  // only as a task; other clients get an error
+	TasksForbidden = task.Forbidden // never as a task
 )
 
-// JobTool is a job of the runtime as a tool. What clients are told of it, and what its arguments are held to, is what
-// the runtime knows of the job.
+// JobTool offers a job of the runtime as a tool. Its description and the schema of its arguments come from the
+// runtime's description of the job.
 type JobTool struct {
-	// Job is the job's name in the runtime.
+	// Job is the name of the job.
 	Job string
-	// Name is the tool's; Job if empty.
+	// Name is the name of the tool; the default is Job.
 	Name  string
 	Tasks TaskSupport
 
 	about messages.About
-	input *fit.Schema // what models may say
+	input *fit.Schema // the schema of what models may write
 }
 
-// AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a job
-// that the runtime does not have, a name or a schema that is no good, or a name that is taken.
+// AddJob offers a job as a tool. Errors: invalid_input for an unknown job, an invalid name or schema, or a name that is
+// taken.
 func (s *Server) AddJob(t JobTool) error {
 	job, err := s.runs.Job(t.Job)
 	if err != nil {
@@ -52,7 +52,8 @@ func (s *Server) AddJob(t JobTool) error {
 	return nil
 }
 
-// tool says what the job is as a tool, with all four annotations: what is left out means the worst.
+// tool returns the tool as clients see it. It sets all four annotations, because clients assume the worst of those that
+// are missing.
 func (t *JobTool) tool() (mcp.Tool, error) {
 	a := &t.about
 	input := a.Models.JSON()

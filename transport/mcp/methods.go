@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// methods are what the wire asks of us and not of mcp-go.
+// methods returns the handlers of methods that do not go to mcp-go.
 func (s *Server) methods() map[string]wire.Method {
 	all := s.hub.Methods()
 	maps.Copy(all, s.tasks.Methods())
@@ -22,7 +22,7 @@ func (s *Server) methods() map[string]wire.Method {
 	return all
 }
 
-// public is the method with errors that clients may see.
+// public returns the method with its errors converted to those that clients may see.
 func public(method wire.Method) wire.Method {
 	return func(ctx context.Context, x *wire.Exchange) (any, error) {
 		result, err := method(ctx, x)
@@ -30,13 +30,13 @@ func public(method wire.Method) wire.Method {
 	}
 }
 
-// implementation is the server's name for clients.
+// implementation returns the server's name for clients.
 func (s *Server) implementation() mcp.Implementation {
 	return mcp.Implementation{Name: s.config.Name, Title: s.config.Title, Version: s.config.Version}
 }
 
-// hooks tell clients of 2025-11-25 of the tasks that their protocol has. Others must not see them: what mcp-go itself
-// would make of a tool that has Execution set is lost.
+// hooks add tasks to what clients of 2025-11-25 see. Other clients must not see them. mcp-go's own support for tasks
+// (Tool.Execution) is not used.
 func (s *Server) hooks() *server.Hooks {
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(
@@ -54,7 +54,7 @@ func (s *Server) hooks() *server.Hooks {
 	return hooks
 }
 
-// showTaskSupport says of the tools that are jobs how they are called as tasks. The list is the answer's own.
+// showTaskSupport sets how each tool can be called as a task. The slice belongs to this response.
 func (s *Server) showTaskSupport(tools []mcp.Tool) {
 	for i, tool := range tools {
 		t := s.jobs[tool.Name]

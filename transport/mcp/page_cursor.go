@@ -9,21 +9,21 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
-// pageCursor is where a reader of pages is in a run's log. As text it is a number where that is enough, else a cursor,
-// "!" for all, and "@" with the part.
+// pageCursor is a reader's position in a run, for tools that return pages. Its text is a number if that suffices.
+// Otherwise it is a cursor, followed by "!" if all is set, and by "@" and part.
 type pageCursor struct {
 	cursor.Cursor
-	// all says that the reader has every delta of the run up to here: what closes a text does not repeat it.
+	// all says that the reader has every delta up to here, so that the event that closes a text need not repeat it.
 	all bool
-	// part is how many bytes of the next milestone's text, or payload, the reader has.
+	// part is how many bytes of the next event's text or payload the reader has.
 	part int
 }
 
-// parsePageCursor reads a cursor that came as a number or a text in JSON. Errors: invalid_input.
+// parsePageCursor parses a cursor from a JSON number or string. Errors: invalid_input.
 func parsePageCursor(run messages.RunID, raw json.RawMessage) (p pageCursor, err error) {
 	text := string(raw)
 	if len(raw) > 0 && raw[0] == '"' {
-		_ = json.Unmarshal(raw, &text) // it came as JSON
+		_ = json.Unmarshal(raw, &text) // it is valid JSON
 	}
 	text, part, cut := strings.Cut(text, "@")
 	if cut {
@@ -38,7 +38,7 @@ func parsePageCursor(run messages.RunID, raw json.RawMessage) (p pageCursor, err
 	return p, err
 }
 
-// MarshalJSON writes a number where that is enough.
+// MarshalJSON writes a number if that suffices, else a string.
 func (p pageCursor) MarshalJSON() ([]byte, error) {
 	text := p.Append(nil)
 	if p.all && p.Seq > 0 {

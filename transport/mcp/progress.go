@@ -10,17 +10,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// progress tells a client how a call gets on: notifications whose numbers strictly increase, and no silence longer
-// than a heartbeat.
+// progress reports a call's progress to the client. The numbers of its notifications strictly increase. If nothing was
+// sent for a while, it sends a heartbeat. [door.Heartbeats] serialize the writes.
 type progress struct {
 	token  json.RawMessage
 	notify func(place, method string, params any) error
 	beats  *door.Heartbeats
-	last   float64 // the number of the last notification that was no heartbeat
-	silent int     // heartbeats so far
+	last   float64 // the number of the last notification other than a heartbeat
+	silent int     // the number of heartbeats so far
 }
 
-// progressParams are those of notifications/progress.
+// progressParams are the parameters of notifications/progress.
 type progressParams struct {
 	Token    json.RawMessage `json:"progressToken"`
 	Progress float64         `json:"progress"`
@@ -28,10 +28,10 @@ type progressParams struct {
 	Meta     map[string]any  `json:"_meta,omitempty"`
 }
 
-// tokenBytes is the most bytes of a progress token: every notification repeats it.
+// tokenBytes is the maximum length of a progress token in bytes, because every notification repeats it.
 const tokenBytes = 1 << 10
 
-// newProgress begins after the number: heartbeats come from then on. Without a token it says nothing.
+// newProgress starts the heartbeats, with numbers after the given one. Without a token nothing is sent.
 func newProgress(d *door.Door, token json.RawMessage, notify func(place, method string, params any) error, after uint64) *progress {
 	p := &progress{token: token, notify: notify, last: float64(after)}
 	p.beats = d.Heartbeats(new(door.Unbuffered), p.beat, func(error) {})
@@ -45,19 +45,20 @@ func (p *progress) write(place string, number float64, message string, meta map[
 	return p.notify(place, "notifications/progress", progressParams{p.token, number, message, meta})
 }
 
-// beat says that there is nothing to say.
+// beat sends a heartbeat. Its number lies between the last event's and the next one's.
 func (p *progress) beat() {
 	p.silent++
-	_ = p.write("", p.last+1-1/float64(p.silent+1), "still working", nil) // the next event finds out
+	_ = p.write("", p.last+1-1/float64(p.silent+1), "still working", nil) // the next event notices an error
 }
 
-// stop returns once nothing more will be said.
+// stop ends the heartbeats. When it returns, nothing more will be sent.
 func (p *progress) stop() { p.beats.Stop() }
 
-// eventKey is the key in _meta of a whole event.
+// eventKey is the key in _meta of the complete event.
 const eventKey = Vendor + "event"
 
-// event tells the event whole, and where to go on after it. It writes nothing more to a client that has left.
+// event sends an event, and the place at which the client can resume after it. After a failed write it sends nothing
+// more.
 func (p *progress) event(e messages.Event, place string) {
 	_ = p.beats.Do(func() (left bool, err error) {
 		p.last = float64(e.Seq)
@@ -66,7 +67,7 @@ func (p *progress) event(e messages.Event, place string) {
 	})
 }
 
-// inShort is the event in a few words for people.
+// inShort returns the event in a few words for people.
 func inShort(e messages.Event) string {
 	if e.Message != "" {
 		return e.Message

@@ -25,11 +25,11 @@ func (s *Server) addPrompts() {
 		}})
 }
 
-// Prompt is a prompt that is made of its arguments.
+// Prompt is a prompt template that clients offer to their users.
 type Prompt struct {
 	Name, Title, Description string
 	Arguments                []Argument
-	// Text makes the prompt. The arguments that are required are there.
+	// Text returns the prompt. All required arguments are present.
 	Text func(arguments map[string]string) string
 }
 

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// wholeBytes is the most that is read without a range, or with one.
+	// wholeBytes is the maximum size of a read, with or without a range.
 	wholeBytes = 16 << 20
-	// rangeBytes is what a range without a limit has.
+	// rangeBytes is the size of a range without a limit.
 	rangeBytes = 1 << 20
 )
 
-// span is a part of a file, in bytes. A text is cut between characters: what is given begins at the first that begins
-// at or after the offset, and ends before one that does not fit, but has at least one.
+// span is a part of a file, in bytes. Text is never cut within a character: the part begins with the first character at
+// or after the offset, and ends before a character that does not fit, but it has at least one.
 type span struct {
 	offset, limit int64
-	// asked says that a part was asked for, not the whole.
+	// asked says that the client asked for a part, not for the whole file.
 	asked bool
 }
 
@@ -35,7 +35,7 @@ func (u uri) span() (span, error) {
 	return span{offset: offset, limit: min(max(limit, 1), wholeBytes), asked: asked}, nil
 }
 
-// place is where in a file what was read is.
+// place says which part of a file was read.
 type place struct {
 	Offset int64 `json:"offset"`
 	Bytes  int   `json:"bytes"`
@@ -65,7 +65,7 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, e
 		r.limit = total
 	}
 	offset := min(r.offset, total)
-	data, err := readAt(file, offset, min(r.limit+2*(utf8.UTFMax-1), total-offset)) // what cutting may need
+	data, err := readAt(file, offset, min(r.limit+2*(utf8.UTFMax-1), total-offset)) // bytes that aligning to characters may need
 	if err != nil {
 		return c, at, err
 	}
@@ -89,14 +89,14 @@ func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {
 	}
 	data := make([]byte, n)
 	read, err := io.ReadFull(file, data)
-	if err == io.ErrUnexpectedEOF || err == io.EOF { // it has become shorter
+	if err == io.ErrUnexpectedEOF || err == io.EOF { // the file has become shorter
 		err = nil
 	}
 	return data[:read], err
 }
 
-// characters finds the part of about limit bytes that begins and ends between characters; inside says that data need
-// not begin with one. ok is false where that part is not UTF-8.
+// characters returns the bounds of a part of about limit bytes that begins and ends between characters. inside says
+// that data may begin within a character. ok is false if the part is not UTF-8.
 func characters(data []byte, limit int, inside bool) (from, to int, ok bool) {
 	for inside && from < min(len(data), utf8.UTFMax-1) && !utf8.RuneStart(data[from]) {
 		from++

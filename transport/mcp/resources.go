@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// readers is how many resources are read at a time.
+	// readers is the maximum number of resources that are read at a time.
 	readers = 16
-	// longContents is how many bytes of a resource are too many to be given to any number of clients that take their
-	// time.
+	// longContents is the size, in bytes, from which on a resource counts against the memory for answers, because a
+	// slow client holds it.
 	longContents = 64 << 10
 )
 
@@ -43,26 +43,26 @@ func (s *Server) addResources() error {
 	return errors.Join(run, events, artifacts)
 }
 
-// Resource is a template of resources (RFC 6570), as it is listed.
+// Resource is a resource template (RFC 6570), with what clients see of it.
 type Resource struct{ Template, Name, Title, Description, MIMEType string }
 
-// Contents are what a resource holds: a text, or bytes.
+// Contents is the content of a resource: a text, or bytes if Blob is not nil.
 type Contents struct {
 	MIMEType, Text string
 	Blob           []byte
-	// Meta goes with them; its names begin with Vendor.
+	// Meta is sent as _meta. Its names begin with [Vendor].
 	Meta map[string]any
 }
 
-// ErrNoResource says that a URI names nothing.
+// ErrNoResource says that the URI names no resource.
 var ErrNoResource = errors.New("there is no such resource")
 
-// AddResource adds resources that whoever has the scope run:read may read, 16 of all at a time. A messages.Error of
-// read is the caller's to see; not_found is a resource that is not there. Errors: invalid_input for a template that
-// is none.
+// AddResource adds resources, which callers with the scope run:read can read, at most 16 at a time. read may return a
+// *messages.Error for the caller; not_found means that the resource does not exist. Errors: invalid_input for an
+// invalid template.
 func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri string) (Contents, error)) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // mcp-go reads templates in no other way
+		if p := recover(); p != nil { // mcp-go panics on invalid templates
 			err = messages.InvalidInput("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
 		}
 	}()
@@ -82,7 +82,7 @@ func (c Contents) library(uri string) mcp.ResourceContents {
 	return mcp.TextResourceContents{URI: uri, MIMEType: c.MIMEType, Text: c.Text, Meta: c.Meta}
 }
 
-// readRun reads any run:// resource.
+// readRun reads a run:// resource.
 func (s *Server) readRun(ctx context.Context, name string) (Contents, error) {
 	u, ok := parseURI(name)
 	if !ok {
@@ -102,7 +102,7 @@ func (s *Server) readRun(ctx context.Context, name string) (Contents, error) {
 	return Contents{MIMEType: "application/json", Text: string(data)}, err
 }
 
-// readEvents gives what there is, without waiting for more.
+// readEvents returns the existing events without waiting for more.
 func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (Contents, error) {
 	p, err := newPage(state, json.RawMessage(u.query.Get("after")))
 	if err != nil {
@@ -129,15 +129,15 @@ func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) 
 	return r.contents(messages.MediaType(u.name), file)
 }
 
-// OpenArtifact opens the run's artifact of the name. Errors: not_found.
+// OpenArtifact opens an artifact of the run. Errors: not_found.
 func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name string) (
 	io.ReadSeekCloser, messages.Artifact, error,
 ) {
 	return s.runs.Artifact(ctx, state, name)
 }
 
-// refused makes the error of a prompt or a resource that cannot be had: mcp-go says of all but its own that they are
-// internal, with their text, and does not say which resource is not there.
+// refused sets the error of a prompt or resource that cannot be returned. mcp-go would answer most errors as internal
+// errors with their text, and would not name the missing resource.
 func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
 	switch req, reads := message.(*mcp.ReadResourceRequest); {
 	case reads:
@@ -165,8 +165,8 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	}
 }
 
-// reading is what every reader of a resource is behind: leave, and a bound on what all of them take of the memory. A
-// few read at a time, and what they read is counted until its client has it.
+// reading wraps the reader of a resource: it checks the caller's scope, and limits the memory that all readers take.
+// Only a few may read at a time, and a long content counts until its client has received it.
 func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, error)) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		if err := caller.Require(ctx, auth.ReadRuns); err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// mostListed is the most artifacts, and runs that are looked at for them, of one resources/list.
+// mostListed is the maximum number of artifacts in one resources/list, and of runs that are searched for them.
 const mostListed = 50
 
-// listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for
-// everybody before. What a run updated later wrote to the same place is that one's alone.
+// listArtifacts adds the artifacts of the caller's newest runs to the list of resources, which is otherwise the same
+// for all callers. If several runs wrote the same file, only the newest is listed.
 func (s *Server) listArtifacts(
 	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
 ) {
@@ -30,7 +30,7 @@ func (s *Server) listArtifacts(
 	n, written := 0, map[string]bool{}
 	for _, run := range runs {
 		state, err := s.Run(ctx, run.RunID)
-		if err != nil { // its log has been ended since
+		if err != nil { // the run was removed in the meantime
 			continue
 		}
 		for _, a := range s.hub.Newest(state, written) {

@@ -12,29 +12,30 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Result is what a tool answers a call. Models read either the text or the structured content: each alone has to do.
+// Result is the answer to a tool call. Some models read the text, others the structured content, so each must suffice
+// on its own.
 type Result struct {
 	Text  string
 	Links []Link
 	// Structured is an object that fits the tool's output schema, or nil.
 	Structured any
-	// IsError says that the tool did not do what it is for.
+	// IsError says that the tool did not do its work.
 	IsError bool
-	// Failed says how the call itself failed; nil where it did not.
+	// Failed says why the call itself failed; nil if it did not.
 	Failed *RunError
 
-	terminal *messages.Event // of the run, for callers that follow its events
+	terminal *messages.Event // the run's terminal, for callers that follow its events
 }
 
-// Link leads to a resource.
+// Link points to a resource.
 type Link struct {
 	URI, Name string
 	Bytes     int64
-	// Partial says that the resource is not whole.
+	// Partial says that the resource is incomplete.
 	Partial bool
 }
 
-// Structured is a result whose structured content is v, an object, and whose text is the same as JSON.
+// Structured returns a result whose structured content is the object v, and whose text is the same as JSON.
 func Structured(v any) (*Result, error) {
 	text, err := Text(v)
 	if err != nil {
@@ -43,7 +44,7 @@ func Structured(v any) (*Result, error) {
 	return &Result{Text: text, Structured: json.RawMessage(text)}, nil
 }
 
-// Text is v as JSON for models to read: what is in it of XML or HTML stays as it is.
+// Text returns v as JSON for models to read. XML and HTML in it are not escaped.
 func Text(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -52,19 +53,19 @@ func Text(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// Failure is what a tool answers where the call itself failed: an error that says what to do, with the code for
-// programs, a RunError, under _meta. It has no structured content: that is what the tool's output schema says, or
-// clients refuse the whole answer. What is not a messages.Error is not for the caller to know.
+// Failure returns the answer to a call that failed: an error that says what to do, and a [RunError] with a code in
+// _meta. It has no structured content, because clients refuse an answer that does not fit the output schema. Errors
+// other than *messages.Error are hidden from the caller.
 func Failure(err error) *Result {
 	said := visibleError(err)
 	return &Result{Text: said.Message, IsError: true, Failed: said}
 }
 
-// failed is Failure of a call, and logs what the caller must not see.
+// failed returns the Failure of a call, and logs errors that the caller must not see.
 func (s *Server) failed(ctx context.Context, tool string, err error) *Result {
 	switch {
 	case messages.CodeOf(err) != "":
-	case ctx.Err() != nil: // whoever has only stopped writing may still read
+	case ctx.Err() != nil: // a client that closed only its writing side may still read
 		err = messages.Errorf(messages.CodeUnavailable, "the connection ended, or the call was cancelled, before %s was "+
 			"answered; keep standard input open until then", tool)
 	default:
@@ -73,7 +74,7 @@ func (s *Server) failed(ctx context.Context, tool string, err error) *Result {
 	return Failure(err)
 }
 
-// visibleError is the part of an error that a caller may see.
+// visibleError returns the part of an error that callers may see.
 func visibleError(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
 		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
@@ -84,7 +85,7 @@ func visibleError(err error) *RunError {
 	return &RunError{messages.CauseError, "the server failed to do this; its log says why", false}
 }
 
-// library is the result as mcp-go sends it.
+// library returns the result in mcp-go's type.
 func (r *Result) library() *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(r.Text)}, StructuredContent: r.Structured,
 		IsError: r.IsError}

@@ -10,10 +10,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
-// RunStatus is where a run stands, in the words of this door.
+// RunStatus is the status of a run in results of tools.
 type RunStatus string
 
-// A run is working until it waits for an answer, or has ended for ever.
+// The values of RunStatus. A run is working until it waits for an answer or has ended.
 const (
 	Working   RunStatus = "working"
 	Waiting   RunStatus = "waiting"
@@ -22,36 +22,36 @@ const (
 	Canceled  RunStatus = RunStatus(messages.Canceled)
 )
 
-// RunResult is what every tool says of a run: its structured content, which is short because models read it. The
-// resource run://{id} has the rest, such as digests. Fields are only ever added.
+// RunResult is the structured content of every tool that returns a run. It is short because models read it; the
+// resource run://{id} has the rest, such as digests. Later versions only add fields.
 type RunResult struct {
 	RunID  messages.RunID `json:"run_id"`
 	Job    string         `json:"job"`
 	Status RunStatus      `json:"status"`
-	// Seq is the number of the last event that this result includes: the cursor to go on from.
+	// Seq is the number of the last event that this result includes. A reader can continue from it.
 	Seq uint64 `json:"seq"`
 	// Message says what to do next.
 	Message string          `json:"message,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
-	// Degraded says that the result is less than was asked for.
+	// Degraded says that the result is less than what was asked for.
 	Degraded  bool          `json:"degraded,omitempty"`
 	Cause     messages.Code `json:"cause,omitempty"`
 	Error     *RunError     `json:"error,omitempty"`
 	Artifacts []RunArtifact `json:"artifacts,omitempty"`
-	// MoreArtifacts is how many more there are: the resource run://{id} has all.
+	// MoreArtifacts is how many artifacts are not listed. The resource run://{id} has all.
 	MoreArtifacts int           `json:"more_artifacts,omitempty"`
 	Questions     []RunQuestion `json:"questions,omitempty"`
 }
 
-// runResultSchema is the JSON Schema of a RunResult. Every tool that answers with a run has it, and clients get a
-// copy for each: it says what they may rely on, and no more.
+// runResultSchema is the JSON Schema of a RunResult. It contains only what clients may rely on, because each tool that
+// returns a run repeats it.
 const runResultSchema = `{"type":"object","required":["run_id","job","status","seq"],"properties":{` +
 	`"run_id":{"type":"string"},"job":{"type":"string"},` +
 	`"status":{"type":"string","enum":["working","waiting","completed","failed","canceled"]},` +
 	`"seq":{"type":"integer"},"message":{"type":"string"},"error":{"type":"object"},` +
 	`"artifacts":{"type":"array","items":{"type":"object"}},"questions":{"type":"array","items":{"type":"object"}}}}`
 
-// RunError says how a run, or a call, failed.
+// RunError says why a run or a call failed.
 type RunError struct {
 	Code messages.Code `json:"code"`
 	// Message says what happened and what to do.
@@ -59,23 +59,23 @@ type RunError struct {
 	Retryable bool   `json:"retryable,omitempty"`
 }
 
-// RunArtifact is a file that a run made: run_read reads it by its name.
+// RunArtifact is a file of a run. The tool run_read reads it by its name.
 type RunArtifact struct {
 	Name    string `json:"name"`
 	Bytes   int64  `json:"bytes"`
 	Partial bool   `json:"partial,omitempty"`
 }
 
-// RunQuestion is a question that a run waits to have answered.
+// RunQuestion is an open question of a run.
 type RunQuestion struct {
 	Request string `json:"request"`
 	Prompt  string `json:"prompt"`
-	// Schema is what the answer is held to, if anything.
+	// Schema is the JSON Schema of the answer, if there is one.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// Result is what a tool answers for a run: its structured content is the run's RunResult. A run that failed or was
-// canceled is an error.
+// Result returns a tool's answer for a run, with its RunResult as structured content. A run that failed or was canceled
+// is an error.
 func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	run := runResult(state)
 	run.Message = nextStep(state)
@@ -100,14 +100,16 @@ func runResult(state messages.State) RunResult {
 	return r
 }
 
-// mostArtifacts is the most artifacts of one result: a model has to read it. A graph has a page for each package.
+// mostArtifacts is the maximum number of artifacts in a result, because a model has to read them. A run that draws a
+// graph writes a page for each package.
 const mostArtifacts = 8
 
-// mostLinks is the most links of one result: hosts that read texts give each to the model as JSON.
+// mostLinks is the maximum number of links in a result. Clients that read only text pass each link to the model as
+// JSON.
 const mostLinks = 2
 
-// listedArtifacts are the artifacts that a result lists, and how many more there are: those in folders where there is
-// one that is in none, and those past the most.
+// listedArtifacts returns the artifacts that a result lists, and how many more there are. If there are files outside
+// folders, it omits those in folders.
 func listedArtifacts(all []messages.Artifact) (list []RunArtifact, more int) {
 	top := slices.ContainsFunc(all, func(a messages.Artifact) bool { return !strings.Contains(a.Name, "/") })
 	for _, a := range all {

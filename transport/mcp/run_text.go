@@ -9,10 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
-// toolLabel is the label of a run that says which tool started it.
+// toolLabel is the label of a run that names the tool that started it.
 const toolLabel = "mcp.tool"
 
-// textOf tells people and models how the run stands, and what to do next.
+// textOf describes the state of the run, and what to do next, for people and models.
 func (s *Server) textOf(state messages.State) string {
 	if t := s.toolOf(state); t != nil && t.about.Say != nil && state.Status.IsEnded() {
 		return t.about.Say(state)
@@ -38,7 +38,7 @@ func (s *Server) toolOf(state messages.State) *JobTool {
 	return s.jobs[state.Queued.Labels[toolLabel]]
 }
 
-// sentence says how the run stands, and what to do about it.
+// sentence describes the state of the run, and what to do about it.
 func sentence(state messages.State) string {
 	run := fmt.Sprintf("%s (run %s)", jobOf(state), state.RunID)
 	switch statusOf(state) {
@@ -64,7 +64,7 @@ func sentence(state messages.State) string {
 	return run + " is working. " + nextStep(state)
 }
 
-// nextStep says what whoever reads of the run can do next; "" where that is the reader's to know.
+// nextStep says what a reader of the run can do next; "" if there is nothing to say.
 func nextStep(state messages.State) string {
 	switch statusOf(state) {
 	case Completed:
@@ -87,7 +87,8 @@ func nextStep(state messages.State) string {
 		state.Seq)
 }
 
-// fileList lists the files that a run wrote, with their sizes, as its result does; "" where there are none.
+// fileList lists the files that the run wrote, with sizes; "" if there are none. It has the same files as the run's
+// result.
 func fileList(state messages.State) string {
 	list, more := listedArtifacts(state.Artifacts)
 	var all []string
@@ -107,7 +108,7 @@ func why(end *messages.End) string {
 	return ", " + task.Why(end)
 }
 
-// asking lists the open questions, a line each.
+// asking lists the open questions, one per line.
 func asking(state messages.State) string {
 	var all []string
 	for _, q := range caller.Questions(state) {
@@ -120,7 +121,7 @@ func asking(state messages.State) string {
 	return strings.Join(all, "\n")
 }
 
-// lastText is the run's answer where it said one: of its texts the last that was closed, else the longest.
+// lastText returns the run's answer, if it has one: the text that was closed last or, if none was closed, the longest.
 func lastText(state messages.State) string {
 	var answer messages.Stream
 	for _, stream := range state.Streams {

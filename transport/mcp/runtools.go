@@ -20,22 +20,22 @@ const (
 	answerTool = "run_answer"
 )
 
-// What arguments of more than one tool are.
+// Schemas of arguments that several tools share.
 const (
 	runArgument   = `"run_id":{"type":"string"}`
 	afterArgument = `"after":{"description":"next of the last page, or a seq"}`
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
-// runArguments are those of the tools run_*; the schema of each says which it takes.
+// runArguments are the arguments of all tools run_*. The schema of each tool says which of them it takes.
 type runArguments struct {
-	// of run_start
-	Job      string            `json:"job"` // of run_list, too
+	// Arguments of run_start.
+	Job      string            `json:"job"` // also of run_list
 	Input    json.RawMessage   `json:"input"`
 	Labels   map[string]string `json:"labels"`
 	Key      string            `json:"key"`
 	Detached *bool             `json:"detached"`
-	// of all but these two
+	// The argument of all tools but run_start and run_list.
 	RunID messages.RunID `json:"run_id"`
 
 	Status  RunStatus       `json:"status"`
@@ -51,7 +51,7 @@ type runArguments struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// runTool is a tool run_*.
+// runTool is one of the tools run_*.
 type runTool struct {
 	Tool
 	call func(ctx context.Context, a runArguments) (*Result, error)
@@ -69,7 +69,7 @@ func (s *Server) addRunTools() error {
 	return failed
 }
 
-// changingTools are run_start and what changes a run.
+// changingTools returns the tools that start or change runs.
 func (s *Server) changingTools() []runTool {
 	return []runTool{{Tool{Name: startTool, Title: "Start a run",
 		Description: "Starts a job and answers at once with the run's id. Use it for work over a minute, or to do " +
@@ -86,7 +86,7 @@ func (s *Server) changingTools() []runTool {
 	}}
 }
 
-// readingTools are the tools that change nothing.
+// readingTools returns the tools that change nothing.
 func (s *Server) readingTools() []runTool {
 	tools := []runTool{{Tool{Name: "run_get", Title: "Look at a run",
 		Description: "Says where a run stands, without waiting: its status, and after its end the result or error, and " +
@@ -130,7 +130,7 @@ func (s *Server) readingTools() []runTool {
 	return tools
 }
 
-// ofRun gives the call the State of the run that it names. Errors: not_found.
+// ofRun returns a handler that passes the State of the run to call. Errors: not_found.
 func (s *Server) ofRun(call func(context.Context, messages.State, runArguments) (*Result, error)) func(context.Context, runArguments) (*Result, error) {
 	return func(ctx context.Context, a runArguments) (*Result, error) {
 		state, err := s.Run(ctx, a.RunID)
@@ -141,7 +141,7 @@ func (s *Server) ofRun(call func(context.Context, messages.State, runArguments) 
 	}
 }
 
-// startInput is the schema of run_start's arguments.
+// startInput returns the schema of run_start's arguments. job is the schema of the job's name.
 func startInput(job string) json.RawMessage {
 	return Object([]string{"job"}, `"job":`+job,
 		`"input":{"type":"object","description":"that tool's arguments"}`,
@@ -150,8 +150,8 @@ func startInput(job string) json.RawMessage {
 		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }
 
-// showInputs adds to the listed schemas what the server does not check by them: which jobs there are, since they are
-// added after run_start, and that an answer and a cursor are texts, which every model can write.
+// showInputs adds to the listed schemas what the server does not check by them. These are the names of jobs, which are
+// added after run_start, and that answers and cursors are strings, because every model can write those.
 func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	for i, tool := range result.Tools {
 		switch tool.Name {
@@ -168,8 +168,8 @@ func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, r
 	}
 }
 
-// answerInput is the schema of run_answer's arguments. Clients see that the value is a text, which every model can
-// write; the server takes any other value too.
+// answerInput returns the schema of run_answer's arguments. Clients are told that the value is a string, because every
+// model can write one. The server accepts any value.
 func answerInput(typed string) json.RawMessage {
 	return Object([]string{"run_id", "request", "value"}, runArgument,
 		`"request":{"type":"string","description":"which of the questions"}`,
@@ -208,7 +208,7 @@ func (s *Server) runStateOf(ctx context.Context, id messages.RunID) (*Result, er
 	return s.runState(ctx, state), nil
 }
 
-// runState says where the run stands. That it failed, however quickly, is not a failure to say so.
+// runState returns the state of the run. It is not an error, even if the run failed.
 func (s *Server) runState(ctx context.Context, state messages.State) *Result {
 	result := s.Result(ctx, state)
 	result.IsError = false
@@ -222,7 +222,8 @@ func (s *Server) runCancel(ctx context.Context, a runArguments) (*Result, error)
 	return s.runStateOf(ctx, a.RunID)
 }
 
-// runAnswer gives the run the value or, where that does not fit the question, what it says as JSON in a text.
+// runAnswer answers a question with the value. If the value does not fit and is a string with JSON in it, that JSON is
+// the answer.
 func (s *Server) runAnswer(ctx context.Context, a runArguments) (*Result, error) {
 	err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value)
 	var text string

@@ -10,11 +10,11 @@ import (
 const runListSchema = `{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":{` +
 	`"type":"object","required":["run_id","job","status","seq","queued_at","updated_at"]}}}}`
 
-// listedRun is a run in a list, in the words of a RunResult.
+// listedRun is a run in a list, with the status of a [RunResult].
 type listedRun struct {
 	messages.Summary
 	Status    RunStatus `json:"status"`
-	Principal string    `json:"principal,omitempty"` // always the caller, so left out
+	Principal string    `json:"principal,omitempty"` // always the caller, so it is left empty
 }
 
 func (s *Server) runList(ctx context.Context, a runArguments) (*Result, error) {

@@ -14,45 +14,46 @@ import (
 )
 
 const (
-	// pageBytes is the most that the events of a page take, so that a model reads under 1,500 tokens; longPageBytes
-	// where the caller says how many events it wants.
+	// pageBytes is the maximum size of the events of a page, so that a model reads fewer than 1,500 tokens.
+	// longPageBytes applies if the caller says how many events it wants.
 	pageBytes     = 5500
 	longPageBytes = 32 << 10
 )
 
-// page is a stretch of a run's events. An event that is too long for it is given in parts, over several pages.
+// page is a range of a run's events. An event that is too long for one page is split over several.
 type page struct {
 	RunID  messages.RunID    `json:"run_id"`
 	Events []json.RawMessage `json:"events"`
-	// Next is the cursor to go on from.
+	// Next is the cursor of the next page.
 	Next   pageCursor `json:"next"`
 	Status RunStatus  `json:"status"`
-	// Done says that there will be no more events.
+	// Done says that no more events follow.
 	Done bool `json:"done"`
 
-	// room is how many bytes of events there may be; most is how many events, any number if 0.
+	// room is how many bytes of events still fit; most is the maximum number of events, 0 for no limit.
 	room, most int
-	// whole has every event as it is; otherwise they come without the run's id, and deltas only if they are wanted.
+	// whole keeps events as they are. Otherwise the run's id is left out, and so are deltas, unless deltas is set.
 	whole, deltas bool
-	at            cursor.Cursor // of what was looked at, which may not be in the page
+	at            cursor.Cursor // the position up to which events were examined
 }
 
-// newPage returns an empty page after the cursor. Errors: invalid_input; reset if no reader of the run can be there.
+// newPage returns an empty page after the cursor. Errors: invalid_input; reset if the run cannot have the event.
 func newPage(state messages.State, after json.RawMessage) (page, error) {
 	next, err := parsePageCursor(state.RunID, after)
 	if err == nil {
 		err = checkCursor(state, next.Seq)
 	}
-	at, _ := parsePageCursor(state.RunID, after) // they share nothing
+	at, _ := parsePageCursor(state.RunID, after) // parsed again, because cursors must not share memory
 	return page{RunID: state.RunID, Events: []json.RawMessage{}, Next: next, at: at.Cursor, room: pageBytes}, err
 }
 
+// pageSchema is the JSON Schema of a page.
 const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{` +
 	`"run_id":{"type":"string"},` +
 	`"events":{"type":"array","items":{"type":"object","required":["seq","ts","type"]}},` +
 	`"next":{"anyOf":[{"type":"integer"},{"type":"string"}]},"status":{"type":"string"},"done":{"type":"boolean"}}}`
 
-// checkCursor refuses a cursor that no reader of the run can have.
+// checkCursor returns an error (reset) for a cursor that no reader of the run can have.
 func checkCursor(state messages.State, after uint64) error {
 	if last := state.Seq + messages.Reserve; after > last {
 		return messages.Errorf(messages.CodeReset, "run %s has no event %d: its last is %d; begin again after 0",
@@ -61,8 +62,8 @@ func checkCursor(state messages.State, after uint64) error {
 	return nil
 }
 
-// readPage fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long
-// as wait.
+// readPage fills the page with events after its cursor. If there are none yet, it waits for the first, at most for the
+// duration wait.
 func (s *Server) readPage(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
 	ended := state.Status.IsEnded()
 	if ended || p.Next.Seq < state.Seq {
@@ -85,7 +86,7 @@ func (s *Server) readPage(ctx context.Context, p *page, state messages.State, wa
 	return nil
 }
 
-// fill reads up to the event with the number head; without one, up to what is there once the page has an event. The
+// fill adds the events up to the number head. If head is 0, it adds what exists as soon as the page has an event. The
 // State need not be the newest.
 func (s *Server) fill(ctx context.Context, p *page, state messages.State, head uint64) error {
 	for e, err := range s.runs.Events(ctx, p.RunID, p.Next.Seq) {
@@ -108,7 +109,7 @@ func (s *Server) fill(ctx context.Context, p *page, state messages.State, head u
 	return nil
 }
 
-// add takes the event into the page where it has room, and reports whether there is room for more.
+// add adds an event if it fits, and reports whether more may fit.
 func (p *page) add(e messages.Event, state messages.State) (more bool, err error) {
 	if e.IsDelta() && !p.deltas && !p.whole {
 		p.Next.Cursor = cursor.Cursor{Seq: e.Seq}
@@ -124,8 +125,8 @@ func (p *page) add(e messages.Event, state messages.State) (more bool, err error
 	return len(p.Events) != p.most || p.most == 0, nil
 }
 
-// give adds the event, or a part of one that is too long for an empty page. A text that the reader has is left out of
-// the event that closes it. whole is false where something is left for the next page.
+// give adds the event, or a part of one that is too long for an empty page. If the reader has a text, the event that
+// closes the text does not repeat it. whole is false if something remains for the next page.
 func (p *page) give(e messages.Event, state messages.State) (whole bool, err error) {
 	data, err := json.Marshal(e)
 	if err != nil || p.whole {
@@ -149,7 +150,7 @@ func (p *page) give(e messages.Event, state messages.State) (whole bool, err err
 	return p.payloadPart(short)
 }
 
-// put adds the event where it has room, or is the page's only one.
+// put adds the event if it fits or is the only one on the page.
 func (p *page) put(data []byte) bool {
 	if len(data) > p.room && len(p.Events) > 0 {
 		return false
@@ -158,12 +159,13 @@ func (p *page) put(data []byte) bool {
 	return true
 }
 
+// putShort adds the short form of an event.
 func (p *page) putShort(e pageEvent) (bool, error) {
 	text, err := Text(e)
 	return err == nil && p.put([]byte(text)), err
 }
 
-// deltaPart adds what there is room for of the delta's first text.
+// deltaPart adds as much of the delta's first text as fits.
 func (p *page) deltaPart(e messages.Event, short pageEvent) (whole bool, err error) {
 	body, cut := cutText(e.Body, p.room)
 	if !cut {
@@ -180,7 +182,7 @@ func (p *page) deltaPart(e messages.Event, short pageEvent) (whole bool, err err
 	return false, nil
 }
 
-// textPart adds what there is room for of the text that the event closes.
+// textPart adds as much of the text that the event closes as fits.
 func (p *page) textPart(short pageEvent, text string, from int) (whole bool, err error) {
 	var fields map[string]any
 	if err := json.Unmarshal(short.Payload, &fields); err != nil {
@@ -198,7 +200,7 @@ func (p *page) textPart(short pageEvent, text string, from int) (whole bool, err
 	return p.putPart(short, to, len(text))
 }
 
-// payloadPart adds what there is room for of the payload.
+// payloadPart adds as much of the payload, as JSON text, as fits.
 func (p *page) payloadPart(short pageEvent) (whole bool, err error) {
 	text := string(short.Payload)
 	from := min(p.Next.part, len(text))
@@ -207,6 +209,7 @@ func (p *page) payloadPart(short pageEvent) (whole bool, err error) {
 	return p.putPart(short, to, len(text))
 }
 
+// putPart adds a part of an event that ends at to, of total bytes.
 func (p *page) putPart(short pageEvent, to, total int) (whole bool, err error) {
 	some, err := p.putShort(short)
 	if some {
@@ -215,7 +218,7 @@ func (p *page) putPart(short pageEvent, to, total int) (whole bool, err error) {
 	return some && to == total, err
 }
 
-// cutText returns the body up to so many bytes of its first text. cut is false where that is all.
+// cutText returns the body with its first text cut to about room bytes. cut is false if nothing was cut.
 func cutText(body messages.Body, room int) (_ messages.Body, cut bool) {
 	switch b := body.(type) {
 	case messages.TextDelta:
@@ -238,7 +241,7 @@ func cutText(body messages.Body, room int) (_ messages.Body, cut bool) {
 	return body, false
 }
 
-// pageEvent is an event as a page has it.
+// pageEvent is an event on a page.
 type pageEvent struct {
 	Seq     uint64          `json:"seq"`
 	From    uint64          `json:"from,omitempty"`
@@ -246,13 +249,13 @@ type pageEvent struct {
 	Type    messages.Kind   `json:"type"`
 	Message string          `json:"message,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
-	// Part is a part of the payload, as JSON text, from the offset on; Bytes is how many the whole has.
+	// Part is a part of the payload as JSON text, beginning at Offset. Bytes is the length of the whole payload.
 	Part   string `json:"payload_part,omitempty"`
 	Offset int    `json:"offset,omitempty"`
 	Bytes  int    `json:"bytes,omitempty"`
 }
 
-// closed returns the text that a body closes, and its name.
+// closed returns the text that a body closes, and the name of its stream.
 func closed(body messages.Body) (text, stream string) {
 	switch b := body.(type) {
 	case messages.TextDone:
@@ -263,12 +266,12 @@ func closed(body messages.Body) (text, stream string) {
 	return "", ""
 }
 
-// hadDeltas reports whether the text came in pieces.
+// hadDeltas reports whether the text came in deltas.
 func hadDeltas(state messages.State, stream string) bool {
 	return slices.ContainsFunc(state.Streams, func(s messages.Stream) bool { return s.Name == stream && s.Index > 0 })
 }
 
-// fitting returns how many bytes of the text, whole characters and at least one, take about so many bytes as JSON.
+// fitting returns how many bytes of the text take about room bytes as JSON. It counts whole characters, at least one.
 func fitting(text string, room int) int {
 	for i, r := range text {
 		switch size := utf8.RuneLen(r); {
@@ -286,7 +289,7 @@ func fitting(text string, room int) int {
 	return len(text)
 }
 
-// lines is the events as JSON lines.
+// lines returns the events as JSON lines.
 func (p *page) lines() string {
 	var b strings.Builder
 	for _, e := range p.Events {

@@ -10,27 +10,28 @@ import (
 )
 
 const (
-	// defaultRead and longestRead are how many bytes of a file one call gives.
+	// defaultRead and longestRead are the default and the maximum number of bytes that one call returns.
 	defaultRead = 10_000
 	longestRead = 100_000
 )
 
-// filePart is a part of a file, in bytes.
+// filePart is a part of a file. Offsets and sizes are in bytes.
 type filePart struct {
 	Name   string `json:"name"`
 	Text   string `json:"text,omitempty"`
-	Base64 string `json:"base64,omitempty"` // where it is no text
+	Base64 string `json:"base64,omitempty"` // if it is not text
 	Offset int64  `json:"offset"`
-	// Next is the offset of what follows; none at the end of the file.
+	// Next is the offset of the next part; 0 at the end of the file.
 	Next  int64 `json:"next,omitempty"`
 	Total int64 `json:"total"`
 }
 
+// filePartSchema is the JSON Schema of a filePart.
 const filePartSchema = `{"type":"object","required":["name","offset","total"],"properties":{"name":{"type":"string"},` +
 	`"text":{"type":"string"},"base64":{"type":"string"},"offset":{"type":"integer"},"next":{"type":"integer"},` +
 	`"total":{"type":"integer"}}}`
 
-// runRead gives a part of a file, which begins and ends between characters.
+// runRead returns a part of a file, which begins and ends between characters.
 func (s *Server) runRead(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	file, _, err := s.OpenArtifact(ctx, state, a.Name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
-// wait is how long the arguments have a call wait.
+// wait returns how long a call should wait. missing is the default in milliseconds.
 func (a runArguments) wait(missing int) time.Duration {
 	if a.Wait != nil {
 		missing = *a.Wait
@@ -37,12 +37,12 @@ func (s *Server) runWait(ctx context.Context, state messages.State, a runArgumen
 	return s.waitFor(ctx, a.RunID, cursor.At(state), a.wait(defaultWait))
 }
 
-// waitFor streams the run past the cursor, and says where it stands at its end or when the time is over.
+// waitFor streams the run from the cursor on. It returns the run's state at its end or when the time is over.
 func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Cursor, wait time.Duration) (*Result, error) {
 	within, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	state, terminal, err := s.follow(within, streamWait, id, at)
-	if err != nil && within.Err() != nil && ctx.Err() == nil { // the time is over
+	if err != nil && within.Err() != nil && ctx.Err() == nil { // the time is over, but the client still waits
 		state, err = s.Run(ctx, id)
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) attach(ctx context.Context, id messages.RunID, at cursor.Cursor
 	return s.streamed(ctx, state, terminal), nil
 }
 
-// sessionContext has the values of a call, and ends with its session.
+// sessionContext has the values of a call's context, but ends with the call's session.
 type sessionContext struct {
 	context.Context
 	life context.Context

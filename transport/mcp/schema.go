@@ -9,10 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/fit"
 )
 
-// anyObject is the schema of any arguments.
+// anyObject is the JSON Schema of any arguments.
 const anyObject = `{"type":"object"}`
 
-// Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.
+// Object returns the JSON Schema of an object. Each property is given as `"name": {schema}`; others are not allowed.
 func Object(required []string, properties ...string) json.RawMessage {
 	text := []byte(`{"type":"object","additionalProperties":false`)
 	if len(required) > 0 {
@@ -29,8 +29,8 @@ func Object(required []string, properties ...string) json.RawMessage {
 	return append(text, "}}"...)
 }
 
-// legible reports why the schema is not one of an object that clients can read: the official TypeScript ones take no
-// list of tools where a property's schema is true or false. Errors: invalid_input.
+// legible returns an error (invalid_input) unless the schema is that of an object that clients can read. The official
+// TypeScript clients refuse the whole list of tools if a property's schema is true or false.
 func legible(tool string, raw json.RawMessage) error {
 	var s struct {
 		Type       any                        `json:"type"`
@@ -51,8 +51,8 @@ func legible(tool string, raw json.RawMessage) error {
 	return nil
 }
 
-// withResult returns the schema of a RunResult whose result has the schema. Definitions move to the root, where the
-// references to them begin.
+// withResult returns the schema of a [RunResult] whose member "result" has the given schema. Definitions move to the
+// root, because references begin there.
 func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 	if len(result) == 0 {
 		return json.RawMessage(runResultSchema), nil
@@ -62,7 +62,7 @@ func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
 	}
 	var properties map[string]json.RawMessage
-	_ = json.Unmarshal([]byte(runResultSchema), &whole) // it is ours
+	_ = json.Unmarshal([]byte(runResultSchema), &whole) // it is a constant
 	_ = json.Unmarshal(whole["properties"], &properties)
 	id := string(part["$id"])
 	if defs := part["$defs"]; defs != nil && (id == "" || id == `""`) {

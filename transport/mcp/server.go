@@ -22,56 +22,57 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Vendor is the prefix of the names that are our own in _meta objects.
+// Vendor is the prefix of lastword's own names in _meta objects.
 const Vendor = "io.github.seed889630bf.lastword/"
 
-// Runs is the runtime as this door needs it. An actors.System is one.
+// Runs is the runtime as this package needs it. *actors.System implements it.
 type Runs interface {
 	door.Runs
-	// Jobs are what there is to know of the runtime's jobs.
+	// Jobs returns descriptions of the runtime's jobs.
 	Jobs() []messages.JobInfo
 }
 
-// Config is what a Server is made of.
+// Config configures a Server. Only Runs is required.
 type Config struct {
 	Runs Runs
-	// Open reads artifacts; nil where runs write none. Errors: not_found where the file is gone, or is another than the
-	// run wrote.
+	// Open opens an artifact for reading; nil means that runs write none. Errors: not_found if the file is gone, or if
+	// its content is no longer what the run wrote.
 	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
-	// Name, Title and Version tell clients who serves; Instructions what for.
+	// Name, Title and Version identify the server to clients. Instructions says what it is for.
 	Name, Title, Version, Instructions string
-	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
+	// Redact removes the process's secrets from an outgoing message, possibly in place; nil changes nothing.
 	Redact func(message []byte) []byte
-	// Log is for operators; nil is silent.
+	// Log is for operators; nil discards.
 	Log *zap.Logger
-	// Key signs what clients carry for the server between two calls. Servers that share clients need the same one of at
-	// least 32 bytes; nil is a random one.
+	// Key signs what clients carry from one call to the next. Servers with the same clients need the same key, of at
+	// least 32 bytes. nil means a random key.
 	Key []byte
-	// Heartbeat is the longest that a stream is silent: 15 s. Idle is how long a session without a request or an open
-	// stream lives: 30 min.
+	// Heartbeat is the longest time that a stream is silent; 0 means 15 s. Idle is how long a session without requests
+	// and open streams is kept; 0 means 30 min.
 	Heartbeat, Idle time.Duration
-	// Poll is how often clients are told to ask for a task: 1 s. Retention is how long they are told that a task can be
-	// asked for after it began: 24 h, as the runtime's.
+	// Poll is the interval at which clients should ask for a task; 0 means 1 s. Retention is how long after its start
+	// clients may ask for a task; 0 means 24 h, as in the runtime.
 	Poll, Retention time.Duration
 }
 
-// Server is the door. Tools, resources and prompts are added before it serves.
+// Server serves MCP clients. Tools, resources and prompts must be added before it serves. After that it is safe for
+// concurrent use.
 type Server struct {
 	config Config
 	runs   caller.Runs
 	mcp    *server.MCPServer
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
-	// streams are by their names in event ids.
+	// streams holds the kinds of streams by the names that event ids contain.
 	streams map[string]stream
 	asker   *question.Asker
 	tasks   *task.Tasks
 	hub     *subscription.Hub
-	// readers has a place for each resource that may be read at a time.
+	// readers is a semaphore for reading resources.
 	readers chan struct{}
 }
 
-// New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
+// New returns a Server with the tools run_* and the artifacts as resources, but without jobs.
 func New(config Config) *Server {
 	config.Log = cmp.Or(config.Log, zap.NewNop())
 	config.Poll, config.Retention = cmp.Or(config.Poll, time.Second), cmp.Or(config.Retention, 24*time.Hour)
@@ -93,17 +94,17 @@ func New(config Config) *Server {
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
 		Resume: public(s.resume), Door: to, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
-		panic(err) // they are ours
+		panic(err) // these are constants
 	}
 	s.addPrompts()
 	return s
 }
 
-// Library is the server of the library behind the door, of the library's own type, for tests of the protocol that add
-// what a door has no use for. Their handlers notify through wire.From(ctx), and scopes are theirs to check.
+// Library returns the mcp-go server, as its own type. It is for protocol tests that add their own handlers. These must
+// notify through wire.From(ctx) and check scopes themselves.
 func (s *Server) Library() any { return s.mcp }
 
-// ServeHTTP is the endpoint of streamable HTTP. Who calls is what package auth says of the request's context.
+// ServeHTTP serves streamable HTTP. Package auth must have put the caller into the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.wire.ServeHTTP(w, r) }
 
 // Serve serves one client over stdio until in ends or ctx is done.
@@ -111,20 +112,22 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.wire.ServeStdio(ctx, in, out)
 }
 
-// Close ends every session and every open stream. The runs go on.
+// Close ends all sessions and open streams. Runs continue.
 func (s *Server) Close() { s.wire.Close() }
 
-// Changes say of resources beside run:// how they change with runs.
+// Changes say how runs change resources other than run://.
 type Changes = subscription.Changes
 
-// AddChanges notifies subscribers of the resources when runs change them, and drops from resources/list the artifacts
-// whose File a later run has written.
+// AddChanges makes runs notify the subscribers of these resources. It also removes from resources/list those artifacts
+// whose file a later run has overwritten.
 func (s *Server) AddChanges(c Changes) { s.hub.Add(c) }
 
-// Updated notifies the subscribers of a resource that it has changed. Files of Changes are for runs alone to change.
+// Updated notifies the subscribers of a resource that it has changed. It does not apply to files of [Changes], which
+// only runs change.
 func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
 
-// options say what the mcp-go server offers. Tasks are not its own: what it has of them loses and leaks.
+// options returns the options of the mcp-go server. They do not include its own tasks, which lose messages and leak
+// memory.
 func (s *Server) options() []server.ServerOption {
 	return []server.ServerOption{
 		server.WithTitle(s.config.Title),

@@ -13,19 +13,19 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
-// Tool is a tool beside those that jobs become.
+// Tool describes a tool that is not a job.
 type Tool struct {
 	Name, Title, Description string
-	// Input and Output are the JSON Schemas of the arguments and of the structured content, both objects; any arguments,
-	// and no structured content, if empty.
+	// Input and Output are JSON Schemas of objects, for the arguments and the structured content. An empty Input allows
+	// any arguments; an empty Output means no structured content.
 	Input, Output json.RawMessage
-	// Its effects, for clients. Who calls a tool that is not ReadOnly needs the scope run:write.
+	// The tool's effects, for clients. Callers of a tool that is not ReadOnly need the scope run:write.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
-// AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is what the
-// caller gets, as Failure says it. Errors: invalid_input for a name or a schema that is no good, or a name that is
-// taken.
+// AddTool adds a tool whose arguments are decoded into an A after they were checked against its input schema. The
+// caller gets an error of call in the form of [Failure]. Errors: invalid_input for an invalid name or schema, or a name
+// that is taken.
 func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*Result, error)) error {
 	tool, err := t.tool()
 	if err != nil {
@@ -49,7 +49,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	})
 }
 
-// readFitting reads arguments that fit the schema.
+// readFitting decodes arguments after it has checked them against the schema.
 func readFitting(compiled func() (*fit.Schema, error), arguments json.RawMessage, v any) error {
 	held, err := compiled()
 	if err == nil {
@@ -64,7 +64,7 @@ func readFitting(compiled func() (*fit.Schema, error), arguments json.RawMessage
 	return nil
 }
 
-// HasTool reports whether there is a tool of the name.
+// HasTool reports whether there is a tool with the name.
 func (s *Server) HasTool(name string) bool { return s.mcp.GetTool(name) != nil }
 
 func (t Tool) scope() auth.Scope {
@@ -74,8 +74,8 @@ func (t Tool) scope() auth.Scope {
 	return auth.WriteRuns
 }
 
-// tool is how the tool is listed. Its schemas are read whole when it is called first: to read them all takes long for
-// a server that is only started to be asked what it is.
+// tool returns the tool as clients see it. Its schemas are compiled at the first call, because compiling all would slow
+// down the start of the program.
 func (t Tool) tool() (mcp.Tool, error) {
 	if len(t.Input) == 0 {
 		t.Input = json.RawMessage(anyObject)

@@ -10,15 +10,15 @@ import (
 
 const runScheme = "run://"
 
-// RunURI names the State of a run as a resource.
+// RunURI returns the URI of a run's State.
 func RunURI(id messages.RunID) string { return runScheme + url.PathEscape(string(id)) }
 
-// ArtifactURI names an artifact of a run as a resource. Slashes in its name stay.
+// ArtifactURI returns the URI of an artifact. Slashes in its name are not escaped.
 func ArtifactURI(id messages.RunID, name string) string {
 	return RunURI(id) + "/artifacts/" + EscapePath(name)
 }
 
-// EscapePath escapes a slash-separated path for a URI, and leaves the slashes.
+// EscapePath escapes a path for a URI, except for its slashes.
 func EscapePath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -27,11 +27,11 @@ func EscapePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// uri is a run:// resource taken apart. The templates only say what there is: which of several that match a URI
-// mcp-go picks is chance, and it takes a query for a part of {+name}.
+// uri is a parsed run:// URI. The server parses URIs itself, because mcp-go picks a random one of several matching
+// templates, and takes the query for a part of {+name}.
 type uri struct {
 	run messages.RunID
-	// part is "", "events" or "artifacts"; name is the artifact's.
+	// part is "", "events" or "artifacts". name is the name of the artifact.
 	part, name string
 	query      url.Values
 }
@@ -57,7 +57,7 @@ func (u uri) whole() bool {
 	return false
 }
 
-// number is a parameter of the query that is not negative; missing is what it is where it is not given.
+// number returns a query parameter that must not be negative. missing is its default.
 func (u uri) number(name string, missing int64) (int64, error) {
 	text := u.query.Get(name)
 	if text == "" {
@@ -71,7 +71,7 @@ func (u uri) number(name string, missing int64) (int64, error) {
 	return n, nil
 }
 
-// artifactOf tells which run, and which artifact of it, a run:// resource changes with.
+// artifactOf returns the run, and its artifact, that changes a run:// resource. See [subscription.Changes].
 func artifactOf(uri string) (run messages.RunID, name string, ok bool) {
 	u, good := parseURI(uri)
 	if !good {

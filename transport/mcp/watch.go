@@ -17,15 +17,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// stream is a kind of answer that follows a run. Event ids name it, so that a client whose stream broke gets the rest.
+// stream is a kind of answer that follows a run. Event ids contain its name, so that a client whose stream broke gets
+// the rest.
 type stream struct {
-	// asks says that the client's user is asked what the run asks; stays, that the answer waits on where nobody answers.
+	// asks says that the client's user is asked what the run asks. stays says that the answer keeps waiting if nobody
+	// answers.
 	asks, stays bool
-	// goOn answers with the rest of the run past the cursor.
+	// goOn answers with the rest of the run after the cursor.
 	goOn func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error)
 }
 
-// The streams of this package.
+// Names of the streams of this package.
 const (
 	streamCall   = "call"
 	streamWait   = "wait"
@@ -55,9 +57,10 @@ func answered(r *Result, err error) (any, error) {
 	return r.library(), nil
 }
 
-// AddStream returns what streams a run to the exchange of the context, as progress, and answers with the State at its
-// end, or where it waits for an answer. A client of 2025-11-25 whose stream broke goes on with it by the name. The run
-// is not ended when ctx is. Errors: not_found, for the runs of others too.
+// AddStream registers a kind of stream, and returns the function that streams a run in it. The function sends the run's
+// events as progress of the call in its context. It answers with the State at the run's end or at a question. A client
+// of 2025-11-25 whose stream broke resumes it by the name. The end of ctx does not end the run. Errors: not_found, also
+// for the runs of others.
 func (s *Server) AddStream(name string, answer func(messages.State) (*Result, error)) func(context.Context, messages.RunID) (*Result, error) {
 	from := func(ctx context.Context, id messages.RunID, at cursor.Cursor) (*Result, error) {
 		if _, err := s.Run(ctx, id); err != nil {
@@ -75,9 +78,9 @@ func (s *Server) AddStream(name string, answer func(messages.State) (*Result, er
 	return func(ctx context.Context, id messages.RunID) (*Result, error) { return from(ctx, id, cursor.Cursor{}) }
 }
 
-// follow tells the exchange of the context the run's events past the cursor as progress, where it has a progress token,
-// until the run has ended or waits for an answer that nobody gives here, and returns the State there and the terminal,
-// which is for the result.
+// follow sends the run's events after the cursor as progress of the call in ctx, if that has a progress token. It
+// returns when the run has ended, or when it asks a question that cannot be answered here, with the State and the
+// terminal event. The terminal event is not sent, because it belongs to the result.
 func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at cursor.Cursor) (
 	messages.State, *messages.Event, error,
 ) {
@@ -104,7 +107,7 @@ func (s *Server) follow(ctx context.Context, name string, id messages.RunID, at 
 	}
 }
 
-// watch tells the events, and moves the cursor, until the run has ended or waits for an answer.
+// watch sends events, and moves the cursor, until the run has ended or waits for an answer.
 func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *cursor.Cursor) (
 	messages.State, *messages.Event, error,
 ) {
@@ -116,7 +119,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 	}
 	p := newProgress(s.runs.Door, x.ProgressToken(), x.NotifyAt, at.Seq)
 	defer p.stop()
-	asked := at.Seq > 0 // it may wait for an answer
+	asked := at.Seq > 0 // whether the run may be waiting for an answer
 	if asked {
 		if state, err := s.runs.State(ctx, id); err != nil || waitsAt(state, at.Seq) {
 			return state, nil, err
@@ -136,7 +139,7 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 		if asked = asked || e.Kind() == messages.KindInputRequired; !asked {
 			continue
 		}
-		// The client gets all that led there first. Somebody else may have answered meanwhile.
+		// The client first gets all events before the question. Somebody else may have answered in the meantime.
 		state, err := s.runs.State(ctx, id)
 		if err != nil || waitsAt(state, e.Seq) {
 			return state, nil, err
@@ -147,12 +150,12 @@ func (s *Server) watch(ctx context.Context, name string, id messages.RunID, at *
 	return state, nil, err
 }
 
-// waitsAt reports whether the run waits for an answer, and a reader at the number has all that led there.
+// waitsAt reports whether the run waits for an answer, and a reader at seq has all events before that.
 func waitsAt(state messages.State, seq uint64) bool {
 	return state.Seq <= seq && len(caller.Questions(state)) > 0
 }
 
-// resume goes on with an answer whose stream broke, at this server or at one before it.
+// resume continues an answer whose stream broke, at this server or at an earlier one.
 func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err := caller.Require(ctx, auth.ReadRuns); err != nil {
 		return nil, err
@@ -167,7 +170,7 @@ func (s *Server) resume(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err == nil {
 		err = checkCursor(state, at[state.RunID].Seq)
 	}
-	kind, known := s.streams[cmp.Or(name, streamCall)] // servers before gave none
+	kind, known := s.streams[cmp.Or(name, streamCall)] // older servers wrote no name
 	if err == nil && !known {
 		err = messages.Errorf(messages.CodeReset, "this server does not stream %s; call the tool again", name)
 	}

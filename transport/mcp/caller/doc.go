@@ -1,3 +1,3 @@
-// Package caller is what whoever makes a request may do and see: its runs and no others, what its scopes allow, and
-// the errors that it sees. Who calls is what package auth says of the request's context.
+// Package caller limits each MCP caller to its own runs and scopes, and turns errors into the JSON-RPC errors that the
+// caller may see. Package auth has put the caller into the request's context.
 package caller

@@ -13,8 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Require checks that the caller has the scope. If not, the request is answered with a JSON-RPC error that names it,
-// whatever its handler returns: over HTTP the status is 403, so that the client can ask for a token with the scope.
+// Require returns an error if the caller lacks the scope. The request is then answered with a JSON-RPC error that names
+// the scope, whatever its handler returns. Over HTTP the status is 403, so that the client can ask for a token with the
+// scope.
 func Require(ctx context.Context, scope auth.Scope) error {
 	err := auth.Require(ctx, scope)
 	if e, ok := errors.AsType[*messages.Error](err); ok {
@@ -25,12 +26,13 @@ func Require(ctx context.Context, scope auth.Scope) error {
 	return err
 }
 
-// ErrorData goes with JSON-RPC errors that have a code of ours.
+// ErrorData is the data of JSON-RPC errors that have a code of lastword.
 type ErrorData struct {
 	Code messages.Code `json:"code"`
 }
 
-// RPCError returns the error as a JSON-RPC error where the client is to see it; any other is for the wire to log.
+// RPCError returns err as a JSON-RPC error if the client may see it. Otherwise it returns err itself, which package
+// wire logs and hides.
 func RPCError(err error) error {
 	e, coded := errors.AsType[*messages.Error](err)
 	if !coded {
@@ -46,32 +48,32 @@ func RPCError(err error) error {
 	return &wire.Error{Code: code, Message: e.Message, Data: ErrorData{e.Code}}
 }
 
-// Fail answers the request of the context with the error, if its client may see it.
+// Fail answers the request of ctx with the error, if its client may see it.
 func Fail(ctx context.Context, err error) {
 	if e, ok := errors.AsType[*wire.Error](RPCError(err)); ok {
 		wire.From(ctx).Fail(e)
 	}
 }
 
-// NoMethod answers a method that the request's protocol version lacks.
+// NoMethod returns the error for a method that does not exist in the request's protocol version.
 func NoMethod() *wire.Error {
 	return &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the protocol's version has no such method"}
 }
 
-// TasksExtension is the name of the tasks of 2026-07-28.
+// TasksExtension is the name of the extension for tasks in protocol version 2026-07-28.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// missingCapability is the code of the error for a client that did not declare what the request needs.
+// missingCapability is the error code for a client that did not declare a capability that the request needs.
 const missingCapability = -32021
 
-// NeedsTasks answers a request that only a client with the tasks extension can make.
+// NeedsTasks returns the error for a request that requires the tasks extension, from a client without it.
 func NeedsTasks() *wire.Error {
 	extension := map[string]any{TasksExtension: struct{}{}}
 	return &wire.Error{Code: missingCapability, Message: "missing required client capability: " + TasksExtension,
 		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": extension}}}
 }
 
-// NoResource answers a request for a resource that is not there for the caller, whoever else may see it.
+// NoResource returns the error for a resource that does not exist, or that belongs to another caller.
 func NoResource(x *wire.Exchange, uri string) *wire.Error {
 	code := mcp.RESOURCE_NOT_FOUND
 	if x.Modern() {
@@ -80,7 +82,7 @@ func NoResource(x *wire.Exchange, uri string) *wire.Error {
 	return &wire.Error{Code: code, Message: "there is no resource " + uri, Data: map[string]string{"uri": uri}}
 }
 
-// Params reads the request's parameters.
+// Params decodes the request's parameters. Errors: invalid_input.
 func Params[T any](x *wire.Exchange) (T, error) {
 	var p T
 	if raw := x.Params(); len(raw) > 0 {

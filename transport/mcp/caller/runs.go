@@ -8,15 +8,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// Runs are the callers' runs.
+// Runs gives MCP handlers access to runs. The methods of [door.Door] check scopes and ownership; those of Runs do not.
 type Runs struct{ *door.Door }
 
-// State returns the State of a run, whoever calls.
+// State returns the State of a run. It does not check the caller.
 func (r Runs) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	return r.Door.Runs.State(ctx, id)
 }
 
-// Events yields the events of a run after the number, whoever calls.
+// Events yields the events of a run after the given number. It does not check the caller.
 func (r Runs) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		for batch, err := range r.Door.Runs.Follow(ctx, id, messages.Follow{After: after}) {
@@ -33,7 +33,7 @@ func (r Runs) Events(ctx context.Context, id messages.RunID, after uint64) iter.
 	}
 }
 
-// Until returns the State in which the run has ended, or in which it took an event that until accepts.
+// Until waits until the run has ended or until accepts an event, and returns the State from then. until may be nil.
 func (r Runs) Until(ctx context.Context, state messages.State, until func(messages.Event) bool) (
 	messages.State, error,
 ) {

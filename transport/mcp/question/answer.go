@@ -12,17 +12,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
-// Resumed is the run that a retried call goes on with.
+// Resumed says which run a retried call continues.
 type Resumed struct {
 	Run messages.RunID
-	// After is the number of the last event that the call sent to the client.
+	// After is the number of the last event that the earlier call sent to the client.
 	After uint64
-	// Left says that the client's user gave no answer: the run waits on.
+	// Left says that the user gave no answer, so that the run keeps waiting.
 	Left bool
 }
 
-// Resume finds the run that a retried call goes on with, and gives it the answers; nil for a call that is new. A state
-// that is not to be trusted is the client's error, and set as the exchange's.
+// Resume finds the run that a retried call continues, and passes it the answers. It returns nil for a new call. A
+// requestState that is not valid for the call is the client's error; Resume sets it as the error of the exchange.
 func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed, err error) {
 	if req.Params.RequestState == "" {
 		return nil, nil
@@ -36,19 +36,18 @@ func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (_ *Resumed
 	if err != nil {
 		return nil, err
 	}
-	answers := map[string]json.RawMessage{} // others were not asked for by this call
+	answers := map[string]json.RawMessage{} // responses to anything else were not asked for by this call
 	for _, request := range c.Questions {
 		if r, ok := req.Params.InputResponses[request]; ok {
 			answers[request], _ = json.Marshal(r)
 		}
 	}
-	left, _, err := a.Answer(ctx, state, answers) // what does not fit is asked for again
+	left, _, err := a.Answer(ctx, state, answers) // answers that do not fit are asked for again
 	return &Resumed{c.Run, c.After, left}, err
 }
 
-// Answer gives the run the responses to the questions that are open, and returns when they are in its State. Unknown
-// and stale keys are passed over; left says that there is a response without an answer, and bad why a response could
-// not be used.
+// Answer passes the responses to the run's open questions, and returns when they are visible in its State. It ignores
+// unknown and outdated keys. left says that a response had no answer. bad says why a response could not be used.
 func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (
 	left bool, bad, err error,
 ) {
@@ -69,7 +68,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 		}
 		err := a.runs.Answer(ctx, state.RunID, q.Request, value)
 		switch code := messages.CodeOf(err); {
-		case code == messages.CodeNotFound || code == messages.CodeConflict: // somebody was quicker
+		case code == messages.CodeNotFound || code == messages.CodeConflict: // somebody else answered first
 		case code == messages.CauseInvalidInput:
 			bad = err
 		case err != nil:
@@ -81,8 +80,8 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 	return left, bad, a.await(ctx, state, given)
 }
 
-// valueOf returns the answer in a response: null, which the job sees, where the user declined to give one, and none
-// where the user, or a host that cannot ask, left the question alone.
+// valueOf returns the answer in a response. It is null, which the job gets to see, if the user declined. It is nil if
+// the user cancelled the dialog or the client cannot ask.
 func valueOf(q messages.Input, response json.RawMessage) (json.RawMessage, error) {
 	var r struct {
 		Action  mcp.ElicitationResponseAction `json:"action"`
@@ -104,7 +103,7 @@ func badResponse(q messages.Input) error {
 	return messages.InvalidInput(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
 }
 
-// await returns when the answers that the run was given can be seen, or the run has ended.
+// await waits until the given answers are visible or the run has ended.
 func (a *Asker) await(ctx context.Context, state messages.State, given map[string]bool) error {
 	if len(given) == 0 {
 		return nil

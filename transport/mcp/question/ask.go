@@ -14,17 +14,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Asker puts the questions of runs to the clients that call, and gives the runs the answers.
+// Asker asks the user of the calling client what runs ask, and passes the answers to the runs.
 type Asker struct {
 	runs   caller.Runs
 	signer signer
 }
 
-// New returns an Asker that signs with the key what clients carry for it; a random key if there is none.
+// New returns an Asker. key signs the states that clients carry; without a key, a random one is used, which does not
+// survive a restart.
 func New(runs caller.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
 
-// Required is what a call of 2026-07-28 answers whose run waits for answers: the questions for the client, with the
-// signed state that finds the run again.
+// Required returns the result of a call, from 2026-07-28 on, whose run waits for answers: the questions, and the signed
+// state with which the retried call finds the run.
 func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
 	c := claims{Run: state.RunID, After: state.Seq, Principal: auth.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
@@ -36,12 +37,12 @@ func (a *Asker) Required(ctx context.Context, req mcp.CallToolRequest, state mes
 	return b.RequestState(a.signer.sign(c)).ToolResult()
 }
 
-// mostAsked is how often one call asks for what its client answers wrongly.
+// mostAsked is how often one call repeats a question whose answers do not fit.
 const mostAsked = 10
 
-// Elicit asks the client of the exchange, one of the protocol with sessions, for the first answer that the run waits
-// for, and returns the run's State then. A question that is answered some other way is withdrawn. asked is false if the
-// client cannot ask its user, or the user gave no answer: the run waits on. meta goes with the question.
+// Elicit asks the user of a client with a session for the oldest open question of the run, and returns the State after
+// the answer. If the question is answered elsewhere in the meantime, Elicit withdraws it. asked is false if the client
+// cannot ask, or if the user gave no answer: the run keeps waiting. meta is sent with the question.
 func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.State, meta *mcp.Meta) (
 	now messages.State, asked bool, err error,
 ) {
@@ -67,10 +68,10 @@ func (a *Asker) Elicit(ctx context.Context, x *wire.Exchange, state messages.Sta
 		switch {
 		case ctx.Err() != nil:
 			return state, false, context.Cause(ctx)
-		case asking.Err() != nil: // it was answered some other way
+		case asking.Err() != nil: // it was answered elsewhere
 			now, err = a.runs.State(ctx, state.RunID)
 			return now, true, err
-		case err != nil: // a client that cannot ask after all
+		case err != nil: // the client cannot ask after all
 			return state, false, nil
 		}
 		left, bad, err := a.Answer(ctx, state, map[string]json.RawMessage{open.Request: response})
@@ -89,7 +90,7 @@ func callOf(req mcp.CallToolRequest) string {
 	return callDigest(req.Params.Name, req.GetRawArguments())
 }
 
-// Elicitation is the question as the protocol asks it.
+// Elicitation returns the question in the form of the protocol.
 func Elicitation(q messages.Input) mcp.ElicitationParams {
 	return mcp.ElicitationParams{Message: q.Prompt, RequestedSchema: formOf(q.Schema).requested}
 }

@@ -1,3 +1,3 @@
-// Package question puts what a run asks to the user of the client that calls, and gives the run the answer: by
-// input_required and a signed requestState since 2026-07-28, by elicitation/create before.
+// Package question forwards the questions of a run to the user of the MCP client, and the answers to the run. From
+// protocol version 2026-07-28 on, it uses input_required with a signed requestState; before, elicitation/create.
 package question

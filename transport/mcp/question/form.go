@@ -8,20 +8,21 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// form is a question as an elicitation can ask it: clients show objects of plain fields, and nothing else.
+// form is a question in the form that MCP clients can show: an object with plain fields.
 type form struct {
 	requested map[string]any
-	// field is where in the form's content the answer is; "" where the content is the answer.
+	// field is the field of the content that holds the answer; "" if the whole content is the answer.
 	field string
 	// coded says that the field holds the answer as JSON in a string.
 	coded bool
 }
 
-// formField is where a form of one field has its answer.
+// formField is the name of the field in a form of one field.
 const formField = "value"
 
-// formOf returns the form for answers of the schema: the schema itself where it is an object of plain fields, an
-// object with a plain value in it, or one with a text that holds JSON. No schema asks for a text.
+// formOf returns the form for answers of the schema. If the schema is an object with plain fields, it is used as it is.
+// A plain value becomes the only field of an object. Anything else is asked for as JSON in a string. No schema asks for
+// a string.
 func formOf(raw json.RawMessage) form {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage(`{"type":"string"}`)
@@ -46,8 +47,8 @@ func formOf(raw json.RawMessage) form {
 	return f
 }
 
-// plainFields returns the object schema with what clients know of its fields, or false where it has others than plain
-// ones.
+// plainFields returns an object schema without keywords that clients do not know. It returns false if a field is not
+// plain.
 func plainFields(s map[string]any) (map[string]any, bool) {
 	properties, ok := s["properties"].(map[string]any)
 	if s["type"] != "object" || !ok || len(properties) == 0 {
@@ -73,8 +74,8 @@ func plainFields(s map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// plainField returns the schema of a text, number, truth value or choice with what clients know of it. What else it
-// demands is checked when the answer comes.
+// plainField returns the schema of a string, number, boolean or choice without keywords that clients do not know.
+// Whether the answer meets the rest of the schema is checked when it comes.
 func plainField(s map[string]any) (map[string]any, bool) {
 	known := []string{"type", "title", "description", "default"}
 	switch s["type"] {
@@ -108,7 +109,7 @@ func plainField(s map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// isChoice reports whether the schema is that of one of several texts.
+// isChoice reports whether the schema allows one of several strings.
 func isChoice(items any) bool {
 	s, _ := items.(map[string]any)
 	if _, titled := s["anyOf"]; titled {
@@ -122,8 +123,7 @@ func isTexts(list any) bool {
 	return len(values) > 0 && !slices.ContainsFunc(values, func(v any) bool { _, ok := v.(string); return !ok })
 }
 
-// answer returns the answer in the content of the filled form. Whether it fits is for the run to say. Errors:
-// invalid_input.
+// answer returns the answer in the content of the filled form. The run checks whether it fits. Errors: invalid_input.
 func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 	value := content
 	if f.field != "" {

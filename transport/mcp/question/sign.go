@@ -13,21 +13,21 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// claims are what a client carries for the server from an input_required result to the retried call.
+// claims is the content of a requestState, which the client carries from an input_required result to the retried call.
 type claims struct {
 	Run messages.RunID `json:"run"`
-	// Questions are the requests that were asked.
+	// Questions are the names of the questions that were asked.
 	Questions []string `json:"ask"`
 	// After is the number of the last event that the call sent to the client.
 	After uint64 `json:"after"`
-	// Principal and Call, the digest of tool and arguments, are whose and which call may go on.
+	// Principal and Call say who may continue and with which call. Call is a digest of tool and arguments.
 	Principal string `json:"of,omitempty"`
 	Call      string `json:"call"`
 	// Expires is in seconds since 1970.
 	Expires int64 `json:"exp"`
 }
 
-// Why a state is refused. All are invalid_input: the client calls the tool again, without the state.
+// Errors for a state that is refused. All are invalid_input: the client should call the tool again without the state.
 var (
 	errForged  = messages.InvalidInput("requestState is not one that this server gave; call the tool again without it")
 	errForeign = messages.InvalidInput("requestState belongs to another call; " +
@@ -38,10 +38,10 @@ var (
 // stateLife is how long a client may take to answer.
 const stateLife = time.Hour
 
-// stateBytes bounds what is decoded of a state: what the server gives is far smaller.
+// stateBytes is the maximum size of a state in bytes. Genuine ones are far smaller.
 const stateBytes = 64 << 10
 
-// signer makes states that only it can have made.
+// signer signs states with HMAC-SHA-256, so that only this server can have made them.
 type signer struct{ key []byte }
 
 func newSigner(key []byte) signer {
@@ -52,7 +52,7 @@ func newSigner(key []byte) signer {
 	return signer{key}
 }
 
-// sign returns the claims as an opaque text that is safe in JSON and in headers.
+// sign returns the signed claims as text that is safe in JSON and in header fields.
 func (s signer) sign(c claims) string {
 	payload, _ := json.Marshal(c)
 	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(s.mac(payload))
@@ -65,7 +65,8 @@ func (s signer) mac(payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// open returns the claims of a state that this signer gave to the principal for the call, and that has not expired.
+// open returns the claims of a state. It returns an error unless this signer made the state for the principal and the
+// call, and it has not expired.
 func (s signer) open(state, principal, call string, now time.Time) (claims, error) {
 	if len(state) > stateBytes {
 		return claims{}, errForged
@@ -89,7 +90,7 @@ func (s signer) open(state, principal, call string, now time.Time) (claims, erro
 	return c, nil
 }
 
-// callDigest names a tool and its arguments, however the client wrote them.
+// callDigest returns a digest of a tool and its arguments that does not depend on how the client formatted them.
 func callDigest(tool string, arguments any) string {
 	h := sha256.New()
 	h.Write([]byte(tool))
@@ -98,7 +99,7 @@ func callDigest(tool string, arguments any) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// canonical is the arguments as JSON with sorted keys and no spaces; no arguments are the empty object.
+// canonical returns the arguments as JSON with sorted keys and without spaces. No arguments count as {}.
 func canonical(arguments any) []byte {
 	raw, ok := arguments.(json.RawMessage)
 	if !ok {

@@ -1,3 +1,3 @@
-// Package subscription tells clients what changed: sessions of the protocols that have them by resources/subscribe,
-// clients of 2026-07-28 on the stream of subscriptions/listen.
+// Package subscription notifies MCP clients of changes: sessions that used resources/subscribe, and from protocol
+// version 2026-07-28 on, streams of subscriptions/listen.
 package subscription

@@ -14,13 +14,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// filter says which changes a client asks for, or gets.
+// filter says which changes a client asks for, or which it will get.
 type filter struct {
 	mcp.SubscriptionFilter
 	Tasks []messages.RunID `json:"taskIds,omitempty"`
 }
 
-// lists are the notifications of the lists that were asked for.
+// lists returns the notifications of the lists that the filter asks for.
 func (f filter) lists() []string {
 	var methods []string
 	for method, wanted := range map[string]bool{
@@ -35,17 +35,17 @@ func (f filter) lists() []string {
 	return methods
 }
 
-// listener is one subscriptions/listen.
+// listener serves one subscriptions/listen request.
 type listener struct {
 	hub     *Hub
 	x       *wire.Exchange
-	meta    map[string]any // names the stream; on every message of it
+	meta    map[string]any // identifies the stream; sent with every message
 	elicits bool
-	shown   map[messages.RunID]string // how each task stood in the last notification
+	shown   map[messages.RunID]string // the state of each task in the last notification
 	sub     *subscriber
 }
 
-// listen answers subscriptions/listen: first what was established, then each change, until the client ends the
+// listen answers subscriptions/listen: it sends what was established, then each change, until the client closes the
 // stream.
 func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !x.Modern() {
@@ -76,7 +76,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	return map[string]any{"_meta": l.meta}, nil
 }
 
-// serve subscribes before it acknowledges: no change after that is missed.
+// serve subscribes before it acknowledges, so that no later change is missed.
 func (l *listener) serve(ctx context.Context, f filter) {
 	established := l.establish(ctx, f)
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
@@ -86,13 +86,14 @@ func (l *listener) serve(ctx context.Context, f filter) {
 	l.sub.pump(nil)
 }
 
-// establish subscribes to what the caller may see, and returns it: what is somebody else's is left out, like what is
-// not there. It notifies once of each task as it stands, so that nothing is missed between its start and now.
+// establish subscribes to what the caller may see, and returns that. It leaves out what does not exist or belongs to
+// others. It notifies the client once of the current state of each task, so that nothing since the task's start is
+// missed.
 func (l *listener) establish(ctx context.Context, f filter) filter {
 	out := f
 	out.ResourceSubscriptions, out.Tasks = nil, nil
 	for _, method := range f.lists() {
-		_ = l.sub.add(topic{method: method}, nil) // there are few
+		_ = l.sub.add(topic{method: method}, nil) // lists are few, so the limit is not reached
 	}
 	for _, uri := range f.ResourceSubscriptions {
 		if l.hub.subscribeTo(ctx, l.sub, uri) == nil {
@@ -120,7 +121,7 @@ func (l *listener) tell(ctx context.Context, t topic) {
 	}
 }
 
-// tellTask notifies of a task that stands otherwise than in the last notification.
+// tellTask notifies the client of a task that has changed since the last notification.
 func (l *listener) tellTask(ctx context.Context, id messages.RunID) {
 	state, err := l.hub.runs.State(ctx, id)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 
 const resourceUpdated = "notifications/resources/updated"
 
-// maxURI is the most bytes of a URI that is subscribed to: it is kept as long as the subscription.
+// maxURI is the maximum length, in bytes, of a URI in a subscription, which the server keeps.
 const maxURI = 4 << 10
 
 type subscribeParams struct {
 	URI string `json:"uri"`
 }
 
-// subscribe answers resources/subscribe: the session is notified when the resource changes, until it unsubscribes or
+// subscribe handles resources/subscribe: the session is notified of changes of the resource until it unsubscribes or
 // ends.
 func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	p, err := h.params(ctx, x)
@@ -36,6 +36,7 @@ func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	return struct{}{}, nil
 }
 
+// unsubscribe handles resources/unsubscribe.
 func (h *Hub) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	p, err := h.params(ctx, x)
 	if err != nil {
@@ -49,7 +50,7 @@ func (h *Hub) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	return struct{}{}, nil
 }
 
-// params reads the parameters of both.
+// params decodes and checks the parameters of both methods.
 func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, error) {
 	if x.Modern() || x.Session() == nil {
 		return subscribeParams{}, caller.NoMethod()
@@ -67,7 +68,7 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 	return p, nil
 }
 
-// subscribeTo subscribes to the resource, if the caller may see it.
+// subscribeTo subscribes to the resource if the caller may see it.
 func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) error {
 	if len(uri) > maxURI {
 		return messages.Errorf(messages.CauseLimitExceeded, "the uri has %d bytes, and may have %d",
@@ -86,6 +87,7 @@ func (h *Hub) subscribeTo(ctx context.Context, sub *subscriber, uri string) erro
 	return h.subscribeToRun(ctx, sub, t)
 }
 
+// subscribeToRun subscribes to a run of the caller.
 func (h *Hub) subscribeToRun(ctx context.Context, sub *subscriber, t topic) error {
 	state, err := h.runs.Own(ctx, t.run)
 	if err == nil {
@@ -94,8 +96,8 @@ func (h *Hub) subscribeToRun(ctx context.Context, sub *subscriber, t topic) erro
 	return err
 }
 
-// subscribeToFiles subscribes to the topics of a file, all or none. Runs that begin later are for Started to tell of:
-// what is not listed here is not begun.
+// subscribeToFiles subscribes to the topics of a file, to all or to none. It follows the caller's active runs, which
+// may write the file. [Hub.Started] adds those that start later.
 func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []topic) (err error) {
 	for _, t := range topics {
 		err = errors.Join(err, sub.add(t, nil))
@@ -117,7 +119,7 @@ func (h *Hub) subscribeToFiles(ctx context.Context, sub *subscriber, topics []to
 	return nil
 }
 
-// session returns the session's subscriber, which ends with it.
+// session returns the session's subscriber, and creates it if necessary. It ends with the session.
 func (h *Hub) session(ctx context.Context, session *wire.Session) *subscriber {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,8 +143,8 @@ func (h *Hub) endSession(session *wire.Session, sub *subscriber) {
 	delete(h.sessions, session)
 }
 
-// tellSession notifies a session of the change. The notification is lost if the client has no stream open: so the
-// protocol has it.
+// tellSession notifies a session of a change. As the protocol says, the notification is lost if the client has no
+// stream open.
 func (h *Hub) tellSession(ctx context.Context, session *wire.Session, sub *subscriber, t topic) {
 	if t.uri != "" {
 		_ = session.Notify(resourceUpdated, subscribeParams{t.uri})
@@ -158,8 +160,8 @@ func (h *Hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 	}
 }
 
-// ReportTask notifies the session of the status of the task that it made. That is a courtesy: a session with too many
-// subscriptions has to ask.
+// ReportTask notifies the session of the status of a task that it created. It is best effort: a session with too many
+// subscriptions must ask by itself.
 func (h *Hub) ReportTask(ctx context.Context, session *wire.Session, run messages.State) {
 	if session == nil {
 		return

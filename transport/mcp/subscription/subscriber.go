@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// maxTopics is the most that one session, or one stream, subscribes to.
+// maxTopics is the maximum number of topics of one session or stream.
 const maxTopics = 64
 
 func tooMany() error {
@@ -19,24 +19,26 @@ func tooMany() error {
 		"there are %d subscriptions already, the most there may be; end one first", maxTopics)
 }
 
-// subscriber is a client's session or stream that gets notifications. It follows the runs that make its topics change,
-// and keeps what changed, not how often: a client that reads slowly gets fewer, and delays nobody.
+// subscriber is a session or stream that gets notifications. It follows the runs that change its topics, and remembers
+// which topics changed, not how often. So a client that reads slowly gets fewer notifications, and delays nobody. mu
+// guards the fields below it.
 type subscriber struct {
 	hub   *Hub
 	owner string          // the principal whose files it may subscribe to
-	ctx   context.Context // ends with its session or stream
+	ctx   context.Context // ends with the session or stream
 	end   context.CancelFunc
-	// tell blocks while the client reads slowly. It is called by pump alone.
+	// tell sends one notification, and blocks while the client reads slowly. Only pump calls it.
 	tell func(ctx context.Context, t topic)
-	bell chan struct{}
+	bell chan struct{} // has a token when something is pending
 
 	mu      sync.Mutex
-	topics  map[topic]context.CancelFunc // which ends the following of the topic's run
-	files   map[messages.RunID]bool      // runs that are followed because they may write a file of a topic
+	topics  map[topic]context.CancelFunc // the function stops following the topic's run
+	files   map[messages.RunID]bool      // runs that may write a file of a topic, and are followed for that
 	pending []topic
 }
 
-// add subscribes to the topic. It follows the run that makes the topic change, from the State on; nil is none.
+// add subscribes to the topic. If run is not nil, it follows the run from that State on, because the run changes the
+// topic.
 func (s *subscriber) add(t topic, run *messages.State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +60,7 @@ func (s *subscriber) add(t topic, run *messages.State) error {
 	return nil
 }
 
-// remove ends subscriptions to the topics. No notification of them follows.
+// remove ends subscriptions. No notification of these topics follows.
 func (s *subscriber) remove(topics ...topic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +80,8 @@ func (s *subscriber) close() {
 	clear(s.topics)
 }
 
-// follow gives the milestones of the run, from its State on, until it ends or ctx is done. What cannot be read now, as
-// with too many readers, is tried again.
+// follow calls took with each milestone of the run after its State, until the run ends or ctx is done. It retries after
+// errors, for example if there are too many readers.
 func (s *subscriber) follow(ctx context.Context, run messages.State, took func(messages.Event)) {
 	for after := run.Seq; ctx.Err() == nil && !run.Status.IsEnded(); {
 		var failed error
@@ -106,7 +108,7 @@ func (s *subscriber) follow(ctx context.Context, run messages.State, took func(m
 	}
 }
 
-// followFiles follows a run of the owner's that may write files of its topics.
+// followFiles follows a run of the owner that may write files of the subscriber's topics.
 func (s *subscriber) followFiles(run messages.State) {
 	for _, a := range run.Artifacts {
 		s.wrote(run, a)
@@ -139,7 +141,7 @@ func (s *subscriber) wrote(run messages.State, artifact messages.Artifact) {
 	s.mark(func(t topic) bool { return t.path != "" && slices.Contains(paths, t.path) })
 }
 
-// mark queues a notification of each of its topics that changed. It never blocks.
+// mark queues a notification for each topic for which changed returns true. It never blocks.
 func (s *subscriber) mark(changed func(topic) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,6 +156,7 @@ func (s *subscriber) mark(changed func(topic) bool) {
 	}
 }
 
+// next returns the oldest topic in the queue and removes it.
 func (s *subscriber) next() (topic, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +168,7 @@ func (s *subscriber) next() (topic, bool) {
 	return t, true
 }
 
-// pump tells what is marked until the subscriber ends, or done is closed.
+// pump sends the queued notifications until the subscriber ends or done is closed.
 func (s *subscriber) pump(done <-chan struct{}) {
 	for s.ctx.Err() == nil {
 		if t, ok := s.next(); ok {

@@ -6,21 +6,22 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// topic is what a client can subscribe to: a resource, a task, or a list.
+// topic is what a client can subscribe to: a resource, a task, or a list. Which fields are set says which of them it
+// is.
 type topic struct {
-	// method is the notification of a list that changed.
+	// method is the notification for a list.
 	method string
-	// uri is the resource's.
+	// uri is the URI of a resource.
 	uri string
-	// run makes the resource change, or is the task where there is no uri.
+	// run is the run that changes the resource, or the run that is the task if uri is "".
 	run messages.RunID
-	// path is the file that the resource is, whichever of the caller's runs writes it.
+	// path is the file that the resource shows, whichever of the caller's runs writes it.
 	path string
-	// artifact is the one of the run that is the resource; "" for what every milestone changes.
+	// artifact is the artifact of the run that the resource shows; "" if every milestone changes the resource.
 	artifact string
 }
 
-// changes reports whether the event, a milestone of the topic's run, may change what the topic shows.
+// changes reports whether a milestone of the topic's run may change what the topic shows.
 func (t topic) changes(e messages.Event) bool {
 	switch b := e.Body.(type) {
 	case messages.ArtifactWritten:
@@ -33,22 +34,23 @@ func (t topic) changes(e messages.Event) bool {
 	return e.IsTerminal() || t.uri != "" && t.artifact == ""
 }
 
-// Changes say how resources change with runs. What is nil has none.
+// Changes say how runs change resources. Functions that are nil change none.
 type Changes struct {
-	// Artifact is the run and the artifact of it that the resource is: "" for the whole run, and no run for a URI that
-	// names nothing; ok is false for a URI of others.
+	// Artifact returns the run, and the name of its artifact, that the resource shows. name is "" for the whole run.
+	// run is "" for a URI that names nothing. ok is false for a URI of another kind.
 	Artifact func(uri string) (run messages.RunID, name string, ok bool)
-	// Files are those below the caller's folder that the resource may be, whichever of the caller's runs writes them;
-	// none for a URI of others.
+	// Files returns the paths below the caller's folder that the resource may show, whichever of the caller's runs
+	// writes them. It returns nil for a URI of another kind.
 	Files func(uri string) []string
-	// File is the file, below its principal's folder, that the run wrote as the artifact; "" for none.
+	// File returns the path, below its principal's folder, of the file that the run wrote as the artifact; "" if there
+	// is none.
 	File func(run messages.State, artifact messages.Artifact) string
 }
 
-// Add notifies subscribers of the resources when runs change them. It is called before there are any.
+// Add notifies subscribers of resources when runs change them. It must be called before anybody subscribes.
 func (h *Hub) Add(c Changes) { h.changes = append(h.changes, c) }
 
-// topicOf returns the topic of a resource; false for a URI that names nothing of a run.
+// topicOf returns the topic of a resource. ok is false for a URI that should name a run but does not.
 func (h *Hub) topicOf(uri string) (topic, bool) {
 	for _, c := range h.changes {
 		if c.Artifact == nil {
@@ -61,7 +63,7 @@ func (h *Hub) topicOf(uri string) (topic, bool) {
 	return topic{uri: uri}, true
 }
 
-// filesOf are the topics of a resource that is a file below the caller's folder.
+// filesOf returns the topics of a resource that shows a file below the caller's folder.
 func (h *Hub) filesOf(uri string) []topic {
 	var topics []topic
 	for _, c := range h.changes {
@@ -75,7 +77,7 @@ func (h *Hub) filesOf(uri string) []topic {
 	return topics
 }
 
-// pathsOf are the files that the run wrote as the artifact.
+// pathsOf returns the paths of the file that the run wrote as the artifact.
 func (h *Hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
 	var paths []string
 	for _, c := range h.changes {
@@ -89,8 +91,8 @@ func (h *Hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
 	return paths
 }
 
-// Newest returns the run's artifacts whose files are not among those that later runs wrote, and adds its own to
-// these.
+// Newest returns the run's artifacts whose files no later run has overwritten. written holds the files of later runs;
+// Newest adds the run's own.
 func (h *Hub) Newest(run messages.State, written map[string]bool) []messages.Artifact {
 	var own []messages.Artifact
 	var files []string

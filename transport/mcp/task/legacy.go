@@ -12,24 +12,25 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// LegacyVersion is the version of the protocol that has tasks of its own, for which clients ask by params.task.
+// LegacyVersion is the protocol version with built-in tasks, which clients request by params.task.
 const LegacyVersion = "2025-11-25"
 
 // relatedTask is the key in _meta that says which task a message belongs to.
 const relatedTask = "io.modelcontextprotocol/related-task"
 
-// taskPage is how many tasks a page has.
+// taskPage is the number of tasks on a page.
 const taskPage = 50
 
-// HasLegacy reports whether the client's protocol is that version.
+// HasLegacy reports whether the client uses that version.
 func HasLegacy(x *wire.Exchange) bool { return !x.Modern() && x.Version() == LegacyVersion }
 
-// AskedLegacy reports whether the client of that version asks for a task. It reads nothing but a task or a JSON-RPC
-// error: a tool's result that says what is wrong would be lost on it.
+// AskedLegacy reports whether a client of that version asks for a task. Such a client understands only a task or a
+// JSON-RPC error as the response; it would not show a tool result that describes an error.
 func AskedLegacy(x *wire.Exchange, req mcp.CallToolRequest) bool {
 	return HasLegacy(x) && req.Params.Task != nil
 }
 
+// wantedLegacy is Wanted for clients of that version.
 func wantedLegacy(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
 	asked := AskedLegacy(x, req)
 	switch {
@@ -46,7 +47,7 @@ func (t *Tasks) legacyGet(_ context.Context, x *wire.Exchange, state messages.St
 	return Legacy(t.taskOf(state, x.Elicits())), nil
 }
 
-// legacyCancel answers once the task is cancelled.
+// legacyCancel handles tasks/cancel. It answers when the task is cancelled.
 func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messages.State, p taskParams) (any, error) {
 	if state.Status.IsEnded() {
 		return nil, messages.InvalidInput("task %s has ended: it is %s", state.RunID, taskStatusOf(state))
@@ -65,8 +66,8 @@ func (t *Tasks) legacyResult(ctx context.Context, _ *wire.Exchange, state messag
 	return t.Await(ctx, state, cursor.At(state))
 }
 
-// Await waits for the end of the task, asking the user what the run asks, and answers what the call would have. It tells
-// the events past the cursor.
+// Await waits for the end of the task, and asks the user what the run asks. It returns what the call itself would have
+// returned. Events after the cursor are sent as progress.
 func (t *Tasks) Await(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {
 	state, err := t.config.Follow(ctx, state.RunID, at)
 	if err != nil {
@@ -83,12 +84,12 @@ func (t *Tasks) Await(ctx context.Context, state messages.State, at cursor.Curso
 	return r, nil
 }
 
-// Related is the _meta object of a message that belongs to the task.
+// Related returns the _meta object of a message that belongs to the task.
 func Related(id messages.RunID) *mcp.Meta {
 	return &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": id}}}
 }
 
-// legacyListTasks answers a page of the caller's tasks, those first that were made last.
+// legacyListTasks returns a page of the caller's tasks, the newest first.
 func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !HasLegacy(x) {
 		return nil, caller.NoMethod()
@@ -109,7 +110,7 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 	tasks := []Legacy{}
 	for _, r := range runs {
 		state, err := t.runs.State(ctx, r.RunID)
-		if messages.CodeOf(err) == messages.CodeNotFound { // the retention was quicker
+		if messages.CodeOf(err) == messages.CodeNotFound { // the run was removed in the meantime
 			continue
 		}
 		if err != nil {

@@ -14,38 +14,39 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Support says whether a tool is called as a task.
+// Support says whether a tool can be called as a task.
 type Support string
 
-// How tools are called as tasks.
+// Values of Support.
 const (
-	Optional  Support = ""          // where the client knows tasks
-	Required  Support = "required"  // other clients get an error that says so
-	Forbidden Support = "forbidden" // never
+	Optional  Support = ""          // as a task if the client supports tasks
+	Required  Support = "required"  // only as a task; other clients get an error
+	Forbidden Support = "forbidden" // never as a task
 )
 
-// Config is what Tasks are made of.
+// Config configures Tasks.
 type Config struct {
 	Runs  caller.Runs
 	Asker *question.Asker
-	// Result is what the call of the run would have been answered.
+	// Result returns what the call of the run would have returned.
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
-	// Follow tells the run's events past the cursor as progress, and asks the user what the run asks, until it ends.
+	// Follow sends the run's events after the cursor as progress, and asks the user what the run asks, until the run
+	// ends.
 	Follow func(ctx context.Context, id messages.RunID, at cursor.Cursor) (messages.State, error)
-	// Poll is the interval at which clients are to ask, Retention how long they can.
+	// Poll is the interval at which clients should ask. Retention is how long they can.
 	Poll, Retention time.Duration
 }
 
-// Tasks shows runs as tasks.
+// Tasks shows runs as tasks. It keeps no state: a task is a run, found by its id.
 type Tasks struct {
 	config Config
 	runs   caller.Runs
 }
 
-// New returns the tasks of the config.
+// New returns Tasks with the configuration.
 func New(config Config) *Tasks { return &Tasks{config, config.Runs} }
 
-// Methods are the protocol's methods about tasks.
+// Methods returns the handlers of the protocol's methods about tasks.
 func (t *Tasks) Methods() map[string]wire.Method {
 	return map[string]wire.Method{
 		"tasks/get":    t.ofTask(auth.ReadRuns, t.getTask, t.legacyGet),
@@ -56,8 +57,8 @@ func (t *Tasks) Methods() map[string]wire.Method {
 	}
 }
 
-// Wanted reports whether the call is to be answered with a task. From 2026-07-28 the server decides, for clients that
-// declared the extension in this very request; in 2025-11-25 the client does.
+// Wanted reports whether the call should be answered with a task. From 2026-07-28 on, the server decides, for clients
+// that declared the extension in this request. In 2025-11-25, the client decides.
 func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
 	if !x.Modern() {
 		return wantedLegacy(x, support, req)
@@ -70,7 +71,7 @@ func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *
 	}
 }
 
-// Reply answers the exchange with the run as a task, in the form of the client's protocol.
+// Reply answers the exchange with the run as a task, in the form of the client's protocol version.
 func (t *Tasks) Reply(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if x.Modern() {
 		x.Reply(createTask{"task", t.taskOf(state, x.Elicits())})
@@ -80,10 +81,11 @@ func (t *Tasks) Reply(x *wire.Exchange, state messages.State) *mcp.CallToolResul
 	return mcp.NewToolResultText("task " + string(state.RunID))
 }
 
-// taskMethod does something with a task of the caller's.
+// taskMethod handles a method for one task of the caller.
 type taskMethod func(context.Context, *wire.Exchange, messages.State, taskParams) (any, error)
 
-// ofTask makes a method of what is done with one task of the caller's, in the eras that have it.
+// ofTask returns the handler of a method for one task, with an implementation for each form of the protocol. nil means
+// that the form does not have the method.
 func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method {
 	return func(ctx context.Context, x *wire.Exchange) (any, error) {
 		do := legacy
@@ -113,7 +115,7 @@ func (t *Tasks) ofTask(scope auth.Scope, modern, legacy taskMethod) wire.Method 
 	}
 }
 
-// ownedTask returns the State of the caller's task. For everybody else there is none.
+// ownedTask returns the State of the caller's task. Errors: not_found, also for tasks of others.
 func (t *Tasks) ownedTask(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := t.runs.Own(ctx, id)
 	if messages.CodeOf(err) == messages.CodeNotFound {
@@ -122,7 +124,7 @@ func (t *Tasks) ownedTask(ctx context.Context, id messages.RunID) (messages.Stat
 	return state, err
 }
 
-// Detailed is the whole of the task for a client that can ask its user, or not.
+// Detailed returns all of the task. elicits says whether the client can ask its user.
 func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
 	d := Detailed{task: t.taskOf(state, elicits)}
 	switch d.Status {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// task is a run as the tasks extension shows it.
+// task is a run in the form of the tasks extension.
 type task struct {
 	ID      messages.RunID `json:"taskId"`
 	Status  mcp.TaskStatus `json:"status"`
@@ -29,7 +29,7 @@ type createTask struct {
 	task
 }
 
-// Detailed is the whole of a task: what tasks/get answers, and notifications/tasks carries.
+// Detailed is all of a task, as tasks/get returns and notifications/tasks carries it.
 type Detailed struct {
 	Meta map[string]any `json:"_meta,omitempty"`
 	task
@@ -38,7 +38,7 @@ type Detailed struct {
 	Inputs mcp.InputRequests   `json:"inputRequests,omitempty"`
 }
 
-// Legacy is a run as the tasks of 2025-11-25 show it.
+// Legacy is a run in the form of the tasks of 2025-11-25.
 type Legacy struct {
 	ID      messages.RunID `json:"taskId"`
 	Status  mcp.TaskStatus `json:"status"`
@@ -49,14 +49,14 @@ type Legacy struct {
 	Poll    int64          `json:"pollInterval"`
 }
 
-// taskParams are those of all methods about one task.
+// taskParams are the parameters of all methods for one task.
 type taskParams struct {
 	ID        messages.RunID             `json:"taskId"`
 	Responses map[string]json.RawMessage `json:"inputResponses"`
 }
 
-// taskStatusOf says where the run stands as a task. A run is a failed task only where its end was not its own: an
-// error of its work is a result.
+// taskStatusOf returns the status of the run as a task. A task is "failed" only if the run ended for a reason outside
+// its work; an error of the work itself is a result.
 func taskStatusOf(state messages.State) mcp.TaskStatus {
 	switch {
 	case state.Status == messages.Canceled:
@@ -71,7 +71,7 @@ func taskStatusOf(state messages.State) mcp.TaskStatus {
 	return mcp.TaskStatusWorking
 }
 
-// fellOver reports whether the cause is one that the supervisor found, and not the work.
+// fellOver reports whether the cause lies outside the run's work, for example in a lost node.
 func fellOver(c messages.Code) bool {
 	switch c {
 	case messages.CausePanic, messages.CauseNodeLost, messages.CauseShutdown, messages.CauseStalled,
@@ -81,8 +81,8 @@ func fellOver(c messages.Code) bool {
 	return false
 }
 
-// taskOf is the run as a task for a client that can ask its user, or not: for one that cannot, a task that waits is
-// at work, with words that say what to do.
+// taskOf returns the run as a task. If the client cannot ask its user, a waiting task is shown as working, with a
+// message that says how to answer.
 func (t *Tasks) taskOf(state messages.State, elicits bool) task {
 	shown := task{ID: state.RunID, Status: taskStatusOf(state), Message: statusMessage(state), Created: state.QueuedAt,
 		Updated: state.UpdatedAt, TTL: t.config.Retention.Milliseconds(), Poll: max(1, t.config.Poll.Milliseconds())}
@@ -93,10 +93,10 @@ func (t *Tasks) taskOf(state messages.State, elicits bool) task {
 	return shown
 }
 
-// Legacy is the run as a task of 2025-11-25.
+// Legacy returns the run as a task of 2025-11-25.
 func (t *Tasks) Legacy(state messages.State) Legacy { return Legacy(t.taskOf(state, true)) }
 
-// statusMessage is one sentence on where the run stands, or "".
+// statusMessage returns one sentence on the state of the run, or "".
 func statusMessage(state messages.State) string {
 	switch {
 	case state.Status.IsEnded():
@@ -115,7 +115,7 @@ func statusMessage(state messages.State) string {
 	return ""
 }
 
-// Why says how a run came to its end: the cause, and the error's message where there is one.
+// Why says how a run ended: the cause, and the error's message if there is one.
 func Why(end *messages.End) string {
 	switch {
 	case end == nil:
@@ -126,7 +126,7 @@ func Why(end *messages.End) string {
 	return string(end.Cause)
 }
 
-// errorOf is the JSON-RPC error that the call of a failed task would have ended with.
+// errorOf returns the JSON-RPC error that the call of a failed task would have ended with.
 func errorOf(state messages.State) *wire.Error {
 	message := "the run failed: " + string(state.End.Cause)
 	if state.End.Error != nil {

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// batchVersion is the one version of the protocol with batches, arrays of messages.
+	// batchVersion is the only protocol version with batches (arrays of messages).
 	batchVersion = "2025-03-26"
-	// maxBatch bounds the messages of a batch, each of which may have a long answer.
+	// maxBatch is the maximum number of messages in a batch. Each may have a long answer.
 	maxBatch = 100
 )
 
-// batched is one request of a batch. fail is what is wrong with it, or nil.
+// batched is one request of a batch. fail says what is wrong with the request; nil if nothing is.
 type batched struct {
 	message
 	fail *Error
 }
 
-// read reads a message, or a batch if it is from a client that may send one. The session may be nil.
+// read parses a message, or a batch if the client's version has batches. The session may be nil.
 func (s *Session) read(text []byte) (m message, fail *Error) {
 	if s == nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || s.client().version != batchVersion {
 		return parse(text)
@@ -50,7 +50,7 @@ func (s *Session) read(text []byte) (m message, fail *Error) {
 	return m, nil
 }
 
-// runBatch runs all requests of the batch at the same time and returns their answers in the order of the requests.
+// runBatch runs all requests of a batch concurrently, and returns their answers in the order of the requests.
 func (x *Exchange) runBatch() outcome {
 	answers := make([][]byte, len(x.msg.batch))
 	var running sync.WaitGroup
@@ -62,7 +62,7 @@ func (x *Exchange) runBatch() outcome {
 			request.fail = x.table.add(each, x.server.config.Requests)
 		}
 		if request.fail != nil {
-			message, _ := encodeAnswer(request.id, outcome{fail: request.fail}) // an error always can
+			message, _ := encodeAnswer(request.id, outcome{fail: request.fail}) // an error can always be encoded
 			out.answer(message, request.fail)
 			continue
 		}
@@ -73,16 +73,16 @@ func (x *Exchange) runBatch() outcome {
 	}
 	running.Wait()
 	answers = slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
-	if len(answers) == 0 { // the client cancelled them all
+	if len(answers) == 0 { // the client has cancelled them all
 		x.noAnswer.Store(true)
 	}
 	return outcome{batch: answers}
 }
 
-// batchStream is the stream of one request of a batch. Notifications go to the batch's own stream; the answer is kept
-// for the array.
+// batchStream is the stream of one request of a batch. Notifications go to the stream of the batch; the answer is kept
+// for the array of answers.
 type batchStream struct {
-	x, each  *Exchange // the batch's and the request's
+	x, each  *Exchange // the exchange of the batch, and of the request
 	answered *[]byte
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// clientSession is what mcp-go calls one: what the client of a request said of itself, and the way to ask it. Nothing
-// goes through its channel, where mcp-go drops and misroutes notifications: handlers call [Exchange.Notify].
+// clientSession implements mcp-go's ClientSession: what the client declared, and how to ask it. Its notification
+// channel is nil, because mcp-go drops and misroutes notifications there. Handlers call [Exchange.Notify] instead.
 type clientSession struct{ x *Exchange }
 
 func (v clientSession) SessionID() string { return v.x.name }
@@ -38,7 +38,7 @@ func (v clientSession) SetLogLevel(level mcp.LoggingLevel) {
 
 func (v clientSession) GetClientInfo() mcp.Implementation { return mcp.Implementation{} }
 
-func (v clientSession) SetClientInfo(mcp.Implementation) {} // nobody asks
+func (v clientSession) SetClientInfo(mcp.Implementation) {} // never read
 
 func (v clientSession) GetClientCapabilities() mcp.ClientCapabilities { return v.x.Capabilities() }
 
@@ -48,7 +48,7 @@ func (v clientSession) SetClientCapabilities(capabilities mcp.ClientCapabilities
 
 func (v clientSession) ProtocolVersion() string { return v.x.Version() }
 
-// SetProtocolVersion is called by initialize only.
+// SetProtocolVersion is called only by initialize.
 func (v clientSession) SetProtocolVersion(version string) {
 	v.update(func(c *client) { c.version = version })
 }

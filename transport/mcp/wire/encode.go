@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// outgoing is a message to a client: a request or a notification with its params, or an answer.
+// outgoing is a message to a client: a request or notification with params, or an answer.
 type outgoing struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -18,7 +18,8 @@ type outgoing struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// encode returns the message as JSON on one line. A marshaler that panics is an error: nobody may recover further up.
+// encode returns the message as JSON on one line. A marshaler that panics becomes an error, because callers do not
+// recover.
 func encode(m outgoing) (message []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -29,7 +30,7 @@ func encode(m outgoing) (message []byte, err error) {
 	return json.Marshal(m)
 }
 
-// encodeAnswer returns the answer to the request with the id: its error, else its result.
+// encodeAnswer returns the answer to the request with the id: the error of o if there is one, else the result.
 func encodeAnswer(id json.RawMessage, o outcome) ([]byte, error) {
 	if o.batch != nil {
 		return append(append([]byte{'['}, bytes.Join(o.batch, []byte{','})...), ']'), nil
@@ -46,7 +47,8 @@ func encodeAnswer(id json.RawMessage, o outcome) ([]byte, error) {
 	return encode(m)
 }
 
-// withModernFields adds what every result has from 2026-07-28 on: resultType, and the server's name in _meta.
+// withModernFields adds the members that every result has from 2026-07-28 on: resultType, and the server's name in
+// _meta.
 func (s *Server) withModernFields(result any) (any, error) {
 	text, err := json.Marshal(result)
 	if err != nil || len(text) == 0 || text[0] != '{' {

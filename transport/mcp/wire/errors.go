@@ -10,20 +10,20 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Causes with which an exchange's context ends; see context.Cause.
+// Causes (see context.Cause) with which the context of an exchange ends.
 var (
-	// ErrCanceled means that the client cancelled the request: by notifications/cancelled or, over HTTP from
-	// 2026-07-28, by closing the stream, which is ErrDisconnected too. Match it with errors.Is: the text ends with
-	// the client's reason.
+	// ErrCanceled means that the client cancelled the request, either by notifications/cancelled or, over HTTP from
+	// 2026-07-28 on, by closing the stream, which matches ErrDisconnected too. Match it with errors.Is: the text ends
+	// with the client's reason.
 	ErrCanceled = errors.New("the client cancelled the request")
-	// ErrDisconnected means that the client has disconnected. Up to 2025-11-25 that does not cancel a request.
+	// ErrDisconnected means that the client has disconnected. Up to 2025-11-25 this does not cancel a request.
 	ErrDisconnected = errors.New("the client disconnected")
 )
 
-// errStreamClosed is both: over HTTP from 2026-07-28 clients cancel a request by closing its stream.
+// errStreamClosed matches both: over HTTP from 2026-07-28 on, clients cancel a request by closing its stream.
 var errStreamClosed = fmt.Errorf("%w: %w", ErrCanceled, ErrDisconnected)
 
-// errEnded means that the exchange has its result.
+// errEnded means that the exchange has been answered.
 var errEnded = errors.New("the request has its answer")
 
 // Error is a JSON-RPC error.
@@ -31,7 +31,7 @@ type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
-	// Scope, if set, is the scope that the caller's token lacks. Over HTTP the answer then has status 403 and names
+	// Scope, if set, is the scope that the caller's token lacks. Over HTTP the response then has status 403 and names
 	// the scope in WWW-Authenticate.
 	Scope auth.Scope `json:"-"`
 }
@@ -39,7 +39,7 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Codes that JSON-RPC leaves to the server, as the official SDKs use them.
+// Error codes that JSON-RPC leaves to the server, as the official SDKs use them.
 const (
 	codeBusy    = -32000
 	codeSession = -32001

@@ -13,50 +13,51 @@ import (
 )
 
 // Exchange is one request in progress. Its methods are safe for concurrent use.
+//
+// The first group of fields never changes. The context ends when the request is cancelled or answered.
 type Exchange struct {
 	server  *Server
 	session *Session // nil for versions without sessions
 	table   *requestTable
-	key     string // in the table
-	name    string // of the session, else of the request, for mcp-go
+	key     string // its key in the table
+	name    string // for mcp-go: the id of the session, or a name for the request
 	msg     message
 	modern  bool
 	out     stream
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	noAnswer atomic.Bool // the client gets no answer
-	held     atomic.Int64
+	noAnswer atomic.Bool  // the client must get no answer
+	held     atomic.Int64 // bytes reserved by Hold
 
 	capabilities atomic.Pointer[mcp.ClientCapabilities]
 	override     atomic.Pointer[outcome]
-	place        atomic.Pointer[string] // the event id of the newest place to go on from
+	place        atomic.Pointer[string] // the event id at which the client can resume
 
-	mu       sync.Mutex // held while a message is written, which a slow client can delay
+	mu       sync.Mutex // held while a message is written, which a slow client may delay
 	answered bool
 }
 
-// stream is where an exchange writes. Its methods are called under the exchange's lock.
+// stream is the connection that an exchange writes to. Its methods are called with the exchange's lock held.
 type stream interface {
-	// send writes a notification or a question. id is that of the event, or "".
+	// send writes a notification or a question. id is the event id, or "".
 	send(id string, message []byte) error
-	// answer writes the answer. fail is its error, or nil.
+	// answer writes the answer. fail is the error in it, or nil.
 	answer(message []byte, fail *Error)
 	// takesEvents reports whether the client reads messages before the answer.
 	takesEvents() bool
 }
 
-// outcome is a handler's result or error.
+// outcome is what a handler returned: a result or an error.
 type outcome struct {
 	result any
 	fail   *Error
-	batch  [][]byte // the answers to the requests of a batch
+	batch  [][]byte // the answers of a batch
 }
 
 type exchangeKey struct{}
 
-// From returns the exchange of the context of a handler or a Method. It returns nil for handlers of notifications,
-// which are not answered.
+// From returns the exchange of a handler's context. It returns nil for handlers of notifications, which have no answer.
 func From(ctx context.Context) *Exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
@@ -71,7 +72,7 @@ func (x *Exchange) Params() json.RawMessage { return x.msg.params }
 // Modern reports whether the request's protocol version has no sessions: 2026-07-28 or later.
 func (x *Exchange) Modern() bool { return x.modern }
 
-// Version returns the protocol version of the request, else of the session, or "".
+// Version returns the protocol version of the request or, for a session, that of the session. It may be "".
 func (x *Exchange) Version() string {
 	if x.modern || x.session == nil {
 		return x.msg.meta.version
@@ -79,7 +80,7 @@ func (x *Exchange) Version() string {
 	return x.session.client().version
 }
 
-// Capabilities returns what the client declared in this request, else when its session began.
+// Capabilities returns what the client declared in this request or, for a session, when the session began.
 func (x *Exchange) Capabilities() mcp.ClientCapabilities {
 	if x.session != nil {
 		return x.session.client().capabilities
@@ -93,7 +94,7 @@ func (x *Exchange) Capabilities() mcp.ClientCapabilities {
 	return *known
 }
 
-// Extension reports whether the client declared the extension in this request, else when its session began.
+// Extension reports whether the client declared the extension, see [Exchange.Capabilities].
 func (x *Exchange) Extension(name string) bool {
 	_, ok := x.Capabilities().Extensions[name]
 	return ok
@@ -102,26 +103,26 @@ func (x *Exchange) Extension(name string) bool {
 // Elicits reports whether the client can ask its user questions.
 func (x *Exchange) Elicits() bool { return x.Capabilities().Elicitation != nil }
 
-// ProgressToken returns the progress token as the client wrote it, a string or a number, or nil.
+// ProgressToken returns the progress token as the client wrote it, a string or a number. It is nil without one.
 func (x *Exchange) ProgressToken() json.RawMessage { return x.msg.meta.token }
 
-// Session returns the request's session, or nil for versions without sessions. On stdio there is one.
+// Session returns the request's session. It is nil for versions without sessions. On stdio there is one session.
 func (x *Exchange) Session() *Session { return x.session }
 
 // Notify writes a notification to the request's own stream, in order, before the result. It blocks while the client
-// reads too slowly. It returns an error after the result or if the client has disconnected. It does nothing if an
-// HTTP client does not accept event streams.
+// reads too slowly. It returns an error after the result, or if the client has disconnected. If an HTTP client does not
+// accept event streams, it does nothing.
 func (x *Exchange) Notify(method string, params any) error { return x.notify("", method, params) }
 
-// Reply sets the result that the client gets instead of the one that the handler returns. It is completed like that of a
-// Method.
+// Reply sets the result that the client gets instead of the handler's. It is completed in the same way as the result of
+// a [Method].
 func (x *Exchange) Reply(result any) {
 	o := x.outcomeOf(result, nil)
 	x.override.Store(&o)
 }
 
-// Fail sets the JSON-RPC error that the client gets instead of what the handler returns. Later calls do not replace
-// an error with a Scope.
+// Fail sets the JSON-RPC error that the client gets instead of what the handler returns. An error with a Scope is not
+// replaced by later calls.
 func (x *Exchange) Fail(e *Error) {
 	if set := x.override.Load(); set == nil || set.fail == nil || set.fail.Scope == "" {
 		x.override.Store(&outcome{fail: e})
@@ -136,7 +137,7 @@ func (x *Exchange) notify(eventID, method string, params any) error {
 	return x.write(eventID, message)
 }
 
-// write writes the message, unless the exchange is answered or its client has disconnected.
+// write writes the message, unless the exchange has been answered or its client has disconnected.
 func (x *Exchange) write(eventID string, message []byte) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,7 +154,7 @@ func (x *Exchange) write(eventID string, message []byte) error {
 	return nil
 }
 
-// stop ends the exchange's context. A client that cancelled gets no answer.
+// stop ends the exchange's context. If the client cancelled, it gets no answer.
 func (x *Exchange) stop(cause error) {
 	if errors.Is(cause, ErrCanceled) {
 		x.noAnswer.Store(true)
@@ -164,13 +165,13 @@ func (x *Exchange) stop(cause error) {
 	}
 }
 
-// abandon stops the exchange of a client that the answer cannot or must not reach.
+// abandon stops the exchange, and makes sure that no answer is written.
 func (x *Exchange) abandon() {
 	x.noAnswer.Store(true)
 	x.disconnected()
 }
 
-// disconnected stops the exchange of a client that has disconnected.
+// disconnected stops the exchange after its client has disconnected.
 func (x *Exchange) disconnected() {
 	if x.modern && x.table == &x.server.modern {
 		x.stop(errStreamClosed)
@@ -185,14 +186,15 @@ var (
 	errTaken  = errorf(mcp.INVALID_REQUEST, "a request with this id is in flight")
 )
 
-// requestTable holds a client's requests in flight by their ids as written: 1 and "1" are two ids.
+// requestTable holds a client's requests in flight, by their ids as written: 1 and "1" are different ids. mu guards the
+// other fields.
 type requestTable struct {
 	mu     sync.Mutex
 	open   map[string]*Exchange
 	closed bool
 }
 
-// add returns errClosed, errBusy or errTaken if it refuses the request.
+// add adds a request. It returns errClosed, errBusy or errTaken if the request is refused.
 func (r *requestTable) add(x *Exchange, limit int) *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +220,7 @@ func (r *requestTable) remove(x *Exchange) {
 	}
 }
 
-// take is add for an exchange that goes on with another one, whose stream broke.
+// take is add for an exchange that continues another one whose stream broke. It stops the other one.
 func (r *requestTable) take(x *Exchange, limit int) *Error {
 	r.mu.Lock()
 	old := r.open[x.key]
@@ -236,7 +238,7 @@ func (r *requestTable) find(key string) *Exchange {
 	return r.open[key]
 }
 
-// close refuses requests from now on and stops those in flight.
+// close refuses further requests and stops those in flight.
 func (r *requestTable) close(cause error) {
 	r.mu.Lock()
 	r.closed = true
@@ -247,11 +249,11 @@ func (r *requestTable) close(cause error) {
 	}
 }
 
-// longAnswers is how many answers as long as the longest message fit into memory at a time.
+// longAnswers is how many answers of the maximum message size may be in memory at a time.
 const longAnswers = 16
 
-// Hold reserves memory for a long answer until it is written, which a slow client can delay. It returns false if
-// there is no room.
+// Hold reserves memory for a long answer until it is written, which a slow client can delay. It returns false if there
+// is no room.
 func (x *Exchange) Hold(bytes int64) bool {
 	s := x.server
 	if s.answerBytes.Add(bytes) > longAnswers*s.config.Message {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// newExchange returns an exchange whose context has the values of ctx, but ends only by stop.
+// newExchange returns an exchange. Its context has the values of ctx, but ends only by stop.
 func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
 	number := strconv.FormatUint(s.requests.Add(1), 10)
 	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil,
@@ -20,7 +20,7 @@ func (s *Server) newExchange(ctx context.Context, m message, session *Session, t
 	case table == &s.modern:
 		x.key = x.name // different clients may use the same ids
 	case m.batch != nil:
-		x.key = "batch-" + number // which is not JSON, so that it equals no id
+		x.key = "batch-" + number // not JSON, so it equals no id
 	}
 	if session != nil {
 		x.name = session.id
@@ -36,7 +36,7 @@ func (x *Exchange) run() {
 	finished := false
 	defer x.unhold()
 	defer func() {
-		if !finished { // by a panic or runtime.Goexit
+		if !finished { // a panic or runtime.Goexit
 			x.server.log.Error("a handler crashed", zap.String("method", x.msg.method), zap.Any("panic", recover()),
 				zap.Stack("stack"))
 			x.finish(outcome{fail: internalError()})
@@ -77,7 +77,7 @@ func (x *Exchange) callMethod(method Method) outcome {
 	return x.outcomeOf(method(x.ctx, x))
 }
 
-// outcomeOf completes a result that is ours.
+// outcomeOf converts the result of a Method, and completes it for versions from 2026-07-28 on.
 func (x *Exchange) outcomeOf(result any, err error) outcome {
 	if fail, ok := errors.AsType[*Error](err); ok {
 		return outcome{fail: fail}
@@ -109,7 +109,8 @@ func (x *Exchange) finish(o outcome) {
 	x.answer(message, o.fail)
 }
 
-// answer frees the request's id before the client can see the answer and use the id again.
+// answer writes the answer. It first frees the request's id, because the client may use it again as soon as it sees the
+// answer.
 func (x *Exchange) answer(message []byte, fail *Error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -121,7 +122,7 @@ func (x *Exchange) answer(message []byte, fail *Error) {
 	x.out.answer(message, fail)
 }
 
-// logPanic is deferred where a panic has no request to fail.
+// logPanic is deferred where a panic belongs to no request.
 func (s *Server) logPanic(method string) {
 	if v := recover(); v != nil {
 		s.log.Error("a handler crashed", zap.String("method", method), zap.Any("panic", v), zap.Stack("stack"))

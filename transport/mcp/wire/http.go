@@ -16,7 +16,7 @@ const (
 	methodCancelled  = string(mcp.MethodNotificationCancelled)
 )
 
-// ServeHTTP serves streamable HTTP.
+// ServeHTTP serves the streamable HTTP transport.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case repeated(r.Header):
@@ -35,7 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// repeated reports whether a header that routes the request is repeated: a proxy may have read another value.
+// repeated reports whether a header that routes the request is repeated. A proxy may have used the other value.
 func repeated(h http.Header) bool {
 	for _, name := range []string{mcp.HeaderSessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName} {
 		if len(h.Values(name)) > 1 {
@@ -52,14 +52,15 @@ func allowed(modern bool) string {
 	return "POST, GET, DELETE"
 }
 
-// refuse answers with a status and a JSON-RPC error with the request's id, or null.
+// refuse answers with a status and a JSON-RPC error that has the request's id, or null.
 func refuse(w http.ResponseWriter, status int, id []byte, e *Error) {
-	message, _ := encodeAnswer(id, outcome{fail: e}) // an error always can
+	message, _ := encodeAnswer(id, outcome{fail: e}) // an error can always be encoded
 	w.Header().Set("Content-Type", typeJSON)
 	w.WriteHeader(status)
-	_, _ = w.Write(message) // a client that left misses nothing
+	_, _ = w.Write(message) // a client that left needs no answer
 }
 
+// servePost handles a message, of either kind of protocol version.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		refuse(w, http.StatusUnsupportedMediaType, nil,
@@ -100,13 +101,13 @@ func isJSON(contentType string) bool {
 	return err == nil && media == typeJSON
 }
 
-// unsupported reports an unknown protocol version. Clients of 2025-03-26 send none.
+// unsupported reports whether the request names an unknown protocol version. Clients of 2025-03-26 name none.
 func unsupported(r *http.Request) bool {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	return version != "" && !mcp.IsValidProtocolVersion(version)
 }
 
-// readBody reads a message. Package auth counts the bytes that all bodies take.
+// readBody reads a message, with a limit for its size. Package auth limits the total size of all bodies.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if limit := s.config.Message; r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}

@@ -10,14 +10,14 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// sessionNotFound answers that there is no such session. The body is not JSON-RPC, which the official Go client would
-// take for one request's answer and then go on in the ended session.
+// sessionNotFound answers that the session does not exist. The body is not JSON-RPC: the official Go client would take
+// that for the answer to one request, and continue to use the ended session.
 func sessionNotFound(w http.ResponseWriter) {
 	http.Error(w, "there is no such session: initialize a new one", http.StatusNotFound)
 }
 
-// sessionOf returns the principal's session that the request names, or answers that there is none. A token with other
-// scopes does not share it: it could answer, cancel or listen beyond its scopes.
+// sessionOf returns the session that the request names, or answers that it does not exist. The principal and the scopes
+// of the token must be those of the session; otherwise a token could answer, cancel or listen beyond its scopes.
 func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
 	name := r.Header.Get(mcp.HeaderSessionID)
 	if name == "" {
@@ -32,6 +32,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *S
 	return session
 }
 
+// initialize starts a session with its first request.
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 	session := s.newSession(rand.Text(), auth.From(r.Context()))
 	if err := s.sessions.add(session); err != nil {
@@ -70,6 +71,7 @@ func (s *Session) take(ctx context.Context, m message) {
 	}
 }
 
+// request handles a request of the session.
 func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	defer s.touch()
 	x := s.server.newExchange(r.Context(), m, s, &s.requestTable)
@@ -90,7 +92,7 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	}
 }
 
-// serveGet opens a session's stream for messages that belong to no request.
+// serveGet opens a session's stream for messages that belong to no request, or resumes a stream that broke.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	if len(r.Header["Accept"]) == 0 || !accepts(r, typeEvents) {
 		refuse(w, http.StatusNotAcceptable, nil,

@@ -11,20 +11,20 @@ import (
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
-// message is the envelope of a JSON-RPC message, or a batch.
+// message is a parsed JSON-RPC message, or a batch.
 type message struct {
 	text          []byte
 	id            json.RawMessage // as written by the client; nil if there is none
 	method        string
 	params        json.RawMessage
-	result, fault json.RawMessage // of the answer to a request of ours
+	result, fault json.RawMessage // of an answer to a question of the server
 	meta          meta
-	batch         []batched // the requests of a batch; nil for other messages
+	batch         []batched // the requests of a batch; nil if the message is no batch
 	others        []message // the notifications and answers of a batch
-	place         string    // where a request goes on whose stream broke
+	place         string    // where to continue a request whose stream broke
 }
 
-// meta is what a request declares in its _meta.
+// meta is what a request declares in its _meta member.
 type meta struct {
 	version      string
 	capabilities json.RawMessage
@@ -32,7 +32,7 @@ type meta struct {
 	trace        messages.Trace
 }
 
-// goesOn reports whether the message stands for a request whose stream broke.
+// goesOn reports whether the message continues a request whose stream broke.
 func (m *message) goesOn() bool { return m.text == nil && m.batch == nil }
 
 func (m *message) answer() bool       { return m.method == "" }
@@ -41,7 +41,7 @@ func (m *message) notification() bool { return m.method != "" && m.id == nil }
 // wantsAnswer reports whether the message gets an answer.
 func (m *message) wantsAnswer() bool { return m.batch != nil || m.method != "" && m.id != nil }
 
-// unanswered are the notifications and answers in the message.
+// unanswered returns the notifications and answers in the message.
 func (m *message) unanswered() []message {
 	if m.wantsAnswer() || m.others != nil {
 		return m.others
@@ -52,7 +52,7 @@ func (m *message) unanswered() []message {
 // modern reports whether the message declares a protocol version without sessions.
 func (m *message) modern() bool { return mcp.IsModernProtocol(m.meta.version) }
 
-// parse reads a message. Even a bad message has its id if the id can be read.
+// parse parses a message. Even an invalid message gets its id, if that can be read.
 func parse(text []byte) (message, *Error) {
 	m := message{text: bytes.TrimSpace(text)}
 	switch {
@@ -73,7 +73,7 @@ func parse(text []byte) (message, *Error) {
 	case string(version) != `"2.0"`:
 		return m, errorf(mcp.INVALID_REQUEST, `the member "jsonrpc" is not "2.0"`)
 	case answered && method == nil:
-		return m, nil // answering an error with an error would never end
+		return m, nil // an error in reply to an error could go on for ever
 	case m.id != nil && !validID(m.id):
 		m.id = nil
 		return m, errorf(mcp.INVALID_REQUEST, "the id is neither a string nor a number")
@@ -97,8 +97,8 @@ func parse(text []byte) (message, *Error) {
 	return m, nil
 }
 
-// members sets the members of the names. It returns false if one of them is repeated or spelled otherwise: mcp-go, or
-// whoever stands before this server, may have read another one.
+// members sets to[i] to the member of the object called names[i]. It returns false if a member is repeated or differs
+// in case, because mcp-go or a proxy may have read the other one.
 func members(object []byte, names []string, to ...*json.RawMessage) (exact bool) {
 	exact = true
 	jsonwalk.Object(object, func(key, value []byte) {
@@ -115,7 +115,7 @@ func members(object []byte, names []string, to ...*json.RawMessage) (exact bool)
 	return exact
 }
 
-// validID checks progress tokens, too.
+// validID reports whether id is a string or a number. It is used for progress tokens too.
 func validID(id json.RawMessage) bool {
 	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// postModern handles a message of a protocol version without sessions. The server asks these clients nothing, so an
-// answer is refused. They cancel a request by closing its stream, so a notification is ignored: it could only reach
-// another client's request.
+// postModern handles a message of a protocol version without sessions. It refuses answers, because the server never
+// asks these clients. It ignores notifications: clients cancel a request by closing its stream, and a notification
+// could reach another client's request.
 func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 	switch fail := s.checkModern(r.Header, &m); {
 	case m.answer():
@@ -36,8 +36,8 @@ func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message
 	p.serve(r)
 }
 
-// checkModern makes the checks that the protocol requires first: the request declares its version and capabilities,
-// and the headers that routed it say the same as its body.
+// checkModern makes the checks that the protocol requires first: the request declares its version and capabilities, and
+// its headers agree with its body.
 func (s *Server) checkModern(h http.Header, m *message) *Error {
 	version := h.Get(mcp.HeaderProtocolVersion)
 	switch {
@@ -73,7 +73,7 @@ func (s *Server) checkHeaders(h http.Header, m *message) error {
 	return nil
 }
 
-// checkTaskName checks the header with the task's id as mcp-go checks that with the name of a tool.
+// checkTaskName checks the header with the task's id in the way in which mcp-go checks that with a tool's name.
 func checkTaskName(h http.Header, m *message) error {
 	var params struct {
 		TaskID string `json:"taskId"`
@@ -94,11 +94,11 @@ func (s *Server) checkToolHeaders(h http.Header, params json.RawMessage) error {
 	}
 	return mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
 		values := h.Values(name)
-		return strings.Join(values, ", "), len(values) > 0 // which is what sending a header twice means
+		return strings.Join(values, ", "), len(values) > 0 // HTTP defines repeated headers as a list
 	}, &tool.Tool, params)
 }
 
-// check checks what every request without a session must declare in its _meta.
+// check returns an error if the request lacks what requests without a session must declare in _meta.
 func (m *meta) check() *Error {
 	if !mcp.IsValidProtocolVersion(m.version) {
 		return versionError(m.version)

@@ -16,12 +16,12 @@ import (
 // question is a request of the server that waits for the client's answer.
 type question struct {
 	x      *Exchange
-	answer chan message // gets one, or is closed when the exchange is answered
+	answer chan message // gets one message, or is closed when the exchange is answered
 }
 
-// Ask sends the client a request on the exchange's stream and reads its answer into a value. Only clients with
-// sessions can be asked, and only for what they declared. When ctx is done, the client is told that nobody waits for
-// the answer any more.
+// Ask sends the client a request on the exchange's stream, and decodes the answer into a value. Only clients with
+// sessions can be asked, and only for capabilities that they declared. When ctx is done, the client is told that the
+// answer is not needed any more.
 func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into any) error {
 	if err := x.askable(method); err != nil {
 		return err
@@ -47,6 +47,7 @@ func (x *Exchange) Ask(ctx context.Context, method mcp.MCPMethod, params, into a
 	}
 }
 
+// askable returns an error if the client cannot be asked.
 func (x *Exchange) askable(method mcp.MCPMethod) error {
 	if x.session == nil {
 		return server.ErrServerInitiatedRequestUnsupported
@@ -62,7 +63,7 @@ func (x *Exchange) askable(method mcp.MCPMethod) error {
 	return nil
 }
 
-// withdraw tells the client that the server waits for the answer no longer.
+// withdraw tells the client that the answer is not needed any more.
 func (x *Exchange) withdraw(id, reason string) {
 	message, err := encode(outgoing{Method: methodCancelled,
 		Params: map[string]any{"requestId": json.RawMessage(id), "reason": reason}})
@@ -76,7 +77,8 @@ func (x *Exchange) withdraw(id, reason string) {
 	}
 }
 
-// addQuestion makes an id. It may be guessable: only this session's client can answer it.
+// addQuestion registers a question and returns its id. The id may be guessable, because only this session's client can
+// answer it.
 func (s *Session) addQuestion(x *Exchange) (id string, a *question) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +98,7 @@ func (s *Session) removeQuestion(id string) {
 	delete(s.questions, id)
 }
 
-// resolve gives the client's answer to whoever waits for it, or drops it.
+// resolve passes the client's answer to the waiting Ask. It drops an answer for which nobody waits.
 func (s *Session) resolve(m message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,6 +125,7 @@ func (s *Session) withdrawAll(x *Exchange) {
 	}
 }
 
+// read decodes the result of an answer, or returns its error.
 func (m *message) read(method mcp.MCPMethod, into any) error {
 	if m.fault == nil || string(m.fault) == "null" {
 		return json.Unmarshal(m.result, into)

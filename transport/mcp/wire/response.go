@@ -21,26 +21,27 @@ const (
 	comment    = ": keep-alive\n\n"
 )
 
-// response is the response to a request over HTTP: JSON if there is only the answer, else an event stream.
+// response is the HTTP response to a request: JSON if it consists of the answer only, else an event stream. mu guards
+// over; the exchange's lock guards the rest.
 type response struct {
 	x        *Exchange
 	w        http.ResponseWriter
-	json     bool             // the client takes JSON
-	stream   *door.Stream     // nil if the client takes no event stream
-	beats    *door.Heartbeats // of the stream
+	json     bool             // the client accepts JSON
+	stream   *door.Stream     // nil if the client accepts no event stream
+	beats    *door.Heartbeats // the heartbeats of stream
 	complete bool             // the answer was written
 
 	mu   sync.Mutex
-	over bool // the response is no longer ours
+	over bool // the handler has returned, so nothing may be written
 }
 
-// accepts reports whether the client takes the media type. Without an Accept header it takes all.
+// accepts reports whether the client accepts the media type. Without an Accept header it accepts all.
 func accepts(r *http.Request, mediaType string) bool {
 	_, err := door.Accepts(strings.Join(r.Header["Accept"], ","), mediaType)
 	return err == nil
 }
 
-// respond makes the response the exchange's stream.
+// respond creates the response and makes it the exchange's stream.
 func (x *Exchange) respond(w http.ResponseWriter, r *http.Request) *response {
 	p := &response{x: x, w: w, json: accepts(r, typeJSON)}
 	if accepts(r, typeEvents) {
@@ -50,7 +51,7 @@ func (x *Exchange) respond(w http.ResponseWriter, r *http.Request) *response {
 	return p
 }
 
-// serve runs the exchange. Nothing is written to the response after it returns.
+// serve runs the exchange. After it returns, nothing is written to the response.
 func (p *response) serve(r *http.Request) {
 	if p.stream != nil {
 		p.beats = p.x.server.config.Door.Heartbeats(p.stream, p.beat, func(error) { p.x.disconnected() })
@@ -70,21 +71,21 @@ func (p *response) end() {
 	p.over = true
 }
 
-// abort ends a write that waits for a client that does not read. A client that reads has a second for the rest.
+// abort interrupts a write that waits for a client that does not read. A client that reads has one more second.
 func (p *response) abort() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.over:
-	case p.x.mu.TryLock(): // nobody writes
+	case p.x.mu.TryLock(): // no write is under way
 		p.x.mu.Unlock()
 	default:
 		_ = http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(time.Second))
 	}
 }
 
-// responseEnded is called when the response's context is done. Without another cause the client has disconnected; a
-// client whose token was revoked is treated the same.
+// responseEnded is called when the request's context is done. Without another cause, the client has disconnected. A
+// client whose token was revoked is treated in the same way.
 func (x *Exchange) responseEnded(r context.Context) {
 	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, auth.ErrRevoked) {
 		x.stop(cause)
@@ -93,17 +94,17 @@ func (x *Exchange) responseEnded(r context.Context) {
 	x.abandon()
 }
 
-// beat writes a comment, or the place to go on from if the client knows none yet: it may be cut off before there is
-// anything else to say.
+// beat writes a comment. If the client does not yet know where to resume, it writes that instead, because the
+// connection may break before the first message.
 func (p *response) beat() {
 	text := comment
 	if id := p.x.place.Load(); id != nil && !p.stream.Begun() {
 		text = "id: " + *id + "\ndata: \n\n"
 	}
-	_, _ = p.stream.WriteString(text) // Flush fails
+	_, _ = p.stream.WriteString(text) // Flush reports the error
 }
 
-// ended ends the event stream's heartbeats, and reports whether it has begun.
+// ended stops the heartbeats, and reports whether the event stream has begun.
 func (p *response) ended() (begun bool) {
 	if p.stream == nil {
 		return false
@@ -136,7 +137,7 @@ func (p *response) answer(message []byte, fail *Error) {
 	p.complete = true
 	if p.ended() || p.stream != nil && !p.json && fail == nil {
 		appendMessage(p.stream, "", message)
-		p.stream.End() // a client that left misses nothing
+		p.stream.End() // a client that left needs no answer
 		return
 	}
 	message = p.x.server.config.Door.Redact(message)
@@ -157,7 +158,7 @@ func (p *response) answer(message []byte, fail *Error) {
 
 func (p *response) takesEvents() bool { return p.stream != nil }
 
-// statusOf returns the status for an error. Clients up to 2025-11-25 get 200, unless a scope is missing.
+// statusOf returns the HTTP status for an error. Clients up to 2025-11-25 get 200, unless a scope is missing.
 func (p *response) statusOf(fail *Error) int {
 	switch {
 	case fail.Scope != "":

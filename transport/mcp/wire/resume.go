@@ -12,17 +12,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// primeAfter is how long a call is silent before its client learns where to go on from. A cut before that ends the
-// call, since it has no answer yet.
+// primeAfter is how long a call may be silent before its client learns where to resume. If the connection breaks
+// earlier, the call is lost.
 const primeAfter = time.Second
 
-// Resumes reports whether the client can go on where its stream broke: by an event id, over HTTP up to 2025-11-25.
+// Resumes reports whether the client can resume a broken stream by an event id: over HTTP, up to 2025-11-25.
 func (x *Exchange) Resumes() bool {
 	p, http := x.out.(*response)
 	return http && p.stream != nil && !x.modern && x.server.config.Resume != nil
 }
 
-// At says where the request goes on if its stream breaks now: place is what Config.Resume gets.
+// At records where the request continues if its stream breaks now. Config.Resume gets the place.
 func (x *Exchange) At(place string) {
 	if !x.Resumes() || x.Version() < mcp.ProtocolVersion20251125 {
 		return
@@ -32,7 +32,7 @@ func (x *Exchange) At(place string) {
 	x.out.(*response).beats.Within(primeAfter)
 }
 
-// NotifyAt is Notify; the request goes on at the place after it, if there is one.
+// NotifyAt is Notify with a place at which the request continues if its stream breaks afterwards. place may be "".
 func (x *Exchange) NotifyAt(place, method string, params any) error {
 	if place != "" {
 		place = x.eventID(place)
@@ -40,16 +40,17 @@ func (x *Exchange) NotifyAt(place, method string, params any) error {
 	return x.notify(place, method, params)
 }
 
-// Place returns where a resumed request goes on, or "".
+// Place returns where a resumed request continues, or "".
 func (x *Exchange) Place() string { return x.msg.place }
 
-// eventID is the place with the id and the progress token of the request, so that any server can go on.
+// eventID returns an event id: the place with the id and the progress token of the request, so that any server can
+// resume it.
 func (x *Exchange) eventID(place string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	return place + ";" + encode(x.msg.id) + ";" + encode(x.msg.meta.token)
 }
 
-// resumed reads an event id. ok is false for one that eventID did not make.
+// resumed parses an event id. ok is false if eventID did not make it.
 func resumed(id string) (m message, ok bool) {
 	parts := strings.Split(id, ";")
 	n := len(parts) - 2
@@ -67,8 +68,8 @@ func resumed(id string) (m message, ok bool) {
 	return m, true
 }
 
-// resume goes on with the request whose stream broke, on the stream of a GET. The session may be one that this server
-// does not know, since it was restarted: the principal is what counts.
+// resume continues a request whose stream broke, on the stream of a GET. This server may not know the session, if it
+// was restarted. The run's principal is checked instead.
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 	m, ok := resumed(last)
 	if !ok {
@@ -89,6 +90,6 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 		return
 	}
 	w.Header().Set(mcp.HeaderSessionID, r.Header.Get(mcp.HeaderSessionID))
-	_ = p.stream.Flush() // the exchange finds out
+	_ = p.stream.Flush() // the exchange notices an error
 	p.serve(r)
 }

@@ -14,35 +14,35 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// Method answers requests of one JSON-RPC method instead of the mcp-go server. The client gets an *Error as it is;
-// for any other error it gets an internal error without the text. From 2026-07-28 on an object gets what every result
-// must have: a resultType, by default "complete", and the server's name in _meta.
+// Method handles requests of one JSON-RPC method in place of the mcp-go server. The client gets an *Error as it is. For
+// other errors it gets an internal error without the text. From 2026-07-28 on, a result that is an object gets the
+// members that every result must have: resultType (by default "complete"), and the server's name in _meta.
 type Method func(ctx context.Context, x *Exchange) (result any, err error)
 
-// Config configures a Server. Zero durations and limits take the defaults.
+// Config configures a Server. Durations and limits that are zero take the defaults.
 type Config struct {
 	MCP *server.MCPServer
-	// Info is the server's name in the results of Methods. It should equal the name that MCP has.
+	// Info is the server's name in the results of Methods. It should be the same as in MCP.
 	Info mcp.Implementation
-	// Methods answer their requests instead of MCP, for example tasks/get.
+	// Methods handle their requests in place of MCP, for example tasks/get.
 	Methods map[string]Method
-	// Resume goes on with a request of a version with sessions whose stream broke, from its [Exchange.Place]; nil if
-	// none can.
+	// Resume continues a request whose stream broke, at its [Exchange.Place]. It is used for versions with sessions;
+	// nil means that no request can be resumed.
 	Resume Method
-	// Door writes the streams; nil is one with its defaults.
+	// Door writes the streams; nil means one with defaults.
 	Door *door.Door
 	// Log is for operators; nil discards.
 	Log *zap.Logger
-	// Idle is the timeout of a session without requests and open streams: 30 min.
+	// Idle is how long a session without requests and open streams is kept; default 30 min.
 	Idle time.Duration
-	// Sessions is the maximum number of sessions: 10,000. Idle ones make room for new ones. Requests is the maximum
-	// number of requests in flight of one session or of stdio: 1,000.
+	// Sessions is the maximum number of sessions; default 10,000. Idle ones make room for new ones. Requests is the
+	// maximum number of requests in flight per session, or on stdio; default 1,000.
 	Sessions, Requests int
-	// Message is the maximum number of bytes of a received message: 16 MiB.
+	// Message is the maximum size of a received message in bytes; default 16 MiB.
 	Message int64
 }
 
-// Server serves both transports.
+// Server serves MCP over both transports. It is safe for concurrent use.
 type Server struct {
 	config                Config
 	mcp                   *server.MCPServer
@@ -50,11 +50,11 @@ type Server struct {
 	info                  []byte // Config.Info as JSON; nil without a name
 	sessions              sessionTable
 	modern                requestTable // HTTP requests without a session
-	answerBytes           atomic.Int64 // of long answers that are not written
+	answerBytes           atomic.Int64 // bytes of long answers that are not yet written
 	requests, connections atomic.Uint64
 }
 
-// New returns a Server for the configuration.
+// New returns a Server with the configuration.
 func New(config Config) *Server {
 	config.Log, config.Door = cmp.Or(config.Log, zap.NewNop()), cmp.Or(config.Door, door.New(door.Config{}))
 	config.Idle = cmp.Or(config.Idle, 30*time.Minute)
@@ -68,8 +68,8 @@ func New(config Config) *Server {
 	return s
 }
 
-// Close ends all sessions and streams. Requests in flight end with ErrDisconnected, later ones are refused. Runs go
-// on.
+// Close ends all sessions and streams. Requests in flight end with ErrDisconnected, later ones are refused. Runs
+// continue.
 func (s *Server) Close() {
 	s.modern.close(ErrDisconnected)
 	s.sessions.close()

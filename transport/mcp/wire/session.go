@@ -13,7 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Session is a client with a session. An idle one costs no more than this struct.
+// Session is the state of one client, for protocol versions with sessions. An idle session costs no more than this
+// struct.
 type Session struct {
 	requestTable // its lock guards the fields below, too
 
@@ -24,14 +25,14 @@ type Session struct {
 	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
 
 	known     client
-	streams   []*sessionStream // the open ones, the newest last: of GETs, or stdio
+	streams   []*sessionStream // open streams, the newest last: those of GETs, or stdio
 	questions map[string]*question
 	asked     uint64
 	life      context.Context
-	over      context.CancelFunc // ends life
+	over      context.CancelFunc // cancels life
 }
 
-// client is what a client declared when its session began, and since.
+// client is what a client has declared, when its session began or later.
 type client struct {
 	capabilities mcp.ClientCapabilities
 	version      string
@@ -49,11 +50,11 @@ func (s *Server) newSession(id string, principal auth.Principal) *Session {
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Life ends with the session.
+// Life returns a context that ends with the session.
 func (s *Session) Life() context.Context { return s.life }
 
-// Notify writes a notification that belongs to no request: over HTTP to the newest of the session's GET streams. It
-// returns an error if none is open. It blocks while the client reads too slowly.
+// Notify writes a notification that belongs to no request. Over HTTP it goes to the session's newest GET stream. It
+// returns an error if no stream is open. It blocks while the client reads too slowly.
 func (s *Session) Notify(method string, params any) error {
 	s.mu.Lock()
 	if len(s.streams) == 0 {
@@ -69,10 +70,10 @@ func (s *Session) Notify(method string, params any) error {
 	return to.write(message)
 }
 
-// Broadcast tells the clients of all sessions that have a stream open. It does not wait for them.
+// Broadcast notifies the clients of all sessions that have a stream open. It does not wait for them.
 func (s *Server) Broadcast(method string) {
 	for _, session := range s.sessions.all() {
-		if session.initialized.Load() { // on stdio there is one that need not be
+		if session.initialized.Load() { // a client on stdio may not be initialized yet
 			go func() { _ = session.Notify(method, nil) }()
 		}
 	}
@@ -88,7 +89,7 @@ func (s *Session) client() client {
 	return s.known
 }
 
-// idle reports whether the session has been unused since then.
+// idle reports whether the session has been unused since the given time.
 func (s *Session) idle(since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,18 +116,18 @@ func (s *Session) cancel(params json.RawMessage) {
 	}
 }
 
-// maxStreams is how many streams a session may have open.
+// maxStreams is the maximum number of open streams of a session.
 const maxStreams = 4
 
-// sessionStream is a session's open stream for messages that belong to no request.
+// sessionStream is an open stream for messages that belong to no request.
 type sessionStream struct {
 	write func(message []byte) error
-	leave func() // ends the stream soon
+	leave func() // makes the stream end soon
 }
 
-// attach makes the stream the one that the session writes to, unless the session has ended. Older streams stay open
-// and silent. A client that lost its network has left one behind and needs the new one; a client that still reads the
-// old one would reopen it if it ended. If there are too many, the oldest ends.
+// attach makes p the stream that the session writes to. It returns false if the session has ended. Older streams stay
+// open and silent, for two reasons: a client that lost its network left one behind and needs the new one, and a client
+// that still reads the old one would open it again. If there are too many streams, the oldest ends.
 func (s *Session) attach(p *sessionStream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +141,7 @@ func (s *Session) attach(p *sessionStream) bool {
 	return true
 }
 
-// detach makes the session write to the newest of the other streams.
+// detach removes a stream, so that the session writes to the newest of the others.
 func (s *Session) detach(p *sessionStream) {
 	defer s.touch()
 	s.mu.Lock()

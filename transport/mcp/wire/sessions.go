@@ -13,18 +13,18 @@ import (
 
 var errSessions = errors.New("too many sessions are open: try again later")
 
-// sessionTable holds the sessions. One timer ends the idle ones.
+// sessionTable holds all sessions of a server. One timer ends the idle ones. mu guards the fields below it.
 type sessionTable struct {
 	limit int
 	idle  time.Duration
 
 	mu     sync.Mutex
 	byID   map[string]*Session
-	timer  *time.Timer // while there is a session
+	timer  *time.Timer // runs while there are sessions
 	closed bool
 }
 
-// add adds the session and makes room if necessary. It returns errClosed or errSessions if it cannot.
+// add adds a session, and removes an idle one if necessary. Errors: errClosed, errSessions.
 func (t *sessionTable) add(s *Session) error {
 	displaced, err := t.enter(s)
 	if displaced != nil {
@@ -55,8 +55,9 @@ func (t *sessionTable) enter(s *Session) (displaced *Session, err error) {
 	return displaced, nil
 }
 
-// displaced returns the idle session that was unused the longest, of the principal that has the most, or nil. Some
-// clients begin a session for each request and end none: they must keep out neither others nor themselves.
+// displaced returns the session that should make room: of the principal with the most sessions, the one that was idle
+// for the longest time. It returns nil if none is idle. Some clients begin a session for each request and never end it;
+// they must not lock out others or themselves.
 func (t *sessionTable) displaced(newcomer string) (oldest *Session) {
 	held, most := map[string]int{newcomer: 1}, newcomer
 	for _, s := range t.byID {
@@ -74,10 +75,10 @@ func (t *sessionTable) displaced(newcomer string) (oldest *Session) {
 	return oldest
 }
 
-// sweepInterval is how late an idle session may end.
+// sweepInterval is how much later than Idle an idle session may end.
 func (t *sessionTable) sweepInterval() time.Duration { return max(t.idle/8, time.Millisecond) }
 
-// find returns the principal's session, or nil, for another principal's session too.
+// find returns the session. It returns nil if it belongs to another principal.
 func (t *sessionTable) find(id string, principal auth.Principal) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +88,7 @@ func (t *sessionTable) find(id string, principal auth.Principal) *Session {
 	return nil
 }
 
-// drop ends the session.
+// drop removes and ends the session.
 func (t *sessionTable) drop(s *Session) {
 	t.mu.Lock()
 	if t.byID[s.id] == s {
@@ -97,6 +98,7 @@ func (t *sessionTable) drop(s *Session) {
 	s.end()
 }
 
+// sweep ends the sessions that have been idle for too long.
 func (t *sessionTable) sweep() {
 	since := time.Now().Add(-t.idle)
 	t.mu.Lock()
@@ -122,7 +124,7 @@ func (t *sessionTable) all() []*Session {
 	return slices.Collect(maps.Values(t.byID))
 }
 
-// close ends all sessions, and refuses others from now on.
+// close ends all sessions and refuses new ones.
 func (t *sessionTable) close() {
 	t.mu.Lock()
 	t.closed = true

@@ -15,26 +15,27 @@ import (
 )
 
 const (
-	// resultPause is the pause between a request's last notification and its result on stdio. The official TypeScript
-	// clients drop notifications that they read in one chunk with the result.
+	// resultPause is the pause between a request's last notification and its result. The official TypeScript clients
+	// drop notifications that they read together with the result.
 	resultPause = 3 * time.Millisecond
-	// readTimeout is how long a result waits until the client has read what precedes it, if the system can tell.
+	// readTimeout is how long a result waits until the client has read what precedes it, if the operating system can
+	// tell.
 	readTimeout = 250 * time.Millisecond
-	// inputEndTimeout is how long requests may still take once in has ended, before they end with ErrDisconnected: a
-	// script that pipes its requests in gets its answers.
+	// inputEndTimeout is how long requests may take after the input has ended, before they end with ErrDisconnected. A
+	// script that pipes its requests into the program gets its answers within that time.
 	inputEndTimeout = 250 * time.Millisecond
 	// closeTimeout is how long ServeStdio waits for handlers to return and for the client to read the rest.
 	closeTimeout = 5 * time.Second
-	// stallTimeout is how long the client may read nothing meanwhile after ctx is done. After the end of in it is
-	// closeTimeout.
+	// stallTimeout is how long the client may read nothing after ctx is done, before ServeStdio gives up. After the end
+	// of the input it is closeTimeout.
 	stallTimeout = 2 * time.Second
 )
 
 // ServeStdio serves one client, one message per line, until in ends or ctx is done. Requests in flight then end with
-// ErrDisconnected. It returns nil if in ended.
+// ErrDisconnected. It returns nil if in has ended.
 //
-// If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned
-// 2 s after ctx is done, or 5 s after in ended.
+// If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned 2
+// s after ctx is done, or 5 s after in has ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: lines.NewWriter(out, s.config.Door.Redact), handlers: new(inflight.Count)}
 	c.session = s.newSession(s.connection(), auth.From(ctx))
@@ -49,12 +50,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return c.serve(in)
 }
 
-// connection returns a name for a client on stdio, which no header of HTTP can have.
+// connection returns a session id for a client on stdio. It contains a newline, which no HTTP header can have.
 func (s *Server) connection() string {
 	return "stdio\n" + strconv.FormatUint(s.connections.Add(1), 10)
 }
 
-// conn is one client on stdio. Requests of both protocols share its ids.
+// conn is one client on stdio. Requests of all protocol versions share its id space.
 type conn struct {
 	server   *Server
 	ctx      context.Context
@@ -63,6 +64,7 @@ type conn struct {
 	handlers *inflight.Count
 }
 
+// serve reads messages until the input, the session or the output ends, and then waits for handlers and for the client.
 func (c *conn) serve(in io.Reader) error {
 	read := make(chan error, 1)
 	go func() { read <- c.read(lines.NewReader(in, c.server.config.Message)) }()
@@ -87,7 +89,7 @@ func (c *conn) serve(in io.Reader) error {
 	c.handlers.Close()
 	limit := time.After(closeTimeout)
 	reads := c.lines.Await(c.handlers.Idle(), limit, stall)
-	c.lines.Close() // unblocks writers whose client does not read
+	c.lines.Close() // unblocks writes to a client that does not read
 	if reads {
 		c.lines.Await(c.lines.Done(), limit, stall)
 	}
@@ -110,7 +112,7 @@ func (c *conn) read(in *lines.Reader) error {
 	}
 }
 
-// take never blocks, so that cancellations always get through.
+// take handles a line. It never blocks, so that cancellations always get through.
 func (c *conn) take(line []byte) {
 	m, fail := c.session.read(line)
 	if fail != nil {
@@ -161,7 +163,7 @@ func (c *conn) request(m message) {
 		x.run()
 	}
 	if m.method == methodInitialize && !c.session.initialized.Load() {
-		run() // before the next line of a script
+		run() // a script's next line must find the session initialized
 		return
 	}
 	go run()
@@ -185,7 +187,7 @@ type stdioStream struct {
 	last  time.Time // when the last notification was written
 }
 
-// send blocks for a slow client, except when it withdraws questions after the client cancelled.
+// send blocks while the client reads slowly, except for the withdrawal of questions after the client cancelled.
 func (l *stdioStream) send(_ string, message []byte) error {
 	if l.x.ctx.Err() != nil {
 		l.lines.AppendNow(message)
@@ -196,8 +198,8 @@ func (l *stdioStream) send(_ string, message []byte) error {
 	return err
 }
 
-// answer pauses after the last notification. It writes to a disconnected client as well: whoever piped the request in
-// may still read.
+// answer pauses after the last notification. It writes even if the input has ended, because the program that piped it
+// in may still read.
 func (l *stdioStream) answer(message []byte, _ *Error) {
 	ctx := l.x.ctx
 	if !l.last.IsZero() {
@@ -213,7 +215,7 @@ func (l *stdioStream) pause(ctx context.Context) {
 	given := time.Now()
 	l.lines.WaitRead(ctx, readTimeout)
 	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > resultPause {
-		return // it was read long ago
+		return // the client read it long ago
 	}
 	timer := time.NewTimer(resultPause)
 	defer timer.Stop()
