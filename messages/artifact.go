@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Artifact is a file that a run made.
+// Artifact is a file that a run wrote.
 type Artifact struct {
-	// Name is what the job calls it, for example llms.txt; unique in its run.
+	// Name is the job's name for it, for example llms.txt. It is unique in its run.
 	Name string `json:"name"`
-	// Path is where it is, slash-separated, relative to the job's output folder.
+	// Path is its place: slash-separated, relative to the job's output folder.
 	Path string `json:"path,omitempty"`
 	// Bytes is its size.
 	Bytes int64 `json:"bytes"`
 	// SHA256 is the lower-case hexadecimal digest of its content.
 	SHA256 string `json:"sha256"`
-	// Partial says that it is only the first part of the whole.
+	// Partial says that the file holds only the first part of the whole.
 	Partial bool `json:"partial"`
 }
 
@@ -40,6 +40,7 @@ func (ArtifactWritten) info() *KindInfo { return artifactWritten }
 
 var artifactWritten = artifactRow[ArtifactWritten](KindArtifactWritten, false, "An artifact is on disk, synced, under its final name.")
 
+// artifactRow makes the row of a kind about artifacts.
 func artifactRow[B interface {
 	ArtifactPartial | ArtifactWritten
 	Body
@@ -55,6 +56,7 @@ func artifactRow[B interface {
 	})
 }
 
+// write adds the artifact to the State, or replaces the one of that name.
 func (f *Fold) write(a Artifact, task string) {
 	i := f.artifact(a.Name)
 	f.artifacts.put(&f.s.Artifacts, i, a)
@@ -68,7 +70,7 @@ func (f *Fold) write(a Artifact, task string) {
 	}
 }
 
-// artifactTasks returns the list for changing.
+// artifactTasks returns the State's list of tasks, in memory that may be changed.
 func (f *Fold) artifactTasks() []string {
 	f.ownArtifactTasks = unshared(&f.s.ArtifactTasks, f.ownArtifactTasks)
 	return f.s.ArtifactTasks
@@ -81,7 +83,7 @@ var mediaTypes = map[string]string{
 	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".pdf": "application/pdf",
 }
 
-// MediaType is the media type of a file by its name.
+// MediaType returns the media type of a file, by the extension of its name.
 func MediaType(name string) string {
 	return cmp.Or(mediaTypes[strings.ToLower(path.Ext(name))], "application/octet-stream")
 }

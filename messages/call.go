@@ -34,18 +34,18 @@ type LLMCompleted struct {
 	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
 	FirstTokenMS int64  `json:"first_token_ms,omitempty"`
 	FinishReason string `json:"finish_reason,omitempty"`
-	// Evidence is why the verdict is what it is, for example done-marker or eof+finish.
+	// Evidence is the reason for the verdict, for example done-marker or eof+finish.
 	Evidence string `json:"evidence"`
 	// Verdict is completed, failed or canceled.
 	Verdict string `json:"verdict"`
 	Error   *Error `json:"error,omitempty"`
-	// Calls are the tools that the answer calls, in its order.
+	// Calls are the tools that the answer calls, in order.
 	Calls []ToolCall `json:"calls,omitempty"`
-	// Text is an answer of up to 1 MiB that was not streamed, such as JSON: as text, or as the arguments of a call.
+	// Text is an answer that was not streamed, such as JSON, of up to 1 MiB: the text, or the arguments of a call.
 	Text string `json:"text,omitempty"`
 }
 
-// ToolCall is a call of a tool as the model wrote it. A tool.started of the same Call begins it.
+// ToolCall is a call of a tool as the model wrote it. It begins with a tool.started of the same Call.
 type ToolCall struct {
 	Call string `json:"call"`
 	Tool string `json:"tool"`
@@ -91,7 +91,7 @@ var toolStarted = row[ToolStarted](KindToolStarted, "tools", "A tool call began.
 	}),
 })
 
-// ToolProgress says how far a tool call is.
+// ToolProgress says how far a tool call has come.
 type ToolProgress struct {
 	Call  string `json:"call"`
 	Done  int64  `json:"done"`
@@ -141,6 +141,7 @@ func (f *Fold) openCall(id string, model bool) int {
 	return -1
 }
 
+// legalCall checks that the id is new and that its task may speak.
 func (f *Fold) legalCall(id, task string) *Refusal {
 	if id == "" || f.call(id) >= 0 {
 		return violates(RuleCall, "call %q has no name of its own", id)
@@ -148,6 +149,7 @@ func (f *Fold) legalCall(id, task string) *Refusal {
 	return f.legalSpeaker(task)
 }
 
+// legalCallEnd checks that the task has an open call with the id.
 func (f *Fold) legalCallEnd(id, task string, model bool) *Refusal {
 	if i := f.openCall(id, model); i < 0 || f.s.Calls[i].Task != task {
 		return violates(RuleCall, "call %q of task %q is not open", id, task)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// TextDelta is a piece of a text: text = text[:Offset] + Text.
+// TextDelta is a piece of a text: it makes the text text[:Offset] + Text.
 type TextDelta struct {
 	// Stream names the text; the name is unique in its run.
 	Stream string `json:"stream"`
@@ -21,12 +21,13 @@ type TextDelta struct {
 	Count uint64 `json:"count,omitempty"`
 	// Offset is the length of the text before this piece, in bytes of UTF-8.
 	Offset int `json:"offset"`
-	// Dropped is how many bytes are missing between Offset and Text, because a later text.closed drops the text.
+	// Dropped is the number of bytes that are missing between Offset and Text, because a later text.closed dropped
+	// them.
 	Dropped int    `json:"dropped,omitempty"`
 	Text    string `json:"text"`
 }
 
-// Begin returns where what is left of the piece begins, and End the length of the text after it.
+// Begin returns the offset of what is left of the piece. End returns the length of the text after it.
 func (b TextDelta) Begin() int { return b.Offset + b.Dropped }
 func (b TextDelta) End() int   { return b.Begin() + len(b.Text) }
 
@@ -41,6 +42,7 @@ func (ThoughtDelta) info() *KindInfo { return thoughtDelta }
 
 var thoughtDelta = deltaRow[ThoughtDelta](KindThoughtDelta, true, "A piece of a thought.")
 
+// deltaRow makes the row of a kind of deltas.
 func deltaRow[B interface {
 	TextDelta | ThoughtDelta
 	Body
@@ -54,7 +56,7 @@ func deltaRow[B interface {
 	})
 }
 
-// TextDone closes a text and is authoritative for it.
+// TextDone closes a text, and holds the whole text: it overrides the deltas.
 type TextDone struct {
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
@@ -72,8 +74,8 @@ var textDone = row[TextDone](KindTextDone, "content", "The whole text, authorita
 	apply: to(func(b TextDone, f *Fold) { f.done(b, false) }),
 })
 
-// TextClosed closes a text without repeating it. With Dropped, the text is not kept any longer: the logs of its deltas may
-// be without it, see [Forget]. A text that was closed so may be dropped later.
+// TextClosed closes a text without repeating it. With Dropped, the text is no longer kept: logs may hold its deltas
+// without their text, see [Forget]. A text that was closed may be dropped later.
 type TextClosed struct {
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
@@ -115,8 +117,9 @@ func (b TextClosed) legal(f *Fold) *Refusal {
 	return f.legalSpeaker(b.Task)
 }
 
-// Forget takes the texts out of the deltas whose streams a later event of the log drops: each then says how much is
-// missing. It returns the same events if there is nothing to take. States differ only before the event that drops.
+// Forget removes the texts of deltas whose stream a later event of the log drops: each delta then says how many bytes
+// are missing. It returns the same events if there is nothing to remove. The State changes only before the event that
+// drops.
 func Forget(log []Event) []Event {
 	dropped, own := map[string]bool{}, false
 	for i, e := range slices.Backward(log) {
@@ -136,6 +139,7 @@ func Forget(log []Event) []Event {
 	return log
 }
 
+// forget removes the text of a delta of a dropped stream. less reports whether it did.
 func forget(b Body, dropped map[string]bool) (left Body, less bool) {
 	switch b := b.(type) {
 	case TextDelta:
@@ -157,7 +161,7 @@ func forget(b Body, dropped map[string]bool) (left Body, less bool) {
 	return b, false
 }
 
-// ThoughtDone closes a thought and is authoritative for it.
+// ThoughtDone closes a thought, and holds the whole thought: it overrides the deltas.
 type ThoughtDone struct {
 	Stream string `json:"stream"`
 	Task   string `json:"task,omitempty"`
@@ -167,7 +171,7 @@ type ThoughtDone struct {
 	ThoughtType string `json:"thought_type,omitempty"`
 	// Confidence is between 0 and 1, if the source gave one.
 	Confidence *float64 `json:"confidence,omitempty"`
-	// Source says where the thought was seen, for example think-tag or reasoning-field.
+	// Source is where the thought was seen, for example think-tag or reasoning-field.
 	Source string `json:"source,omitempty"`
 }
 
@@ -196,7 +200,7 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open returns the stream and its index; a new stream's index is -1.
+// open returns the stream and its index. The index of a new stream is -1.
 func (f *Fold) open(name, task string, thought bool) (int, Stream) {
 	if i := f.stream(name); i >= 0 {
 		return i, f.s.Streams[i]
@@ -222,6 +226,7 @@ func (f *Fold) legalStream(d *TextDelta, t *Stream, thought bool) *Refusal {
 	return nil
 }
 
+// legalDelta checks that the piece continues its stream, or repeats what the stream holds.
 func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 	_, t := f.open(d.Stream, d.Task, thought)
 	if bad := f.legalStream(&d, &t, thought); bad != nil {
@@ -241,7 +246,7 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *Refusal {
 	case d.End() < length || d.Index+count < t.Index:
 		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
 	}
-	// both have what is from the first to the end of the stream
+	// where the piece overlaps what the stream keeps, the two must be equal
 	if first := max(d.Begin(), t.Dropped); first < length && string(t.text.bytes()[first-t.Dropped:]) != d.Text[first-d.Begin():length-d.Begin()] {
 		return violates(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
 	}
@@ -285,7 +290,7 @@ func (f *Fold) setStream(i int, t Stream, first bool) {
 	}
 }
 
-// Plain is JSON as a text: what it says if it is a text, or as it is.
+// Plain returns the JSON string's value. Other JSON is returned as it is, without surrounding white space.
 func Plain(value json.RawMessage) string {
 	var text string // stays empty for null
 	if json.Unmarshal(value, &text) == nil {

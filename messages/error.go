@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Code classifies an [Error] for machines. Surfaces map codes to HTTP status, JSON-RPC code or exit code.
+// Code classifies an [Error] for programs. Doors map it to an HTTP status or a JSON-RPC code, and the command to an
+// exit code.
 type Code string
 
 // The causes: why a run or an attempt did not succeed. They are a closed set.
@@ -45,10 +46,10 @@ func (c Code) isCause() bool { return slices.Contains(causes, c) }
 
 // The codes that are not causes.
 const (
-	// CodeNotFound: no such run, or not this principal's.
+	// CodeNotFound: there is no such run, or it belongs to another principal.
 	CodeNotFound Code = "not_found"
-	// CodeConflict: somebody else was first: the idempotency key was used with other input, the question was answered,
-	// the conversation has a turn.
+	// CodeConflict: somebody else was first. The idempotency key was used with other input, the question was
+	// answered, or the conversation has a turn.
 	CodeConflict Code = "conflict"
 	// CodeEventsGone: the run's log was removed after Config.Retention.
 	CodeEventsGone Code = "events_gone"
@@ -58,12 +59,12 @@ const (
 	CodeUnavailable Code = "unavailable"
 )
 
-// Error is a failure with a code for machines and a sentence for people that says what to do.
+// Error is a failure, with a code for programs and a sentence for people that says what to do.
 type Error struct {
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable,omitempty"`
-	// Stack is the goroutine's stack where a panic was caught.
+	// Stack is the stack of the goroutine where a panic was caught.
 	Stack string `json:"stack,omitempty"`
 }
 
@@ -76,7 +77,7 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Message == ""
 }
 
-// Bound returns valid UTF-8 of at most so many bytes; of a longer text the beginning, and how long it is.
+// Bound returns text as valid UTF-8 of at most so many bytes. A longer text is cut, and ends with its length.
 func Bound(text string, most int) string {
 	if len(text) > most {
 		text = fmt.Sprintf("%s… (%d bytes)", text[:most-32], len(text))
@@ -102,7 +103,7 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Rule names what a refused event breaks.
+// Rule names the rule that a refused event breaks.
 type Rule string
 
 // The rules that [State.Apply] holds events to.
@@ -128,7 +129,7 @@ const (
 	RuleBody     Rule = "body"     // the body's own fields make sense
 )
 
-// Refusal is why [State.Apply] did not take an event.
+// Refusal is the error of [State.Apply] for an event that is not legal.
 type Refusal struct {
 	RunID RunID
 	Seq   uint64
@@ -148,7 +149,7 @@ func violates(rule Rule, format string, args ...any) *Refusal {
 	return &Refusal{Rule: rule, Reason: fmt.Sprintf(format, args...)}
 }
 
-// when returns the Refusal if the event is bad.
+// when returns a Refusal if the event is bad, and otherwise nil.
 func when(bad bool, rule Rule, format string, args ...any) *Refusal {
 	if bad {
 		return violates(rule, format, args...)

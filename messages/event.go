@@ -17,21 +17,21 @@ func NewRunID() RunID { return RunID("r_" + strings.ToLower(rand.Text())) }
 // Event is one fact about a run, numbered in order.
 type Event struct {
 	RunID RunID
-	// Seq is the event's number, from 1, stamped by the run alone.
+	// Seq is the event's number, from 1. Only the run assigns it.
 	Seq uint64
-	// From is the first number that this event stands for, and Seq the last. They are equal except for a merged delta
-	// and for the event that recovery writes.
+	// From and Seq are the first and the last number that this event stands for. They are equal, except for a merged
+	// delta and for the event that recovery writes.
 	From uint64
-	// Time is when the event was recorded, in UTC; for a merged delta, its last part.
+	// Time is when the event was recorded, in UTC. For a merged delta it is the time of the last part.
 	Time time.Time
 	// Message is one short sentence for people. The State does not depend on it.
 	Message string
 	Body    Body
-	// cache holds the wire form for all copies of the event.
+	// cache holds the wire form; all copies of the event share it.
 	cache *Wire
 }
 
-// Body is what an event says: one of the types in the table of [Kinds], or [Unknown]. There are no others.
+// Body is the content of an event: one of the body types of [Kinds], or [Unknown]. Other packages cannot add one.
 type Body interface {
 	info() *KindInfo
 }
@@ -56,13 +56,13 @@ func (e Event) IsDelta() bool { return e.Body != nil && e.Body.info().Level == D
 // IsTerminal reports whether the event ends its run.
 func (e Event) IsTerminal() bool { return e.Body != nil && e.Body.info().ending != nil }
 
-// itemOverhead is the size of an element of a list or a map besides its texts.
+// itemOverhead is the assumed size of an element of a list or map, without its texts.
 const itemOverhead = 64
 
-// eventOverhead is the size of an event besides its texts: the struct, its body and its place in a slice.
+// eventOverhead is the assumed size of an event without its texts: the struct, its body and its place in a slice.
 const eventOverhead = 192
 
-// Size estimates the event's memory in bytes, for the limits of a log.
+// Size estimates the memory of the event in bytes, for the limits of a log.
 func (e Event) Size() int {
 	n := eventOverhead + len(e.RunID) + len(e.Message)
 	switch b := e.Body.(type) { // most events are one of these
@@ -74,7 +74,7 @@ func (e Event) Size() int {
 	return n + sizeOf(reflect.ValueOf(e.Body))
 }
 
-// sizeOf counts the bytes of a value besides its own struct: of texts, of raw JSON and of the elements of lists.
+// sizeOf counts the bytes that a value refers to: texts, raw JSON, and the elements of lists.
 func sizeOf(v reflect.Value) (n int) {
 	switch v.Kind() {
 	case reflect.String:

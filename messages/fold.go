@@ -8,8 +8,8 @@ import (
 // MaxEventBytes is the largest Size of an event.
 const MaxEventBytes = 16 << 20
 
-// Fold grows a State in place, event by event, at a cost that does not depend on the length of the log. The zero Fold
-// is that of a run not yet begun. A Fold is not safe for concurrent use; its States are.
+// Fold grows a State in place, event by event. The cost of an event does not depend on the length of the log. The
+// zero Fold is a run that has not begun. A Fold is not safe for concurrent use; the States that it returns are.
 type Fold struct {
 	s State
 
@@ -25,22 +25,22 @@ type Fold struct {
 
 	openInputs, openChildren int32
 
-	made    map[string]made // by task, once a task was restarted
-	numbers uint64          // how many numbers the event that is looked at stands for
-	fresh   bool            // it overlaps nothing already applied
+	made    map[string]made // by task, once any task was restarted
+	numbers uint64          // how many numbers the current event stands for
+	fresh   bool            // the current event overlaps nothing that was applied
 
-	ownArtifactTasks bool // nobody else sees the memory of ArtifactTasks
-	single           bool // used for one event: without counts and indexes
+	ownArtifactTasks bool // nobody else holds the memory of ArtifactTasks
+	single           bool // used for one event, so it has no counts and no indexes
 }
 
-// NewFold continues from s, which it does not change.
+// NewFold returns a Fold that continues from s. It does not change s.
 func NewFold(s State) *Fold {
 	f := &Fold{s: s, openInputs: living(s.Inputs), openChildren: living(s.Children)}
 	f.s.clip()
 	return f
 }
 
-// clip removes spare capacity: others may share the lists, and append to them too.
+// clip removes spare capacity, because others may hold the same lists and append to them.
 func (s *State) clip() {
 	s.Tasks, s.Streams, s.Progress = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress)
 	s.Calls, s.Inputs, s.Children, s.Steps = slices.Clip(s.Calls), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
@@ -51,8 +51,8 @@ func (s *State) clip() {
 	}
 }
 
-// Apply adds the event, or returns a [*Refusal] and changes nothing. It expects unfiltered logs: a reader applies
-// every event, except those whose Seq is not past its State.
+// Apply adds the event, or returns a [*Refusal] and changes nothing. It expects the unfiltered log: apply every event
+// whose Seq is past the State's.
 func (f *Fold) Apply(e Event) error {
 	if bad := f.legal(e); bad != nil {
 		bad.RunID, bad.Seq, bad.Kind = e.RunID, e.Seq, e.Kind()
@@ -84,7 +84,7 @@ func (s State) Apply(e Event) (State, error) {
 	return s, err
 }
 
-// singles are Folds for one event each.
+// singles pools Folds that are used for one event each.
 var singles = sync.Pool{New: func() any { return &Fold{single: true} }}
 
 // State returns the sum of the events. It never changes.
@@ -95,7 +95,7 @@ func (f *Fold) State() State {
 	return f.s
 }
 
-// Peek returns the growing State, to read at once: do not keep or change it.
+// Peek returns the growing State, to be read at once: do not keep it or change it.
 func (f *Fold) Peek() *State { return &f.s }
 
 // Task returns the task's state, or false when it has not started.
@@ -115,7 +115,7 @@ func (f *Fold) Child(id RunID) (ChildState, bool) { return pick(f.s.Children, f.
 // Call returns the model call or tool call, or false when it has not started.
 func (f *Fold) Call(id string) (Call, bool) { return pick(f.s.Calls, f.call(id)) }
 
-// OpenInputs returns how many requests have no answer.
+// OpenInputs returns how many requests have no answer yet.
 func (f *Fold) OpenInputs() int { return int(f.openInputs) }
 
 // OpenChildren returns how many sub-runs have not ended.
@@ -126,6 +126,7 @@ func (f *Fold) OpenChildren() int {
 	return int(f.openChildren)
 }
 
+// pick returns the item at the index, or false for -1.
 func pick[T any](list []T, i int) (T, bool) {
 	if i < 0 {
 		var none T
@@ -161,13 +162,13 @@ func (f *Fold) legal(e Event) *Refusal {
 	return row.legal(e.Body, f)
 }
 
-// misnamed reports an Unknown that would hide a known kind from its rules.
+// misnamed reports whether an Unknown has the name of a known kind, and so would evade that kind's rules.
 func misnamed(b Body) bool {
 	u, ok := b.(Unknown)
 	return ok && (u.Type == "" || u.Type.Known())
 }
 
-// legalNumbers checks the numbers.
+// legalNumbers checks From and Seq.
 func (s *State) legalNumbers(e Event, row *KindInfo) *Refusal {
 	recovers := row.rewind != nil && row.rewind(e.Body) != nil
 	switch {

@@ -2,8 +2,8 @@ package messages
 
 import "slices"
 
-// Filter selects events for a reader. The zero Filter selects everything. Left-out events still move the reader's
-// cursor: a reader continues from the Seq of the last event that was offered to it.
+// Filter selects events for a reader. The zero Filter selects everything. Events that are left out still move the
+// reader's cursor: it continues from the Seq of the last event that was offered to it.
 type Filter struct {
 	// MilestonesOnly leaves out every delta.
 	MilestonesOnly bool `json:"milestones_only,omitempty"`
@@ -13,8 +13,8 @@ type Filter struct {
 	Streams []string `json:"streams,omitempty"`
 }
 
-// Select returns what the filter leaves of the event, and whether that is anything. A terminal always passes. If a
-// stream's deltas pass, so do its done event and every rewind. Of a merged event, the selected parts pass.
+// Select returns the selected part of the event, and whether there is any. A terminal always passes. If the deltas of
+// a stream pass, so do its done event and every rewind. A merged event is reduced to the selected parts.
 func (f Filter) Select(e Event) (Event, bool) {
 	switch {
 	case e.IsTerminal():
@@ -28,6 +28,7 @@ func (f Filter) Select(e Event) (Event, bool) {
 	return e, f.wants(e.Body)
 }
 
+// parts reduces a merged event to the parts that the filter wants.
 func (f Filter) parts(e Event, m Merged) (Event, bool) {
 	var left merger
 	for _, p := range m.Parts {
@@ -60,20 +61,21 @@ func (f Filter) wantsStream(k Kind, stream string) bool {
 	return f.wantsKind(k) && (len(f.Streams) == 0 || slices.Contains(f.Streams, stream))
 }
 
-// Follow says which of a run's events a reader wants. The zero Follow is all of them, one by one, from the first.
+// Follow says which events of a run a reader wants. The zero Follow wants all of them, one by one, from the first.
 type Follow struct {
 	// After is the number of the last event that the reader has.
 	After uint64
 	// Filter selects events. Left-out events still move the cursor.
 	Filter Filter
-	// Rate is the most deltas a second; 0 is as they come. Faster deltas are merged, and a milestone flushes them.
+	// Rate is the greatest number of deltas per second; 0 sends them as they come. Faster deltas are merged. A
+	// milestone sends what is held back.
 	Rate float64
-	// Tree adds the events of the run's sub-runs: a child's events come after its child.started, and its child.ended
-	// after its terminal.
+	// Tree adds the events of the run's sub-runs. A child's events come after its child.started, and before its
+	// child.ended.
 	Tree bool
-	// Children are the numbers of the last events of a tree's sub-runs that the reader has.
+	// Children holds the reader's cursors in sub-runs.
 	Children map[RunID]uint64
-	// Snapshot, if set, gets the State at the beginning, and the events follow it. It replaces After, for a reader
-	// that has no State at its cursor.
+	// Snapshot, if set, is called first with the present State, and the events continue from it. It replaces After,
+	// for a reader that has no State at its cursor.
 	Snapshot func(State)
 }

@@ -2,30 +2,32 @@ package messages
 
 import "slices"
 
-// short is the longest list that is searched without an index.
+// short is the length up to which a list is searched without an index.
 const short = 24
 
 // item is an element of a list in a State.
 type item interface {
-	// key is its name, unique in the list.
+	// key is the item's name, unique in the list.
 	key() string
-	// live reports whether it still goes on, whatever that means in its list.
+	// live reports whether the item is still open, which each list defines.
 	live() bool
 }
 
-// indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones.
+// indexed is a Fold's knowledge of one list of its State. With it an event costs the same for short and for long
+// lists.
 type indexed[T item] struct {
-	*index       // once the list is long
-	found  int32 // the index that was found last
-	own    bool  // nobody else has the list's memory
+	*index       // nil while the list is short
+	found  int32 // position that was found last
+	own    bool  // nobody else holds the list's memory
 }
 
-// index is for a long list.
+// index finds the items of a long list.
 type index struct {
-	at    map[string]int
-	alive map[string]struct{} // the keys of live items, once somebody has asked for them
+	at    map[string]int      // positions by key
+	alive map[string]struct{} // keys of live items; nil until they are asked for
 }
 
+// living counts the live items.
 func living[T item](list []T) (n int32) {
 	for _, v := range list {
 		if v.live() {
@@ -35,7 +37,7 @@ func living[T item](list []T) (n int32) {
 	return n
 }
 
-// find returns the index of the key, or -1. single makes no index.
+// find returns the position of the key, or -1. With bare it builds no index.
 func (h *indexed[T]) find(list []T, key string, bare bool) int {
 	if int(h.found) < len(list) && list[h.found].key() == key {
 		return int(h.found)
@@ -50,7 +52,7 @@ func (h *indexed[T]) find(list []T, key string, bare bool) int {
 	return i
 }
 
-// long returns the index of a long list.
+// long returns the index of a long list, and builds it first if needed.
 func (h *indexed[T]) long(list []T) *index {
 	if h.index == nil {
 		h.index = &index{at: make(map[string]int, 2*len(list))}
@@ -61,7 +63,8 @@ func (h *indexed[T]) long(list []T) *index {
 	return h.index
 }
 
-// put puts v at the index, or at the end for -1: it appends in place, since others see their list end before.
+// put replaces the item at position i, or appends v for -1. It appends in place: older States end before the new
+// item.
 func (h *indexed[T]) put(list *[]T, i int, v T) {
 	was := false
 	if i >= 0 {
@@ -79,7 +82,7 @@ func (h *indexed[T]) put(list *[]T, i int, v T) {
 	}
 }
 
-// turn notes an item that has become live, or was.
+// turn updates the set of live keys after an item has become live, or was live.
 func (h *indexed[T]) turn(key string, was bool) {
 	switch {
 	case h.index == nil || h.alive == nil:
@@ -90,7 +93,7 @@ func (h *indexed[T]) turn(key string, was bool) {
 	}
 }
 
-// drop removes the item at the index, and moves the last item there.
+// drop removes the item at position i, and moves the last item there.
 func (h *indexed[T]) drop(list *[]T, i int) {
 	h.own = unshared(list, h.own)
 	gone, last := (*list)[i], len(*list)-1
@@ -106,7 +109,7 @@ func (h *indexed[T]) drop(list *[]T, i int) {
 	*list = (*list)[:last]
 }
 
-// living returns the indexes of live items, in order.
+// living returns the positions of the live items, in order.
 func (h *indexed[T]) living(list []T) []int {
 	var out []int
 	if len(list) <= short {
@@ -135,7 +138,7 @@ func (h *indexed[T]) living(list []T) []int {
 	return out
 }
 
-// unshared copies the list unless nobody else has its memory.
+// unshared copies the list, unless nobody else holds its memory.
 func unshared[T any](list *[]T, own bool) bool {
 	if !own {
 		*list = slices.Clone(*list)
@@ -149,7 +152,7 @@ func (t TaskState) live() bool  { return t.Status == TaskRunning }
 func (t Stream) key() string { return t.Name }
 func (t Stream) live() bool  { return !t.Closed }
 
-// empty reports whether nothing was said on the stream since it began, or was reopened.
+// empty reports whether the stream has no text since it began or was reopened.
 func (t Stream) empty() bool { return t.Index == 0 && !t.Closed }
 
 func (p Progress) key() string { return p.Task }

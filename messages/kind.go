@@ -52,7 +52,7 @@ const (
 	KindFaultInjected Kind = "fault.injected"
 )
 
-// Level says whether an event may be merged.
+// Level says whether events may be merged.
 type Level uint8
 
 // Milestones are never merged, dropped or reordered; deltas may be merged with their neighbours.
@@ -69,7 +69,7 @@ func (l Level) String() string {
 	return "milestone"
 }
 
-// KindInfo is a row of the table of kinds.
+// KindInfo describes a kind.
 type KindInfo struct {
 	Kind  Kind
 	Level Level
@@ -91,7 +91,7 @@ func Kinds() []KindInfo {
 	return out
 }
 
-// kinds lists the rows; each is defined beside the type of its body.
+// kinds lists the rows of the table. Each row is defined beside the type of its body.
 var kinds = []*KindInfo{
 	runQueued, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
 	taskStarted, taskCompleted, taskFailed, taskRestarted,
@@ -115,7 +115,7 @@ var kindIndex = func() map[Kind]*KindInfo {
 	return m
 }()
 
-// Known reports whether this version has the kind in its table.
+// Known reports whether this version knows the kind.
 func (k Kind) Known() bool { return kindIndex[k] != nil }
 
 // info returns the kind's row, or the row of unknown kinds.
@@ -126,11 +126,12 @@ func (k Kind) info() *KindInfo {
 	return unknown
 }
 
-// Level returns the kind's level. An unknown kind is a milestone: what nobody can read must not be merged.
+// Level returns the kind's level. An unknown kind is a milestone, because an event that nobody can read must not be
+// merged.
 func (k Kind) Level() Level { return k.info().Level }
 
 // IsTerminal reports whether an event of this kind ends its run.
 func (k Kind) IsTerminal() bool { return k.info().ending != nil }
 
-// TaskMaySay reports whether a task may emit the kind itself; the others are for the run alone.
+// TaskMaySay reports whether a task may emit the kind itself. Only the run emits the others.
 func (k Kind) TaskMaySay() bool { return k.info().taskSays }

@@ -10,9 +10,9 @@ func CanMerge(a, b Event) bool {
 	return a.IsDelta() && b.IsDelta() && a.RunID == b.RunID && b.From == a.Seq+1
 }
 
-// Merge returns one event for the whole stretch: one delta if all belong to one stream, and otherwise a [Merged] with
-// a part per stream, in order of first appearance. [CanMerge] must hold between neighbours. Merging is associative,
-// and linear in the bytes of the stretch.
+// Merge returns one event for the whole stretch: a delta if all belong to one stream, and otherwise a [Merged] with a
+// part per stream, in order of first appearance. [CanMerge] must hold between neighbours. Merging is associative, and
+// its cost is linear in the bytes.
 func Merge(stretch []Event) Event {
 	if len(stretch) == 1 {
 		return stretch[0]
@@ -39,7 +39,7 @@ func MergeDeltas(events []Event) []Event {
 	return out
 }
 
-// Stretch returns how many events, from the first on, can be merged into one; at least 1.
+// Stretch returns how many events from the first on can be merged into one; at least 1.
 func Stretch(events []Event) int {
 	n := 1
 	for n < len(events) && CanMerge(events[n-1], events[n]) {
@@ -52,15 +52,16 @@ func Stretch(events []Event) int {
 type part struct {
 	key    partKey
 	newest Body
-	texts  []string // of a text or thought: the pieces; newest is then the first
+	texts  []string // pieces of a text or thought; newest is then the first delta
 	count  uint64
-	end    int // of what was dropped, or 0
+	end    int // where the dropped bytes end, or 0
 	lines  []LogLine
 }
 
+// merger collects the parts of a merged event.
 type merger struct {
 	parts []*part
-	byKey map[partKey]*part // once there are many
+	byKey map[partKey]*part // nil while there are few parts
 }
 
 func (m *merger) add(b Body) {
@@ -107,7 +108,7 @@ func (p *part) append(b Body, d TextDelta) {
 	if p.newest == nil {
 		p.newest = b
 	}
-	if d.Dropped > 0 { // and so is all that was before
+	if d.Dropped > 0 { // everything before is dropped too
 		p.texts, p.end = nil, d.Begin()
 	}
 	p.texts = append(p.texts, d.Text)
@@ -130,7 +131,7 @@ func (p *part) body() Body {
 	}
 }
 
-// counted writes a count of one as 0, the default.
+// counted returns n, or 0 for the default count of one.
 func counted(n uint64) uint64 {
 	if n == 1 {
 		return 0
@@ -149,8 +150,8 @@ func (m *merger) body() Body {
 	return merged
 }
 
-// partKey names a delta's stream for merging: a text or thought by name, progress by task, tool progress by call, and
-// the one log.
+// partKey identifies the stream that a delta is merged into: a text or thought by name, progress by task, tool
+// progress by call, or the one log.
 type partKey struct {
 	group byte
 	name  string
@@ -163,7 +164,7 @@ func keyOf(b Body) (partKey, bool) {
 	return partKey{}, false
 }
 
-// newest returns the last LogTail lines of a and b, in new memory.
+// newest returns the last LogTail lines of a followed by b, in new memory.
 func newest(a, b []LogLine) []LogLine {
 	a = a[max(0, min(len(a), len(a)+len(b)-LogTail)):]
 	return slices.Concat(a, b)

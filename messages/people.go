@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// InputKind says what kind of answer a request wants.
+// InputKind is the kind of answer that a request wants.
 type InputKind string
 
-// The kinds of requests; an empty one is a clarification.
+// The kinds of requests. An empty kind is a clarification.
 const (
 	InputClarification InputKind = "clarification"
 	InputSelection     InputKind = "selection"
@@ -26,8 +26,8 @@ var inputTimeouts = map[InputKind]time.Duration{
 	InputConfirmation: time.Hour, InputReview: 30 * time.Minute, InputSecret: 5 * time.Minute,
 }
 
-// InputRequired asks people for an answer to Request, a name that is unique in the run. Only a secret may be asked
-// for again, because no log holds it: by the same task, after it was given or in another attempt.
+// InputRequired asks people for an answer. Request is its name, unique in the run. Only a secret may be asked for
+// again, because no log holds it: by the same task, after the answer or in another attempt.
 type InputRequired struct {
 	Request string `json:"request"`
 	Task    string `json:"task,omitempty"`
@@ -36,7 +36,7 @@ type InputRequired struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// InputKind is the kind of answer; the default is clarification.
 	InputKind InputKind `json:"kind,omitempty"`
-	// TimeoutMS is the timeout for the answer, in milliseconds; the default depends on the kind.
+	// TimeoutMS is how long to wait for the answer, in milliseconds; the default depends on the kind.
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
 }
 
@@ -48,13 +48,13 @@ func (b InputRequired) Timeout() time.Duration {
 	return inputTimeouts[b.InputKind]
 }
 
-// Due returns when the run waits for the answer no longer.
+// Due returns when the run stops waiting for the answer.
 func (i Input) Due() time.Time {
 	return i.AskedAt.Add(InputRequired{InputKind: i.Kind, TimeoutMS: i.TimeoutMS}.Timeout())
 }
 
-// Waited returns how long the run has waited for people up to now: while it had an open request, or a sub-run that has
-// ended waited.
+// Waited returns how long the run has waited for people until now: while it had an open request, and while a sub-run
+// that has ended waited.
 func (s State) Waited(now time.Time) (sum time.Duration) {
 	for _, c := range s.Children {
 		sum += time.Duration(c.WaitedMS) * time.Millisecond
@@ -116,13 +116,13 @@ func (b InputRequired) legal(f *Fold) *Refusal {
 	return f.legalSpeaker(b.Task)
 }
 
-// asksAgain reports whether b asks for a secret that the task has lost.
+// asksAgain reports whether b asks again for a secret that the task has lost.
 func (f *Fold) asksAgain(in Input, b InputRequired) bool {
 	return in.Kind == InputSecret && b.InputKind == InputSecret && in.Task == b.Task &&
 		(in.Closed || in.Attempt < f.attempt(b.Task))
 }
 
-// InputReceived answers an InputRequired. It leaves out the Value of a secret, which never enters the log.
+// InputReceived answers an InputRequired. The log never holds the Value of a secret.
 type InputReceived struct {
 	Request string `json:"request"`
 	// ID is the id of the command that answered, or "".

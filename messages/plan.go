@@ -10,7 +10,7 @@ import (
 type ChildStarted struct {
 	Child RunID  `json:"child"`
 	Job   string `json:"job"`
-	// Task asked for the child, under this Name. Another attempt that asks by the name gets the same child.
+	// Task started the child under this Name. Another attempt that starts a child of that name gets the same child.
 	Task string `json:"task,omitempty"`
 	Name string `json:"name,omitempty"`
 }
@@ -80,10 +80,10 @@ var stepStarted = row[StepStarted](KindStepStarted, "plan", "A step of a plan be
 	}),
 })
 
-// StepSkipped is the outcome of a step that never began. Only such a step ends so.
+// StepSkipped is the outcome of a step that never began. No other step has it.
 const StepSkipped = "skipped"
 
-// StepEnded says how a step ended and what follows.
+// StepEnded says how a step ended, and what follows.
 type StepEnded struct {
 	Step    string `json:"step"`
 	Task    string `json:"task,omitempty"`
@@ -118,7 +118,7 @@ var stepEnded = row[StepEnded](KindStepEnded, "plan", "A step of a plan ended; s
 	}),
 })
 
-// FaultInjected says that a test injected a fault: what, in which task, at which point.
+// FaultInjected says which fault a test injected, in which task and at which point.
 type FaultInjected struct {
 	Fault string `json:"fault"`
 	Task  string `json:"task,omitempty"`
@@ -137,22 +137,22 @@ type Unknown struct {
 
 func (Unknown) info() *KindInfo { return unknown }
 
-// unknown is the row of unknown kinds: milestones that change nothing.
+// unknown is the row of all unknown kinds: milestones that change nothing.
 var unknown = row[Unknown]("", "", "", traits{
 	early: true,
 	clone: of(func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b }),
 })
 
-// StepKept keeps how a step of a task ended, so that no later attempt repeats it: its Result, or its Error. An error that
-// is Retryable leaves the step to another attempt.
+// StepKept keeps the Result or the Error of a task's step, so that no later attempt repeats the step. An error that
+// is Retryable leaves the step to the next attempt.
 type StepKept struct {
 	Step   string          `json:"step"`
 	Task   string          `json:"task"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
-	// Begun: the step must not be made twice, and is about to begin. Its end follows.
+	// Begun: the step must not happen twice, and is about to begin. Another StepKept follows at its end.
 	Begun bool `json:"begun,omitempty"`
-	// Since is the number of the newest event when the step began: what its task says from there on is said within.
+	// Since is the number of the newest event when the step began. The step's own events have greater numbers.
 	Since uint64 `json:"since,omitempty"`
 }
 

@@ -2,7 +2,7 @@ package messages
 
 import "slices"
 
-// Progress says how far a task is. Total is 0 if it is unknown.
+// Progress says how far a task has come. Total is 0 if it is unknown.
 type Progress struct {
 	Task  string `json:"task,omitempty"`
 	Done  int64  `json:"done"`
@@ -19,14 +19,14 @@ var progress = row[Progress](KindProgress, "progress", "How far a task is; the l
 	apply: to(func(b Progress, f *Fold) { f.progress.put(&f.s.Progress, f.progressOf(b.Task), b) }),
 })
 
-// LogTail is how many log lines merging and State keep: the newest.
+// LogTail is how many log lines merging and State keep: the newest ones.
 const LogTail = 64
 
-// LogLineBytes is the longest text of a log line.
+// LogLineBytes bounds the text of a log line.
 const LogLineBytes = 1024
 
-// Log carries log lines with ascending numbers and no gap. If a merged event begins past the number that its reader
-// expects, the lines between were dropped.
+// Log carries log lines with consecutive numbers. If a merged event begins past the number that its reader expects,
+// the lines in between were dropped.
 type Log struct {
 	Lines []LogLine `json:"lines"`
 }
@@ -97,7 +97,7 @@ func legalLines(lines []LogLine) *Refusal {
 	return nil
 }
 
-// log keeps the newest lines. It appends in place: a snapshot ends before them.
+// log keeps the newest lines. It appends in place: older States end before the new lines.
 func (f *Fold) log(lines []LogLine) {
 	held, first := f.s.Log.Lines, lines[0].Number
 	if first < f.s.Log.Next {
@@ -110,8 +110,8 @@ func (f *Fold) log(lines []LogLine) {
 	f.s.Log = LogState{Next: lines[len(lines)-1].Number + 1, Lines: held}
 }
 
-// Merged stands for a stretch of deltas of several streams, with one part per stream in order of first appearance. A
-// part is a TextDelta, ThoughtDelta, Progress, ToolProgress or Log.
+// Merged stands for a stretch of deltas of several streams. It has one part per stream, in order of first appearance.
+// A part is a TextDelta, ThoughtDelta, Progress, ToolProgress or Log.
 type Merged struct {
 	Parts []Body `json:"-"`
 }
@@ -138,7 +138,7 @@ func (b Merged) each(do func(Body) Body) Merged {
 	return Merged{parts}
 }
 
-// legal checks each part alone: parts are of different streams, so none affects another.
+// legal checks each part alone: the parts are of different streams, so none affects another.
 func (b Merged) legal(f *Fold) *Refusal {
 	if len(b.Parts) < 2 {
 		return violates(RuleMerged, "a merged event has at least two parts, not %d", len(b.Parts))

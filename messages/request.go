@@ -2,11 +2,10 @@ package messages
 
 import "encoding/json"
 
-// CallbackLabel is the label of a run that holds the URL to which its caller wants its questions and its end sent.
+// CallbackLabel is the label with the URL to which a run's questions and its end are sent.
 const CallbackLabel = "callback_url"
 
-// CallbackFormLabel is the label of a run that names the protocol in whose form they are sent; without it they are the
-// events.
+// CallbackFormLabel is the label with the protocol of those callbacks. Without it they are events in JSON.
 const CallbackFormLabel = "callback_form"
 
 // Request asks for a run of a job by name.
@@ -17,12 +16,12 @@ type Request struct {
 	Mode      Mode              `json:"mode,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	Limits    Limits            `json:"limits,omitzero"`
-	// Key makes the request idempotent per principal: the same key with the same job and input gets the same run, and
-	// with other input a CodeConflict error.
+	// Key makes the request idempotent for its principal. The same key with the same job and input gets the same run;
+	// with other input it is a CodeConflict error.
 	Key string `json:"key,omitempty"`
 }
 
-// JSONSchema returns a JSON Schema, the same each time. It may be nil, and so may what it returns: then anything fits.
+// JSONSchema returns a JSON Schema, the same each time. A nil function or a nil result accepts anything.
 type JSONSchema func() json.RawMessage
 
 // JSON returns the schema, or nil.
@@ -33,33 +32,35 @@ func (s JSONSchema) JSON() json.RawMessage {
 	return s()
 }
 
-// JobInfo is what whoever offers a kind of job knows of it.
+// JobInfo describes a job that a node offers.
 type JobInfo struct {
 	// Name is the job's name in its runtime.
 	Name string
 	About
 }
 
-// About says what a kind of job is for, what it takes and what it gives.
+// About says what a kind of job is for, what it takes, and what it returns.
 type About struct {
 	// Title and Description tell people and models what the job is for, and when to use it.
 	Title, Description string
-	// Input is the schema of the input, an object. Models is what models may say of it; nil is all.
+	// Input is the schema of the input, an object. Models is the schema that models see; nil means Input.
 	Input, Models JSONSchema
 	// Output is the schema of the result.
 	Output JSONSchema
-	// Text is the member of the input that takes what a chat client says; "" where the result is no answer.
+	// Text is the member of the input that takes the text of a chat message. It is "" if the result is not an answer
+	// to one.
 	Text string
-	// Asks is the member of the input, a boolean, with which a caller says that it answers what the job asks; "" where
-	// the job asks anyway, or nothing.
+	// Asks is the boolean member of the input by which a caller agrees to answer questions. It is "" if the job asks
+	// without it, or asks nothing.
 	Asks string
-	// Effects, for clients. The zero value writes without destroying and stays on this machine.
+	// ReadOnly, Destructive, Idempotent and OpenWorld tell clients about effects. The zero values mean a job that
+	// writes, destroys nothing, and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
-	// Limits bound runs whose callers set none.
+	// Limits apply to runs whose callers set none.
 	Limits Limits
-	// Mode says what becomes of a run whose caller leaves; "" is as the caller's protocol says.
+	// Mode says what happens to a run whose caller leaves; "" leaves that to the caller's protocol.
 	Mode Mode
-	// Say says for people and models what an ended run came to; nil is the text that the run said, else a sentence and
-	// the result as JSON.
+	// Say describes the outcome of an ended run to people and models. nil is the text that the run said or else a
+	// sentence and the result as JSON.
 	Say func(ended State) string
 }

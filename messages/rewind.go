@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// Rewind takes back what readers may have seen live but the journal does not hold. Open texts that it does not name
+// Rewind takes back what readers may have seen live, but the journal does not hold. Open texts that it does not name
 // vanish.
 type Rewind struct {
 	Streams []StreamMark `json:"streams,omitempty"`
-	// Open replaces Streams where those would be too long: of each open text, in the order in which they began, its
-	// bytes and its deltas.
+	// Open replaces Streams where those would be too long. For each open text, in the order in which they began, it
+	// holds the text's bytes and number of deltas.
 	Open     []int          `json:"open,omitempty"`
 	Progress []Progress     `json:"progress,omitempty"`
 	Tools    []ToolProgress `json:"tools,omitempty"`
 	Log      []LogLine      `json:"log,omitempty"`
 }
 
-// StreamMark is how much of an open text or thought the journal holds.
+// StreamMark says how much of an open text or thought the journal holds.
 type StreamMark struct {
 	Stream string `json:"stream"`
 	// Bytes is the length of the text.
 	Bytes int `json:"bytes"`
-	// Index is how many deltas make it up.
+	// Index is the number of deltas in the text.
 	Index uint64 `json:"index"`
 }
 
@@ -34,8 +34,8 @@ func (r *Rewind) clone() *Rewind {
 	return &Rewind{slices.Clone(r.Streams), slices.Clone(r.Open), slices.Clone(r.Progress), slices.Clone(r.Tools), slices.Clone(r.Log)}
 }
 
-// Marks returns how much of each open text the journal holds. open are the reader's open texts and thoughts, in the
-// order in which they began; those without a mark vanish.
+// Marks returns how much of each open text the journal holds. open lists the reader's open texts and thoughts in the
+// order in which they began. Those without a mark vanish.
 func (r *Rewind) Marks(open []string) map[string]StreamMark {
 	marks := make(map[string]StreamMark, len(r.Streams)+len(r.Open)/2)
 	for _, m := range r.Streams {
@@ -47,14 +47,15 @@ func (r *Rewind) Marks(open []string) map[string]StreamMark {
 	return marks
 }
 
-// mostRepeated is the most bytes of artifacts, or of a rewind, that an event repeats: it refers to more.
+// mostRepeated bounds the bytes of artifacts or of a rewind that an event repeats. Beyond it the event only refers to
+// them.
 const mostRepeated = 1 << 20
 
-// Reserve is how far past the last durable event a delta may be shown. Recovery skips as many numbers, so that no
+// Reserve is how many numbers past the last durable event a delta may be shown. Recovery skips that many, so that no
 // number ever has two meanings. It is part of the journal's format.
 const Reserve = 1_000_000
 
-// Recovery returns the numbers and the rewind of the event that recovery writes, if this State is that of the last
+// Recovery returns the numbers and the rewind of the event that recovery writes. This must be the State at the last
 // durable event.
 func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 	rewind = &Rewind{Progress: s.Progress, Log: s.Log.Lines}
@@ -68,7 +69,7 @@ func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 			rewind.Tools = append(rewind.Tools, c.Progress)
 		}
 	}
-	if sizeOf(reflect.ValueOf(rewind)) > mostRepeated { // the progress of tools may be lost, but no text
+	if sizeOf(reflect.ValueOf(rewind)) > mostRepeated { // progress of tools may be lost, but no text
 		for _, m := range rewind.Streams {
 			rewind.Open = append(rewind.Open, m.Bytes, int(m.Index))
 		}
@@ -85,7 +86,7 @@ func (f *Fold) openTexts() (names []string) {
 	return names
 }
 
-// legalRewind checks that a rewind only takes back: whoever sees it holds at least what the journal holds.
+// legalRewind checks that a rewind only takes back: everybody who sees it holds at least what the journal holds.
 func (f *Fold) legalRewind(r *Rewind) *Refusal {
 	marks := r.Marks(f.openTexts())
 	if len(marks) != len(r.Streams)+len(r.Open)/2 || len(r.Open)%2 != 0 || len(r.Streams) > 0 && len(r.Open) > 0 {
@@ -116,7 +117,7 @@ func (f *Fold) legalRewind(r *Rewind) *Refusal {
 	return nil
 }
 
-// rewind goes back to what the journal holds. It drops streams from the end, so that readers end with one order,
+// rewind returns to what the journal holds. It drops streams from the end, so that all readers have the same order,
 // whatever they saw.
 func (f *Fold) rewind(r *Rewind) {
 	marks := r.Marks(f.openTexts())

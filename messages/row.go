@@ -5,26 +5,26 @@ import (
 	"reflect"
 )
 
-// traits are all that the package knows of a kind. A nil function does nothing.
+// traits define the behaviour of a kind. A nil function does nothing.
 type traits struct {
 	level     Level
 	early     bool // may come before run.started
 	begins    bool // may not come after an accepted cancel
 	taskSays  bool // a task may emit it
-	takesBack bool // takes texts back: readers of a text's deltas must see it
+	takesBack bool // takes texts back, so readers of a text's deltas must see it
 
-	own   func(Body, string) Body // the body as emitted by the task; the field Task, if there is one, needs none
-	clone func(Body) Body         // the body in its own memory
-	wire  func(Body) Body         // the body as it is written
+	own   func(Body, string) Body // the body as emitted by the task; nil if setting the field Task is enough
+	clone func(Body) Body         // a copy of the body that shares no memory with the caller
+	wire  func(Body) Body         // the body in the form that is written
 
-	key    func(Body) partKey // deltas of one key can be merged into one
+	key    func(Body) partKey // deltas with equal keys can be merged
 	stream func(Body) string  // the name of its text or thought
 	closes Kind               // the kind of the deltas that it closes
 
 	rewind func(Body) *Rewind
 	ending func(Body) ending // the ending of a terminal
 
-	legal func(Body, *Fold) *Refusal // why it is not legal now; changes nothing
+	legal func(Body, *Fold) *Refusal // why the body is not legal now; changes nothing
 	apply func(Body, *Fold)          // its change to the State
 	list  func(Body, *Summary)       // its change to a Summary
 
@@ -32,7 +32,7 @@ type traits struct {
 	is     func(Body) bool
 }
 
-// row returns the row of the kind whose bodies are of type B.
+// row makes the row of the kind with bodies of type B.
 func row[B Body](kind Kind, group, says string, t traits) *KindInfo {
 	var zero B
 	t.decode = func(payload []byte) (Body, error) {
@@ -55,7 +55,7 @@ func row[B Body](kind Kind, group, says string, t traits) *KindInfo {
 	return info
 }
 
-// rowOf returns the row of the body's kind, or noKind, for example for a pointer to a body.
+// rowOf returns the row of the body's kind. For a pointer to a body it returns noKind.
 func rowOf(b Body) *KindInfo {
 	if b != nil {
 		if row := b.info(); row.is(b) {
@@ -67,7 +67,7 @@ func rowOf(b Body) *KindInfo {
 
 var noKind = &KindInfo{}
 
-// of adapts a function of one body type to any body; so do with and to.
+// of, with and to adapt a function of one body type to any body.
 func of[B Body, R any](f func(B) R) func(Body) R { return func(b Body) R { return f(b.(B)) } }
 
 func with[B Body, A, R any](f func(B, A) R) func(Body, A) R {
@@ -76,7 +76,7 @@ func with[B Body, A, R any](f func(B, A) R) func(Body, A) R {
 
 func to[B Body, A any](f func(B, A)) func(Body, A) { return func(b Body, a A) { f(b.(B), a) } }
 
-// Owned returns the body with the task as its task, if its kind names one.
+// Owned returns the body with the given task, if its kind names a task.
 func Owned(b Body, task string) Body {
 	if own := rowOf(b).own; own != nil {
 		return own(b, task)
@@ -84,7 +84,7 @@ func Owned(b Body, task string) Body {
 	return b
 }
 
-// Clone returns the body in its own memory, so that later changes by the caller do not reach it.
+// Clone returns a copy of the body that shares no memory with it.
 func Clone(b Body) Body {
 	if clone := rowOf(b).clone; clone != nil {
 		return clone(b)

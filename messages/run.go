@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// RunQueued opens every log, as number 1.
+// RunQueued is the first event of every log: number 1.
 type RunQueued struct {
 	Job string `json:"job"`
 	// Input is the job's input as JSON, without secrets.
@@ -17,31 +17,31 @@ type RunQueued struct {
 	Mode      Mode            `json:"mode"`
 	// Labels are the caller's own, for example the id of a conversation.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Parent is the run that this one is a child of, or "".
+	// Parent is the run that started this one, or "".
 	Parent RunID  `json:"parent,omitempty"`
 	Limits Limits `json:"limits"`
 }
 
-// Mode says what becomes of a run when its caller leaves.
+// Mode says what happens to a run when its caller leaves.
 type Mode string
 
-// Attached runs are cancelled when their caller leaves; detached ones go on.
+// An attached run is cancelled when its caller leaves; a detached run continues.
 const (
 	Attached Mode = "attached"
 	Detached Mode = "detached"
 )
 
-// Limits bound a run. Zero means the default of the node that accepted the run.
+// Limits bound a run. Zero means the default of the node that accepts the run.
 type Limits struct {
 	// WallClockMS is the longest the run may take, in milliseconds.
 	WallClockMS int64 `json:"wall_clock_ms,omitempty"`
 	// StallMS is the longest the run may go without an event, in milliseconds.
 	StallMS int64 `json:"stall_ms,omitempty"`
-	// Bytes is the most that the run's log may hold after merging.
+	// Bytes bounds the run's log after merging.
 	Bytes int64 `json:"bytes,omitempty"`
 }
 
-// Or returns the limits with those of the others where they set none.
+// Or returns the limits; where they are zero it returns the others.
 func (l Limits) Or(others Limits) Limits {
 	return Limits{WallClockMS: cmp.Or(l.WallClockMS, others.WallClockMS), StallMS: cmp.Or(l.StallMS, others.StallMS),
 		Bytes: cmp.Or(l.Bytes, others.Bytes)}
@@ -66,10 +66,10 @@ var runQueued = row[RunQueued](KindRunQueued, "run", "The run exists: its job, i
 	}),
 })
 
-// RunStarted says that the run's actor has begun, on which node.
+// RunStarted says that the run's actor has begun, and on which node.
 type RunStarted struct {
 	Node string `json:"node,omitempty"`
-	// Epoch is that of the run's owner: higher than any before it in the log.
+	// Epoch is the owner's epoch: greater than any before it in the log.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
 
@@ -88,9 +88,9 @@ var runStarted = row[RunStarted](KindRunStarted, "run", "The run's actor has beg
 // attempt, and questions stay open.
 type RunRecovered struct {
 	Node string `json:"node,omitempty"`
-	// Epoch is that of the run's owner: higher than any before it in the log.
+	// Epoch is the owner's epoch: greater than any before it in the log.
 	Epoch uint64 `json:"epoch,omitempty"`
-	// Restart says that the run starts again: tasks that have completed wait for another attempt as well.
+	// Restart says that the run starts again: completed tasks wait for another attempt too.
 	Restart bool    `json:"restart,omitempty"`
 	Rewind  *Rewind `json:"rewind"`
 }
@@ -140,7 +140,7 @@ var runCanceling = row[RunCanceling](KindRunCanceling, "run", "Cancel is accepte
 	list:  to(func(_ RunCanceling, s *Summary) { s.Canceling = true }),
 })
 
-// Duration is a time such as 90s.
+// Duration is a duration that JSON writes as text, such as 90s.
 type Duration time.Duration
 
 // MarshalText writes the time as [time.Duration.String] does.

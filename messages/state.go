@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Status is how far a run is.
+// Status is the status of a run.
 type Status string
 
 // A run is pending until it starts, and processing until its terminal, which decides its final status.
@@ -21,14 +21,14 @@ const (
 // IsEnded reports whether the run has its terminal.
 func (s Status) IsEnded() bool { return s == Completed || s == Failed || s == Canceled }
 
-// State is the sum of a log up to the number Seq. The zero State is that of a run not yet begun. A State is a value:
-// Apply does not change the State it is called on, and nobody may change its slices.
+// State is the sum of a log up to the number Seq. The zero State is a run that has not begun. A State is a value:
+// Apply does not change the State that it is called on, and nobody may change its slices.
 type State struct {
 	RunID     RunID  `json:"run_id"`
 	Seq       uint64 `json:"seq"`
 	Status    Status `json:"status"`
 	Canceling bool   `json:"canceling,omitempty"`
-	// Node and Epoch are those of the run's owner.
+	// Node and Epoch are the node and the epoch of the run's owner.
 	Node     string    `json:"node,omitempty"`
 	Epoch    uint64    `json:"epoch,omitempty"`
 	QueuedAt time.Time `json:"queued_at"`
@@ -43,14 +43,14 @@ type State struct {
 	Log       LogState    `json:"log"`
 	Calls     []Call      `json:"calls,omitempty"`
 	Artifacts []Artifact  `json:"artifacts,omitempty"`
-	// ArtifactTasks are the tasks that wrote the Artifacts, in the same order, while the run goes on.
+	// ArtifactTasks names the tasks that wrote the Artifacts, in the same order, while the run is not over.
 	ArtifactTasks []string     `json:"artifact_tasks,omitempty"`
 	Inputs        []Input      `json:"inputs,omitempty"`
 	Children      []ChildState `json:"children,omitempty"`
 	Steps         []StepState  `json:"steps,omitempty"`
-	// Kept are the steps of tasks whose end is kept.
+	// Kept holds the ends of tasks' steps that are kept.
 	Kept []StepKept `json:"kept,omitempty"`
-	// End is the terminal, once there is one.
+	// End is the content of the terminal; nil before it.
 	End *End `json:"end,omitempty"`
 
 	// Recoveries counts the run.recovered events.
@@ -70,7 +70,7 @@ type End struct {
 	At       time.Time       `json:"at"`
 }
 
-// TaskStatus is how far a task is.
+// TaskStatus is the status of a task.
 type TaskStatus string
 
 // A task is running, waiting for another attempt, or done.
@@ -96,17 +96,18 @@ type Stream struct {
 	Closed  bool   `json:"closed,omitempty"`
 	// Index is the ordinal of the stream's next delta.
 	Index uint64 `json:"index"`
-	// Dropped is how many bytes at its beginning are not kept.
+	// Dropped is the number of bytes at its beginning that are no longer kept.
 	Dropped int `json:"dropped,omitempty"`
 	text    text
 }
 
-// Text returns what the stream holds so far, without what was dropped; after its done event, the authoritative text.
+// Text returns the stream's text so far, without what was dropped. After the done event it is the text of that event.
 func (s Stream) Text() string { return string(s.text.bytes()) }
 
-// Len returns the length of the text in bytes, with what was dropped.
+// Len returns the length of the text in bytes, including what was dropped.
 func (s Stream) Len() int { return s.Dropped + s.text.n }
 
+// plainStream is a Stream without methods.
 type plainStream Stream
 
 // wireStream is a Stream with its text.
@@ -131,7 +132,7 @@ func (s *Stream) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// LogState holds the newest log lines and the number of the next: lines between were dropped.
+// LogState holds the newest log lines, and the number of the next line. Lines in between were dropped.
 type LogState struct {
 	Next  uint64    `json:"next"`
 	Lines []LogLine `json:"lines,omitempty"`
@@ -147,7 +148,7 @@ type Call struct {
 	Progress ToolProgress `json:"progress,omitzero"`
 }
 
-// Input is a request for an answer from people.
+// Input is a request to people, with its answer.
 type Input struct {
 	Request string `json:"request"`
 	Task    string `json:"task,omitempty"`
@@ -159,7 +160,7 @@ type Input struct {
 	// AskedAt is when it was asked, and AnsweredAt when it was answered.
 	AskedAt    time.Time `json:"asked_at,omitzero"`
 	AnsweredAt time.Time `json:"answered_at,omitzero"`
-	// Attempt is the attempt of the task that asked; for the run itself, its number of recoveries.
+	// Attempt is the attempt of the task that asked. For the run itself it is the number of recoveries.
 	Attempt int `json:"attempt,omitempty"`
 	// ID is the id of the command that answered.
 	ID string `json:"id,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Query asks for the runs of a principal.
+// Query selects runs in a list.
 type Query struct {
-	// Principal is the owner of the runs, exactly; "" means runs without one.
+	// Principal is the owner of the runs, exactly. "" selects runs without an owner.
 	Principal string
 	// Everyone selects the runs of all principals.
 	Everyone bool
@@ -23,12 +23,12 @@ type Query struct {
 	Status []Status
 	// Labels selects runs that have all of these.
 	Labels map[string]string
-	// Limit is the most summaries; 0 means 50, and more than 1,000 means 1,000.
+	// Limit bounds the number of summaries; 0 means 50, and more than 1,000 means 1,000.
 	Limit int
-	// ByQueued sorts by queueing time instead of the last update: an order that never changes, so that pages miss no
-	// run and repeat none.
+	// ByQueued sorts by queueing time instead of the last update. That order never changes, so pages miss no run and
+	// repeat none.
 	ByQueued bool
-	// After is the last run of the page before; its id and time are enough. nil starts with the first run.
+	// After is the last run of the page before; only its id and time matter. nil starts with the first run.
 	After *Summary
 }
 
@@ -38,7 +38,7 @@ const (
 	largestQuery = 1000
 )
 
-// Most returns the most summaries that the query gets.
+// Most returns the greatest number of summaries that the query returns.
 func (q Query) Most() int {
 	if q.Limit <= 0 {
 		return defaultQuery
@@ -53,6 +53,7 @@ func (q Query) Selects(s *Summary) bool {
 		(q.After == nil || q.Compare(q.After, s) < 0)
 }
 
+// labelled reports whether the run has all labels of the query.
 func (q Query) labelled(s *Summary) bool {
 	for name, value := range q.Labels {
 		if got, ok := s.Labels[name]; !ok || got != value {
@@ -62,7 +63,7 @@ func (q Query) labelled(s *Summary) bool {
 	return true
 }
 
-// Compare is the order of the list: negative if a is before b. The later time is first, then the smaller id.
+// Compare orders the list: it is negative if a is before b. The later time comes first, then the smaller id.
 func (q Query) Compare(a, b *Summary) int {
 	if c := q.timeOf(b).Compare(q.timeOf(a)); c != 0 {
 		return c
@@ -77,11 +78,12 @@ func (q Query) timeOf(s *Summary) time.Time {
 	return s.UpdatedAt
 }
 
-// Summary is a run in a list. The zero Summary is that of a run not yet begun. Do not change its map and its slice.
+// Summary describes a run in a list. The zero Summary is a run that has not begun. Do not change its map or its
+// slice.
 type Summary struct {
 	RunID RunID  `json:"run_id"`
 	Job   string `json:"job"`
-	// Input is the first text in the job's input, on one line and clipped, by which people know the run.
+	// Input is the first text in the job's input, on one line and cut, by which people recognise the run.
 	Input     string            `json:"input,omitempty"`
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
@@ -103,7 +105,7 @@ func (s *Summary) Add(e Event) {
 	}
 }
 
-// longestInput bounds the bytes of Summary.Input.
+// longestInput bounds Summary.Input, in bytes.
 const longestInput = 160
 
 // inputWords returns the Summary.Input of a job's input.
@@ -112,7 +114,7 @@ func inputWords(input json.RawMessage) string {
 		return ""
 	}
 	text := firstText(json.NewDecoder(bytes.NewReader(input)))
-	if len(text) > 8*longestInput { // most may be space
+	if len(text) > 8*longestInput { // most of it may be white space
 		text = text[:8*longestInput]
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
@@ -122,7 +124,7 @@ func inputWords(input json.RawMessage) string {
 	return strings.ToValidUTF8(text[:longestInput-len("…")], "") + "…"
 }
 
-// firstText returns the first string of the next value that is not empty and not a key, or "".
+// firstText returns the first string of the next JSON value that is neither empty nor a key, or "".
 func firstText(d *json.Decoder) (text string) {
 	token, err := d.Token()
 	if err != nil {

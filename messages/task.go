@@ -59,8 +59,8 @@ var taskFailed = row[TaskFailed](KindTaskFailed, "task", "An attempt failed; say
 	}),
 })
 
-// TaskRestarted begins another attempt: the task's streams are open and empty again, and the artifacts that it wrote
-// are none of the run's.
+// TaskRestarted begins another attempt. The task's streams are open and empty again, and its artifacts no longer
+// belong to the run.
 type TaskRestarted struct {
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
@@ -80,7 +80,7 @@ var taskRestarted = row[TaskRestarted](KindTaskRestarted, "task", "Another attem
 	}),
 })
 
-// legalTask checks the task's status and attempt; a task that never started is "" at attempt 0.
+// legalTask checks the task's status and attempt. A task that never started has the status "" and attempt 0.
 func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *Refusal {
 	if name == "" {
 		return violates(RuleTask, "the task has no name")
@@ -106,7 +106,7 @@ func (f *Fold) unfinished() (n int) {
 	return n
 }
 
-// legalSpeaker checks that a task that says something is running; "" is the run itself.
+// legalSpeaker checks that the task is running; "" is the run itself.
 func (f *Fold) legalSpeaker(task string) *Refusal {
 	if now, _ := f.Task(task); task != "" && now.Status != TaskRunning {
 		return violates(RuleTask, "task %q is not running", task)
@@ -114,7 +114,7 @@ func (f *Fold) legalSpeaker(task string) *Refusal {
 	return nil
 }
 
-// attempt returns the number of the task's attempt. The run's own counts its recoveries.
+// attempt returns the number of the task's attempt. For the run itself it is the number of recoveries.
 func (f *Fold) attempt(task string) int {
 	if task == "" {
 		return f.s.Recoveries
@@ -123,11 +123,11 @@ func (f *Fold) attempt(task string) int {
 	return now.Attempt
 }
 
-// made is what an attempt of a task has made: the streams that hold something, and the artifacts.
+// made lists what an attempt of a task has made: streams with content, and artifacts.
 type made struct{ texts, artifacts []string }
 
-// takeBack takes back what an earlier attempt made: its streams are open and empty again, its artifacts are dropped from
-// the end. It visits nothing else.
+// takeBack takes back what an earlier attempt made. Its streams are open and empty again; its artifacts are dropped,
+// the last first. It visits nothing else.
 func (f *Fold) takeBack(task string) {
 	if f.made == nil {
 		f.made = map[string]made{}
@@ -159,7 +159,7 @@ func (f *Fold) takeBack(task string) {
 	}
 }
 
-// noteText remembers that the stream holds something, once a restart needed that.
+// noteText records that the stream has content, once a restart needs to know.
 func (f *Fold) noteText(t Stream) {
 	if f.made != nil && t.Task != "" && !t.empty() {
 		m := f.made[t.Task]
@@ -168,7 +168,7 @@ func (f *Fold) noteText(t Stream) {
 	}
 }
 
-// noteArtifact remembers that the task wrote the artifact, once a restart needed that.
+// noteArtifact records that the task wrote the artifact, once a restart needs to know.
 func (f *Fold) noteArtifact(task, name string) {
 	if f.made != nil && task != "" {
 		m := f.made[task]

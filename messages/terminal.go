@@ -7,17 +7,18 @@ import (
 	"slices"
 )
 
-// RunCompleted is a terminal.
+// RunCompleted is the terminal of a run that did its work.
 type RunCompleted struct {
 	By        Author          `json:"by"`
 	Result    json.RawMessage `json:"result,omitempty"`
 	Degraded  bool            `json:"degraded,omitempty"`
 	Artifacts []Artifact      `json:"artifacts"`
-	// ArtifactCount is not 0 where the list would be too long. Then the artifacts are those of the events before.
+	// ArtifactCount is the number of artifacts if the list would be too long, and otherwise 0. The artifacts are then
+	// those of the earlier events.
 	ArtifactCount int `json:"artifact_count,omitempty"`
 }
 
-// RunFailed is a terminal. Task is the task that failed, or "".
+// RunFailed is the terminal of a run that failed. Task is the task that failed, or "".
 type RunFailed struct {
 	By        Author     `json:"by"`
 	Cause     Code       `json:"cause"`
@@ -29,7 +30,7 @@ type RunFailed struct {
 	Rewind        *Rewind `json:"rewind,omitempty"`
 }
 
-// RunCanceled is a terminal. Its artifacts, if there are any, are partial.
+// RunCanceled is the terminal of a run that was cancelled. All its artifacts are partial.
 type RunCanceled struct {
 	By        Author     `json:"by"`
 	Cause     Code       `json:"cause"`
@@ -39,7 +40,7 @@ type RunCanceled struct {
 	Rewind        *Rewind `json:"rewind,omitempty"`
 }
 
-// Author says who wrote a terminal.
+// Author is who wrote a terminal.
 type Author string
 
 // The authors of terminals: the run itself, the runs' supervisor, recovery after a restart, another node.
@@ -50,7 +51,7 @@ const (
 	ByNode       Author = "node"
 )
 
-// ending is the content of any terminal.
+// ending is the common content of terminals.
 type ending struct {
 	status    Status
 	end       End
@@ -125,7 +126,7 @@ var runCanceled = terminal[RunCanceled](KindRunCanceled, "Terminal: the run ende
 	}),
 })
 
-// terminal returns the row of a terminal: all of them end the run alike.
+// terminal makes the row of a terminal. All terminals end a run in the same way.
 func terminal[B Body](kind Kind, says string, t traits) *KindInfo {
 	last, own := t.ending, t.legal
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
@@ -170,8 +171,8 @@ func (f *Fold) end(w ending) {
 	f.artifacts = indexed[Artifact]{}
 }
 
-// Terminal returns the terminal to write when somebody wants to end the run as wanted: after an accepted cancel every
-// other terminal becomes run.canceled. Artifacts are those of the State.
+// Terminal returns the terminal to write when the run should end as wanted. After an accepted cancel it is always
+// run.canceled. The artifacts are those of the State.
 func (s State) Terminal(wanted Body) Body {
 	list, count := s.Artifacts, 0
 	if sizeOf(reflect.ValueOf(list)) > mostRepeated {
@@ -193,9 +194,10 @@ func (s State) Terminal(wanted Body) Body {
 	return wanted
 }
 
-// listed returns a list that is never nil: a terminal names its artifacts even if there are none.
+// listed returns a copy of the list that is never nil: a terminal lists its artifacts even if there are none.
 func listed(list []Artifact) []Artifact { return append([]Artifact{}, list...) }
 
+// partial returns a copy of the list with every artifact marked as partial.
 func partial(list []Artifact) []Artifact {
 	out := listed(list)
 	for i := range out {

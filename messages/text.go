@@ -2,13 +2,14 @@ package messages
 
 import "sync"
 
-// text is an append-only string that successive States share: extending the newest one appends in place, so that n
-// deltas cost O(n); extending an older one copies. The bytes of a text never change.
+// text is an append-only string that successive States share. Appending to the newest one works in place, so n deltas
+// cost O(n); appending to an older one copies. The bytes of a text never change. It is safe for concurrent use.
 type text struct {
 	buf *textBuffer
 	n   int
 }
 
+// textBuffer is the shared memory. bytes[:n] of every text stay as they are; mu guards the slice header.
 type textBuffer struct {
 	mu    sync.Mutex
 	bytes []byte

@@ -23,8 +23,8 @@ var schema []byte
 // Schema returns the JSON Schema (2020-12) of an event's wire form.
 func Schema() []byte { return append([]byte(nil), schema...) }
 
-// wireHead is the wire form without its last field, the payload. Its field order is fixed, so that an event always
-// has the same bytes.
+// wireHead is the wire form without its last field, the payload. The order of fields is fixed, so that an event
+// always has the same bytes.
 type wireHead struct {
 	RunID   RunID     `json:"run_id"`
 	Seq     uint64    `json:"seq"`
@@ -39,7 +39,7 @@ type wireEvent struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// Wire caches the wire form of one event. The zero Wire is empty, and safe for concurrent use. It is small, because
+// Wire caches the wire form of one event. The zero Wire is empty and safe for concurrent use. It is small, because
 // every event of a live run has one.
 type Wire struct{ line atomic.Pointer[[]byte] }
 
@@ -52,8 +52,8 @@ func (e Event) Sharing(w *Wire) Event {
 // Unshared returns the event without the cache.
 func (e Event) Unshared() Event { return e.Sharing(nil) }
 
-// JSON returns the wire form, which the caller must not change. From is left out if it equals Seq. The payload of an
-// unknown kind is unchanged, byte for byte.
+// JSON returns the wire form, which the caller must not change. It omits From if that equals Seq. The payload of an
+// unknown kind stays as it is, byte for byte.
 func (e Event) JSON() ([]byte, error) {
 	if e.cache == nil {
 		return e.encode()
@@ -70,8 +70,7 @@ func (e Event) JSON() ([]byte, error) {
 	return *e.cache.line.Load(), nil // another caller may have been faster
 }
 
-// MarshalJSON returns the wire form. json.Marshal, which calls it, compacts and escapes the payload of an unknown
-// kind.
+// MarshalJSON returns the wire form. json.Marshal then compacts and escapes the payload of an unknown kind.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON() }
 
 func (e Event) encode() ([]byte, error) {
@@ -115,8 +114,8 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalKept reads what [Event.JSON] returned, and keeps it for the next call of JSON: readers of a journal pass most
-// events on. Nobody may change the line. Call [Event.Unshared] before changing the event.
+// UnmarshalKept reads what [Event.JSON] returned, and keeps the line for the next call of JSON, because readers of a
+// journal pass most events on. Nobody may change the line. Call [Event.Unshared] before changing the event.
 func (e *Event) UnmarshalKept(line []byte) error {
 	if err := e.UnmarshalJSON(line); err != nil {
 		return err
@@ -138,7 +137,7 @@ func (w *wireEvent) event(body Body) Event {
 	return e
 }
 
-// scan reads the wire form as encode writes it, if no string has an escape: reading a journal is mostly this.
+// scan reads the wire form as encode writes it, if no string has an escape. Reading a journal is mostly this.
 // encoding/json reads everything else.
 func scan(data []byte) (Event, bool) {
 	var w wireEvent
@@ -162,7 +161,7 @@ func scan(data []byte) (Event, bool) {
 	return w.event(body), err == nil
 }
 
-// scanner reads fields, one after the other.
+// scanner reads the fields of a line one after the other. failed stays true after the first mismatch.
 type scanner struct {
 	rest   []byte
 	failed bool
@@ -170,7 +169,7 @@ type scanner struct {
 
 func (s *scanner) at(name string) bool { return bytes.HasPrefix(s.rest, []byte(name)) }
 
-// skip passes the field's name.
+// skip passes over the field's name.
 func (s *scanner) skip(name string) {
 	s.failed = s.failed || !s.at(name)
 	if !s.failed {
@@ -276,8 +275,8 @@ func (m *Merged) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Check returns why a journal could not write the body and read the same again, as an invalid_input error that names the
-// field: a text that is not UTF-8, raw JSON that is none, or a number that JSON does not have.
+// Check returns an invalid_input error, which names the field, if a journal could not write the body and read the
+// same back: for a text that is not UTF-8, raw JSON that is not JSON, or a number that JSON does not have.
 func Check(b Body) error {
 	if field, why := unwritable(reflect.ValueOf(b)); why != "" {
 		return InvalidInput("the %s of a %s is %s", field, KindOf(b), why)
@@ -287,15 +286,15 @@ func Check(b Body) error {
 
 var (
 	rawJSON = reflect.TypeFor[json.RawMessage]()
-	// An event nests what it holds this deep: encoding/json reads 10,000 levels and no more.
+	// An event nests its raw JSON this deep, and encoding/json reads at most 10,000 levels.
 	within, closing = bytes.Repeat([]byte("["), 8), bytes.Repeat([]byte("]"), 8)
 )
 
-// unwritable returns the name of the field that cannot be written, and why not.
+// unwritable returns the name of a field that cannot be written, and the reason; "" if there is none.
 func unwritable(v reflect.Value) (field, why string) {
 	switch k := v.Kind(); {
 	case v.IsValid() && v.Type() == rawJSON:
-		raw := v.Bytes() // encoding/json takes bytes in strings that are not UTF-8, and writes them again
+		raw := v.Bytes() // encoding/json accepts bytes in strings that are not UTF-8, and writes them again
 		if len(raw) > 0 && (!utf8.Valid(raw) || !json.Valid(raw) || !json.Valid(slices.Concat(within, raw, closing))) {
 			return "value", "not JSON in UTF-8, or nested too deep"
 		}
@@ -325,7 +324,7 @@ func unwritable(v reflect.Value) (field, why string) {
 	return field, why
 }
 
-// nameOf is the field's name in JSON.
+// nameOf returns the field's name in JSON.
 func nameOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" {
