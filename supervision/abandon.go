@@ -12,17 +12,17 @@ func (n *Node) Alive(pid *actor.PID) bool {
 	return ok
 }
 
-// Abandon gives up an actor that does not stop: it unregisters and counts it, and tells parent, if not nil, that it
-// ended, so that the tree can go on. The actor's goroutine and its children live on until its Receive returns. An
-// actor that is not registered is left alone.
+// Abandon gives up an actor that does not stop. It unregisters and counts the actor, and tells parent, unless that is
+// nil, that the actor ended: so the tree can continue. The actor's goroutine and its children live on until its
+// Receive returns. Abandon ignores an actor that is not registered.
 func (n *Node) Abandon(parent, child *actor.PID) {
 	if process, ok := n.system.ProcessRegistry.Get(child); ok {
 		n.abandon(parent, child, process)
 	}
 }
 
-// abandon gives up exactly this process, even if another has its id by now. It counts exactly: either abandon or the
-// process itself removes the registry's entry.
+// abandon gives up exactly this process, even if another process has its id by now. The count is exact, because
+// either abandon or the process itself removes the registry's entry.
 func (n *Node) abandon(parent, child *actor.PID, process actor.Process) {
 	bucket := n.system.ProcessRegistry.LocalPIDs.GetBucket(child.Id)
 	taken := bucket.RemoveCb(child.Id, func(_ string, registered any, exists bool) bool {
@@ -47,7 +47,7 @@ func (n *Node) wasAbandoned(id string) bool {
 	return ok
 }
 
-// freshName returns the name, or name~1, name~2 and so on if an abandoned actor had the id.
+// freshName returns the name. If an abandoned actor had the resulting id, it returns name~1, name~2 and so on.
 func (n *Node) freshName(parent *actor.PID, name string) string {
 	fresh := name
 	for i := 1; n.abandonedActors.Load() > 0 && n.wasAbandoned(parent.Id+"/"+fresh); i++ {

@@ -9,9 +9,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Children keeps one actor's children. The actor embeds it, or holds it as a field and forwards HandleFailure. It
-// calls [Children.Receive] first in its own Receive. All methods belong to the actor's Receive: Children has no lock.
-// Children{Node: n} is ready for use.
+// Children manages the child actors of one actor.
+//
+// The actor embeds it, or holds it as a field and forwards HandleFailure; it calls [Children.Receive] first in its
+// own Receive. Children has no lock, so only the actor's Receive may call its methods. Children{Node: n} is ready for
+// use.
 type Children struct {
 	Node *Node
 
@@ -20,8 +22,8 @@ type Children struct {
 	leaving bool
 }
 
-// Start makes the actor and spawns it. A panic of spec.New is returned as a [*Crash]. The other errors wrap
-// [actor.ErrNameExists] or [ErrStopping]. A name is free again when its Exit was returned.
+// Start makes the actor and spawns it. A panic of spec.New is returned as a [*Crash]. Other errors wrap
+// [actor.ErrNameExists] or [ErrStopping]. A name is free again once its Exit was returned.
 func (c *Children) Start(ctx actor.Context, spec ChildSpec) (*actor.PID, error) {
 	if err := c.refuse(spec); err != nil {
 		return nil, fmt.Errorf("child %q: %w", spec.Name, err)
@@ -40,6 +42,7 @@ func (c *Children) Start(ctx actor.Context, spec ChildSpec) (*actor.PID, error) 
 	return pid, nil
 }
 
+// refuse returns why the child cannot start now, or nil.
 func (c *Children) refuse(spec ChildSpec) error {
 	switch {
 	case spec.Name == "" || spec.New == nil:
@@ -53,6 +56,7 @@ func (c *Children) refuse(spec ChildSpec) error {
 	return nil
 }
 
+// construct calls spec.New, and returns a panic as an error.
 func construct(spec ChildSpec) (made actor.Actor, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -65,8 +69,8 @@ func construct(spec ChildSpec) (made actor.Actor, err error) {
 	return made, nil
 }
 
-// Stop asks the child to stop. Its Exit follows, by abandonment at the latest. An unknown name, or a second call,
-// changes nothing.
+// Stop asks the child to stop. Its Exit follows, by abandonment at the latest. An unknown name and a second call have
+// no effect.
 func (c *Children) Stop(ctx actor.Context, name string) {
 	k := c.roster.named(name)
 	if k == nil || k.asked || k.ended {
@@ -74,7 +78,7 @@ func (c *Children) Stop(ctx actor.Context, name string) {
 	}
 	k.asked = true
 	switch {
-	case k.goodbye: // it stops already
+	case k.goodbye: // it is stopping already
 	case k.ordered:
 		ctx.Send(k.pid, Shutdown{})
 	default:
@@ -83,7 +87,7 @@ func (c *Children) Stop(ctx actor.Context, name string) {
 	c.limit(k)
 }
 
-// PID returns the PID of the child's incarnation, or nil.
+// PID returns the PID of the child's present incarnation, or nil.
 func (c *Children) PID(name string) *actor.PID {
 	if k := c.roster.named(name); k != nil {
 		return k.pid
@@ -91,12 +95,12 @@ func (c *Children) PID(name string) *actor.PID {
 	return nil
 }
 
-// Len returns the number of children whose Exit is still to come.
+// Len returns the number of children that have not had their Exit yet.
 func (c *Children) Len() int { return len(c.roster.list) }
 
-// Receive handles the messages about children; handled says that the actor need not look at this one. Each started
-// child has exactly one Exit, after every message that the child itself sent to this actor. An actor that stops gets
-// no more exits, and children that outstay their Shutdown are abandoned.
+// Receive handles the messages about children. handled says that the actor can ignore this message. Each started
+// child has exactly one Exit, after every message that the child itself sent to this actor. An actor that is stopping
+// gets no more exits, and its children are abandoned if they outlast their Shutdown.
 func (c *Children) Receive(ctx actor.Context) (exit *Exit, handled bool) {
 	switch m := ctx.Message().(type) {
 	case *actor.Stopping:
@@ -115,8 +119,8 @@ func (c *Children) Receive(ctx actor.Context) (exit *Exit, handled bool) {
 	return nil, false
 }
 
-// ended is what Children sends to its own actor when the library reports the end of a child. The report overtakes
-// what the child said before; this message does not.
+// ended is what Children sends to its own actor when the library reports the end of a child. The report overtakes the
+// child's earlier messages; this message does not.
 type ended struct {
 	NoDeadLetterLog
 	child *child
@@ -148,7 +152,7 @@ func (c *Children) HandleFailure(
 	self.StopChildren(who)
 }
 
-// leave limits how long every child may take to stop; the library asks them after this message.
+// leave limits how long every child may take to stop. The library asks them to stop after this message.
 func (c *Children) leave(ctx actor.Context) {
 	c.leaving, c.self = true, ctx.Self()
 	for _, k := range c.roster.list {

@@ -19,17 +19,17 @@ var (
 	ErrStopping = errors.New("the parent is stopping")
 )
 
-// Crash is a panic or a Goexit that was caught. Its methods call none of the Value's: that was asked for its text when
+// Crash is a panic or a Goexit that was caught. Its methods do not call the Value: that was asked for its text when
 // it was caught, in the goroutine that crashed.
 type Crash struct {
-	// Value is the argument of panic; a *runtime.PanicNilError for panic(nil), [ErrGoexit] for Goexit.
+	// Value is the argument of panic. It is a *runtime.PanicNilError for panic(nil), and [ErrGoexit] for Goexit.
 	Value any
-	// Stack is the goroutine's stack at the panic, as text.
+	// Stack is the stack of the goroutine at the panic, as text.
 	Stack []byte
-	// During is the type of the message, or the name of the task.
+	// During is the type of the handled message, or the name of the task.
 	During string
 
-	text     string // of the Value, once it was asked
+	text     string // the Value's text; "" until it was asked
 	injected bool   // by a test: the Value is an error with that code
 }
 
@@ -46,7 +46,7 @@ func (c *Crash) Unwrap() error {
 	return err
 }
 
-// asked is the Crash with what its Value says.
+// asked returns the Crash with the text of its Value.
 func (c *Crash) asked() Crash {
 	if c.text != "" {
 		return *c
@@ -54,24 +54,24 @@ func (c *Crash) asked() Crash {
 	return Crash{c.Value, c.Stack, c.During, fmt.Sprint(c.Value), c.isInjected()}
 }
 
-// isInjected asks the Value, which may panic.
+// isInjected asks whether a test injected the Value, which may panic when asked.
 func (c *Crash) isInjected() (yes bool) {
 	defer func() { _ = recover() }()
 	return messages.CodeOf(c.Unwrap()) == messages.CauseInjected
 }
 
-// IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine that did not end
-// by itself.
+// IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine did not end by
+// itself.
 func IsCrash(err error) bool { return err != nil && Describe(err).crash }
 
-// isCaught reports whether err's tree has a Crash.
+// isCaught reports whether err wraps a Crash.
 func isCaught(err error) bool {
 	_, ok := errors.AsType[*Crash](err)
 	return ok
 }
 
 // caught makes a Crash of what recover returned. The deferred function itself must call it, while the stack still
-// shows the panic. A Crash that was thrown again is returned unchanged.
+// shows the panic. A Crash that was raised again is returned unchanged.
 func caught(recovered any, during string) *Crash {
 	if crash, ok := recovered.(*Crash); ok {
 		return crash

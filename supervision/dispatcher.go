@@ -11,13 +11,14 @@ const maxParked = 64
 // turner is what a goroutine of the dispatcher runs: an actor's inbox, or a [Work].
 type turner interface {
 	turn()
-	// resumes reports whether a turn that Goexit ended is run again.
+	// resumes reports whether a turn that Goexit ended must run again.
 	resumes() bool
 }
 
-// dispatcher runs turns on parked goroutines if it can: a new one would grow its stack anew each time.
+// dispatcher runs turns on parked goroutines where it can, because a new goroutine must grow its stack anew. It is
+// safe for concurrent use.
 type dispatcher struct {
-	hand   chan turner // unbuffered: only a parked worker takes work
+	hand   chan turner // unbuffered: only a parked goroutine takes work
 	closed atomic.Bool
 	parked atomic.Int32
 }
@@ -42,6 +43,7 @@ func (d *dispatcher) close() {
 	}
 }
 
+// work runs turns until there is no more work for a parked goroutine.
 func (d *dispatcher) work(b turner) {
 	defer func() {
 		if b != nil && b.resumes() { // after Goexit, an inbox still believes that its turn is running
@@ -55,7 +57,7 @@ func (d *dispatcher) work(b turner) {
 	}
 }
 
-// park waits for work; nil means that there will be none.
+// park waits for work. nil means that there will be none.
 func (d *dispatcher) park() turner {
 	defer d.parked.Add(-1)
 	if d.parked.Add(1) > maxParked || d.closed.Load() {
@@ -64,22 +66,23 @@ func (d *dispatcher) park() turner {
 	return <-d.hand
 }
 
-// Work is done by a node's warm goroutines.
+// Work runs on a goroutine of a node.
 type Work interface {
-	// Work may block: it has a goroutine for itself.
+	// Work does the work. It may block: it has the goroutine for itself.
 	Work()
-	// Crashed is called after a panic or a Goexit of Work.
+	// Crashed is called after a panic or a Goexit of Work, on the same goroutine.
 	Crashed(crash *Crash)
 }
 
-// Call does the work on another goroutine, and returns at once.
+// Call does the work on another goroutine and returns at once.
 func (n *Node) Call(w Work) { n.warm.schedule(call{w}) }
 
+// call makes a turner of a Work.
 type call struct{ Work }
 
 func (call) resumes() bool { return false }
 
-// turn implements [turner]. The deferred function must itself look at the stack of the panic.
+// turn implements [turner]. The deferred function itself must look at the stack of the panic.
 func (c call) turn() {
 	returned := false
 	defer func() {

@@ -2,16 +2,16 @@
 //
 // It adds to the actor library what that lacks:
 //
-//   - [Node.Props] guards an actor: a panic or a runtime.Goexit reaches its parent as a [*Crash] with the stack, and a
-//     failing clean-up cannot block the tree.
-//   - The node's dispatcher keeps goroutines with grown stacks, and resumes a mailbox after a Goexit.
-//   - [Children] keeps one actor's children. Each has exactly one [Exit], after everything that it sent. A child that
-//     does not stop in time is abandoned and counted: Go cannot kill a goroutine.
-//   - [Routine] is blocking work in goroutines of its own, with credits that bound the mailbox it writes to. A panic in any
-//     of its goroutines is the task's error, not the end of the process.
+//   - [Node.Props] guards an actor: a panic or a runtime.Goexit reaches its parent as a [*Crash] with the stack, and
+//     a failing clean-up cannot block the tree.
+//   - The node's dispatcher keeps goroutines whose stacks have grown, and resumes a mailbox after a Goexit.
+//   - [Children] manages the children of one actor. Each child has exactly one [Exit], after everything that it sent.
+//     A child that does not stop in time is abandoned and counted, because Go cannot kill a goroutine.
+//   - [Routine] is blocking work in goroutines of its own. Credits bound the mailbox that it writes to. A panic in
+//     any of its goroutines is the task's error, and does not end the process.
 //   - [NewSupervisor] supervises the few static children of a node: a limit for restarts, ordered start and stop, and
 //     escalation. A restart is always a stop and a new actor with an empty mailbox.
 //   - [Policy] decides what follows a failed attempt of a task, as a pure function.
 //
-// Nothing here is global, and nothing logs: a [Node] is what the actors of one runtime share.
+// The package has no globals and logs nothing: a [Node] is what the actors of one runtime share.
 package supervision

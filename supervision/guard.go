@@ -6,14 +6,15 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// guard wraps an actor's Receive. A receiver middleware would cost an envelope per message.
+// guard wraps an actor's Receive: it turns panics and Goexit into failures with a stack. A receiver middleware would
+// cost an envelope per message. Only the actor's own turn touches its fields.
 type guard struct {
 	node  *Node
 	inner actor.Actor
-	// leaving: the actor was told to stop. From now on the library ignores a failure, and a parent would wait for
-	// ever for a child that failed, so nothing may get out.
+	// leaving: the actor was told to stop. From now on the library ignores a failure, and a parent would wait forever
+	// for a child that failed. So nothing may escape.
 	leaving bool
-	gone    bool
+	gone    bool // the actor has stopped
 }
 
 func (g *guard) Receive(ctx actor.Context) {
@@ -30,6 +31,7 @@ func (g *guard) Receive(ctx actor.Context) {
 	returned = true
 }
 
+// HandleFailure passes a child's failure on to the actor, or stops the child if the actor is no strategy.
 func (g *guard) HandleFailure(
 	system *actor.ActorSystem, self actor.Supervisor, who *actor.PID, stats *actor.RestartStatistics, reason, msg any,
 ) {
@@ -47,7 +49,7 @@ func (g *guard) HandleFailure(
 	returned = true
 }
 
-// enter updates the guard's state and reports whether the message is for the actor.
+// enter updates the guard's state, and reports whether the message is for the actor.
 func (g *guard) enter(ctx actor.Context) bool {
 	if g.gone {
 		return false
@@ -58,11 +60,12 @@ func (g *guard) enter(ctx actor.Context) bool {
 	case *actor.Stopped:
 		g.leaving, g.gone = true, true
 	case *actor.Terminated:
-		return m.Who != ctx.Self() // resume's own
+		return m.Who != ctx.Self() // the message to itself from resume
 	}
 	return true
 }
 
+// crashed handles a panic, or Goexit if recovered is nil.
 func (g *guard) crashed(ctx actor.Context, recovered any) {
 	g.fail(caught(recovered, fmt.Sprintf("%T", ctx.Message())))
 	if recovered == nil {
@@ -78,8 +81,8 @@ func (g *guard) fail(crash *Crash) {
 	g.node.swallowed.Add(1)
 }
 
-// resume finishes what the library was about to do when Goexit ended its goroutine: it stops the children, and the
-// actor as soon as there are none. The message to itself makes the library check that.
+// resume finishes what the library was about to do when Goexit ended its goroutine: it stops the children, and then
+// the actor once there are none. The message to itself makes the library check that.
 func (g *guard) resume(ctx actor.Context) {
 	end := &actor.Terminated{Who: ctx.Self()}
 	if g.gone {

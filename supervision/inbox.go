@@ -8,25 +8,27 @@ import (
 )
 
 const (
-	// throughput is how many messages an actor handles before it yields, as in the library.
+	// throughput is how many messages an actor handles before it yields; the library uses the same number.
 	throughput = 300
-	// keepSlots is the largest queue that an idle inbox keeps.
+	// keepSlots is the size of the largest queue that an idle inbox keeps.
 	keepSlots = 16
 )
 
-// inbox is an actor's mailbox, in the library's order: system messages first, and nothing else while suspended. At
-// rest it takes a third of the library's memory, and it frees what a flood took. It does not unpack batches.
+// inbox is an actor's mailbox. It keeps the library's order: system messages first, and only those while suspended.
+// At rest it needs a third of the library's memory, and it frees the memory of a flood. It does not unpack batches.
+//
+// mu guards the fields below it. At most one turn runs at a time, and only that turn calls the invoker.
 type inbox struct {
 	warm    *dispatcher
 	invoker actor.MessageInvoker
 
 	mu           sync.Mutex
 	system, user queue
-	running      bool // a turn is running, or scheduled
+	running      bool // a turn is running or scheduled
 	suspended    bool
 }
 
-// RegisterHandlers implements [actor.Mailbox]. It is called before the first message.
+// RegisterHandlers implements [actor.Mailbox]. The library calls it before the first message.
 func (b *inbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
 	b.invoker = invoker
 }
@@ -51,7 +53,8 @@ func (b *inbox) UserMessageCount() int {
 	return b.user.len()
 }
 
-// post reports whether the inbox was idle: its turn is to be scheduled, off post's stack (see [Routine.Send]).
+// post queues the message. It reports whether the inbox was idle: then the caller schedules its turn, off post's
+// stack (see [Routine.Send]).
 func (b *inbox) post(q *queue, message any) (idle bool) {
 	b.mu.Lock()
 	q.push(message)
@@ -60,7 +63,7 @@ func (b *inbox) post(q *queue, message any) (idle bool) {
 	return idle
 }
 
-// turn handles messages until there are none. After a Goexit it is called again.
+// turn handles messages until there are none. It is called again after a Goexit.
 func (b *inbox) turn() {
 	for b.handle() {
 		runtime.Gosched()

@@ -9,7 +9,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Node is what the actors of one runtime share: the library's actor system, the dispatcher and the counters.
+// Node is what the actors of one runtime share: the library's actor system, the dispatcher and the counters. It is
+// safe for concurrent use.
 type Node struct {
 	system *actor.ActorSystem
 	root   *actor.RootContext
@@ -18,24 +19,25 @@ type Node struct {
 
 	tasks, abandonedTasks, abandonedActors, swallowed atomic.Int64
 
-	// abandoned holds the ids of abandoned actors, which are never used again: such an actor may still end, and would
-	// then unregister whoever has its id.
+	// abandoned holds the ids of abandoned actors. They are never used again, because such an actor may still end,
+	// and would then unregister whoever has its id.
 	abandoned sync.Map
 }
 
-// Counters are read one after the other; each is exact by itself.
+// Counters are a Node's counters. They are read one after the other; each is exact by itself.
 type Counters struct {
-	// Tasks is how many goroutines of tasks are alive, abandoned tasks included.
+	// Tasks is the number of live task goroutines, including those of abandoned tasks.
 	Tasks int64
-	// AbandonedTasks and AbandonedActors did not end in time, ever. Set an alarm on them: each may hold a goroutine
-	// for good.
+	// AbandonedTasks and AbandonedActors count what did not end in time. Set an alarm on them: each may hold a
+	// goroutine for good.
 	AbandonedTasks, AbandonedActors int64
-	// SwallowedCrashes had no consequence, ever: an actor crashed when it was stopping already.
+	// SwallowedCrashes counts crashes without consequence: an actor crashed while it was already stopping.
 	SwallowedCrashes int64
 }
 
-// NewNode returns a Node that runs in the actor system and never ends it. If system is nil, the node makes one, whose
-// address no other has, and the library logs to log; a nil log is silent. Call [Node.Close] at the end.
+// NewNode returns a Node that runs in the given actor system and never ends that system. If system is nil, the node
+// makes one with an address of its own, in which the library logs to log; a nil log is silent. Call [Node.Close] at
+// the end.
 func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	if system == nil {
 		system = newSystem(log)
@@ -47,6 +49,7 @@ func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	return n
 }
 
+// newSystem makes an actor system with an address of its own.
 func newSystem(log *slog.Logger) *actor.ActorSystem {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -55,7 +58,7 @@ func newSystem(log *slog.Logger) *actor.ActorSystem {
 		actor.WithDeadLetterThrottleInterval(throttle),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }),
 	)
-	// all systems begin with the same address and ids: a foreign PID would pass for one of ours
+	// by default all systems have the same address and ids, so a PID of another system would pass for one of ours
 	system.ProcessRegistry.Address = "lastword-" + system.ID
 	return system
 }
@@ -63,17 +66,17 @@ func newSystem(log *slog.Logger) *actor.ActorSystem {
 // System returns the library's actor system.
 func (n *Node) System() *actor.ActorSystem { return n.system }
 
-// Owns reports whether the PID is registered in this node's actor system. Two systems with the same address, the
-// library's default, cannot be told apart.
+// Owns reports whether the PID is registered in this node's actor system. Two systems with the same address, which is
+// the library's default, cannot be told apart.
 func (n *Node) Owns(pid *actor.PID) bool {
 	return pid != nil && pid.Address == n.system.Address() && n.Alive(pid)
 }
 
-// Root spawns top actors. If one crashes, it is stopped; the library's root would restart it in place, with its
-// mailbox.
+// Root spawns top-level actors. One that crashes is stopped; the library's own root would restart it in place, with
+// its mailbox.
 func (n *Node) Root() *actor.RootContext { return n.root }
 
-// Props wraps the producer's actors in the guard and runs them on the node's dispatcher. An actor that is no
+// Props wraps the producer's actors in the guard, and runs them on the node's dispatcher. An actor that is not an
 // [actor.SupervisorStrategy] stops children that fail.
 func (n *Node) Props(producer func() actor.Actor) *actor.Props {
 	return n.wrap(func() actor.Actor { return &guard{node: n, inner: producer()} })
@@ -93,17 +96,17 @@ func (n *Node) Counters() Counters {
 	}
 }
 
-// throttle is how long the goroutine lives that the library starts for a dead letter.
+// throttle is how long the library's goroutine for a dead letter lives.
 const throttle = time.Nanosecond
 
-// Close ends the dispatcher's parked goroutines, when all actors of the node have ended. It may be called again. In a
-// system of the node's own, the library's goroutines end before it returns.
+// Close ends the dispatcher's parked goroutines. Call it when all actors of the node have ended; it may be called
+// again. If the node made its actor system, the library's goroutines end before Close returns.
 func (n *Node) Close() {
 	n.warm.close()
 	time.Sleep(2 * throttle)
 }
 
-// stopFailed is the strategy above the top actors.
+// stopFailed is the strategy above top-level actors.
 type stopFailed struct{}
 
 // HandleFailure stops the actor that failed.
@@ -113,8 +116,8 @@ func (stopFailed) HandleFailure(
 	guardian.StopChildren(who)
 }
 
-// props are pooled, because the library's Props are large. One serves many actors in turn, since no actor is made
-// again in place.
+// props are pooled, because the library's Props are large. One serves many actors in turn, since no actor is
+// restarted in place.
 type props struct {
 	*actor.Props
 	next *guard // the producer's result
@@ -126,8 +129,8 @@ func (n *Node) newProps() any {
 	return p
 }
 
-// spawn spawns the guard as a child. The guard exists already: the library would call the producer in the midst of
-// its own work.
+// spawn spawns the guard as a child. The guard is made before, because the library would call the producer in the
+// middle of its own work.
 func (n *Node) spawn(ctx actor.SpawnerContext, g *guard, name string) (*actor.PID, error) {
 	p := n.pool.Get().(*props)
 	p.next = g

@@ -10,14 +10,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Policy decides about failed attempts. The zero value makes a crash final and retries a retryable error: 3 attempts
-// in all, with jittered delays from 100 ms, doubling up to 10 s.
+// Policy decides what follows a failed attempt. The zero value makes a crash final, and retries a retryable error: 3
+// attempts in all, with jittered delays from 100 ms, doubling up to 10 s.
 type Policy struct {
 	// Attempts is the number of attempts in all; 0 means 3.
 	Attempts int
-	// Backoff is the longest wait after the first attempt, and doubles with each; 0 means 100 ms.
+	// Backoff is the longest wait after the first attempt; it doubles with each attempt. 0 means 100 ms.
 	Backoff time.Duration
-	// MaxBackoff bounds the doubling, but not what [RetryAfter] asks for; 0 means 10 s.
+	// MaxBackoff bounds the doubling, but not the delay of [RetryAfter]; 0 means 10 s.
 	MaxBackoff time.Duration
 	// RetryCrash retries a crash like a retryable error.
 	RetryCrash bool
@@ -29,7 +29,7 @@ type Failure struct {
 	Err     error
 }
 
-// Decision is what follows a failure. Delay is for a Retry.
+// Decision is what follows a failure. Delay counts only with Retry.
 type Decision struct {
 	Retry bool
 	Delay time.Duration
@@ -38,8 +38,9 @@ type Decision struct {
 	Error *messages.Error
 }
 
-// Decide decides. jitter in [0,1) puts the delay between half the backoff and all of it. An error is retryable if it
-// is from [RetryAfter] or is a *[messages.Error] with Retryable set, unless it is from [Permanent].
+// Decide returns what follows a failure. jitter in [0,1) puts the delay between half the backoff and all of it. An
+// error is retryable if it is from [RetryAfter] or is a *[messages.Error] with Retryable set, unless it is from
+// [Permanent]. Decide is a pure function.
 func (p Policy) Decide(f Failure, jitter float64) Decision {
 	d := Describe(f.Err)
 	shown := d.shown
@@ -53,6 +54,7 @@ func (p Policy) Decide(f Failure, jitter float64) Decision {
 	return out
 }
 
+// delay returns how long to wait before the next attempt.
 func (p Policy) delay(attempt int, after time.Duration, jitter float64) time.Duration {
 	if after > 0 {
 		return after
@@ -65,30 +67,30 @@ func (p Policy) delay(attempt int, after time.Duration, jitter float64) time.Dur
 	return half + time.Duration(jitter*float64(half))
 }
 
-// Described is an error that was asked all it can say. Its methods call nothing of the error again, which may be a
-// stranger's: it may block, or say something else.
+// Described is an error that was asked for everything it can say. Its methods do not call the error again: it may be
+// foreign code that blocks, or says something else the next time.
 type Described struct {
 	shown messages.Error
 	cause messages.Code
-	// is one of the package's errors, or the context's, that the error is; nil if it is none.
+	// is holds the error of this package or of package context that the error matches; nil if it matches none.
 	is     error
-	crash  bool // what IsCrash says
-	caught bool // it is a Crash
+	crash  bool // result of IsCrash
+	caught bool // the error is a Crash
 	retry  bool
 	final  bool
-	after  time.Duration
+	after  time.Duration // delay of RetryAfter
 }
 
 func (d *Described) Error() string { return d.shown.Message }
 func (d *Described) Unwrap() error { return d.is }
 
-// Cause is the cause of a run that fails with the error.
+// Cause returns the cause of a run that fails with the error.
 func (d *Described) Cause() messages.Code { return d.cause }
 
-// The most bytes of a description: a longer message or stack is cut.
+// mostDescribed bounds the bytes of a description: a longer message or stack is cut.
 const mostDescribed = 64 << 10
 
-// Describe asks the error once, in the caller's goroutine. A Described error is returned as it is.
+// Describe asks the error once, in the caller's goroutine. It returns a Described error unchanged.
 func Describe(err error) *Described {
 	if d, ok := err.(*Described); ok {
 		return d
@@ -104,6 +106,7 @@ func Describe(err error) *Described {
 	return d
 }
 
+// crashed fills in the description of a crash.
 func (d *Described) crashed(c Crash) {
 	d.crash, d.caught = true, true
 	d.cause, d.shown.Message = messages.CausePanic, c.During+" crashed: "+c.text
@@ -113,6 +116,7 @@ func (d *Described) crashed(c Crash) {
 	d.shown.Code, d.shown.Stack = d.cause, string(c.Stack)
 }
 
+// returned fills in the description of an error that a task returned.
 func (d *Described) returned(err error) {
 	for _, is := range []error{context.Canceled, context.DeadlineExceeded, ErrKilled, ErrAbandoned} {
 		if errors.Is(err, is) {
@@ -165,7 +169,7 @@ type retryError struct {
 
 func (e *retryError) Unwrap() error { return e.error }
 
-// RetryAfter makes err retryable, after d if d is positive. A nil err stays nil.
+// RetryAfter makes err retryable, after d if that is positive. A nil err stays nil.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		return nil

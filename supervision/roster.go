@@ -7,23 +7,24 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// indexAbove is the number of children above which a roster has maps. Most actors have few.
+// indexAbove is the number of children above which a roster has maps. Most actors have few children.
 const indexAbove = 16
 
-// child is one incarnation, from its start to its Exit.
+// child is one incarnation of a child actor, from its start to its Exit.
 type child struct {
 	name     string
 	pid      *actor.PID
 	shutdown time.Duration
-	timer    *time.Timer // of the abandonment
+	timer    *time.Timer // abandons the child
 	crash    *Crash
-	at       int  // in roster.list
+	at       int  // position in roster.list
 	ordered  bool // a supervisor: it gets a Shutdown instead of a stop
-	asked    bool
-	goodbye  bool
-	ended    bool // the library reported the end, and the Exit is on its way
+	asked    bool // the parent asked it to stop
+	goodbye  bool // it said goodbye
+	ended    bool // the library reported its end, and the Exit is on its way
 }
 
+// exit makes the child's Exit.
 func (k *child) exit(abandoned bool) *Exit {
 	exit := &Exit{Name: k.name, PID: k.pid, Asked: k.asked}
 	switch {
@@ -39,7 +40,7 @@ func (k *child) exit(abandoned bool) *Exit {
 	return exit
 }
 
-// roster finds children by name and by id, in no order.
+// roster finds children by name and by id. It keeps no order.
 type roster struct {
 	list         []*child
 	byName, byID map[string]*child
@@ -69,6 +70,7 @@ func (r *roster) remove(k *child) {
 	delete(r.byID, k.pid.Id)
 }
 
+// named returns the child with the name, or nil.
 func (r *roster) named(name string) *child {
 	if r.byName != nil {
 		return r.byName[name]
@@ -81,6 +83,7 @@ func (r *roster) named(name string) *child {
 	return nil
 }
 
+// identified returns the child with the PID, or nil.
 func (r *roster) identified(pid *actor.PID) *child {
 	if r.byID != nil {
 		return r.byID[pid.Id]

@@ -8,27 +8,29 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Options are a supervisor's. The zero value allows no restart.
+// Options configure a supervisor. The zero value allows no restart.
 type Options struct {
-	// The supervisor gives up after more than Intensity restarts, of all children together, within Period.
+	// Intensity is the number of restarts, of all children together, that are allowed within Period. After more the
+	// supervisor gives up.
 	Intensity int
 	Period    time.Duration
-	// OnExit, if not nil, is called in the supervisor's Receive for each child that ended without being asked, or
+	// OnExit, unless nil, is called in the supervisor's Receive for each child that ended without being asked, or
 	// failed to stop.
 	OnExit func(Exit)
 }
 
-// Shutdown stops the children in reverse order, waits for each or abandons it, and then ends the supervisor.
+// Shutdown makes a supervisor stop its children in reverse order, waiting for each or abandoning it, and then end.
 // [Children.Stop] sends it to supervisors.
 type Shutdown struct{ NoDeadLetterLog }
 
+// supervisor restarts a node's static children. Only its Receive touches the fields.
 type supervisor struct {
 	Children
 	options   Options
 	restarts  []time.Time // within the period
 	specs     []ChildSpec
-	closing   bool        // the children stop one by one, the last first
-	escalates *Escalation // the end after closing; nil is a goodbye
+	closing   bool        // the children stop one by one, the last one first
+	escalates *Escalation // how the supervisor ends after closing; nil is a goodbye
 }
 
 // NewSupervisor returns a supervisor of a node's static children. It starts them in order, and restarts each child
@@ -59,7 +61,7 @@ func (s *supervisor) Receive(ctx actor.Context) {
 	}
 }
 
-// start starts the child, or gives up.
+// start starts the child, or gives up. It reports whether the child has started.
 func (s *supervisor) start(ctx actor.Context, spec ChildSpec) bool {
 	_, err := s.Start(ctx, spec)
 	if err != nil {
@@ -68,6 +70,7 @@ func (s *supervisor) start(ctx actor.Context, spec ChildSpec) bool {
 	return err == nil
 }
 
+// exited restarts the child, or gives up after too many restarts.
 func (s *supervisor) exited(ctx actor.Context, exit *Exit) {
 	if s.options.OnExit != nil && (!exit.Asked || exit.Err != nil) {
 		s.options.OnExit(*exit)
@@ -101,7 +104,8 @@ func (s *supervisor) close(ctx actor.Context, because *Escalation) {
 	}
 }
 
-// stopLast stops the last child that is left, whose Exit calls it again. After all of them it ends the supervisor.
+// stopLast stops the last child that is left; that child's Exit calls it again. With no child left it ends the
+// supervisor.
 func (s *supervisor) stopLast(ctx actor.Context) {
 	for _, spec := range slices.Backward(s.specs) {
 		if s.PID(spec.Name) != nil {
@@ -115,14 +119,14 @@ func (s *supervisor) stopLast(ctx actor.Context) {
 	Goodbye(ctx)
 }
 
-// Escalation is the failure of a supervisor that gave up, after its children have stopped.
+// Escalation is the error of a supervisor that gave up. Its children have stopped.
 type Escalation struct {
 	// Supervisor is the id of its PID.
 	Supervisor string
 	// Child is the child that ended or did not start. Reason is why; nil after a goodbye.
 	Child  string
 	Reason error
-	// Restarts is how many there were within Period; 0 if the child could not be started.
+	// Restarts is the number of restarts within Period; 0 if the child could not be started.
 	Restarts int
 	Period   time.Duration
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Routine is blocking work in goroutines of its own, for one incarnation of its owner: a later actor with the same PID
-// hears nothing of it. Its methods are safe for concurrent use.
+// Routine is blocking work in goroutines of its own. It belongs to one incarnation of its owner: a later actor with
+// the same PID hears nothing of it. Its methods are safe for concurrent use.
 type Routine struct {
 	node        *Node
 	name        string
@@ -19,33 +19,33 @@ type Routine struct {
 	cancel      context.CancelCauseFunc
 	credits     chan struct{}
 	abandoned   atomic.Bool
-	concluded   atomic.Int32 // messages sent after the cancel
+	concluded   atomic.Int32 // number of messages sent after the cancel
 
 	mu    sync.Mutex
-	live  int // goroutines
+	live  int // number of running goroutines
 	ended bool
 	err   error
 	onEnd []func()
 }
 
-// TaskMessage carries a message of a task to its sink, which calls [Routine.Ack] when it has handled it. Task is nil if
-// the message took no credit.
+// TaskMessage carries a message of a task to its sink. The sink calls [Routine.Ack] once it has handled the message.
+// Task is nil if the message took no credit.
 type TaskMessage struct {
 	NoDeadLetterLog
 	Task    *Routine
 	Message any
 }
 
-// TaskEnded tells the owner that all goroutines of a task have ended, after all its messages. Err is a [*Crash] after
-// a panic or a Goexit. For work that returns its context's error it is the context's cause.
+// TaskEnded tells the owner that all goroutines of a task have ended. It comes after all the task's messages. Err is
+// a [*Crash] after a panic or a Goexit. If the work returns its context's error, Err is the context's cause.
 type TaskEnded struct {
 	NoDeadLetterLog
 	Task *Routine
 	Err  error
 }
 
-// Go runs fn in a new goroutine. What fn sends goes to sink as *[TaskMessage], with at most credits of them, at least
-// one, unacknowledged. Its end goes to owner as *[TaskEnded].
+// Go runs fn in a new goroutine. What fn sends goes to sink as *[TaskMessage]; at most credits of them, at least one,
+// are unacknowledged. Its end goes to owner as *[TaskEnded].
 func (n *Node) Go(
 	ctx context.Context, name string, owner, sink *actor.PID, credits int, fn func(ctx context.Context, t *Routine) error,
 ) *Routine {
@@ -56,7 +56,7 @@ func (n *Node) Go(
 	return t
 }
 
-// launch alone starts goroutines.
+// launch starts a goroutine. It is the only place that does.
 func launch(f func()) { go f() }
 
 // Send sends msg to the sink when there is a credit. If the task was canceled or abandoned, it sends nothing and
@@ -69,7 +69,8 @@ func (t *Routine) Send(msg any) error {
 	return nil
 }
 
-// credit is apart from Send, so that a goroutine that sends needs no more than its first 2 kB of stack.
+// credit takes a credit. It is not part of Send, so that a goroutine that sends needs no more than its first 2 kB of
+// stack.
 func (t *Routine) credit() error {
 	if t.ctx.Err() != nil {
 		return context.Cause(t.ctx)
@@ -102,8 +103,8 @@ func (t *Routine) Ack() {
 	}
 }
 
-// Go runs fn in another goroutine of the task, which ends when all have ended. Its error, panic or Goexit is the
-// task's, and cancels the others. Only the task's own goroutines may call it; on an ended task nothing runs.
+// Go runs fn in another goroutine of the task; the task ends when all have ended. Its error, panic or Goexit is the
+// task's, and cancels the others. Only the task's own goroutines may call Go. On an ended task it does nothing.
 func (t *Routine) Go(fn func(ctx context.Context) error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +120,7 @@ func (t *Routine) Name() string { return t.name }
 // Context returns the context of the task's goroutines. It is done when the task has ended.
 func (t *Routine) Context() context.Context { return t.ctx }
 
-// Cancel cancels the task's context; nil is [context.Canceled]. Only the first cause counts.
+// Cancel cancels the task's context; a nil cause is [context.Canceled]. Only the first cause counts.
 func (t *Routine) Cancel(cause error) { t.cancel(cause) }
 
 // Running reports whether the task has not ended.
@@ -129,7 +130,7 @@ func (t *Routine) Running() bool {
 	return !t.ended
 }
 
-// OnEnd calls f once, when all goroutines have ended and the owner was told, which may be now.
+// OnEnd calls f once, when all goroutines have ended and the owner was told. That may be now.
 func (t *Routine) OnEnd(f func()) {
 	t.mu.Lock()
 	if !t.ended {
@@ -141,8 +142,8 @@ func (t *Routine) OnEnd(f func()) {
 	f()
 }
 
-// Abandon gives up a running task: it is canceled and counted, and its later messages are dropped. Its end is still
-// told.
+// Abandon gives up a running task: it is canceled and counted, and its later messages are dropped. The owner is still
+// told of its end.
 func (t *Routine) Abandon() {
 	if t.Running() && t.abandoned.CompareAndSwap(false, true) {
 		t.node.abandonedTasks.Add(1)
@@ -150,6 +151,7 @@ func (t *Routine) Abandon() {
 	}
 }
 
+// start runs fn in a goroutine and catches its panic or Goexit.
 func (t *Routine) start(fn func(context.Context, *Routine) error) {
 	t.node.tasks.Add(1)
 	launch(func() {
@@ -170,7 +172,7 @@ func (t *Routine) start(fn func(context.Context, *Routine) error) {
 func (t *Routine) done(err error) {
 	err = t.causeOf(err)
 	t.mu.Lock()
-	// The first error counts, since others follow from its cancel; a crash follows from nothing
+	// the first error counts, since others follow from its cancel; a crash follows from nothing
 	if t.err == nil || isCaught(err) && !isCaught(t.err) {
 		t.err = err
 	}
@@ -186,6 +188,7 @@ func (t *Routine) done(err error) {
 	}
 }
 
+// end tells the owner, and calls the OnEnd functions.
 func (t *Routine) end() {
 	t.cancel(nil)
 	t.owner.send(&TaskEnded{Task: t, Err: t.err})
@@ -207,7 +210,7 @@ func (t *Routine) causeOf(err error) error {
 	return err
 }
 
-// mailbox is one incarnation of an actor.
+// mailbox addresses one incarnation of an actor.
 type mailbox struct {
 	pid     *actor.PID
 	process actor.Process
@@ -220,8 +223,8 @@ func (n *Node) mailbox(pid *actor.PID) mailbox {
 
 func (m mailbox) send(msg any) { m.process.SendUserMessage(m.pid, msg) }
 
-// Conclude is Send for what must arrive even after a cancel: the end of something that the task had begun. A canceled
-// task may send as many such messages as it has credits, without taking one, so that Conclude never blocks. An
+// Conclude is Send for what must arrive even after a cancel, such as the end of something that the task had begun. A
+// canceled task may send as many such messages as it has credits, without taking one, so Conclude never blocks. An
 // abandoned task sends nothing.
 func (t *Routine) Conclude(msg any) error {
 	err := t.Send(msg)

@@ -8,7 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Archive reads a journal and owns nothing in it. It starts no runtime and disturbs no node that writes.
+// Archive reads a journal. It owns nothing in the journal, starts no runtime, and disturbs no node that writes. It is
+// safe for concurrent use.
 type Archive struct {
 	journal Reader
 
@@ -16,7 +17,7 @@ type Archive struct {
 	folds []*messages.Fold // of the logs that were read last, the newest first
 }
 
-// keptFolds is how many folded logs an Archive keeps, and keptBytes how much text they may hold.
+// keptFolds bounds the folded logs that an Archive keeps, and keptBytes their text.
 const (
 	keptFolds = 16
 	keptBytes = 32 << 20
@@ -25,7 +26,7 @@ const (
 // NewArchive returns an Archive of the journal.
 func NewArchive(store Reader) *Archive { return &Archive{journal: store} }
 
-// State returns the sum of the run's log in the journal. It continues from where it was last asked for. Errors:
+// State returns the sum of the run's log in the journal. It continues from where it was last asked. Errors:
 // not_found.
 func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	f := a.take(id)
@@ -40,7 +41,7 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 		}
 		events := page.Events
 		if known {
-			if len(events) == 0 || !endsWith(f, events[0]) { // the log has expired, and its key was used again
+			if len(events) == 0 || !endsWith(f, events[0]) { // the log has expired, and another run has its key now
 				f = &messages.Fold{}
 				continue
 			}
@@ -59,11 +60,12 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 	}
 }
 
+// endsWith reports whether the fold's last event is e.
 func endsWith(f *messages.Fold, e messages.Event) bool {
 	return e.Seq == f.Peek().Seq && e.Time.Equal(f.Peek().UpdatedAt)
 }
 
-// take removes the run's fold, or returns an empty one.
+// take removes and returns the run's fold, or returns an empty one.
 func (a *Archive) take(id messages.RunID) *messages.Fold {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,6 +78,7 @@ func (a *Archive) take(id messages.RunID) *messages.Fold {
 	return &messages.Fold{}
 }
 
+// put keeps a fold as the newest, within the bounds.
 func (a *Archive) put(f *messages.Fold) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -134,14 +137,14 @@ func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) i
 	}
 }
 
-// Batch is what a reader gets at one time. Its events are shared: do not change them.
+// Batch is the result of one read. Its events are shared: do not change them.
 type Batch struct {
 	Events []messages.Event
-	// More: there is more already. Over: there will be no more.
+	// More says that there is more already. Over says that there will be no more.
 	More, Over bool
 }
 
-// Next reads past the cursor, at most a batch. Errors: not_found, events_gone, reset.
+// Next reads past the cursor, at most one batch. Errors: not_found, events_gone, reset.
 func (a *Archive) Next(ctx context.Context, id messages.RunID, after uint64) (Batch, error) {
 	page, err := a.journal.Read(ctx, id, after)
 	head := page.Head
@@ -159,7 +162,7 @@ func (a *Archive) Next(ctx context.Context, id messages.RunID, after uint64) (Ba
 	return Batch{Events: page.Events, More: after < head.Seq && len(page.Events) > 0, Over: head.Ended && after >= head.Seq}, nil
 }
 
-// ErrReset says that a log has never had the event of a cursor.
+// ErrReset says that the log has no event with the cursor's number.
 func ErrReset(id messages.RunID, after uint64) error {
 	return messages.Errorf(messages.CodeReset, "run %s has no event %d: drop the state and begin at 0", id, after)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Fault is what is wrong in a log, in a proof of it, or in a journal.
+// Fault is a fault in a log, in a proof of one, or in a journal.
 type Fault struct {
-	// Run is whose log is wrong, or "" where that is not known.
+	// Run is the run with the faulty log, or "" if that is unknown.
 	Run messages.RunID `json:"run_id,omitempty"`
 	// Seq is the number of the first event in doubt, or 0.
 	Seq  uint64        `json:"seq,omitempty"`
@@ -19,13 +19,13 @@ type Fault struct {
 	Says string        `json:"says"`
 }
 
-// The rules that a Fault names beside those that [messages.State.Apply] holds events to.
+// Rules that a Fault can name besides those of [messages.State.Apply].
 const (
 	RuleBlock messages.Rule = "block" // a block holds the bytes that were written
 	RuleChain messages.Rule = "chain" // a block follows the one before it, and so does the hash over the milestones
-	RuleList  messages.Rule = "list"  // the lists say what the logs say
+	RuleList  messages.Rule = "list"  // the lists agree with the logs
 	RuleStore messages.Rule = "store" // the database is sound
-	RuleProof messages.Rule = "proof" // a proof ends with the signature of all that is before it
+	RuleProof messages.Rule = "proof" // a proof ends with the signature of everything before it
 	RuleFile  messages.Rule = "file"  // a file is the one that the run wrote
 )
 
@@ -37,17 +37,18 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("event %d: %s [%s]", f.Seq, f.Says, f.Rule)
 }
 
-// Audit checks a run's log, block by block: that each is whole and follows the one before it, that the reducer accepts
-// every event, and that the terminal names the artifacts that were written. Make one with the Run alone.
+// Audit checks a run's log, block by block: each block is whole and follows the one before, the reducer accepts every
+// event, and the terminal names the artifacts that were written. Make one with only Run set. It is not safe for
+// concurrent use.
 type Audit struct {
 	Run messages.RunID
-	// Chain is where the log stands after the blocks that were added.
+	// Chain is the log's position after the blocks that were added.
 	Chain  Chain
 	Events int
 	fold   messages.Fold
 }
 
-// Add checks the next block, and returns its events. An error is a [*Fault].
+// Add checks the next block and returns its events. The error is a [*Fault].
 func (a *Audit) Add(b StoredBlock) ([]messages.Event, error) {
 	chain, events, err := b.Check(a.Chain)
 	for _, e := range events {
@@ -62,7 +63,7 @@ func (a *Audit) Add(b StoredBlock) ([]messages.Event, error) {
 	return events, nil
 }
 
-// fault is the error with the run. What is no Fault yet is of the block that comes next.
+// fault returns the error as a Fault of this run. An error that is not a Fault belongs to the next block.
 func (a *Audit) fault(err error) *Fault {
 	f := &Fault{Seq: a.Chain.Seq + 1, Rule: RuleBlock, Says: err.Error()}
 	if refused, ok := errors.AsType[*messages.Refusal](err); ok {
@@ -75,6 +76,7 @@ func (a *Audit) fault(err error) *Fault {
 	return f
 }
 
+// apply checks one event, and that a terminal names the run's artifacts.
 func (a *Audit) apply(e messages.Event) error {
 	if e.RunID != a.Run {
 		return &Fault{Seq: e.Seq, Rule: messages.RuleRun, Says: fmt.Sprintf("it is of run %s", e.RunID)}
@@ -93,37 +95,37 @@ func (a *Audit) apply(e messages.Event) error {
 	return nil
 }
 
-// Log is what a log that was checked adds up to.
+// Log summarizes a log that was checked.
 type Log struct {
 	Run    messages.RunID  `json:"run_id"`
 	Status messages.Status `json:"status"`
-	// Seq is the number of the last event, and Chain the hash over the milestones.
+	// Seq is the number of the last event. Chain is the hash over the milestones.
 	Seq   uint64 `json:"seq"`
 	Chain string `json:"chain"`
 	// Artifacts are the files that the run wrote.
 	Artifacts []messages.Artifact `json:"artifacts,omitempty"`
-	// Key is the public half of the key that has signed a proof of the log.
+	// Key is the public half of the key that signed a proof of the log.
 	Key []byte `json:"key,omitempty"`
 }
 
-// Log sums up the blocks that were added.
+// Log summarizes the blocks that were added.
 func (a *Audit) Log() Log {
 	s := a.fold.Peek()
 	return Log{Run: a.Run, Status: s.Status, Seq: a.Chain.Seq, Chain: a.Chain.Hash.String(), Artifacts: slices.Clone(s.Artifacts)}
 }
 
-// Report is what a check of a journal or of proofs has found.
+// Report is the result of checking a journal or proofs.
 type Report struct {
 	Runs   int `json:"runs"`
 	Events int `json:"events"`
-	// Logs are the runs that the check was asked about by name.
+	// Logs are the runs that the check was asked for by name.
 	Logs []Log `json:"logs,omitempty"`
-	// Removed are the runs that somebody has removed.
+	// Removed are the runs whose logs somebody has removed.
 	Removed []Removed `json:"removed,omitempty"`
 	Faults  []Fault   `json:"faults"`
 }
 
-// Removed says what went when somebody removed a log.
+// Removed records what somebody removed with a log.
 type Removed struct {
 	Log
 	RemovedAt time.Time `json:"removed_at"`

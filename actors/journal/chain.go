@@ -10,15 +10,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Hash is a SHA-256.
+// Hash is a SHA-256 digest.
 type Hash [sha256.Size]byte
 
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Chain is where a log stands: the number of its last event, and a hash over its milestones. That of a milestone is the
-// SHA-256 of the hash before it, zeros at first, and the milestone's JSON. Deltas are not in it, so that merging them
-// and cutting the log into other blocks keep it.
+// Chain is a position in a log: the number of its last event, and a hash over its milestones. The hash of a milestone
+// is the SHA-256 of the previous hash, zeros at first, and the milestone's JSON. Deltas are left out, so merging them
+// and cutting the log into other blocks keep the hash.
 type Chain struct {
 	Seq  uint64
 	Hash Hash
@@ -27,24 +27,25 @@ type Chain struct {
 // StoredBlock is a block as a journal keeps it.
 type StoredBlock struct {
 	First, Last uint64
-	// ID is zero for what merging has made of several blocks.
+	// ID is zero for a block that was merged from several.
 	ID       BlockID
 	Writer   string
 	Epoch    uint64
 	Terminal bool
-	// Before is the chain's hash before the block. Digest is over all else that is here.
+	// Before is the chain's hash before the block. Digest covers all other fields.
 	Before, Digest Hash
-	// Lines are the JSON of the events.
+	// Lines are the events in JSON.
 	Lines [][]byte
 }
 
-// Seal fills Before and Digest, and returns the chain's hash after the block, whose Lines are those of the events.
+// Seal sets Before and Digest, and returns the chain's hash after the block. The events must be those of Lines.
 func (b *StoredBlock) Seal(before Hash, events []messages.Event) (after Hash) {
 	b.Before = before
 	b.Digest = b.sum()
 	return b.after(events)
 }
 
+// after returns the chain's hash after the events.
 func (b *StoredBlock) after(events []messages.Event) Hash {
 	hash := b.Before
 	var linked []byte
@@ -57,6 +58,7 @@ func (b *StoredBlock) after(events []messages.Event) Hash {
 	return hash
 }
 
+// sum returns the digest of the block.
 func (b *StoredBlock) sum() (sum Hash) {
 	h := sha256.New()
 	head := make([]byte, 0, 128)
@@ -85,8 +87,8 @@ func (b *StoredBlock) Events() ([]messages.Event, error) {
 	return events, nil
 }
 
-// Check checks that the block is whole and continues a log that stands there. It returns where the log stands after it,
-// and the block's events. An error is a [*Fault].
+// Check checks that the block is whole and continues a log at the given position. It returns the position after the
+// block, and the block's events. The error is a [*Fault].
 func (b *StoredBlock) Check(at Chain) (Chain, []messages.Event, error) {
 	events, err := b.Events()
 	n, rule, says := len(events), RuleChain, ""

@@ -10,50 +10,55 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Reader is what anybody may do with a journal, beside the nodes that write to it. Implementations are safe for
+// Reader is the part of a journal that anybody may use beside the nodes that write. Implementations are safe for
 // concurrent use.
 type Reader interface {
-	// Read returns the run's events past after, in order, at most a batch, and none at the head. It sees every block
+	// Read returns the run's events past after, in order: at most a batch, and none at the head. It sees every block
 	// that had landed when it was called, up to the batch. An unknown run is a not_found error.
 	Read(ctx context.Context, run messages.RunID, after uint64) (Page, error)
-	// Blocks yields the blocks of the run's log as they are kept, in order, for [StoredBlock.Check]. An error, for an
-	// unknown run a not_found, is the last.
+	// Blocks yields the blocks of the run's log as they are kept, in order, for [StoredBlock.Check]. It ends with the
+	// first error; for an unknown run that is not_found.
 	Blocks(ctx context.Context, run messages.RunID) iter.Seq2[StoredBlock, error]
-	// List returns the runs that the query selects, ended ones included until they expire, in the order of
-	// [messages.Query.Compare] and at most [messages.Query.Most]. A block shows once its append has ended.
+	// List returns the runs that the query selects, including ended ones until they expire. They are in the order of
+	// [messages.Query.Compare], at most [messages.Query.Most]. A block is visible once its append has ended.
 	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
 	// Watch calls fn, in the caller's goroutine, for runs whose log has grown and for commands, until ctx is done.
-	// The first Note is empty: from then on nothing is missed. fn may be called too often, or once for several
-	// blocks; Read returns what is there. What the node named self has written may be left out.
+	// The first Note is empty: from then on nothing is missed. fn may be called more often than needed, or once for
+	// several blocks; Read returns what is there. Blocks that the node named self has written may be left out.
 	Watch(ctx context.Context, self string, fn func(Note)) error
 }
 
-// Journal keeps the events of runs, and lends each run to a node that may try to own it: the log alone decides who
-// does. Everything but Append may block within ctx.
+// Journal keeps the events of runs, and lends each run to a node that may try to own it. The log alone decides which
+// node owns it. Every method except Append may block within ctx.
 type Journal interface {
 	Reader
-	// Append adds the block right after b.After, whole or not at all, and durable before done(nil). It does not
-	// block. done is called once, from any goroutine, even before Append returns. ErrFenced: the log has another
-	// head. ErrSealed: the log has its terminal. ErrRefused: the block did not land, and will not unless it is
-	// appended again. ErrUnstorable: it did not land and never will, however often it is appended. Any other error: it
-	// may have landed, or may land later; Read tells by b.ID. A block that is appended again lands once, and done gets
-	// nil each time.
+	// Append adds the block right after b.After, whole or not at all. It is durable before done(nil) is called.
+	// Append does not block. done is called once, from any goroutine, even before Append returns. Its errors:
+	//
+	//   - ErrFenced: the log has another head.
+	//   - ErrSealed: the log has its terminal.
+	//   - ErrRefused: the block did not land, and will not unless it is appended again.
+	//   - ErrUnstorable: the block did not land and never will, however often it is appended.
+	//   - Any other error: the block may have landed, or may land later. Read tells by b.ID.
+	//
+	// A block that is appended again lands once, and done gets nil each time.
 	Append(b Block, done func(error))
 	// Claim waits for an unfinished run that no node holds, and lends it to the node. A run's first block offers the
-	// run to its Writer. A run is lent again after [Released], and when its claim was not [Held] for four times
+	// run to its Writer. A run is lent again after [Released], and if its claim was not [Held] for four times
 	// Claim.Every. If ctx is done, Claim returns what can be claimed at once.
 	Claim(ctx context.Context, node string) (Claim, error)
-	// Keep says what becomes of a claim. A node calls it with Held only after it has read the log and found itself
+	// Keep says what happens to a claim. A node calls it with Held only after it has read the log and found itself
 	// the owner.
 	Keep(ctx context.Context, c Claim, k ClaimState) error
-	// Send passes a command to the node that holds the run, whose Watch gets it. It may be lost, or come twice.
+	// Send passes a command to the node that holds the run, whose Watch receives it. A command may be lost, or arrive
+	// twice.
 	Send(ctx context.Context, c Command) error
-	// Expire removes whole logs of ended runs: those that ended before the time, and then the oldest until the rest
-	// fits the bytes. It returns how many logs of ended runs are left.
+	// Expire removes whole logs of ended runs: first those that ended before the given time, and then the oldest
+	// until the rest fits the bytes. It returns how many logs of ended runs are left.
 	Expire(ctx context.Context, before time.Time, bytes int64) (left int, err error)
 	// Forget removes the whole log of an ended run at once. Errors: not_found, conflict for a run that has not ended.
 	Forget(ctx context.Context, run messages.RunID) error
-	// Salt returns 32 random bytes that belong to the store: with them, nobody can guess the id of a run with a key.
+	// Salt returns 32 random bytes of the store. They make the id of a run with a key unguessable.
 	Salt() [32]byte
 }
 
@@ -61,28 +66,28 @@ type Journal interface {
 type Head struct {
 	// Seq is the number of the last event; 0 if there is no log.
 	Seq uint64
-	// Epoch is the greatest of the log's blocks.
+	// Epoch is the greatest epoch of the log's blocks.
 	Epoch uint64
-	// At is for the journal alone, for example a sequence number of its store.
+	// At is private to the journal, for example a sequence number of its store.
 	At uint64
 	// Ended: the last event is a terminal.
 	Ended bool
 }
 
-// BlockID names a block: 128 bits, unique.
+// BlockID identifies a block: 128 bits, unique.
 type BlockID [16]byte
 
 // String returns the id in hexadecimal.
 func (id BlockID) String() string { return hex.EncodeToString(id[:]) }
 
-// Block is what one append writes. It never changes once it was sent.
+// Block is the unit of one append. It never changes once it was sent.
 type Block struct {
 	Run messages.RunID
-	// After is the head that the writer knows. The zero Head makes it the run's first block, which is also the work
+	// After is the head that the writer knows. If it is zero, this is the run's first block, which is also the work
 	// item.
 	After Head
 	ID    BlockID
-	// Writer is the node that wrote the block. Epoch is that of its ownership, or 0 before there is an owner.
+	// Writer is the node that wrote the block. Epoch is the epoch of its ownership, or 0 before there is an owner.
 	Writer string
 	Epoch  uint64
 	Events []messages.Event
@@ -97,35 +102,35 @@ func (b Block) Head() Head {
 // Page is the result of a Read.
 type Page struct {
 	Events []messages.Event
-	// Blocks are the ids of the blocks whose events were read. For an ended run, the last alone may be left.
+	// Blocks are the ids of the blocks whose events were read. For an ended run, only the last id may be left.
 	Blocks []BlockID
-	// Head is the log's end at the time of the call, which may be beyond Events.
+	// Head is the end of the log at the time of the call. It may be beyond Events.
 	Head Head
 }
 
-// Claim is a run that was lent to a node.
+// Claim is a run that is lent to a node.
 type Claim struct {
 	Run messages.RunID
 	// Every is how often the journal wants to hear that the claim is held.
 	Every time.Duration
-	// Token is for the journal alone.
+	// Token is private to the journal.
 	Token any
 }
 
-// ClaimState is what becomes of a claim.
+// ClaimState says what happens to a claim.
 type ClaimState uint8
 
-// A claim is held, given back for another node, or over because the terminal was read.
+// A claim is held, returned for another node, or over because the terminal was read.
 const (
 	Held ClaimState = iota
 	Released
 	Ended
 )
 
-// Command asks the owner of a run for something. A cancel or an answer is done when the run's log shows its event.
+// Command asks the owner of a run for something. A cancel or an answer is done once the run's log shows its event.
 type Command struct {
 	Run messages.RunID
-	// ID names the command, which may come more than once.
+	// ID identifies the command, which may arrive more than once.
 	ID     string
 	Cancel *CancelCommand
 	Answer *AnswerCommand

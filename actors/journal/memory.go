@@ -12,14 +12,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Memory keeps events in memory, for as long as the process lives. Make one with [NewMemory].
+// Memory keeps events in memory for as long as the process lives. Make one with [NewMemory]. It is safe for
+// concurrent use, and its Append never blocks.
 type Memory struct {
 	salt [32]byte
 
 	mu     sync.Mutex
 	runs   map[messages.RunID]*record
 	ended  []messages.RunID // in the order of their terminals
-	bytes  int64            // of the ended runs
+	bytes  int64            // size of the ended runs
 	leases lease.Runs
 	notes  lease.Notes[Note]
 }
@@ -29,11 +30,11 @@ type record struct {
 	summary messages.Summary
 	head    Head
 	events  []messages.Event
-	blocks  []blockMark // once the run has ended one, with the last id
+	blocks  []blockMark // once the run has ended: a single one, with the last id
 	bytes   int64
 }
 
-// blockMark is the beginning of a block.
+// blockMark is where a block begins.
 type blockMark struct {
 	first  uint64
 	id     BlockID
@@ -50,7 +51,7 @@ func NewMemory() *Memory {
 
 func (j *Memory) Salt() [32]byte { return j.salt }
 
-// Append implements [Journal]; done is called before it returns.
+// Append implements [Journal]. It calls done before it returns.
 func (j *Memory) Append(b Block, done func(error)) { done(j.append(b)) }
 
 func (j *Memory) append(b Block) error {
@@ -68,11 +69,11 @@ func (j *Memory) append(b Block) error {
 	r.head = b.Head()
 	r.blocks = append(r.blocks, blockMark{b.Events[0].From, b.ID, b.Writer, b.Epoch})
 	for _, e := range b.Events {
-		r.events = append(r.events, e.Unshared()) // a shared event would keep its whole table
+		r.events = append(r.events, e.Unshared()) // a shared event would keep its whole table in memory
 		r.bytes += int64(e.Size())
 		r.summary.Add(e)
 		if dropped, ok := e.Body.(messages.TextClosed); ok && dropped.Dropped {
-			r.events = messages.Forget(r.events) // what readers hold does not change
+			r.events = messages.Forget(r.events) // slices that readers hold do not change
 		}
 	}
 	if r.head.Ended {
@@ -95,7 +96,8 @@ func (j *Memory) end(run messages.RunID, r *record) {
 	j.bytes += r.bytes
 }
 
-// takes returns why the log does not take the block; r is nil for a new log. A block that it holds already is fine.
+// takes returns why the log does not accept the block; r is nil for a new log. A block that the log already holds is
+// accepted.
 func (r *record) takes(b Block) error {
 	switch {
 	case r == nil && b.After.Seq != 0:
@@ -115,7 +117,7 @@ func (r *record) has(b Block) bool {
 	if r == nil {
 		return false
 	}
-	for _, mark := range slices.Backward(r.blocks) { // mostly the last
+	for _, mark := range slices.Backward(r.blocks) { // mostly the last one
 		if mark.first <= b.Events[0].From {
 			return mark.id == b.ID
 		}
@@ -140,7 +142,7 @@ func (j *Memory) Read(_ context.Context, run messages.RunID, after uint64) (Page
 	return page, nil
 }
 
-// Blocks implements [Reader]. Only who asks for the chain pays for it.
+// Blocks implements [Reader]. Only callers that ask for the chain pay for it.
 func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredBlock, error] {
 	return func(yield func(StoredBlock, error) bool) {
 		j.mu.Lock()
@@ -150,7 +152,7 @@ func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredB
 			yield(StoredBlock{}, ErrNotFound(run))
 			return
 		}
-		blocks, events := r.blocks, r.events // what is there does not change
+		blocks, events := r.blocks, r.events // neither changes in place
 		j.mu.Unlock()
 		var hash Hash
 		for i, mark := range blocks {
@@ -169,7 +171,7 @@ func (j *Memory) Blocks(_ context.Context, run messages.RunID) iter.Seq2[StoredB
 	}
 }
 
-// stored returns the block of the events, and the chain's hash after it.
+// stored returns the block with the events, and the chain's hash after it.
 func (m blockMark) stored(events []messages.Event, before Hash) (b StoredBlock, after Hash, err error) {
 	last := events[len(events)-1]
 	b = StoredBlock{First: m.first, Last: last.Seq, ID: m.id, Writer: m.writer, Epoch: m.epoch, Terminal: last.IsTerminal()}
@@ -187,7 +189,7 @@ func (m blockMark) stored(events []messages.Event, before Hash) (b StoredBlock, 
 func (j *Memory) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var first []*messages.Summary // in order, at most as many as wanted
+	var first []*messages.Summary // sorted, at most as many as wanted
 	among := j.runs
 	if len(q.Runs) > 0 {
 		among = map[messages.RunID]*record{}
@@ -209,7 +211,7 @@ func (j *Memory) List(_ context.Context, q messages.Query) ([]messages.Summary, 
 	return list, nil
 }
 
-// insert puts s in its place, and drops what is beyond the most.
+// insert inserts s in order, and drops what is beyond the query's limit.
 func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*messages.Summary {
 	most := q.Most()
 	if len(list) == most && q.Compare(s, list[most-1]) > 0 {
@@ -233,7 +235,7 @@ func (j *Memory) Expire(_ context.Context, before time.Time, bytes int64) (int, 
 		delete(j.runs, j.ended[n])
 	}
 	if n == len(j.ended) {
-		// a map keeps its buckets: start an empty journal anew
+		// a map keeps its buckets, so start an empty journal with a new one
 		j.ended = nil
 		if len(j.runs) == 0 {
 			j.runs = map[messages.RunID]*record{}
@@ -275,7 +277,7 @@ func (j *Memory) Keep(_ context.Context, c Claim, k ClaimState) error {
 		j.leases.Hold(c.Run)
 	case Released:
 		j.leases.Release(c.Run)
-	case Ended: // append has seen it
+	case Ended: // append has done it
 	}
 	return nil
 }
@@ -289,7 +291,7 @@ func (j *Memory) Send(_ context.Context, c Command) error {
 	return nil
 }
 
-// FirstAfter returns the index of the first event past the number, which is mostly near the end.
+// FirstAfter returns the index of the first event past the number. It searches from the end, where that mostly is.
 func FirstAfter(events []messages.Event, after uint64) int {
 	n := len(events)
 	switch {

@@ -1,2 +1,2 @@
-// Package explain says in plain sentences what happened in a run and why. It reads nothing but the run's events.
+// Package explain describes in plain sentences what happened in a run, and why. It reads only the run's events.
 package explain

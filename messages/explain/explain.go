@@ -12,14 +12,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Run explains a run. The zero Run has no events.
+// Run collects what to say about one run. The zero Run has no events. It is not safe for concurrent use.
 type Run struct {
 	lines   []string
 	sum     messages.Summary
 	started time.Time
-	waited  messages.State // its Inputs, Children and Artifacts are those of the run
-	reason  string         // the message of the failure before
-	failed  int            // how many failures there were, of which mostFailures are told
+	waited  messages.State // holds the run's Inputs, Children and Artifacts
+	reason  string         // message of the last failure
+	failed  int            // number of failures, of which mostFailures are described
 	skipped []string       // steps of a plan
 	running []string       // tasks
 	models  []string
@@ -29,7 +29,7 @@ type Run struct {
 	over    bool
 }
 
-// mostFailures is how many failures are told one by one.
+// mostFailures is how many failures are described one by one.
 const mostFailures = 6
 
 // Add adds the next event of the log. Deltas may be left out.
@@ -117,7 +117,7 @@ func (r *Run) Add(e messages.Event) {
 	}
 }
 
-// Read reads a log up to the event of the number, and explains it. The events may be milestones alone.
+// Read reads a log up to the event with the given number, and explains it. The events may be milestones only.
 func Read(log iter.Seq2[messages.Event, error], upTo uint64) ([]string, error) {
 	var r Run
 	for e, err := range log {
@@ -131,7 +131,7 @@ func Read(log iter.Seq2[messages.Event, error], upTo uint64) ([]string, error) {
 	return r.Sentences(), nil
 }
 
-// Sentences are what there is to say of the run so far.
+// Sentences returns the sentences about the run so far.
 func (r *Run) Sentences() []string {
 	s := *r
 	s.lines = slices.Clone(r.lines)
@@ -153,7 +153,7 @@ func (r *Run) say(format string, args ...any) {
 	r.lines = append(r.lines, words.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// in is how long the run has gone on.
+// in returns how long the run has lasted.
 func (r *Run) in() time.Duration { return r.sum.UpdatedAt.Sub(r.sum.QueuedAt) }
 
 func (r *Run) queued(b messages.RunQueued) {
@@ -172,7 +172,7 @@ func (r *Run) canceling(b messages.RunCanceling) {
 	r.say("%s after %s%s.", who, took(r.in()), after(": ", b.Reason))
 }
 
-// failure tells of something that failed, and what followed.
+// failure describes something that failed, and what followed.
 func (r *Run) failure(what string, err *messages.Error, then string) {
 	if r.failed++; r.failed > mostFailures {
 		return
@@ -192,7 +192,7 @@ func (r *Run) failure(what string, err *messages.Error, then string) {
 	r.reason = why
 }
 
-// why is the reason of the run's failure, unless it has just been told.
+// why describes the cause of the run's failure, unless the sentence before just did.
 func (r *Run) why(err *messages.Error, cause messages.Code) string {
 	says := causes[cause]
 	if err != nil && err.Message != r.reason {
@@ -201,7 +201,7 @@ func (r *Run) why(err *messages.Error, cause messages.Code) string {
 	return cmp.Or(says, string(cause)) + ", as said before."
 }
 
-// causes are the causes that do not say by themselves what happened.
+// causes describes each cause of a failure.
 var causes = map[messages.Code]string{
 	messages.CauseError: "a task returned an error", messages.CausePanic: "a task crashed", messages.CauseDeadline: "its time was over",
 	messages.CauseStalled: "nothing happened for too long", messages.CauseShutdown: "the server stopped",
@@ -212,7 +212,7 @@ var causes = map[messages.Code]string{
 	messages.CauseInjected: "a test injected it", messages.CauseJournalUnavailable: "the journal took nothing for too long",
 }
 
-// authors say who wrote a terminal, unless the run itself did.
+// authors describes who wrote a terminal, unless the run itself did.
 var authors = map[messages.Author]string{messages.BySupervisor: ", by its supervisor", messages.ByRecovery: ", by the process that found it",
 	messages.ByNode: ", by its server"}
 
@@ -238,7 +238,7 @@ func (r *Run) end(format string, args ...any) {
 	r.say(format, args...)
 }
 
-// unfinished says what a run that has not ended does or waits for.
+// unfinished describes what a run that has not ended is doing or waits for.
 func (r *Run) unfinished() {
 	var open []string
 	for _, in := range r.waited.Inputs {
@@ -277,7 +277,7 @@ func (r *Run) children() {
 	r.say("It started %s (%s): %s.", words.Count(len(r.waited.Children), "sub-run"), listed(jobs), listed(parts))
 }
 
-// cost says what the run has made and used.
+// cost describes what the run has written and used.
 func (r *Run) cost() {
 	if n := len(r.waited.Artifacts); n > 0 {
 		var bytes int64
@@ -313,7 +313,7 @@ func add(list []string, name string) []string {
 
 func name(text string) string { return words.Clip(text, 80) }
 
-// after is the text after something, or nothing without a text.
+// after returns the text with the words before it, or nothing for an empty text.
 func after(before, text string) string {
 	if text == "" {
 		return ""
@@ -321,7 +321,7 @@ func after(before, text string) string {
 	return before + strings.TrimSuffix(words.Clip(text, 200), ".")
 }
 
-// mostListed is how many names a sentence has.
+// mostListed is the greatest number of names in a sentence.
 const mostListed = 8
 
 func listed(all []string) string {
@@ -341,7 +341,7 @@ func times(n int) string {
 	return words.Thousands(int64(n)) + " times"
 }
 
-// took is a time for people.
+// took formats a duration for people.
 func took(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -1,2 +1,2 @@
-// Package fit reads JSON Schemas, holds to them what callers give, and says in words what does not fit.
+// Package fit validates JSON values against JSON Schemas, and explains in words what does not fit.
 package fit

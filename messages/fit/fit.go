@@ -18,27 +18,27 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// location is what a schema without an id is called.
+// location is the URL of a schema without an id.
 const location = "schema:"
 
-// Read reads a JSON Schema, whose references stay within it.
+// Read compiles a JSON Schema. References may only point into the schema itself.
 func Read(raw []byte) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // which loads nothing
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // it loads nothing
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, err
 	}
 	return c.Compile(location)
 }
 
-// Schema is what values are held to.
+// Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct{ compiled *jsonschema.Schema }
 
-// Compile is Read of a schema whose defaults fit it. Without one anything fits.
+// Compile compiles a schema, and checks that its defaults fit it. An empty schema accepts anything.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{}`)
@@ -62,9 +62,9 @@ func defaultsFit(s *jsonschema.Schema) error {
 	return nil
 }
 
-// Fit returns the value as the schema has it, or reports as invalid_input what the schema has against it. It takes it
-// as clients send it: a null where there may be none is a member left out, 5.0 is an integer, a list or an object may
-// come as JSON in a string, and a choice among texts as a number.
+// Fit returns the value in the form that the schema asks for, or an invalid_input error that says what does not fit.
+// It accepts what clients send: null for a member left out, 5.0 for an integer, a list or an object as JSON in a
+// string, and a number for a choice among strings.
 func (s *Schema) Fit(raw json.RawMessage) (json.RawMessage, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Schema) Fit(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-// read returns the value as the schema has it, and whether that is another.
+// read converts the value to what the schema asks for, and reports whether that changed it.
 func read(s *jsonschema.Schema, value any) (any, bool) {
 	s = target(s)
 	changed := false
@@ -146,9 +146,9 @@ func readText(s *jsonschema.Schema, text string) (any, bool) {
 	return text, false
 }
 
-// target is the schema that the schema refers to, or itself.
+// target follows the schema's references.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
-	for range 8 { // references may go in a circle
+	for range 8 { // references may form a circle
 		if s.Ref == nil {
 			break
 		}
@@ -164,7 +164,7 @@ func typesOf(s *jsonschema.Schema) []string {
 	return s.Types.ToStrings()
 }
 
-// nullable reports whether the schema may have null for a value.
+// nullable reports whether the schema accepts null.
 func nullable(s *jsonschema.Schema) bool {
 	switch types := typesOf(s); {
 	case len(types) > 0:
@@ -175,10 +175,10 @@ func nullable(s *jsonschema.Schema) bool {
 	return true
 }
 
-// mostProblems is how many problems one error names.
+// mostProblems is the greatest number of problems in one error.
 const mostProblems = 4
 
-// problems says what is wrong, and with which part of the value.
+// problems describes what is wrong with which part of the value.
 func (s *Schema) problems(e *jsonschema.ValidationError) string {
 	var all []string
 	s.collect(e, &all)
@@ -193,7 +193,7 @@ func (s *Schema) collect(e *jsonschema.ValidationError, all *[]string) {
 	choice := false
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
-		choice = true // what each of them has against it is too much to read
+		choice = true // what each alternative rejects is too much to read
 	}
 	if len(e.Causes) > 0 && !choice {
 		for _, cause := range e.Causes {

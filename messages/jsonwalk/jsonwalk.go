@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// deepest is how deep JSON may nest, as in encoding/json.
+// deepest is the greatest depth of nested JSON, as in encoding/json.
 const deepest = 10000
 
-// Object calls member for each member of a JSON object, in order, with the key unescaped and the value as it stands.
-// If text is not an object, it returns false, after the members before the fault.
+// Object calls member for each member of a JSON object, in order, with the unescaped key and the raw value. If text
+// is not an object it returns false, after the members before the fault.
 func Object(text []byte, member func(key, value []byte)) bool {
 	i := space(text, 0)
 	return i < len(text) && text[i] == '{' && isEnd(text, members(text, i, 1, member))
 }
 
-// Array does for the elements of a JSON array what Object does for members.
+// Array calls element for each element of a JSON array, as Object does for members.
 func Array(text []byte, element func(value []byte)) bool {
 	i := space(text, 0)
 	return i < len(text) && text[i] == '[' && isEnd(text, elements(text, i, 1, element))
@@ -25,7 +25,7 @@ func Array(text []byte, element func(value []byte)) bool {
 // isEnd reports whether the value that ends at i is the whole rest of the text.
 func isEnd(text []byte, i int) bool { return i >= 0 && space(text, i) == len(text) }
 
-// value returns where the JSON value at i ends, -1 where there is none.
+// value returns the end of the JSON value at i, or -1 if there is none.
 func value(b []byte, i, depth int) int {
 	if i == len(b) || depth >= deepest {
 		return -1
@@ -124,7 +124,7 @@ func quoted(b []byte, i int) int {
 	return -1
 }
 
-// escape returns the last byte of the escape whose letter is at i.
+// escape returns the position of the last byte of the escape whose letter is at i.
 func escape(b []byte, i int) int {
 	if i == len(b) {
 		return -1
@@ -175,7 +175,7 @@ func number(b []byte, i int) int {
 	return i
 }
 
-// digits returns where the digits at i end, -1 where there is none.
+// digits returns the end of the digits at i, or -1 if there are none.
 func digits(b []byte, i int) int {
 	start := i
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
@@ -187,7 +187,7 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-// unescaped is a key without escapes.
+// unescaped returns a key without escapes.
 func unescaped(key []byte) []byte {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return key
@@ -195,7 +195,7 @@ func unescaped(key []byte) []byte {
 	return []byte(Text([]byte(`"` + string(key) + `"`)))
 }
 
-// Text returns the text of a JSON string, "" for any other value.
+// Text returns the value of a JSON string, or "" for any other value.
 func Text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Repeated yields the path of each key that an object in a JSON text has more than once, such as /list/0/name.
+// Repeated yields the path of each duplicate key in a JSON text, such as /list/0/name.
 func Repeated(text []byte) iter.Seq[string] {
 	return func(yield func(path string) bool) {
 		d := json.NewDecoder(bytes.NewReader(text))
@@ -37,13 +37,13 @@ func Repeated(text []byte) iter.Seq[string] {
 
 // level is an object or a list that is open.
 type level struct {
-	keys  map[string]bool // nil for a list
+	keys  map[string]bool // the last key
 	key   string          // the last one
 	keyed bool            // its value comes next
 	index int             // of the last element
 }
 
-// next takes a key, a value or the beginning of one, and reports whether it is a key that the object has already.
+// next takes a token, and reports whether it is a key that the object has already.
 func (l *level) next(token json.Token) (again bool) {
 	name, _ := token.(string)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// CheckEarlier returns an invalid_input error unless the messages are texts of the user and the assistant or, with tools,
-// calls of the assistant and their results.
+// CheckEarlier returns an invalid_input error unless all messages are texts of the user or the assistant. With tools,
+// calls of the assistant and their results are allowed too.
 func CheckEarlier(said []Message, tools bool) error {
 	for i, m := range said {
 		said := (m.Role == User || m.Role == Assistant) && len(m.Calls) == 0 && m.CallID == ""

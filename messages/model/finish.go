@@ -11,11 +11,11 @@ type Finish int
 
 // The meanings of a finish_reason.
 const (
-	// Unfinished: there is no finish_reason, or the answer goes on.
+	// Unfinished: there is no finish_reason, or the answer continues.
 	Unfinished Finish = iota
 	// Stopped: the model ended the answer, or called a tool.
 	Stopped
-	// Unknown: an unknown word. It is evidence, but not taken for Stopped.
+	// Unknown: an unknown word. It is evidence, but does not count as Stopped.
 	Unknown
 	// Truncated: the server cut the answer for its length.
 	Truncated
@@ -25,8 +25,8 @@ const (
 	Broken
 )
 
-// FinishOf reads a finish_reason and ignores case and separators: max_tokens, maxTokens and FINISH_REASON_MAX_TOKENS
-// are the same. An unknown word has the worst meaning of the known parts in it.
+// FinishOf returns the meaning of a finish_reason. It ignores case and separators: max_tokens, maxTokens and
+// FINISH_REASON_MAX_TOKENS are the same. An unknown word has the worst meaning of the known parts in it.
 func FinishOf(reason string) Finish {
 	squeezed := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -58,13 +58,12 @@ func holdsAny(s string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }
 
-// The words, without separators. stops and unfinished are whole words; the others are parts.
+// Known words, without separators. stops and unfinished are whole words; the others are parts of words.
 var (
 	unfinished = []string{"", "null", "none", "nil", "undefined", "notfinished", "unfinished", "inprogress",
 		"notstopped", "false", "running", "pending", "queued", "processing", "generating", "streaming", "continue"}
 
-	// stops are OpenAI's, Anthropic's, Cohere's, TGI's and watsonx's, llama.cpp's and LM Studio's, Ernie's and
-	// Titan's.
+	// stops has the words of OpenAI, Anthropic, Cohere, TGI, watsonx, llama.cpp, LM Studio, Ernie and Titan.
 	stops = []string{"stop", "stopped", "stops", "endturn", "endofturn", "endoftext", "endofsequence", "endofstream",
 		"endoftexttoken", "endtoken", "endid", "end", "eos", "eostoken", "eosfound", "eog", "eogtoken", "eot",
 		"eottoken", "stopsequence", "stopsequences", "stopstring", "stopstringfound", "stopword", "stopwords",
@@ -72,7 +71,7 @@ var (
 		"completion", "finish", "finished", "done", "normal", "natural", "naturalstop", "success", "succeeded", "ok",
 		"toolcall", "toolcalls", "tooluse", "functioncall", "functioncalls"}
 
-	// malformations take precedence over filters: function_call_filter: MALFORMED_FUNCTION_CALL.
+	// malformations take precedence over filters, as in function_call_filter: MALFORMED_FUNCTION_CALL.
 	malformations = []string{"malformed", "unexpectedtool", "missingthought"}
 
 	filters = []string{"filter", "safety", "unsafe", "recitation", "sensitive", "refus", "moderat", "guardrail",

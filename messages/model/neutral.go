@@ -6,11 +6,11 @@ import (
 )
 
 // Neutral breaks the special tokens of chat templates, such as <|im_end|>, with a space after the first bracket.
-// Servers obey such tokens anywhere in a text, so that a text from strangers could end its turn and speak for the
-// system. Neutral only adds spaces, and none to a text that is neutral.
+// Servers obey such tokens anywhere in a text, so untrusted text could end its turn and speak for the system. Neutral
+// only adds spaces, and it adds none to its own result.
 func Neutral(text string) string {
 	var b strings.Builder
-	done, line := 0, 0 // the bytes written, and the beginning of the line
+	done, line := 0, 0 // number of bytes written, and where the line begins
 	for i := range len(text) {
 		cut := i + 1
 		switch c := text[i]; {
@@ -39,7 +39,7 @@ func Neutral(text string) string {
 // dsml is a token of DeepSeek without brackets.
 const dsml = "｜DSML｜"
 
-// maxName bounds the bytes of a token's name.
+// maxName bounds the name of a token, in bytes.
 const maxName = 80
 
 // angled recognizes the rest of <|im_start|>, <｜User｜>, <channel|>, <start_of_turn>, </s>, and <SYS>> after "<".
@@ -110,7 +110,7 @@ func named(rest string, closer byte) (string, bool) {
 	return rest[:end], true
 }
 
-// hasBar reports whether the name begins or ends with one of the bars that models use.
+// hasBar reports whether at finds one of the bars that models use, at the beginning or the end of the name.
 func hasBar(name string, at func(s, part string) bool) bool {
 	return at(strings.TrimPrefix(name, "/"), "|") || at(strings.TrimPrefix(name, "/"), "｜")
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Stream calls a model and yields its answer as it arrives. The last part is always the only [End]. Its error is that
-// of the verdict, nil for completed. A consumer that stops early cancels the call.
+// Stream calls a model and yields its answer as it arrives. The last part is always an [End], and there is only one.
+// Its error is the verdict's: nil for completed. A consumer that stops early cancels the call.
 type Stream func(ctx context.Context, r Request) iter.Seq2[Part, error]
 
 // Part is one of Loading, Text, Thought, ThoughtDone, CallDelta and End.
 type Part interface{ part() }
 
-// Loading says that the server is still loading the model, so that the answer has to wait.
+// Loading says that the server is still loading the model, so the answer has to wait.
 type Loading struct{ For time.Duration }
 
 // Text is a piece of the answer: valid UTF-8, never empty.
@@ -60,13 +60,13 @@ type ToolCall struct {
 	Arguments string `json:"arguments"` // a JSON object
 }
 
-// End is the last part.
+// End is the last part of an answer.
 type End struct {
 	Verdict  Verdict
 	Evidence Evidence
 	Calls    []ToolCall
 	Usage    *messages.Usage // nil if the server sent none
-	Model    string          // that answered, by the server's name
+	Model    string          // the model that answered, as the server names it
 	// FirstToken is the time to the first piece of text, thought or call; 0 if none came.
 	FirstToken time.Duration
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Request is one call of a model. Its JSON is what [Request.Digest] is of: a field that a request does not use is not in it.
+// Request is one call of a model. [Request.Digest] is computed from its JSON, which omits unused fields.
 type Request struct {
 	Model    string    `json:"model,omitempty"`
 	Messages []Message `json:"messages,omitempty"`
@@ -22,11 +22,12 @@ type Request struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
 	Seed        *int64   `json:"seed,omitempty"`
-	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
+	// Extra holds further members of the request, such as ttl, top_k or chat_template_kwargs.
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
 
-// Digest is the lower-case hexadecimal SHA-256 of the request. The ids of calls, which servers give, do not matter.
+// Digest returns the lower-case hexadecimal SHA-256 of the request. The ids of calls, which servers choose, do not
+// matter.
 func (r Request) Digest() string {
 	ids := map[string]string{"": ""}
 	ordinal := func(id *string) {
@@ -44,7 +45,7 @@ func (r Request) Digest() string {
 		}
 		ordinal(&m.CallID)
 	}
-	data, _ := json.Marshal(r) // no server takes what is not JSON
+	data, _ := json.Marshal(r) // values that are not JSON cannot be sent either
 	return messages.Digest(string(data))
 }
 
@@ -58,7 +59,7 @@ const (
 	ToolRole  Role = "tool"
 )
 
-// Message is one turn of the conversation. Its JSON is the form in which conversations are kept.
+// Message is one message of a conversation. Conversations are stored as its JSON.
 type Message struct {
 	Role     Role       `json:"role"`
 	Content  string     `json:"content,omitempty"`
@@ -72,11 +73,11 @@ type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"` // a JSON Schema
-	// Mark is a word of whoever offers the tool; no model sees it.
+	// Mark is private to whoever offers the tool; no model sees it.
 	Mark string `json:"mark,omitempty"`
 }
 
-// Format asks for JSON: any object if there is no schema.
+// Format asks for an answer in JSON: any object if there is no schema.
 type Format struct {
 	Name   string          `json:"name,omitempty"`
 	Schema json.RawMessage `json:"schema,omitempty"`

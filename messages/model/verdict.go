@@ -18,9 +18,9 @@ const (
 	Generic Profile = "generic"
 )
 
-// Evidence is what the transport saw of an answer.
+// Evidence is what the transport observed of an answer.
 type Evidence struct {
-	// Stopped says why this side ended the call; "" if it did not. Values: canceled_by_user, deadline, stalled,
+	// Stopped is why this side ended the call; "" if it did not. Values: canceled_by_user, deadline, stalled,
 	// shutdown, limit_exceeded, or invalid_input if the request was never sent. Read has the message.
 	Stopped messages.Code `json:"stopped,omitempty"`
 	Status  int           `json:"status,omitempty"` // of HTTP; 0 without an answer
@@ -31,27 +31,28 @@ type Evidence struct {
 	Read    string   `json:"read,omitempty"`   // why reading failed; "" if the body ended
 	Cut     bool     `json:"cut,omitempty"`    // the body ended inside a frame
 	Framed  bool     `json:"framed,omitempty"` // HTTP shows that the body is complete
-	// Finish is the last finish_reason in the server's spelling, or a worse one right before it; a failure stays.
+	// Finish is the last finish_reason in the server's spelling, or a worse one right before it. A failure is not
+	// overwritten.
 	Finish string `json:"finish,omitempty"`
 	// FinishLast says that no output came after the finish_reason.
 	FinishLast bool `json:"finish_last,omitempty"`
 	Output     bool `json:"output,omitempty"` // text, a thought or a call came
-	// Endless says why this side ended an answer that went on and on; "" if it did not.
+	// Endless is why this side ended an answer that repeated itself; "" if it did not.
 	Endless string `json:"endless,omitempty"`
-	// Sent and Taken are the tokens of the prompt, and those of them that the server read, if it cut the prompt
-	// without an error. Sent is an estimate; 0 if nothing was cut.
+	// Sent is the estimated number of tokens in the prompt, and Taken how many of them the server read, if it cut the
+	// prompt without an error. Sent is 0 if nothing was cut.
 	Sent  int `json:"sent,omitempty"`
 	Taken int `json:"taken,omitempty"`
 }
 
-// Failure is a server's error.
+// Failure is an error that the server reported.
 type Failure struct {
 	Code    string `json:"code,omitempty"` // the server's, or "html", "json" and so on for a body that is not a stream
 	Message string `json:"message"`
-	// Type is the server's kind of error, and Param the member of the request that it is about.
+	// Type is the server's kind of error. Param is the member of the request that caused it.
 	Type  string `json:"type,omitempty"`
 	Param string `json:"param,omitempty"`
-	// RetryAfterMS is how long the server asks to wait; 0 if it does not.
+	// RetryAfterMS is how long the server asks to wait, in milliseconds; 0 if it does not ask.
 	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
 }
 
@@ -75,7 +76,7 @@ type Verdict struct {
 	Truncated, Filtered bool
 }
 
-// Err is the verdict as an error, nil for completed.
+// Err returns the verdict as an error, or nil for completed.
 func (v Verdict) Err() error {
 	if v.Outcome == Completed {
 		return nil
@@ -83,8 +84,8 @@ func (v Verdict) Err() error {
 	return messages.Errorf(v.Cause, "%s", v.Message)
 }
 
-// Judge derives the verdict from the evidence alone, in this order: whether this side stopped the call, the server's
-// error, the terminator, how the body ended.
+// Judge derives the verdict from the evidence alone. It looks, in this order, at whether this side stopped the call,
+// the server's error, the terminator, and how the body ended.
 func Judge(p Profile, e Evidence) Verdict {
 	switch {
 	case e.Stopped == messages.CauseCanceledByUser:
@@ -115,17 +116,17 @@ func failed(cause messages.Code, format string, args ...any) Verdict {
 	return Verdict{Outcome: Failed, Cause: cause, Message: fmt.Sprintf(format, args...)}
 }
 
-// Words joins all texts of the failure, in lower case.
+// Words returns all texts of the failure, in lower case.
 func (f *Failure) Words() string {
 	return strings.ToLower(strings.Join([]string{f.Code, f.Type, f.Param, f.Message}, " "))
 }
 
-// Overflows recognizes the errors about a request that is longer than the model's context.
+// Overflows reports whether the server refused a request that is longer than the model's context.
 func (e Evidence) Overflows() bool {
 	return e.Sent > 0 || e.Failure != nil && holdsAny(e.Failure.Words(), overflowWords)
 }
 
-// Loading recognizes the error of a server that is not ready because it loads the model.
+// Loading reports whether the server is not ready because it is loading the model.
 func (e Evidence) Loading() bool {
 	return e.Status == 503 && e.Failure != nil && strings.Contains(e.Failure.Words(), "loading")
 }
@@ -141,7 +142,7 @@ func (f *Failure) message(status int) string {
 	return f.Message
 }
 
-// completed is the verdict on an answer with an end.
+// completed returns the verdict on an answer that has an end.
 func (e Evidence) completed(signal string) Verdict {
 	finish := FinishOf(e.Finish)
 	switch {
@@ -183,7 +184,7 @@ func (e Evidence) String() string {
 	return "eof"
 }
 
-// unknown names an unknown finish_reason.
+// unknown names an unknown finish_reason, for String.
 func (e Evidence) unknown() string {
 	if FinishOf(e.Finish) != Unknown {
 		return ""

@@ -1,3 +1,3 @@
-// Package recording reads and writes the lines of a recorded run: its events and those of its sub-runs, and an [Input]
-// for each file that the run has read.
+// Package recording reads and writes recorded runs, line by line: the events of a run and its sub-runs, and an
+// [Input] for each file that the run has read.
 package recording

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	again     = 8  // nested escapes that are decoded
-	entityMax = 10 // bytes of an HTML entity of one character
+	again     = 8  // greatest number of nested escapes that are decoded
+	entityMax = 10 // greatest number of bytes of an HTML entity for one character
 )
 
-// decode returns the first byte of the text, unescaped from JSON, HTML, Markdown or a URL, and how many bytes of the
-// text it takes. cut: the text ends inside an escape.
+// decode decodes the first byte of the text, which may be escaped for JSON, HTML, Markdown or a URL. It returns the
+// byte and how many bytes of the text it takes. cut: the text ends inside an escape.
 func decode(text string) (c byte, n int, cut bool) {
 	switch text[0] {
 	case '\\':

@@ -15,31 +15,32 @@ import (
 )
 
 const (
-	// least is the shortest secret. Servers that need no key are given ones like "x" or "none", and other texts must
-	// keep those words.
+	// least is the length of the shortest secret. Servers that need no key get keys like "x" or "none", and other
+	// texts must keep those words.
 	least = 8
-	// leastMixed is the shortest secret with letters and digits.
+	// leastMixed is the length of the shortest secret with letters and digits.
 	leastMixed = 6
 )
 
-// Secrets are values that must not be repeated. The zero value and nil know none. It is safe for concurrent use.
+// Secrets are values that must not be repeated. The zero value and nil hold none. It is safe for concurrent use: a
+// new known replaces the old one at each Add.
 type Secrets struct {
 	adding sync.Mutex
 	known  atomic.Pointer[known]
 }
 
-// known is what a Secrets knows at one time; it never changes.
+// known is the content of a Secrets at one time. It never changes.
 type known struct {
 	marks    map[string]string // by value
-	starting [256][]pattern    // by their first byte
-	begins   [256]bool         // the first bytes of secrets and escapes
+	starting [256][]pattern    // by first byte
+	begins   [256]bool         // first bytes of secrets and of escapes
 }
 
 // pattern is one form of a secret.
 type pattern struct {
 	text   string
 	mark   string
-	base64 bool // of either alphabet
+	base64 bool // standard or URL alphabet
 }
 
 // Add adds secrets, which "[kind]" replaces from now on. Values that are too short are ignored.
@@ -76,7 +77,7 @@ func (k *known) fresh(values []string) (fresh []string) {
 	return fresh
 }
 
-// noKeys are the keys that documentations of model servers suggest where no key is needed.
+// noKeys are the keys that documentation of model servers suggests where no key is needed.
 var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
 
 func isSecret(value string) bool {
@@ -93,8 +94,8 @@ func (k *known) add(value, mark string) {
 	if len(value) < least {
 		return
 	}
-	// base64 has three forms of the value, by its place in a group of three bytes. Each pattern has the characters
-	// that the value alone determines.
+	// base64 has three forms of a value, by its position in a group of three bytes; each pattern has only the
+	// characters that the value alone determines
 	for shift := range 3 {
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), value...))
 		first, last := (shift*8+5)/6, (shift+len(value))*8/6
@@ -110,19 +111,19 @@ func (k *known) put(p pattern) {
 	}
 }
 
-// is reports whether the byte matches the pattern's byte at i; in a query + stands for a space.
+// is reports whether the byte matches the pattern's byte at i. In a query, + stands for a space.
 func (p *pattern) is(i int, c byte) bool {
 	want := p.text[i]
 	return c == want || want == ' ' && c == '+' || p.base64 && (c == '-' && want == '+' || c == '_' && want == '/')
 }
 
-// Text returns the text without the secrets.
+// Text returns the text with its secrets replaced.
 func (s *Secrets) Text(text string) string {
 	clean, _ := s.clean(text, "", true)
 	return clean
 }
 
-// Bytes returns the text without the secrets: the same slice if there are none.
+// Bytes returns the text with its secrets replaced: the same slice if there are none.
 func (s *Secrets) Bytes(text []byte) []byte {
 	if s == nil || s.known.Load() == nil {
 		return text
@@ -134,8 +135,8 @@ func (s *Secrets) Bytes(text []byte) []byte {
 	return text
 }
 
-// Error returns the error without the secrets: the same error if it has none, else a [messages.Error] of the same
-// code.
+// Error returns the error with its secrets replaced: the same error if there are none, and otherwise a
+// [messages.Error] with the same code.
 func (s *Secrets) Error(err error) error {
 	if err == nil {
 		return nil
@@ -152,8 +153,8 @@ func (s *Secrets) Error(err error) error {
 	return e
 }
 
-// clean removes the secrets. rest may be the beginning of one, unless the text ends. mark replaces every secret; ""
-// means the secret's own mark.
+// clean replaces the secrets. Unless ends is set, rest is the end of the text that may begin a secret. mark replaces
+// every secret; "" means each secret's own mark.
 func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 	if s == nil || s.known.Load() == nil {
 		return text, ""
@@ -212,8 +213,8 @@ func (k *known) longest(text string, ends bool) (end int, mark string, open bool
 	return end, mark, false
 }
 
-// match returns how much of the text the secret takes, or 0 if too little. more: the text ends before the secret
-// does.
+// match returns how much of the text the secret takes, or 0 if that is too little. more: the text ends before the
+// secret does.
 func (p *pattern) match(text string, ends bool) (end int, more bool) {
 	if strings.HasPrefix(text, p.text) {
 		return len(p.text), false

@@ -5,41 +5,41 @@ import (
 	"sync"
 )
 
-// Stream removes the secrets from a text that comes in pieces. It holds back the end of a piece while that may begin
-// a secret, and nothing else. The result does not depend on the pieces.
+// Stream removes secrets from a text that arrives in pieces. It holds back the end of a piece only while that may
+// begin a secret. The result does not depend on the pieces. It is not safe for concurrent use.
 type Stream struct {
 	secrets *Secrets
 	mark    string
 	held    string
 }
 
-// Stream begins a text.
+// Stream returns a Stream for a new text.
 func (s *Secrets) Stream() *Stream { return &Stream{secrets: s} }
 
-// Push adds a piece and returns what can be passed on.
+// Push adds a piece, and returns what can be passed on.
 func (s *Stream) Push(text string) (clean string) {
 	clean, s.held = s.secrets.clean(s.held+text, s.mark, false)
 	return clean
 }
 
-// Close ends the text and returns its rest.
+// Close ends the text, and returns its rest.
 func (s *Stream) Close() (clean string) {
 	clean, _ = s.secrets.clean(s.held, s.mark, true)
 	s.held = ""
 	return clean
 }
 
-// Writer writes a text without the secrets. It is safe for concurrent use.
+// Writer writes a text with its secrets removed. It is safe for concurrent use.
 type Writer struct {
 	mu     sync.Mutex
 	stream *Stream
 	out    io.Writer
 }
 
-// Writer begins a text that goes to out.
+// Writer returns a Writer for a new text that goes to out.
 func (s *Secrets) Writer(out io.Writer) *Writer { return &Writer{stream: s.Stream(), out: out} }
 
-// Document is a Writer whose mark is a plain word, for texts in which brackets have a meaning.
+// Document returns a Writer whose mark is a plain word, for texts in which brackets have a meaning.
 func (s *Secrets) Document(out io.Writer) *Writer {
 	return &Writer{stream: &Stream{secrets: s, mark: "redacted"}, out: out}
 }
@@ -47,7 +47,7 @@ func (s *Secrets) Document(out io.Writer) *Writer {
 // Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.out }
 
-// Write writes what can be passed on.
+// Write writes what can be passed on, and holds back the rest.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Close writes the rest. It does not close out.
+// Close writes what was held back. It does not close out.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Count is a number with its noun, in the plural if needed.
+// Count formats a number with its noun, in the plural if needed.
 func Count[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -13,7 +13,7 @@ func Count[N int | int64](n N, thing string) string {
 	return Thousands(int64(n)) + " " + thing + "s"
 }
 
-// Thousands writes a number with a comma before every three digits.
+// Thousands formats a number with commas between groups of three digits.
 func Thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
@@ -22,7 +22,7 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// Size is a number of bytes with a unit, in decimal.
+// Size formats a number of bytes with a decimal unit.
 func Size(bytes int64) string {
 	switch {
 	case bytes < 1000:

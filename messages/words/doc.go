@@ -1,2 +1,2 @@
-// Package words shortens texts for people and compares names that people mistype.
+// Package words formats, shortens and cleans texts for people, and suggests names for mistyped ones.
 package words

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Clip returns the text, or if it is longer than most bytes, its beginning with an ellipsis. It never cuts a character.
+// Clip returns the text, or the first most bytes of a longer text and an ellipsis. It never splits a character.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -19,8 +19,8 @@ func Clip(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// Visible returns the text with every character that nobody sees as JSON escapes it, such as \u202e. Spaces, tabs and
-// line breaks stay.
+// Visible returns the text with every invisible character in its JSON escape, such as \u202e. Spaces, tabs and line
+// breaks stay.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -37,12 +37,12 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// isVisible reports whether the character leaves a mark or a space, and turns no text around it.
+// isVisible reports whether the character is printed or a space, and does not change the direction of writing.
 func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Printable removes control, bidi, zero-width and other invisible characters, which could steer the terminal.
+// Printable removes control, bidi, zero-width and other invisible characters, which could control the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || isVisible(r) {
@@ -52,8 +52,8 @@ func Printable(text string) string {
 	}, text)
 }
 
-// WithoutControls removes what could steer a terminal: control characters except line breaks and tabs, and characters
-// that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
+// WithoutControls removes what could control a terminal: control characters except line breaks and tabs, and
+// characters that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
 func WithoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -66,7 +66,7 @@ func WithoutControls(text string) string {
 	}, text)
 }
 
-// OneLine returns the text with a space for every line break and every other character that is not printable.
+// OneLine replaces every line break, and every other character that is not printable, by a space.
 func OneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -76,7 +76,7 @@ func OneLine(text string) string {
 	}, strings.ToValidUTF8(text, "")))
 }
 
-// Meant ends a sentence about a name that is none of those: with the one that was probably meant, or with all.
+// Meant returns the end of a sentence about a name that is not in the list: the most similar name, or all names.
 func Meant(name string, of []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, one := range of {

@@ -11,40 +11,40 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Rule says when a point fires. Where it says nothing the rule fires always, everywhere, until it is disarmed.
+// Rule says when a point fires. Without further conditions it fires always and everywhere, until it is disarmed.
 type Rule struct {
 	Point Point `json:"point"`
-	// Job and Task name those that it hits. At is where in a task's work: an [actors.Point]'s name, such as work returns,
-	// or the kind of the event that the task is about to say.
+	// Job and Task restrict the rule to one job or task. At restricts it to one place in a task's work: the name of
+	// an [actors.Point], such as work returns, or the kind of the event that the task is about to emit.
 	Job  string `json:"job,omitempty"`
 	Task string `json:"task,omitempty"`
 	At   string `json:"at,omitempty"`
-	// Probability is from 0 to 1; 0 is 1. The same Seed throws the same dice.
+	// Probability is from 0 to 1; 0 means 1. Equal Seeds give equal random numbers.
 	Probability float64 `json:"probability,omitempty"`
 	Seed        uint64  `json:"seed,omitempty"`
-	// Count is how often it fires, and Expires for how long.
+	// Count bounds how often the rule fires, and Expires for how long.
 	Count   int               `json:"count,omitempty"`
 	Expires messages.Duration `json:"expires,omitempty"`
-	// For is how long the fault lasts, where it has a length; 0 is what the table says.
+	// For is how long the fault lasts, if it has a duration; 0 means the default of the table.
 	For messages.Duration `json:"for,omitempty"`
 }
 
-// Armed is a rule of a board.
+// Armed is a rule of a board, with its state.
 type Armed struct {
 	Rule
 	Since time.Time `json:"since"`
 	Fired int       `json:"fired"`
 
 	dice *rand.Rand
-	gone chan struct{} // closed when it is disarmed
+	gone chan struct{} // closed when the rule is disarmed
 }
 
-// over reports whether the rule never fires again.
+// over reports whether the rule will never fire again.
 func (a *Armed) over() bool {
 	return a.Count > 0 && a.Fired >= a.Count || a.Expires > 0 && time.Since(a.Since) >= time.Duration(a.Expires)
 }
 
-// Lasts is the time of For or, without one, the usual time.
+// Lasts returns For or, if that is 0, the usual duration.
 func (a *Armed) Lasts(usual time.Duration) time.Duration {
 	if a.For > 0 {
 		return time.Duration(a.For)
@@ -52,7 +52,7 @@ func (a *Armed) Lasts(usual time.Duration) time.Duration {
 	return usual
 }
 
-// Wait waits as long as the fault lasts; 0 is no end. It returns early when the rule is disarmed, or ctx is done.
+// Wait waits as long as the fault lasts; 0 has no end. It returns early when the rule is disarmed or ctx is done.
 func (a *Armed) Wait(ctx context.Context, usual time.Duration) {
 	if d := a.Lasts(usual); d > 0 {
 		var cancel context.CancelFunc
@@ -65,15 +65,15 @@ func (a *Armed) Wait(ctx context.Context, usual time.Duration) {
 	}
 }
 
-// mostRules bounds a board.
+// mostRules bounds the rules of a board.
 const mostRules = 100
 
-// Board holds the rules of a node. The zero Board has none, and nil is none. It is safe for concurrent use.
+// Board holds the rules of a node. A nil Board and the zero Board have none. It is safe for concurrent use.
 type Board struct {
-	// Kill ends the process at once; nil leaves out [NodeKill].
+	// Kill ends the process at once. If it is nil, [NodeKill] does nothing.
 	Kill func()
 
-	live  atomic.Bool // a rule may fire
+	live  atomic.Bool // some rule may fire
 	mu    sync.Mutex
 	rules []*Armed
 }
@@ -103,7 +103,7 @@ func (b *Board) Arm(r Rule) error {
 	return nil
 }
 
-// Disarm removes the rules of the point, or all for "". It returns how many those were.
+// Disarm removes the rules of the point, or all rules for "". It returns how many it removed.
 func (b *Board) Disarm(p Point) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,12 +119,12 @@ func (b *Board) Disarm(p Point) (n int) {
 	return n
 }
 
-// settle notes whether a rule may still fire. Under mu.
+// settle notes whether any rule may still fire. mu must be held.
 func (b *Board) settle() {
 	b.live.Store(slices.ContainsFunc(b.rules, func(a *Armed) bool { return !a.over() }))
 }
 
-// List returns the rules, those that fire no more included.
+// List returns the rules, including those that will not fire again.
 func (b *Board) List() []Armed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,16 +135,16 @@ func (b *Board) List() []Armed {
 	return list
 }
 
-// Site is what comes by a point.
+// Site is who passes a fault point.
 type Site struct {
 	Job, Task, At string
-	// Record writes fault.injected into the run's log. Its error is that the run takes none, and then nothing happens.
+	// Record writes fault.injected into the run's log. If it fails, the fault does not happen.
 	Record func() error
 }
 
-// Fire returns the rule that makes the point's fault happen now, or nil.
+// Fire returns the rule that makes the fault happen at the point now, or nil.
 func (b *Board) Fire(p Point, at *Site) *Armed {
-	if b == nil || !b.live.Load() { // inlined: this is all that it costs
+	if b == nil || !b.live.Load() { // inlined: this is the whole cost without rules
 		return nil
 	}
 	return b.fire(p, at)
@@ -162,7 +162,7 @@ func (b *Board) fire(p Point, at *Site) *Armed {
 	return a
 }
 
-// choose counts the firing.
+// choose finds a rule that fires, and counts the firing.
 func (b *Board) choose(p Point, at *Site) *Armed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,12 +179,12 @@ func (b *Board) choose(p Point, at *Site) *Armed {
 
 type key struct{}
 
-// In returns the context of a task's work: hit asks the board for it.
+// In returns a context for a task's work, in which [Hit] calls hit.
 func In(ctx context.Context, hit func(Point) *Armed) context.Context {
 	return context.WithValue(ctx, key{}, hit)
 }
 
-// Hit is [Board.Fire] for what works for a task, such as a client of models. Outside of tasks nothing fires.
+// Hit is [Board.Fire] for code that works for a task, such as a client of models. Outside of tasks nothing fires.
 func Hit(ctx context.Context, p Point) *Armed {
 	if hit, ok := ctx.Value(key{}).(func(Point) *Armed); ok {
 		return hit(p)

@@ -1,3 +1,3 @@
-// Package fault is the switchboard of fault points: named places in the runtime, its stores, tools and readers where a
-// [Board] can make something fail. A point that no rule arms costs a load and a branch.
+// Package fault injects faults: at named points in the runtime, its stores, tools and readers, a [Board] can make
+// something fail. A point without a rule costs a load and a branch.
 package fault

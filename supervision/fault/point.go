@@ -5,7 +5,7 @@ import "slices"
 // Point is the name of a place where a fault can happen.
 type Point string
 
-// The points. [Points] says what happens there.
+// The fault points. [Points] describes each.
 const (
 	TaskError   Point = "task.error"
 	TaskPanic   Point = "task.panic"
@@ -30,7 +30,7 @@ const (
 	NodeKill    Point = "node.kill"
 )
 
-// Info says what happens at a point, and how the run that it hits then ends.
+// Info describes a fault point: what happens there, and how a run that it hits then ends.
 type Info struct {
 	Point Point  `json:"point"`
 	What  string `json:"what"`

@@ -1,2 +1,2 @@
-// Package hostile disturbs the appends of a journal, for tests and for fault points.
+// Package hostile makes appends to a journal fail in every possible way, for tests and for fault points.
 package hostile

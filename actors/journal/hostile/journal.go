@@ -9,19 +9,19 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Journal wraps a journal and disturbs its appends. Other methods go to the wrapped journal.
+// Journal wraps a journal and disturbs its appends. All other methods go to the wrapped journal.
 type Journal struct {
 	journal.Journal
-	// Disturb says what to do with each append; nil disturbs nothing. Any goroutine may call it.
+	// Disturb returns what happens to each append; nil disturbs nothing. It is called from any goroutine.
 	Disturb func(journal.Block) Disturbance
 
 	mu   sync.Mutex
-	late map[journal.BlockID][]func() // appends that wait for the block to be appended again
+	late map[journal.BlockID][]func() // appends that wait until the block is appended again
 }
 
-// Disturbance is what happens to one append. The zero value is nothing.
+// Disturbance is what happens to one append. The zero value disturbs nothing.
 type Disturbance struct {
-	// Delay and Gate postpone the append: by a time, and until the Gate is closed. Append itself returns at once,
+	// Delay and Gate postpone the append: for a time, and until the Gate is closed. Append itself returns at once,
 	// unless Block is set.
 	Delay time.Duration
 	Gate  <-chan struct{}
@@ -30,11 +30,13 @@ type Disturbance struct {
 	Late bool
 	// Panic makes Append panic: the block does not land, and there is no answer.
 	Panic bool
-	// Refuse answers [journal.ErrRefused]: the block did not land and may be appended again. Full says so of all blocks.
+	// Refuse answers [journal.ErrRefused]: the block did not land and may be appended again. Full refuses every
+	// block.
 	Refuse, Full bool
 	// Never answers [journal.ErrUnstorable]: the block will never land.
 	Never bool
-	// Unknown answers [journal.ErrUnknown]: the block landed, unless Lose is set too. Lose alone answers that it landed.
+	// Unknown answers [journal.ErrUnknown]: the block landed, unless Lose is set too. Lose alone answers that the
+	// block landed, although it did not.
 	Unknown, Lose bool
 	// Twice answers twice.
 	Twice bool

@@ -6,24 +6,26 @@ import (
 	"sync"
 )
 
-// mostNotes is how many notes may wait for a slow Watch. More become one empty note, which says "look at every run".
+// mostNotes is how many notes may wait for a slow Watch. After more, one empty note replaces them; it means "look at
+// every run".
 const mostNotes = 1024
 
-// Notes passes notes to those who watch, without waiting for them. The zero Notes is ready for use.
+// Notes passes notes to watchers without waiting for them. The zero Notes is ready for use. It is safe for concurrent
+// use.
 type Notes[N comparable] struct {
 	mu       sync.Mutex
 	watchers []*watcher[N]
 }
 
-// watcher is a call of Watch, with the notes that it has not passed on.
+// watcher is one call of Watch, with the notes that it has not passed on.
 type watcher[N comparable] struct {
 	self  string
 	wake  chan struct{}
 	notes []N
 }
 
-// Watch calls fn in the caller's goroutine: first with the empty note, and then with every note that others than self
-// tell, until ctx is done.
+// Watch calls fn in the caller's goroutine until ctx is done: first with the empty note, and then with every note
+// that others than self leave.
 func (n *Notes[N]) Watch(ctx context.Context, self string, fn func(N)) error {
 	w := &watcher[N]{self: self, wake: make(chan struct{}, 1)}
 	n.mu.Lock()
@@ -52,8 +54,8 @@ func (n *Notes[N]) Watch(ctx context.Context, self string, fn func(N)) error {
 	}
 }
 
-// Tell leaves a note for everybody who watches except the writer, and except those for whom the same note is the last
-// that waits. If the writer is "", nobody is excepted.
+// Tell leaves a note for all watchers except the writer. It skips a watcher whose last waiting note is the same. If
+// the writer is "", nobody is excepted.
 func (n *Notes[N]) Tell(writer string, note N) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

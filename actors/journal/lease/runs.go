@@ -9,28 +9,28 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Every is how often a journal wants to hear that a claim is held. After four times as long it lends the run again.
+// Every is how often a node must say that it holds a claim. After four times as long the run is lent again.
 const Every = 2500 * time.Millisecond
 
-// Runs are the unfinished runs of a journal, each offered, free to anybody, or held by a node. The zero Runs is empty
-// and ready for use.
+// Runs holds the unfinished runs of a journal. Each is offered to one node, free for any node, or held by a node. The
+// zero Runs is empty and ready for use. It is safe for concurrent use.
 type Runs struct {
 	mu      sync.Mutex
 	holders map[messages.RunID]holder
-	offered map[string][]messages.RunID // by the node that may have them first
-	free    []messages.RunID            // to anybody
-	most    int                         // holders there were
-	wakers  []chan struct{}             // of the nodes that wait
+	offered map[string][]messages.RunID // by the node that may claim them first
+	free    []messages.RunID            // runs that any node may claim
+	most    int                         // greatest number of holders so far
+	wakers  []chan struct{}             // one for each node that waits
 }
 
-// holder says until when a node holds a run, or until when the run is offered to that node alone. A free run has the
+// holder is the node that holds a run, or the node that the run is offered to, and until when. A free run has the
 // zero holder.
 type holder struct {
 	node  string
 	until time.Time
 }
 
-// Offer adds a run that the node alone may claim for a while, or anybody if the node is "".
+// Offer adds a run that only the node may claim for a while, or any node if that is "".
 func (r *Runs) Offer(run messages.RunID, node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,13 +49,13 @@ func (r *Runs) Offer(run messages.RunID, node string) {
 	r.wake()
 }
 
-// hold makes the node the holder from now on. Under mu.
+// hold makes the node the holder from now on. mu must be held.
 func (r *Runs) hold(run messages.RunID, node string) {
 	r.holders[run] = holder{node, time.Now().Add(4 * Every)}
 	r.most = max(r.most, len(r.holders))
 }
 
-// release makes the run free. Under mu.
+// release makes the run free. mu must be held.
 func (r *Runs) release(run messages.RunID) {
 	r.holders[run] = holder{}
 	r.free = append(r.free, run)
@@ -75,7 +75,7 @@ func notify(wake chan struct{}) {
 	}
 }
 
-// Hold says that the node that has claimed the run still holds it.
+// Hold renews the claim of the node that holds the run.
 func (r *Runs) Hold(run messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +84,7 @@ func (r *Runs) Hold(run messages.RunID) {
 	}
 }
 
-// Release gives a claimed run back, for any node.
+// Release returns a claimed run, for any node.
 func (r *Runs) Release(run messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +136,7 @@ func (r *Runs) Claim(ctx context.Context, node string) (messages.RunID, error) {
 	}
 }
 
-// claim lends the node a run, preferring those offered to it.
+// claim lends the node a run. It prefers those offered to the node.
 func (r *Runs) claim(node string) (messages.RunID, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// form is the form of proofs.
+// form names the form of proofs.
 const form = "lastword-proof/1"
 
 // head is the first line.
@@ -46,13 +46,13 @@ type seal struct {
 	Signature []byte `json:"signature"`
 }
 
-// signed is what is signed: the form, and the digest of the lines before the seal with where the log stands.
+// signed returns the text that is signed: the form, the digest of the lines before the seal, and the log's position.
 func signed(lines []byte, s seal) []byte {
 	return fmt.Appendf(nil, "%s %x %s %d", form, lines, s.Chain, s.Seq)
 }
 
-// Write writes a proof of the run's log, as far as it goes now. It checks the log meanwhile: the error is a
-// [*journal.Fault] where that is wrong, and the proof then has no signature.
+// Write writes a proof of the run's log so far, and checks the log meanwhile. If the log is faulty, the error is a
+// [*journal.Fault], and the proof has no signature.
 func Write(w io.Writer, run messages.RunID, blocks iter.Seq2[journal.StoredBlock, error], key ed25519.PrivateKey) error {
 	sum, out := sha256.New(), bufio.NewWriterSize(w, 1<<16)
 	put := func(line []byte) error {
@@ -88,8 +88,8 @@ func Write(w io.Writer, run messages.RunID, blocks iter.Seq2[journal.StoredBlock
 	return errors.Join(line(end), out.Flush())
 }
 
-// Read checks a proof, and returns what its log adds up to and whose key has signed it. The error is a [*journal.Fault]
-// where something is wrong: every byte of the proof counts. Whether the key is to be trusted is for the caller to decide.
+// Read checks a proof. It returns a summary of the log with the key that signed it. If something is wrong the error
+// is a [*journal.Fault]: every byte of the proof counts. The caller decides whether to trust the key.
 func Read(r io.Reader) (log journal.Log, events int, err error) {
 	p := reader{in: bufio.NewReaderSize(r, 1<<16)}
 	if err := p.read(); err != nil {
@@ -103,7 +103,7 @@ func Read(r io.Reader) (log journal.Log, events int, err error) {
 type reader struct {
 	in    *bufio.Reader
 	audit journal.Audit
-	block *journal.StoredBlock // whose events come
+	block *journal.StoredBlock // the block whose events follow
 	seal  seal
 }
 
@@ -142,7 +142,7 @@ func (p *reader) read() error {
 	}
 }
 
-// next checks the block that is over, and begins another.
+// next checks the block that has ended, and begins another one.
 func (p *reader) next(line []byte) error {
 	if err := p.add(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (p *reader) add() (err error) {
 	return err
 }
 
-// end checks the last line, and that the log stands where it says.
+// end checks the last line, and that the log's position is the one in it.
 func (p *reader) end(line, lines []byte) error {
 	if err := p.add(); err != nil {
 		return err

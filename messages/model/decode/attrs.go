@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// attrs are the attributes of a tag.
+// attrs holds the attributes of a tag.
 type attrs struct {
-	text       string // a thought in itself
+	text       string // a whole thought
 	typ        string
 	confidence *float64
 }
 
-// parseAttrs reads an opening tag; ok is false if it has anything but name=value.
+// parseAttrs reads an opening tag. ok is false if it has anything but name=value.
 func parseAttrs(tag string) (a attrs, ok bool) {
 	_, rest := cutBlank(strings.TrimSuffix(strings.TrimSuffix(tag, ">"), "/"))
 	for rest = strings.TrimLeft(rest, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
@@ -29,7 +29,7 @@ func parseAttrs(tag string) (a attrs, ok bool) {
 
 const blanks = " \t\r\n"
 
-// cutBlank cuts a text before its first blank.
+// cutBlank splits a text before its first blank.
 func cutBlank(s string) (before, after string) {
 	if i := strings.IndexAny(s, blanks); i >= 0 {
 		return s[:i], s[i:]
@@ -37,7 +37,7 @@ func cutBlank(s string) (before, after string) {
 	return s, ""
 }
 
-// cutValue cuts a value off, quoted or not.
+// cutValue splits off a value, quoted or not.
 func cutValue(s string) (value, rest string) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		value, rest = cutBlank(s)
@@ -59,7 +59,7 @@ func cutValue(s string) (value, rest string) {
 	return entities.Replace(b.String()), ""
 }
 
-// entities resolves those of XML.
+// entities replaces the predefined entities of XML.
 var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&")
 
 func (a *attrs) set(name, value string) {

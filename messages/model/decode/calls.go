@@ -16,13 +16,13 @@ type CallDelta struct{ Index, ID, Name, Arguments json.RawMessage }
 
 // Calls joins the fragments of tool calls. The zero value is ready for use.
 //
-// A fragment belongs to the call with its id, else to the latest call with its index, else to the latest call. It
-// begins a new call if there is none, or if that call has another id or name and is past its beginning: some servers
-// send parallel calls with one index.
+// A fragment belongs to the call with its id, or else to the latest call with its index, or else to the latest call.
+// It begins a new call if there is none, or if that call has another id or name and is past its beginning: some
+// servers send parallel calls with one index.
 type Calls struct {
 	calls []*call
 	ids   map[string]int
-	index map[int]int // the latest call of each
+	index map[int]int // the latest call of each index
 }
 
 type call struct {
@@ -33,7 +33,8 @@ type call struct {
 	extent    extent
 }
 
-// Push takes a fragment and returns what it adds; ok is false if it adds nothing. An object as arguments comes whole.
+// Push adds a fragment and returns what it contributes. ok is false if it contributes nothing. Arguments that are an
+// object come whole.
 func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	f := read(d)
 	if f.id == "" && f.name == "" && len(f.arguments) == 0 {
@@ -74,7 +75,7 @@ func (c *Calls) id(number int) string {
 	return id
 }
 
-// find returns the call that a fragment belongs to.
+// find returns the number of the call that the fragment belongs to.
 func (c *Calls) find(f fragment) int {
 	number := c.candidate(f)
 	if number >= 0 && c.calls[number].takes(f) {
@@ -119,7 +120,7 @@ func (a *call) takes(f fragment) bool {
 	case f.id != "" && f.id == a.id:
 		return true
 	case f.id != "" && a.id != "":
-		// Some servers make up a new id for each fragment of a call; those have no names.
+		// some servers make up a new id for each fragment of a call; such fragments have no names
 		return f.name == "" && !a.extent.closed()
 	case f.name != "" && a.name != "":
 		return f.name == a.name && (!a.extent.closed() || len(f.arguments) == 0)
@@ -127,7 +128,7 @@ func (a *call) takes(f fragment) bool {
 	return true
 }
 
-// add takes arguments, a JSON string or an object.
+// add appends arguments: a piece in a JSON string, or an object.
 func (a *call) add(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {

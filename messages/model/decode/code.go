@@ -4,16 +4,16 @@ package decode
 // code ends with its line at the latest, so that a single backtick cannot hide the rest of the answer.
 type Code struct {
 	mid    bool // the line has more than blanks
-	tick   byte // a run of these is under way, at least run long
+	tick   byte // character of the current run of ticks, at least run long
 	run    int
-	fence  byte // of the fence that is open, 0 for none
+	fence  byte // character of the open fence, 0 for none
 	size   int
 	info   bool // on the line that opened the fence
 	ending bool // on a line that ends the fence unless something follows
 	inline int  // length of the run that opened the inline code, 0 for none
 }
 
-// Inside reports whether the next byte, other than a backtick, is in code.
+// Inside reports whether the next byte, unless it is a backtick, is in code.
 func (c *Code) Inside() bool {
 	c.settle()
 	return c.fence != 0 || c.inline != 0
@@ -41,7 +41,7 @@ func (c *Code) Step(b byte) {
 	}
 }
 
-// settle ends the run of backticks.
+// settle ends the current run of backticks.
 func (c *Code) settle() {
 	n, first := c.run, !c.mid
 	if n == 0 {

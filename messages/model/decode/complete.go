@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// complete closes an object that is cut: a string ends at its last whole rune, a number at its last digit, and a key
-// without a value is dropped.
+// complete closes an object that is cut off. A string ends at its last whole rune, a number at its last digit, and a
+// key without a value is dropped.
 func (o *object) complete() []byte {
 	doc := o.doc[:o.safe]
 	switch o.state {
@@ -32,7 +32,7 @@ func (o *object) cutString() []byte {
 	return doc[:len(doc)-begun(doc)]
 }
 
-// wholeWord completes a word, or cuts a number back to one.
+// wholeWord completes a word such as true, or shortens a number to a valid one.
 func wholeWord(word string) (string, bool) {
 	for _, literal := range []string{"true", "false", "null"} {
 		if strings.HasPrefix(literal, word) {

@@ -2,16 +2,16 @@ package decode
 
 import "unicode/utf8"
 
-// Endless counts the tokens of an answer, and finds repetition without end: the same 64 tokens or fewer, for 4,096
-// tokens. What it takes for a token depends on the text alone, not on its pieces: a word with the blanks before it, in
-// parts of eight characters. The zero value is ready.
+// Endless counts the tokens of an answer, and detects endless repetition: the same 64 tokens or fewer, repeated for
+// 4,096 tokens. A token depends on the text alone, not on its pieces: it is a word with the blanks before it, in
+// parts of eight characters. The zero value is ready for use.
 type Endless struct {
 	tokens int
-	size   int    // characters of the token so far
-	blank  bool   // they are blanks
-	sum    uint64 // of them
+	size   int    // number of characters of the current token
+	blank  bool   // so far the token has only blanks
+	sum    uint64 // hash of the current token
 	recent [period]uint64
-	runs   [period]run // by distance: tokens in a row that equal the one at that distance before them
+	runs   [period]run // by distance: how many tokens in a row equal the token at that distance before them
 }
 
 type run struct{ length, end int }
@@ -22,7 +22,7 @@ const (
 	mostRuns = 4096
 )
 
-// Push takes the next piece of the answer and returns the tokens so far. repeats says that the answer has begun to
+// Push takes the next piece of the answer, and returns the number of tokens so far. repeats: the answer has begun to
 // repeat itself without end.
 func (e *Endless) Push(piece string) (tokens int, repeats bool) {
 	for i := 0; i < len(piece); i++ {
@@ -43,7 +43,7 @@ func (e *Endless) Push(piece string) (tokens int, repeats bool) {
 // token ends a token.
 func (e *Endless) token() (repeats bool) {
 	sum := e.sum
-	for at, earlier := range e.recent { // nothing is written where tokens differ: that is nearly everywhere
+	for at, earlier := range e.recent { // nothing is written where tokens differ, which is nearly everywhere
 		if earlier != sum {
 			continue
 		}

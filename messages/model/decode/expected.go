@@ -1,6 +1,6 @@
 package decode
 
-// expected returns the marks that may come here.
+// expected returns the marks that may come at this point.
 func (t *Thoughts) expected() (w wanted) {
 	if t.in {
 		t.ending(&w)
@@ -29,7 +29,7 @@ func (t *Thoughts) expected() (w wanted) {
 	return w
 }
 
-// ending adds the marks that can end the thought.
+// ending adds the marks that can end the current thought.
 func (t *Thoughts) ending(w *wanted) {
 	k := t.now.kind
 	w.want(k, closes)

@@ -12,27 +12,28 @@ import (
 var (
 	// ErrNoObject: the answer has no JSON object.
 	ErrNoObject = errors.New("the answer has no JSON object")
-	// ErrTruncated: the answer ended inside the object; the document is the beginning of the object, closed.
+	// ErrTruncated: the answer ended inside the object. The document is the beginning of the object, closed.
 	ErrTruncated = errors.New("the JSON object is not complete")
-	// ErrSyntax: the object is not valid JSON; the document is the text from its first brace on.
+	// ErrSyntax: the object is not valid JSON. The document is the text from its first brace on.
 	ErrSyntax = errors.New("the answer is not valid JSON")
-	// ErrDuplicate: a key comes twice in one object. The first value was streamed; encoding/json takes the last.
+	// ErrDuplicate: an object has a key twice. The first value was streamed; encoding/json takes the last.
 	ErrDuplicate = errors.New("the JSON object has a key twice")
 )
 
-// Fields streams strings of a JSON object while it is incomplete. It skips text, code fences and thoughts before the
-// object, and everything after it.
+// Fields streams strings of a JSON object while the object is incomplete. It skips text, code fences and thoughts
+// before the object, and everything after it.
 type Fields struct {
 	front  *Thoughts
-	passed []byte // by front, and not searched yet
+	passed []byte // text that front has passed on and that was not searched yet
 	hear   func(model.Part)
 	object object
-	spare  []byte // the first complete object that has none of the names
+	spare  []byte // first complete object that has none of the names
 }
 
-// NewFields streams the strings at these paths: "purpose" is a field of the object, "notes.0.text" one further
-// inside, and the path of an object or a list stands for every string in it. Keys are compared exactly. If an object
-// has none of the names, Fields keeps it for Close and searches on. Without names, Fields takes the first object.
+// NewFields returns a decoder that streams the strings at the given paths. "purpose" is a member of the object,
+// "notes.0.text" a nested one, and the path of an object or a list stands for every string in it. Keys are compared
+// exactly. If an object has none of the names, Fields keeps it for Close and searches on. Without names it takes the
+// first object.
 func NewFields(names ...string) *Fields {
 	f := &Fields{front: NewThoughts(Auto), object: object{names: names}}
 	f.hear = func(p model.Part) {
@@ -43,7 +44,7 @@ func NewFields(names ...string) *Fields {
 	return f
 }
 
-// Push emits the next piece of each string, decoded and valid UTF-8, with its whole path.
+// Push emits the next piece of each string, decoded and in valid UTF-8, with its whole path.
 func (f *Fields) Push(text string, emit func(path, piece string)) {
 	for len(text) > 0 {
 		switch f.object.state {
@@ -57,7 +58,7 @@ func (f *Fields) Push(text string, emit func(path, piece string)) {
 	}
 }
 
-// search takes some text outside an object. While a mark of a thought may be incomplete, it takes single bytes, so
+// search takes some text outside of an object. While a mark of a thought may be incomplete it takes single bytes, so
 // that the text that front emits ends before the rest.
 func (f *Fields) search(text string, emit func(path, piece string)) (n int) {
 	if f.front.match.n == 0 {
@@ -91,7 +92,7 @@ func (f *Fields) look(emit func(path, piece string)) {
 	}
 }
 
-// scan continues the object.
+// scan continues the current object.
 func (f *Fields) scan(text string, emit func(path, piece string)) (n int) {
 	n = f.object.push(text, emit)
 	if f.object.state == finished && !f.object.named {
@@ -103,8 +104,8 @@ func (f *Fields) scan(text string, emit func(path, piece string)) (n int) {
 	return n
 }
 
-// Close returns the object as JSON that encoding/json accepts. It differs from the input in that trailing commas are
-// blanked, raw control characters in strings are escaped, and backslashes that begin no escape are doubled.
+// Close returns the object as JSON that encoding/json accepts. It blanks trailing commas, escapes raw control
+// characters in strings, and doubles backslashes that begin no escape.
 func (f *Fields) Close() (document []byte, err error) {
 	o := &f.object
 	switch {

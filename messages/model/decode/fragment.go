@@ -17,7 +17,7 @@ type fragment struct {
 
 func read(d CallDelta) fragment {
 	f := fragment{id: word(d.ID), name: word(d.Name), index: index(d.Index), arguments: d.Arguments}
-	// The markup of a harmony message leaks into names.
+	// the markup of a harmony message leaks into names
 	f.name, _, _ = strings.Cut(f.name, "<|")
 	switch string(bytes.TrimSpace(f.arguments)) {
 	case "", "null", `""`:

@@ -1,6 +1,6 @@
 package decode
 
-// kind is a way to mark a thought. The first are tags, in the order of names.
+// kind is a way to mark a thought. The first kinds are tags, in the order of names.
 type kind uint8
 
 const (
@@ -17,15 +17,15 @@ const (
 	field
 )
 
-// names are those of tags, compared without regard to case. Each is a bit of a tagSet.
+// names are the names of tags, compared without regard to case. Each is a bit of a tagSet.
 var names = [...]string{"think", "thinking", "thought", "reasoning", "reasoning_scratchpad", "mm:think"}
 
 type tagSet uint8
 
 const (
 	allTags tagSet = 1<<len(names) - 1
-	// template is what chat templates make models write. People write these tags too, when they write about models,
-	// so they open a thought only where one can be expected.
+	// template are the tags that chat templates make models write. People write these tags too, in texts about
+	// models, so they open a thought only where one can be expected.
 	template = 1<<think | 1<<mmThink
 )
 
@@ -37,8 +37,8 @@ const (
 	heads // a message of harmony, up to endHeader
 )
 
-// literals are the marks that are compared byte by byte. None begins another, and within each the first byte does not
-// come again, save where a new mark may begin: a failed match never has to be looked at twice.
+// literals are the marks that are compared byte by byte. None is a prefix of another. Within each, the first byte
+// does not occur again, except where a new mark may begin: so a failed match never has to be read twice.
 var literals = [...]struct {
 	text string
 	kind kind
@@ -62,10 +62,10 @@ const (
 	maxHeader = 256
 )
 
-// literalSet has a bit for each of literals.
+// literalSet has a bit for each of the literals.
 type literalSet uint16
 
-// wanted says which marks may come.
+// wanted is the set of marks that may come.
 type wanted struct {
 	open, close tagSet
 	literals    literalSet
@@ -79,7 +79,7 @@ func (w *wanted) want(k kind, r role) {
 	}
 }
 
-// mark is what a matcher found.
+// mark is what a matcher has found.
 type mark struct {
 	kind kind
 	role role

@@ -8,8 +8,8 @@ const (
 	inClose  // blanks after the name of a closing tag
 	inAttrs  // of an opening tag
 	afterBar // "/" in an opening tag
-	dead     // no tag
-	inHeader
+	dead     // after "/" in an opening tag
+	inHeader // not a tag
 )
 
 type outcome uint8
@@ -20,19 +20,19 @@ const (
 	found
 )
 
-// matcher looks for one mark, byte by byte. The zero value is idle.
+// matcher recognizes one mark, byte by byte. The zero value is idle.
 type matcher struct {
 	n     int // bytes taken
 	want  wanted
 	mark  mark
 	phase phase
 	tags  tagSet // names that are still possible
-	at    int    // in the name or in endHeader
+	at    int    // position in the name or in endHeader
 	quote byte   // around an attribute's value
-	last  byte   // that is no blank, in attributes
+	last  byte   // in attributes, the last byte that is not blank
 }
 
-// begin takes the first byte, '<' or '['; false where no mark can come.
+// begin takes the first byte, '<' or '['. It returns false if no mark can begin here.
 func (m *matcher) begin(w wanted, b byte) bool {
 	*m = matcher{want: w, n: 1}
 	if b != '<' {
@@ -71,7 +71,7 @@ func (m *matcher) step(b byte) outcome {
 	return more
 }
 
-// narrow strikes out the literals that do not have b at i; it gives one that ends there, or -1.
+// narrow removes the literals whose byte at i is not b. It returns one that ends there, or -1.
 func (m *matcher) narrow(i int, b byte) int {
 	for l := range literals {
 		bit := literalSet(1) << l
@@ -105,7 +105,7 @@ func (m *matcher) header(b byte) outcome {
 	return more
 }
 
-// tag says whether b ends a tag.
+// tag reports whether b ends a tag.
 func (m *matcher) tag(b byte) bool {
 	switch m.phase {
 	case atStart:
@@ -174,7 +174,7 @@ func (m *matcher) named(k kind, b byte) bool {
 	return false
 }
 
-// attr takes a byte of attributes: a value may be in quotes, with backslashes before quotes that belong to it.
+// attr takes a byte of the attributes. A value may be in quotes, with backslashes before quotes that belong to it.
 func (m *matcher) attr(b byte) bool {
 	last := m.last
 	if m.quote != 0 {

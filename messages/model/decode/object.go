@@ -24,10 +24,10 @@ const (
 	wrong // no JSON
 )
 
-// depth is what encoding/json allows.
+// depth is the greatest depth of nested JSON that encoding/json reads.
 const depth = 10000
 
-// object scans one JSON object.
+// object scans one JSON object. Its state is between two bytes of the input.
 type object struct {
 	names []string
 	named bool // it has one of the names
@@ -35,16 +35,16 @@ type object struct {
 
 	state  state
 	doc    []byte // the input, repaired
-	safe   int    // doc[:safe] needs nothing but the open brackets closed
+	safe   int    // doc[:safe] needs only its open brackets closed
 	comma  int    // the last comma in doc
 	bare   int    // where the current word begins in doc
 	levels []level
 	path   []byte // of the current value
 
 	str  quoted
-	live bool   // the string is streamed
-	name string // its path
-	out  []byte // a key, or a piece not yet emitted
+	live bool   // the current string is streamed
+	name string // path of the current string
+	out  []byte // a key, or a piece that was not emitted yet
 	seen map[string]struct{}
 }
 
@@ -184,7 +184,7 @@ func (o *object) step(l *level) {
 	}
 }
 
-// watch decides whether to stream the string at the path. A repeated key is not streamed.
+// watch decides whether to stream the string at the path. The value of a repeated key is not streamed.
 func (o *object) watch() {
 	o.live = slices.ContainsFunc(o.names, func(name string) bool { return below(string(o.path), name) })
 	if _, again := o.seen[string(o.path)]; !o.live || again {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// pass is one piece on its way through Thoughts. The text before from is done. A possible mark begins at at, or, if
-// held is not empty, before this piece.
+// pass is one piece on its way through Thoughts. The text before from is done. A possible mark begins at position at
+// or, if held is not empty, before this piece.
 type pass struct {
 	*Thoughts
 	emit     func(model.Part)
@@ -76,7 +76,7 @@ func (p *pass) writing(i int) int {
 	return i
 }
 
-// calm counts the bytes up to the next that writing must look at.
+// calm returns the number of bytes before the next one that writing must look at.
 func calm(text string) int {
 	for i := range len(text) {
 		switch text[i] {
@@ -87,7 +87,7 @@ func calm(text string) int {
 	return len(text)
 }
 
-// space keeps a blank until it is known whether text or a thought follows.
+// space holds a blank back until it is known whether text or a thought follows.
 func (p *pass) space(b byte) {
 	p.code.Step(b)
 	p.gap = append(p.gap, b)
@@ -142,13 +142,13 @@ func (p *pass) matching(i int) int {
 	return i + 1
 }
 
-// quoted says whether the mark follows an opening quote.
+// quoted reports whether the mark follows an opening quote.
 func (p *pass) quoted() bool {
 	before, quote := p.now.last[0], p.now.last[1]
 	return (quote == '"' || quote == '\'' || quote == '`') && (before == 0 || blank(before) || before == '(')
 }
 
-// decide accepts a closing mark after a quote, unless the quote ends right after it.
+// decide accepts a closing mark after a quote, unless the quote ends right after the mark.
 func (p *pass) decide(i int) {
 	p.after = false
 	if p.text[i] == p.now.last[1] {
@@ -158,7 +158,7 @@ func (p *pass) decide(i int) {
 	}
 }
 
-// literal takes what was held back as it is.
+// literal takes what was held back as text.
 func (p *pass) literal(to int) {
 	held := string(p.held)
 	text := held + p.text[p.at:to]
@@ -204,7 +204,7 @@ func (p *pass) marked(to int) {
 	}
 }
 
-// closed ends the thought; without one, the mark is stray.
+// closed ends the thought. Without an open thought the mark is stray.
 func (p *pass) closed() {
 	p.match.n, p.after, p.held = 0, false, p.held[:0]
 	if !p.in {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// quoted takes some of a string.
+// quoted takes a part of a string.
 func (o *object) quoted(text string, emit func(path, piece string)) int {
 	if o.str.escaped() {
 		return o.escape(text[0])
@@ -54,7 +54,7 @@ func (o *object) escape(b byte) int {
 	return 0
 }
 
-// run takes bytes that stand for themselves; last says that nothing of the string follows in this piece.
+// run takes bytes that stand for themselves. last: nothing more of the string follows in this piece.
 func (o *object) run(text string, last bool, emit func(path, piece string)) {
 	o.doc = append(o.doc, text...)
 	switch {
@@ -67,7 +67,7 @@ func (o *object) run(text string, last bool, emit func(path, piece string)) {
 	}
 }
 
-// ended acts on the end of a string.
+// ended handles the end of a string.
 func (o *object) ended(emit func(path, piece string)) {
 	if o.state == inString {
 		o.flush(emit)
@@ -83,7 +83,7 @@ func (o *object) ended(emit func(path, piece string)) {
 	}
 }
 
-// flush emits what has come of the string.
+// flush emits what has arrived of the string.
 func (o *object) flush(emit func(path, piece string)) {
 	if o.state != inString {
 		return
@@ -94,7 +94,7 @@ func (o *object) flush(emit func(path, piece string)) {
 	o.out = o.out[:0]
 }
 
-// word takes some of a number, true, false or null.
+// word takes a part of a number, true, false or null.
 func (o *object) word(text string) int {
 	n := 0
 	for n < len(text) && wordly(text[n]) {

@@ -10,12 +10,12 @@ import (
 type Dialect string
 
 const (
-	// Auto recognizes every form but Implicit.
+	// Auto recognizes every form except Implicit.
 	Auto Dialect = ""
 	// None leaves the text as it is.
 	None Dialect = "none"
-	// Implicit answers begin inside a thought that the chat template opened, and that only </think> ends. All other
-	// forms are recognized as well.
+	// Implicit answers begin inside a thought that the chat template opened. Only </think> ends it. All other forms
+	// are recognized as well.
 	Implicit Dialect = "implicit"
 	// Tags are <think>, <thinking>, <thought>, <reasoning>, <REASONING_SCRATCHPAD> and <mm:think>, and no other form.
 	Tags Dialect = "tags"
@@ -29,13 +29,16 @@ const (
 
 // Thoughts splits an answer into text and thoughts, and emits both as they arrive.
 //
-// Tags may have attributes: thought, content or text is a thought in itself (<thinking thought="…"/>), thought_type
-// or type its type, confidence a number from 0 to 1. Case does not matter. No mark opens a thought inside a code
-// fence or inline code, and <think>, <mm:think>, [THINK] and <|think|> do so only at the beginning of the answer or
-// of a line and after a thought. A thought ends with the first closing mark of its own kind that is not in quotes;
-// what looks like a mark inside it is thought, and closing marks that close nothing are dropped. Blanks around a
-// thought's text are dropped, and so are line breaks after its end, blanks before its beginning where no text is
-// before them, and thoughts without text.
+// Tags may have attributes. thought, content or text is a whole thought (<thinking thought="…"/>); thought_type or
+// type is its type; confidence is a number from 0 to 1. Case does not matter.
+//
+// No mark opens a thought inside a code fence or inline code. <think>, <mm:think>, [THINK] and <|think|> open one
+// only at the beginning of the answer or of a line, and after a thought. A thought ends with the first closing mark
+// of its own kind that is not in quotes. Other marks inside a thought are part of it. Closing marks that close
+// nothing are dropped.
+//
+// Thoughts drops blanks around a thought's text, line breaks after its end, blanks before its beginning if no text
+// precedes them, and thoughts without text.
 type Thoughts struct {
 	dialect Dialect
 	off     bool // everything is text
@@ -51,7 +54,7 @@ type Thoughts struct {
 	after bool   // a closing mark followed a quote: the next byte decides whether it counts
 	held  []byte // the beginning of a possible mark, from earlier pieces
 
-	in     bool // a thought
+	in     bool // inside a thought
 	now    thoughtState
 	number int
 	seen   map[string]struct{}
@@ -65,7 +68,7 @@ type thoughtState struct {
 	whole      []byte
 	implicit   bool    // the template opened it
 	said       bool    // it has more than blanks
-	last       [2]byte // bytes before the one to come
+	last       [2]byte // the last two bytes
 }
 
 // NewThoughts returns a splitter for one answer. An unknown dialect stands for Auto.
@@ -88,8 +91,8 @@ func (t *Thoughts) Push(text string, emit func(model.Part)) {
 	}
 }
 
-// Field takes a piece of a thought from a field such as reasoning_content. The next text ends the thought. From the
-// first such piece on, tags in the text are ignored.
+// Field takes a piece of a thought from a field such as reasoning_content. The next text ends the thought. After the
+// first such piece, tags in the text are ignored.
 func (t *Thoughts) Field(text string, emit func(model.Part)) {
 	if text == "" {
 		return
@@ -102,14 +105,14 @@ func (t *Thoughts) Field(text string, emit func(model.Part)) {
 	t.muse(text, emit)
 }
 
-// Close emits what was held back and ends the current thought; open says that no mark had ended it.
+// Close emits what was held back, and ends the current thought. open: no mark had ended it.
 func (t *Thoughts) Close(emit func(model.Part)) (open bool) { return t.settle(emit) }
 
-// Stray reports whether a closing tag came without an opening one: the template opens thoughts, and the next answer
-// needs the dialect [Implicit].
+// Stray reports whether a closing tag came without an opening one. Then the template opens thoughts, and the next
+// answer needs the dialect [Implicit].
 func (t *Thoughts) Stray() bool { return t.stray }
 
-// settle ends all waiting.
+// settle emits everything that was held back.
 func (t *Thoughts) settle(emit func(model.Part)) (open bool) {
 	p := pass{Thoughts: t, emit: emit}
 	switch {
@@ -143,7 +146,7 @@ func (t *Thoughts) say(text string, emit func(model.Part)) {
 	emit(model.Text{Text: text})
 }
 
-// muse emits a piece of a thought without the blanks at its beginning, and holds those at its end back.
+// muse emits a piece of a thought without leading blanks, and holds back trailing ones.
 func (t *Thoughts) muse(text string, emit func(model.Part)) {
 	if len(t.now.whole) == 0 {
 		text = strings.TrimLeft(text, blanks)
@@ -163,7 +166,7 @@ func (t *Thoughts) muse(text string, emit func(model.Part)) {
 	}
 }
 
-// keep holds the blanks back that may end a thought.
+// keep holds back blanks that may end a thought.
 func (t *Thoughts) keep(text string, emit func(model.Part)) {
 	t.gap = append(t.gap, text...)
 	over := len(t.gap) / Held * Held

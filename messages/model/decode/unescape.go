@@ -7,8 +7,8 @@ import (
 )
 
 // Unescape decodes a text whose pieces are JSON string literals, one in each chunk of a stream. A surrogate pair or a
-// rune that two literals share comes whole with the second; half a pair and invalid bytes become U+FFFD, as in
-// encoding/json. The zero value is ready for use.
+// rune that is split between two literals comes whole with the second one. Half a pair and invalid bytes become
+// U+FFFD, as in encoding/json. The zero value is ready for use.
 type Unescape struct {
 	quoted quoted
 }
@@ -50,11 +50,11 @@ func (u *Unescape) Close() string {
 	return string(u.quoted.flush(out))
 }
 
-// quoted decodes the inside of a JSON string. An escape is raw until it is complete.
+// quoted decodes the inside of a JSON string. It holds an escape in raw until that is complete.
 type quoted struct {
 	units
 	raw  [6]byte // of an escape: \uXXXX
-	have int     // bytes of raw
+	have int     // number of bytes in raw
 }
 
 func (q *quoted) escaped() bool { return q.have > 0 }
@@ -64,8 +64,8 @@ func (q *quoted) begin() {
 	q.have = 1
 }
 
-// escape takes the next byte of an escape. If b makes it invalid, escape does not take b, and returns the number of
-// bytes of raw that stand for themselves.
+// escape takes the next byte of an escape. If b makes it invalid, escape does not take b, and returns how many bytes
+// of raw stand for themselves.
 func (q *quoted) escape(out []byte, b byte) (_ []byte, literal int) {
 	r := simple(b)
 	switch {
@@ -85,7 +85,7 @@ func (q *quoted) escape(out []byte, b byte) (_ []byte, literal int) {
 	return appendText(&q.units, out, q.raw[:literal]), literal
 }
 
-// code is the unit of a whole escape \uXXXX.
+// code returns the code unit of a whole escape \uXXXX.
 func (q *quoted) code() (r rune) {
 	for _, b := range q.raw[2:] {
 		r = r<<4 | hex(b)
@@ -93,7 +93,7 @@ func (q *quoted) code() (r rune) {
 	return r
 }
 
-// simple decodes an escape of one letter; 0 if it is none.
+// simple decodes an escape of one letter; it returns 0 if b is not one.
 func simple(b byte) byte {
 	if i := strings.IndexByte(`"\/bfnrt`, b); i >= 0 {
 		return "\"\\/\b\f\n\r\t"[i]
@@ -101,7 +101,7 @@ func simple(b byte) byte {
 	return 0
 }
 
-// hex is the value of a digit, or -1.
+// hex returns the value of a hexadecimal digit, or -1.
 func hex(b byte) rune {
 	switch c := b | 0x20; {
 	case b >= '0' && b <= '9':

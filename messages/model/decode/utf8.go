@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// units joins UTF-16 code units and bytes of UTF-8 to runes. At most one of high and held waits for the rest of its
+// units joins UTF-16 code units and bytes of UTF-8 into runes. At most one of high and held waits for the rest of its
 // rune.
 type units struct {
 	high rune                  // a high surrogate, 0 for none
@@ -15,7 +15,7 @@ type units struct {
 
 func (u *units) idle() bool { return u.n == 0 && u.high == 0 }
 
-// flush gives up waiting.
+// flush stops waiting, and emits U+FFFD for what is incomplete.
 func (u *units) flush(out []byte) []byte {
 	if u.high != 0 {
 		out = utf8.AppendRune(out, utf8.RuneError)
@@ -44,7 +44,7 @@ func (u *units) unit(out []byte, r rune) []byte {
 	return utf8.AppendRune(out, r)
 }
 
-// appendText adds bytes to out, except those at the end that may begin a rune.
+// appendText appends the bytes of p to out, except those at the end that may begin a rune.
 func appendText[T string | []byte](u *units, out []byte, p T) []byte {
 	if len(p) == 0 {
 		return out
@@ -67,7 +67,7 @@ func appendText[T string | []byte](u *units, out []byte, p T) []byte {
 	return out
 }
 
-// begun returns how many bytes at the end of p begin a rune that is not complete.
+// begun returns how many bytes at the end of p begin an incomplete rune.
 func begun(p []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
