@@ -427,6 +427,9 @@ var rules = []rule{{
 	pkgs: "cmd/internal/drawing",
 	ours: []string{"actors/plan"},
 }, {
+	pkgs: "cmd/internal/backup",
+	ours: []string{"actors/atomicfile"},
+}, {
 	pkgs: "cmd/internal/checks",
 	ours: []string{"messages", "messages/words", "actors", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra"},

@@ -114,6 +114,15 @@ func firstQuestion(ctx context.Context, t *testing.T, client *api.Client, id mes
 	return ""
 }
 
+// publishing writes a file, asks whether to go on, and writes another.
+const publishing = `
+steps:
+  - {name: draft, write: {name: draft.txt, text: a draft}}
+  - {name: sure, needs: draft, ask: {prompt: "Publish?"}}
+  - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
+  - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
+`
+
 // A plan that waits for people goes on with the answer after kill -9 of its server, and writes nothing twice.
 func TestPlanWaitsOverKill(t *testing.T) {
 	dir := t.TempDir()
@@ -127,13 +136,7 @@ func TestPlanWaitsOverKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	input, err := json.Marshal(map[string]any{"plan": `
-steps:
-  - {name: draft, write: {name: draft.txt, text: a draft}}
-  - {name: sure, needs: draft, ask: {prompt: "Publish?"}}
-  - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
-  - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
-`})
+	input, err := json.Marshal(map[string]any{"plan": publishing})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors/journal"
-	lib "modernc.org/sqlite/lib"
 )
 
 // Reader reads a journal that another process may write to. It implements [journal.Reader].
@@ -26,13 +21,11 @@ func OpenReader(dir string) (*Reader, error) {
 	return r, explained(dir, err)
 }
 
-func openEither(dir string) (*Reader, error) {
-	r, err := openReader(dir, beside)
-	if primary, _ := codeOf(err); primary == lib.SQLITE_READONLY || primary == lib.SQLITE_CANTOPEN {
-		if _, live := os.Stat(filepath.Join(dir, databaseFile+"-wal")); errors.Is(live, fs.ErrNotExist) {
-			return openReader(dir, alone) // SQLite would write beside the file otherwise
-		}
-	}
+func openEither(dir string) (r *Reader, err error) {
+	err = either(dir, func(how string) error {
+		r, err = openReader(dir, how)
+		return err
+	})
 	return r, err
 }
 

@@ -40,3 +40,9 @@ func Check(context.Context, string, ...messages.RunID) (journal.Report, error) {
 func CheckDatabase(context.Context, string) (journal.Report, error) {
 	return journal.Report{}, errNoSQLite
 }
+
+// Copy fails: this build has no SQLite.
+func Copy(context.Context, string, string) error { return errNoSQLite }
+
+// Owns finds nothing: this build has no SQLite.
+func Owns(string) bool { return false }

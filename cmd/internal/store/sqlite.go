@@ -57,3 +57,9 @@ func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Rep
 func CheckDatabase(ctx context.Context, dir string) (journal.Report, error) {
 	return sqlite.CheckDatabase(ctx, dir)
 }
+
+// Copy writes what the journal in the folder holds now into another folder, beside its owner too.
+func Copy(ctx context.Context, dir, to string) error { return sqlite.Copy(ctx, dir, to) }
+
+// Owns reports whether the file of a folder, by its name, belongs to the journal: Copy writes what is in it.
+func Owns(name string) bool { return sqlite.Owns(name) }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/backup"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+func backupCommand(p *host.Program) *cobra.Command {
+	var state, files string
+	cmd := &cobra.Command{
+		Use:     "backup <file>",
+		GroupID: settings.Working,
+		Short:   "Write what a server keeps into one file",
+		Long: `Backup writes the folder in which lastword serve keeps runs into one file (.tar.gz): the runs, the conversations, the
+marks of schedules and webhooks, and the key that signs proofs. It works beside a live server, which goes on. --files adds
+the files that runs wrote. Backup reads every run in its copy, as verify --all does, and exits with 7 if one is damaged.
+
+Only you may read the file: who has it can sign as the server. Beside it there must be room for a copy of the database.
+Settings, tokens and the runs that servers share with --nats are not in it: nats stream backup copies those.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification),
+		Example: `  lastword backup lastword.tar.gz
+  lastword backup /backup/$(date +%F).tar.gz --state /var/lib/lastword --files /var/lib/lastword-files`,
+		Args: exit.Takes(1, "needs the name of the file to write", ""),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := stateFolder(cmd, p, state, serveState)
+			if err == nil {
+				err = writeBackup(cmd, args[0], dir, files)
+			}
+			return misplaced(err)
+		},
+	}
+	cmd.Flags().StringVar(&state, "state", "", "`folder` of the server (default: the one of serve)")
+	cmd.Flags().StringVar(&files, "files", "", "`folder` with the files that runs wrote: --out of serve")
+	foldersOnly(cmd)
+	return cmd
+}
+
+func foldersOnly(cmd *cobra.Command) {
+	settings.FlagOnly(cmd.Flags(), "state", "files")
+	settings.Must(cmd.MarkFlagDirname("state"))
+	settings.Must(cmd.MarkFlagDirname("files"))
+}
+
+// misplaced gives an error that has no exit code yet the one of wrong settings.
+func misplaced(err error) error {
+	if _, ok := errors.AsType[*exit.Error](err); err == nil || ok {
+		return err
+	}
+	return &exit.Error{Code: exit.Configuration, Err: err}
+}
+
+// writeBackup copies and checks the journal in a folder beside the file, which has its name once it is whole.
+func writeBackup(cmd *cobra.Command, name, dir, files string) error {
+	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is there already; choose another name", name)
+	}
+	beside, err := os.MkdirTemp(filepath.Dir(name), ".lastword-backup-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(beside)
+	if err := store.Copy(cmd.Context(), dir, beside); err != nil {
+		return fmt.Errorf("%w\nruns that servers share with --nats are in JetStream: nats stream backup copies them", err)
+	}
+	made := filepath.Join(beside, "backup")
+	f, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := backup.NewWriter(f, backup.About{Version: build.This().Full(), Made: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	nothing := func(string) bool { return false }
+	err = errors.Join(b.Add(cmd.Context(), backup.State, beside, func(name string) bool { return !store.Owns(name) }),
+		b.Add(cmd.Context(), backup.State, dir, store.Owns))
+	if err == nil && files != "" {
+		err = b.Add(cmd.Context(), backup.Files, files, nothing)
+	}
+	if err := errors.Join(err, b.Close(), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(made, name); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s has %s, %s of runs, and the server's key; only you may read it\n", name,
+		words.Size(b.Bytes), words.Count(b.Count[backup.Files], "file"))
+	return sound(cmd, beside, dir)
+}
+
+// sound checks every run of a copy in the folder at; named is the folder that people know. A copy of another version of
+// lastword cannot be checked.
+func sound(cmd *cobra.Command, at, named string) error {
+	found, err := store.Check(cmd.Context(), at)
+	switch {
+	case err != nil:
+		fmt.Fprintf(cmd.ErrOrStderr(), "the runs were not checked: %s\n", strings.ReplaceAll(err.Error(), at, named))
+		return nil
+	case len(found.Faults) > 0:
+		return &exit.Error{Code: exit.Verification, Err: fmt.Errorf("%s in %s; lastword verify --all names each",
+			words.Count(len(found.Faults), "fault"), named)}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s is sound: %s, %s\n", named, words.Count(found.Runs, "run"), words.Count(found.Events, "event"))
+	return nil
+}

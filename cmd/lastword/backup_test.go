@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// A backup of a live server, restored elsewhere: every run and its files are there, the key signs, and the run that
+// waited for an answer goes on with it.
+func TestBackupIsRestored(t *testing.T) {
+	dir := plant(t, gardenText)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := serveHTTP(t, dir, "--allow-local", "--state", "kept", "--out", "files")
+	generated := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
+	client, err := api.New(s.base(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]any{"plan": publishing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := client.Submit(ctx, messages.Request{Job: plan.Name, Input: input})
+	if err != nil {
+		t.Fatal(err)
+	}
+	question := firstQuestion(ctx, t, client, waiting)
+	put(t, at("kept/conversations/mia/c_1.jsonl"), "{}\n")
+	said := func(code int, words string, args ...string) {
+		t.Helper()
+		if got := run(t, nil, args...); got.code != code || !strings.Contains(got.stdout+got.stderr, words) {
+			t.Errorf("%q: %+v, want %q", args, got, words)
+		}
+	}
+	said(exit.Completed, "kept is sound: 3 runs", "backup", at("b.tar.gz"), "--state", at("kept"), "--files", at("files"))
+	said(exit.Configuration, "is there already", "backup", at("b.tar.gz"), "--state", at("kept"))
+	if info, err := os.Stat(at("b.tar.gz")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the key: %v, %v", info, err)
+	}
+	key := run(t, nil, "key", "--state", at("kept")).stdout
+	s.ends(syscall.SIGTERM)
+	if err := os.RemoveAll(at("kept")); err != nil {
+		t.Fatal(err)
+	}
+
+	said(exit.Configuration, "give --files FOLDER, too", "restore", at("b.tar.gz"), "--state", at("new"))
+	said(exit.Configuration, "files is not empty", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("files"))
+	said(exit.Completed, "new is sound: 3 runs", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("new-files"))
+	said(exit.Completed, "is sound", "verify", string(generated), "--state", at("new"), "--files", at("new-files"))
+	if again := run(t, nil, "key", "--state", at("new")).stdout; again != key {
+		t.Errorf("the key is %q, want %q", again, key)
+	}
+	if text, err := os.ReadFile(at("new/conversations/mia/c_1.jsonl")); err != nil || string(text) != "{}\n" {
+		t.Errorf("the conversation is %q, %v", text, err)
+	}
+	s = serveHTTP(t, dir, "--allow-local", "--state", "new", "--out", "new-files")
+	if client, err = api.New(s.base(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Answer(ctx, waiting, question, json.RawMessage("true")); err != nil {
+		t.Fatal(err)
+	}
+	if state := ended(ctx, t, client, waiting); state.Status != messages.Completed {
+		t.Errorf("the run that waited: %+v", state.End)
+	}
+	if text, err := os.ReadFile(at("new-files/out.txt")); err != nil || string(text) != "a draft, published" {
+		t.Errorf("it has written %q, %v", text, err)
+	}
+	if code, text := s.get("/v1/runs/" + string(generated) + "/artifacts/llms.txt"); code != 200 || !strings.HasPrefix(text, "# Garden") {
+		t.Errorf("the file of an earlier run: %d %s", code, text)
+	}
+}
+
+// What is no whole backup is refused with a sentence, and nothing is written.
+func TestRestoreRefusesDamage(t *testing.T) {
+	dir := plant(t, gardenText)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, args := range [][]string{{"generate", at("garden"), "--state", at("kept"), "--out", at("files")},
+		{"backup", at("b"), "--state", at("kept")}} {
+		if got := run(t, nil, args...); got.code != exit.Completed {
+			t.Fatalf("%+v", got)
+		}
+	}
+	whole, err := os.ReadFile(at("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := append([]byte{}, whole...)
+	damaged[len(damaged)/2] ^= 1
+	for name, c := range map[string]struct {
+		bytes []byte
+		says  string
+	}{
+		"cut":     {whole[:len(whole)-1], "is damaged or not whole"},
+		"half":    {whole[:len(whole)/2], "is damaged or not whole"},
+		"changed": {damaged, "is damaged or not whole"},
+		"longer":  {append(append([]byte{}, whole...), 'x'), "is damaged or not whole"},
+		"other":   {[]byte("a text"), "is no backup that this lastword knows"},
+		"empty":   {nil, "is no backup that this lastword knows"},
+	} {
+		write(t, at(name), string(c.bytes))
+		got := run(t, nil, "restore", at(name), "--state", at("new"))
+		if got.code != exit.Configuration || !strings.Contains(got.stderr, c.says) || !strings.Contains(got.stderr, "nothing was restored") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if _, err := os.Stat(at("new")); err == nil {
+			t.Fatalf("%s: something was written", name)
+		}
+	}
+	put(t, at("full/mine"), "mine")
+	if got := run(t, nil, "restore", at("b"), "--state", at("full")); got.code != exit.Configuration || filesIn(t, at("full")) != "mine" {
+		t.Errorf("%+v, %s", got, filesIn(t, at("full")))
+	}
+	if got := run(t, nil, "backup", at("c"), "--state", at("garden")); got.code != exit.Configuration || !strings.Contains(got.stderr, "nats stream backup") {
+		t.Errorf("%+v", got)
+	}
+}
