@@ -20,18 +20,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Check runs a job again and again, in virtual time, and breaks it at each point where a task begins, says something or
-// returns: the task crashes, hangs, or is cancelled; its node is gone and another takes over; the journal refuses what it
-// says at first. It fails the test with each promise that the job then breaks:
+// Check runs a job repeatedly in virtual time, and breaks it at each point where a task begins, emits an event or
+// returns. The task crashes, hangs or is cancelled; or its node is gone and another takes over; or the journal
+// refuses its events at first. Check fails the test for each promise that the job then breaks:
 //
 //   - A cancel ends the run within two seconds.
-//   - A run that is started again, or whose journal refused something for a while, completes as if nothing had happened.
-//   - A run that completes has made each effect as often as one that nothing broke, and left the same files. Only an
-//     effect inside [actors.Do] that was broken before its result was kept may be made once more.
-//   - A file is on disk when the job says that it is, and is what the terminal says of it.
+//   - A run that is started again, or whose journal refused something for a while, completes as if nothing had
+//     happened.
+//   - A run that completes has made each effect as often as an unbroken run, and has left the same files. Only an
+//     effect inside [actors.Do] that was broken before its result was kept may happen once more.
+//   - A file is on disk when the job says that it is, and has the size and digest of the terminal.
 //
-// Each of effects counts what the job has done elsewhere, over all runs. If the input has a field out, each run gets an empty
-// folder of its own there. Unbroken, the job must complete, and always do the same. What ignores a cancel must end by itself.
+// Each of effects counts what the job has done elsewhere, over all runs. If the input has a field out, each run gets
+// an empty folder of its own there. Unbroken, the job must complete, and always do the same. Work that ignores a
+// cancel must end by itself.
 func Check(t *testing.T, definition actors.Definition, input any, effects ...func() int) {
 	t.Helper()
 	for _, says := range brokenPromises(t, definition, input, effects) {
@@ -39,7 +41,7 @@ func Check(t *testing.T, definition actors.Definition, input any, effects ...fun
 	}
 }
 
-// way is a way to break a run.
+// way is a way to break a run; each constant names what happens.
 type way string
 
 const (
@@ -51,6 +53,7 @@ const (
 	refusing   way = "a refused append"
 )
 
+// brokenPromises runs the unbroken job, then one run for each way and point, and returns the violations.
 func brokenPromises(t *testing.T, definition actors.Definition, input any, effects []func() int) []string {
 	t.Helper()
 	text, err := json.Marshal(input)
@@ -71,33 +74,35 @@ func brokenPromises(t *testing.T, definition actors.Definition, input any, effec
 	return whole.broken
 }
 
-// breaking is a run that is broken at one point.
+// breaking is one run, broken at one point, and the record of what happened. mu guards the fields below it, for the
+// tasks' goroutines.
 type breaking struct {
 	definition actors.Definition
 	input      json.RawMessage
 	effects    []func() int
 	how        way
-	at         string
-	whole      *breaking // or nil: this is the one that nothing breaks
+	at         string    // the point, such as "fetch returns"
+	whole      *breaking // the unbroken run to compare with, or nil if this is that run
 
 	out     string
 	release chan struct{}
 	node    *mortal
 
 	mu     sync.Mutex
-	count  map[string]int // of points, by the task's attempt
+	count  map[string]int // number of points passed, by the task's attempt
 	points []string
-	struck bool
+	struck bool // the break has happened
 	refuse bool
-	saved  map[string][]map[string]string // the files when a task said that it wrote one
+	saved  map[string][]map[string]string // the files at each moment when a task said that it wrote one
 
 	end    messages.State
 	log    []messages.Event
 	files  map[string]string // digests
-	done   []int             // of each effect
-	broken []string
+	done   []int             // final count of each effect
+	broken []string          // the violations
 }
 
+// breaks records a violation.
 func (b *breaking) breaks(format string, args ...any) {
 	says := fmt.Sprintf(format, args...)
 	if b.how != unbroken {
@@ -175,7 +180,7 @@ func (b *breaking) play(t *testing.T) {
 	t.Fatalf("%s at %s: the run does not end within an hour", b.how, b.at)
 }
 
-// inject strikes at the point. A task of a node that is gone never goes on.
+// inject breaks the run at the point. A task of a node that is gone never continues.
 func (b *breaking) inject(p actors.Point) {
 	if p.Task == nil {
 		return
@@ -184,7 +189,7 @@ func (b *breaking) inject(p actors.Point) {
 	b.mu.Lock()
 	b.count[attempt]++
 	at := fmt.Sprintf("%s, point %d (%s)", attempt, b.count[attempt], p.Name)
-	if delta := messages.Kind(p.Name).Level() == messages.Delta; !delta || b.count[attempt+p.Name] == 0 { // pieces are all alike
+	if delta := messages.Kind(p.Name).Level() == messages.Delta; !delta || b.count[attempt+p.Name] == 0 { // pieces of a text are all alike
 		b.points = append(b.points, at)
 	}
 	b.count[attempt+p.Name]++
@@ -202,7 +207,7 @@ func (b *breaking) inject(p actors.Point) {
 	case crashing:
 		panic(errInjected)
 	case cancelling:
-		time.AfterFunc(time.Millisecond, func() { // when the task waits for what comes next
+		time.AfterFunc(time.Millisecond, func() { // by then the task waits for what comes next
 			_ = p.System.Cancel(context.Background(), p.Run, "tester", "the test says so") // the log tells
 		})
 	case hanging, restarting:
@@ -222,7 +227,7 @@ func (b *breaking) disturb(journal.Block) Disturbance {
 	return Disturbance{Refuse: refuse}
 }
 
-// judge compares the run with its promises.
+// judge checks the run against its promises.
 func (b *breaking) judge() {
 	var asked time.Time
 	for _, e := range b.log {
@@ -235,8 +240,8 @@ func (b *breaking) judge() {
 	if took := over.Sub(asked); !asked.IsZero() && took >= 2*time.Second {
 		b.breaks("the run ends %s after the cancel: give what waits the task's context", took)
 	}
-	atStep := strings.HasSuffix(b.at, "("+string(messages.KindStepKept)+")") // nobody knows whether it was made
-	job, _ := b.definition.New(b.input)                                      // which has made the run
+	atStep := strings.HasSuffix(b.at, "("+string(messages.KindStepKept)+")") // nobody knows whether the step was made
+	job, _ := b.definition.New(b.input)                                      // New succeeded for the run itself
 	restarts := (job.Restart || b.definition.Restart) && !atStep && !slices.ContainsFunc(job.Tasks, func(t actors.Task) bool { return t.Once })
 	if !completed && (b.how == refusing || b.how == restarting && restarts) {
 		b.breaks("the run ends as %s: %v", b.end.Status, b.end.End.Error)
@@ -262,7 +267,7 @@ func nameOf(a messages.Artifact) string {
 	return a.Name
 }
 
-// judgeSaid looks at the files as they were when a task said that it wrote one.
+// judgeSaid checks the files as they were when a task said that it wrote one.
 func (b *breaking) judgeSaid() {
 	n := map[string]int{}
 	for _, e := range b.log {
@@ -275,7 +280,7 @@ func (b *breaking) judgeSaid() {
 	}
 }
 
-// judgeEffects compares a completed run with the one that nothing broke.
+// judgeEffects compares a completed run with the unbroken run.
 func (b *breaking) judgeEffects() {
 	for i, n := range b.done {
 		if n != b.whole.done[i] {
@@ -291,7 +296,7 @@ func (b *breaking) judgeEffects() {
 	}
 }
 
-// filesOf are the digests of the files below a folder, without hidden ones, by their paths.
+// filesOf returns the digests of the files below a folder, by path, without hidden files.
 func filesOf(dir string) map[string]string {
 	all := map[string]string{}
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

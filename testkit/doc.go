@@ -1,20 +1,20 @@
-// Package testkit tests what is built on lastword: this module's own packages, and yours. Only tests import it.
+// Package testkit tests programs that are built on lastword, and lastword itself. Only tests import it.
 //
 // Stand-ins: [Repository] makes a folder from a txtar archive. [Script] is a job of three tasks whose steps are data.
 // [Model] is a server of language models with scripted answers, down to each byte. [Journal] wraps a journal and
 // makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
-// Contract suites: [TestJournal] tests that a journal keeps the promises of [journal.Journal]. [TestRuntime] tests the
-// runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [CheckLog] judges any sequence
-// of events.
+// Contract suites: [TestJournal] tests that a journal keeps the contract of [journal.Journal]. [TestRuntime] tests
+// the runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [CheckLog] checks
+// any sequence of events.
 //
-// A job of yours: [Check] breaks it at every point where it waits, and says which promise it breaks.
+// Your own jobs: [Check] breaks a job at every point where it waits, and reports the promises that it breaks.
 //
-// Replay: [Replay] runs a recorded run again, with the answers that it got, and finds where the code has changed.
+// Replay: [Replay] runs a recorded run again, with the recorded answers, and finds where the code has changed.
 //
 // Faults: [System] gives a test virtual time and a System, and injects a [Fault] into each of its runs. Every fault
 // is a fault.injected event, and a run that dies of one has the cause injected. A [FaultPlan], made from a seed and
 // printable, is one or two rows of the table failure × actor × phase × cancel. [Faults] injects plans into the runs
-// of a System and says how the runs may end. [ModelFaults] lists how servers of models fail, and how each call must
+// of a System and knows how the runs may end. [ModelFaults] lists how servers of models fail, and how each call must
 // end.
 package testkit

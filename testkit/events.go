@@ -20,8 +20,8 @@ import (
 // ends the sequence; its [messages.CodeOf] is part of the contract.
 type Events func(ctx context.Context, run messages.RunID, after uint64) iter.Seq2[messages.Event, error]
 
-// TestStream tests a way to read a run's events. It calls dial once per subtest; dial returns the reader of the
-// System's runs, and closes what it opened in t.Cleanup. The suite uses real time, so that dial may use a network.
+// TestStream tests a way to read a run's events. It calls dial once per subtest. dial returns the reader of the
+// System's runs, and closes in t.Cleanup what it opened. The suite uses real time, so that dial may use a network.
 func TestStream(t *testing.T, dial func(t *testing.T, s *actors.System) Events) {
 	for _, c := range []struct {
 		name string
@@ -95,7 +95,7 @@ func (s *streamSuite) read(run *actors.Run, after uint64) []messages.Event {
 	return s.reading(run, after, func([]messages.Event) {})
 }
 
-// reading calls do with the events so far after each.
+// reading reads the run, and calls do with the events so far after each event.
 func (s *streamSuite) reading(run *actors.Run, after uint64, do func([]messages.Event)) []messages.Event {
 	s.t.Helper()
 	var all []messages.Event
@@ -125,7 +125,7 @@ func (s *streamSuite) live() {
 	open := sync.OnceFunc(func() { close(gate) })
 	events := s.reading(run, 0, func(events []messages.Event) {
 		if events[len(events)-1].IsDelta() {
-			open() // until now the run could not end: these events came live
+			open() // the run could not end before, so these events came live
 		}
 	})
 	s.whole(events, s.end(run))
@@ -278,9 +278,9 @@ func (s *streamSuite) unknown() {
 	}
 }
 
-// CheckLog judges the events after a cursor until the end of the run, merged or not: their numbers have no gap, they are
-// of one run, and one terminal comes last. After 0, [messages.State.Apply] must accept every event, too. It returns the
-// first violation.
+// CheckLog checks the events after a cursor until the end of the run, merged or not: their numbers have no gap, they
+// belong to one run, and the only terminal comes last. After cursor 0, [messages.State.Apply] must also accept every
+// event. It returns the first violation.
 func CheckLog(after uint64, events []messages.Event) error {
 	if len(events) == 0 {
 		return fmt.Errorf("no events past %d, not even a terminal", after)

@@ -17,8 +17,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Faults injects plans into the runs of one System, which was made with [Faults.Config]. Its times fit a System with
-// default limits on virtual time.
+// Faults injects plans into the runs of one System, whose config is from [Faults.Config]. Its times fit a System with
+// default limits in virtual time. It is safe for concurrent use.
 type Faults struct {
 	mu      sync.Mutex
 	armed   int
@@ -36,8 +36,8 @@ func NewFaults() *Faults {
 		release: make(chan struct{})}
 }
 
-// Config completes the config of a System for the plans: it adds [Faults.Inject], and wraps the journal, or a memory
-// journal, with [Faults.Disturb].
+// Config completes the config of a System for the plans: it adds [Faults.Inject], and wraps the journal with
+// [Faults.Disturb]. Without a journal it adds one in memory.
 func (f *Faults) Config(c actors.Config) actors.Config {
 	if c.Journal == nil {
 		c.Journal = journal.NewMemory()
@@ -47,10 +47,10 @@ func (f *Faults) Config(c actors.Config) actors.Config {
 	return c
 }
 
-// planLabel names a run's trial in run.queued.
+// planLabel is the label that names a run's trial.
 const planLabel = "plan"
 
-// Arm prepares the plan for the run that is started with the trial's Labels, of any job.
+// Arm prepares the plan for a run of any job that is started with the trial's Labels.
 func (f *Faults) Arm(plan FaultPlan) *Trial {
 	plan.Faults = slices.Clone(plan.Faults)
 	for i := range plan.Faults {
@@ -83,14 +83,14 @@ func (f *Faults) Deaf() (now, ever int64) { return f.deaf.Load(), f.everDeaf.Loa
 // Blocked returns how many actors are blocked in Receive now, and ever were.
 func (f *Faults) Blocked() (now, ever int64) { return f.blocked.Load(), f.everBlocked.Load() }
 
-// Hits returns how often each cell has happened: the fault, and what its cancel says.
+// Hits returns how often each cell has happened: the fault, with the plan's cancel.
 func (f *Faults) Hits() map[Cell]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.hits)
 }
 
-// Inject is the Inject of an [actors.Config].
+// Inject is for the Inject of an [actors.Config].
 func (f *Faults) Inject(p actors.Point) {
 	f.mu.Lock()
 	t := f.trials[p.Run]
@@ -125,7 +125,7 @@ func (f *Faults) Inject(p actors.Point) {
 	}
 }
 
-// Disturb is the Disturb of the same System's Journal.
+// Disturb is for the Disturb of the same System's Journal.
 func (f *Faults) Disturb(b journal.Block) Disturbance {
 	f.mu.Lock()
 	t := f.trials[b.Run]
@@ -165,10 +165,10 @@ func (t *Trial) disturb() Disturbance {
 	return Disturbance{}
 }
 
-// Trial is a plan and its run.
+// Trial is a plan with its run.
 type Trial struct {
 	Plan FaultPlan
-	// Labels assign a run to the trial, whoever starts it.
+	// Labels assign a run to the trial, whoever starts that run.
 	Labels map[string]string
 	// Run is the run that [Faults.Start] has started.
 	Run *actors.Run
@@ -193,7 +193,7 @@ func (*poke) IgnoreDeadLetterLogging() {}
 
 var errInjected = errors.New("injected")
 
-// fire reports whether the fault has not happened before.
+// fire reports whether the fault has not happened before, and notes that it does now.
 func (t *Trial) fire(i int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,7 +202,7 @@ func (t *Trial) fire(i int) bool {
 	return first
 }
 
-// hit counts the cell: the fault happens now, and its cancel has happened or is about to.
+// hit counts the cell: the fault happens now, and its cancel has happened or is about to happen.
 func (t *Trial) hit(i int) {
 	t.mu.Lock()
 	counts := t.Plan.Cancel != CancelBefore || t.canceled
@@ -232,7 +232,7 @@ func (t *Trial) cancelBefore(i int, p actors.Point) {
 	}
 }
 
-// cancel returns when the run is canceling, has ended, or cannot answer.
+// cancel cancels the run. It returns when the run is canceling, has ended, or cannot answer.
 func (t *Trial) cancel(p actors.Point) {
 	ctx, end := context.WithTimeout(context.Background(), time.Second)
 	defer end()
@@ -244,8 +244,8 @@ func (t *Trial) cancel(p actors.Point) {
 	t.canceled = true
 }
 
-// reach makes the fault happen in a turn of the actor, unless the actor has stopped. A cancel with a turn's failure
-// waits for that turn: ahead of it, the cancel could stop the actor each time.
+// reach makes the fault happen in a turn of the actor, unless the actor has stopped. A cancel together with a turn's
+// failure waits for that turn; before it, the cancel could stop the actor each time.
 func (t *Trial) reach(i int, p actors.Point) {
 	if !t.fire(i) {
 		return
@@ -299,7 +299,7 @@ func (t *Trial) strike(p actors.Point, i int) {
 	}
 }
 
-// block waits for the release.
+// block waits for Release.
 func (f *Faults) block(now, ever *atomic.Int64) {
 	ever.Add(1)
 	now.Add(1)
@@ -307,7 +307,8 @@ func (f *Faults) block(now, ever *atomic.Int64) {
 	now.Add(-1)
 }
 
-// begins starts the faults that happen while the task works. It ignores the context for a moment, so that they do.
+// begins starts the faults that happen while the task works. It ignores the context for a moment, so that they do
+// happen.
 func (t *Trial) begins(p actors.Point) {
 	if p.Attempt > 1 {
 		return
@@ -328,7 +329,7 @@ func (t *Trial) begins(p actors.Point) {
 	}
 }
 
-// returns fails the task's attempt if the plan says so.
+// returns makes the task's attempt fail, if the plan says so.
 func (t *Trial) returns(p actors.Point) {
 	if i := t.failureOf(p); i >= 0 && t.fire(i) {
 		t.cancelBefore(i, p)
@@ -344,7 +345,7 @@ func (f Fault) ofWork() bool { return slices.Contains(WorkFailures(), f.Failure)
 
 func (f Fault) byPID() bool { return slices.Contains(PIDFailures(), f.Failure) }
 
-// failureOf returns the fault that the task's attempt is to fail with, or -1.
+// failureOf returns the index of the fault that the task's attempt must fail with, or -1.
 func (t *Trial) failureOf(p actors.Point) int {
 	attempt := p.Attempt
 	for i, f := range t.Plan.Faults {
@@ -357,7 +358,7 @@ func (t *Trial) failureOf(p actors.Point) int {
 	return -1
 }
 
-// retries reports whether a fault waits for the task to be retried, and makes it happen while it is.
+// retries reports whether a fault waits for the task's retry, and makes it happen during the retry.
 func (t *Trial) retries(p actors.Point) bool {
 	waits := false
 	for i, f := range t.Plan.Faults {

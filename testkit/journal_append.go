@@ -54,7 +54,7 @@ func (s *journalSuite) sealed() {
 	s.equals("r_sealed", events)
 }
 
-// compete appends the blocks at once, and returns the one that landed.
+// compete appends the blocks at the same time, and returns the one that landed.
 func (s *journalSuite) compete(blocks []journal.Block) journal.Block {
 	s.t.Helper()
 	ends := make([]error, len(blocks))
@@ -114,7 +114,7 @@ func (s *journalSuite) race() {
 	}
 }
 
-// twice appends every block again: at once, and, while the run lives, after later blocks.
+// twice appends every block again: at once, and, while the run is not over, after later blocks.
 func (s *journalSuite) twice() {
 	events := story("r_twice")
 	var sent []journal.Block
@@ -159,7 +159,7 @@ func (s *journalSuite) found() {
 		if s.has(b) {
 			s.t.Error("a block is found that was not appended")
 		}
-		_ = s.append(b) // what it says is not believed
+		_ = s.append(b) // its answer is not trusted
 		blocks = append(blocks, b)
 		for _, b := range blocks {
 			if !s.has(b) {
@@ -198,7 +198,7 @@ func (s *journalSuite) late() {
 	s.equals("r_late", events)
 }
 
-// durable checks that everything that this journal shows is in the store, for other readers too.
+// durable checks that everything this journal shows is in the store, for other readers too.
 func (s *journalSuite) durable() {
 	events := story("r_durable")
 	for i := range events {
@@ -219,7 +219,7 @@ func (s *journalSuite) durable() {
 	}
 }
 
-// heads checks that the head is that of the whole log, also for reads after a cursor.
+// heads checks that the head is that of the whole log, even for reads after a cursor.
 func (s *journalSuite) heads() {
 	events := story("r_heads")
 	for i, cut := range []int{1, 3, 9, len(events)} {
@@ -284,7 +284,7 @@ func (s *journalSuite) recovery() {
 	s.refuses(journal.ErrSealed, numbered("r_recovery", seq+1, failed(messages.ByRun)))
 }
 
-// unstorable appends a block that has no JSON. A journal that keeps no JSON may take it.
+// unstorable appends a block that has no JSON. A journal that keeps no JSON may accept it.
 func (s *journalSuite) unstorable() {
 	events := story("r_unstorable")
 	s.mustAppend(events[:3])
@@ -299,7 +299,8 @@ func (s *journalSuite) unstorable() {
 	s.equals("r_unstorable", events)
 }
 
-// chained checks that the blocks prove the log, for every reader, live and ended, and that no byte can change.
+// chained checks that the blocks prove the log to every reader, before and after the end, and that no byte can be
+// changed.
 func (s *journalSuite) chained() {
 	events := story("r_chained")
 	whole := journal.StoredBlock{}
@@ -324,7 +325,7 @@ func (s *journalSuite) chained() {
 	}
 }
 
-// chain checks the blocks of a run, and that each fails its check when a byte of it is another.
+// chain checks the blocks of a run, and that each fails its check when one of its bytes is changed.
 func (s *journalSuite) chain(r journal.Reader, run messages.RunID) (at journal.Chain) {
 	s.t.Helper()
 	for b, err := range r.Blocks(context.Background(), run) {

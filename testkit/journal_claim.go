@@ -155,7 +155,7 @@ func (s *journalSuite) ready() {
 	}
 }
 
-// watching calls fn with the notes for the node, until the end of the test.
+// watching calls fn with the notes for the node until the test ends.
 func (s *journalSuite) watching(r journal.Reader, self string, fn func(journal.Note)) (leave func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -30,7 +30,7 @@ func (s *journalSuite) lists(q messages.Query, want ...messages.RunID) {
 	}
 }
 
-// at appends the bodies as events of one time, so many seconds after the epoch.
+// at appends the bodies as events of one time, the given number of seconds after the epoch.
 func (s *journalSuite) at(second int, run messages.RunID, from uint64, bodies ...messages.Body) {
 	s.t.Helper()
 	events := numbered(run, from, bodies...)
@@ -110,7 +110,7 @@ func (s *journalSuite) listPages() {
 	var want []messages.RunID
 	for i := range 23 {
 		want = append(want, messages.RunID(fmt.Sprintf("r_%02d", 22-i)))
-		s.at(i, want[i], 1, queued) // the ids are in the order that times do not have
+		s.at(i, want[i], 1, queued) // the order of ids differs from the order of times
 	}
 	slices.Reverse(want)
 	s.pages(messages.Query{Limit: 5}, want, func(int) {})
@@ -121,7 +121,7 @@ func (s *journalSuite) listPages() {
 	})
 }
 
-// pages reads the list page by page; between happens after each.
+// pages reads the list page by page, and calls between after each page.
 func (s *journalSuite) pages(q messages.Query, want []messages.RunID, between func(page int)) {
 	s.t.Helper()
 	var got []messages.RunID
@@ -191,7 +191,7 @@ func (s *journalSuite) expire(before time.Time, bytes int64) int {
 	return left
 }
 
-// left checks that exactly the latest ended runs remain, and the one that has not ended.
+// left checks that exactly the latest ended runs remain, and the run that has not ended.
 func (s *journalSuite) left(runs [][]messages.Event, gone int) {
 	s.t.Helper()
 	for i, events := range runs {
@@ -218,7 +218,7 @@ func (s *journalSuite) expireByAge() {
 	}
 	s.left(runs, 2)
 	again := numbered(runs[0][0].RunID, 1, queued, failed(messages.ByRun))
-	s.mustAppend(again) // the place is empty
+	s.mustAppend(again) // the run's place is empty
 	s.equals(again[0].RunID, again)
 	if left := s.expire(suiteEpoch.Add(24*time.Hour), plenty); left != 0 {
 		s.t.Errorf("%d left, want 0", left)

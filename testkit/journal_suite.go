@@ -17,9 +17,9 @@ import (
 )
 
 // TestJournal tests that a journal keeps the contract of [journal.Journal]. It calls open once per subtest, in a
-// bubble of virtual time. open returns an empty journal and another Reader of the same store, with its own connection
-// if the store has connections, and closes them in t.Cleanup. TestJournal notices an Append that waits, because
-// virtual time passes.
+// bubble of virtual time. open returns an empty journal, and another Reader of the same store with a connection of
+// its own, if the store has connections. It closes both in t.Cleanup. TestJournal notices an Append that blocks,
+// because virtual time passes.
 func TestJournal(t *testing.T, open func(t *testing.T) (journal.Journal, journal.Reader)) {
 	for _, c := range journalTests {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,6 +75,7 @@ var journalTests = []struct {
 	{"logs expire by size, the oldest first", (*journalSuite).expireBySize},
 }
 
+// journalSuite is one subtest. mu guards the fields below it.
 type journalSuite struct {
 	t     *testing.T
 	j     journal.Journal
@@ -82,7 +83,7 @@ type journalSuite struct {
 
 	mu      sync.Mutex
 	ids     uint64
-	answers []int // that each append got
+	answers []int // how many answers each append got
 }
 
 // block makes a block of events that continue the log, with an id of its own.
@@ -95,7 +96,7 @@ func (s *journalSuite) block(events []messages.Event) journal.Block {
 	return b
 }
 
-// send appends and does not wait. An append that blocks passes virtual time.
+// send appends and does not wait. An append that blocks lets virtual time pass, which fails the test.
 func (s *journalSuite) send(b journal.Block) (answer <-chan error) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -142,7 +143,7 @@ func (s *journalSuite) answered() {
 	}
 }
 
-// append waits for the answer, and checks that a block that was refused did not land.
+// append waits for the answer, and checks that a refused block did not land.
 func (s *journalSuite) append(b journal.Block) error {
 	s.t.Helper()
 	return s.ends(b, s.send(b))
@@ -194,7 +195,7 @@ func (s *journalSuite) refuses(want error, events []messages.Event) {
 	}
 }
 
-// read returns everything past the cursor.
+// read returns all events past the cursor.
 func (s *journalSuite) read(run messages.RunID, after uint64) []messages.Event {
 	s.t.Helper()
 	return s.readFrom(s.j, run, after)
@@ -284,7 +285,7 @@ func talk(n int) []messages.Body {
 	return said
 }
 
-// story is a whole log with a talk in it.
+// story returns a whole log with a talk in it.
 func story(run messages.RunID) []messages.Event {
 	bodies := slices.Concat([]messages.Body{queued, started, begun}, talk(20), []messages.Body{done, success})
 	return numbered(run, 1, bodies...)

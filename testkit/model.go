@@ -19,30 +19,31 @@ import (
 // key and any model.
 type ModelOptions struct {
 	Dialect Dialect
-	// Key is the bearer token that every request must carry; empty for none.
+	// Key is the bearer token that every request must carry; "" accepts any.
 	Key string
-	// Models are the server's models. If there are none, it has the loaded model "scripted" with a context of 8,192,
-	// which also answers to any other name.
+	// Models are the server's models. If empty, the server has the loaded model "scripted" with a context of 8,192
+	// tokens, which also answers to any other name.
 	Models []ServedModel
 	// JIT makes LM Studio load a model on its first request; without it another loaded model answers, or none. Ollama
 	// always loads.
 	JIT bool
-	// Loading delays every load of a model until it is closed; nil delays nothing.
+	// Loading delays every load of a model until it is closed; nil does not delay.
 	Loading <-chan struct{}
-	// Overflow says how the server answers a prompt that is longer than the loaded context; empty is the dialect's
+	// Overflow says how the server answers a prompt that is longer than the loaded context; "" means the dialect's
 	// way. A token is four bytes of the messages' text.
 	Overflow Overflow
-	// Formats are the accepted types of response_format; nil for the dialect's.
+	// Formats are the accepted types of response_format; nil means those of the dialect.
 	Formats []string
 }
 
 // Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1
-// itself, so that the script controls every byte, every write and every end of a connection.
+// itself, so that the script controls every byte, every write and every end of a connection. Its methods are safe for
+// concurrent use.
 //
-// A request takes the first answer that is scripted for its path. If there is none, the endpoints of the [Dialect]
-// work like the real ones: they list, load and unload. A completion is then the [Model.Always] answer, or else the
-// echo of the last message, a chunk per word, unless the model is missing, not loaded or too small for the prompt.
-// The server refuses a request without the right key first.
+// A request takes the first answer that is scripted for its path. Without one, the endpoints of the [Dialect] work
+// like the real ones: they list, load and unload. A completion then gets the [Model.Always] answer, or else an echo
+// of the last message, one chunk per word, unless the model is missing, not loaded or too small for the prompt. The
+// server refuses a request without the right key before all else.
 type Model struct {
 	options  ModelOptions
 	listener net.Listener
@@ -56,7 +57,7 @@ type Model struct {
 	always    []Piece
 	scripts   map[string][]*Exchange
 	exchanges []*Exchange
-	asked     map[int]chan struct{} // by request, for Asked and Closed
+	asked     map[int]chan struct{} // by number of request, for Asked and Closed
 	gone      map[int]chan struct{}
 	conns     map[*modelConn]bool
 	accepted  int
@@ -110,8 +111,8 @@ func (m *Model) URL() string { return "http://" + m.Host() + "/v1" }
 
 const chatPath = "/v1/chat/completions"
 
-// Answer scripts the answer to the next completion without one. The server sends it as fast as the client reads, and
-// after the last piece ends it with its framing.
+// Answer scripts the answer to the next completion that has no script yet. The server sends it as fast as the client
+// reads, and ends it after the last piece with its framing.
 func (m *Model) Answer(pieces ...Piece) *Exchange { return m.AnswerTo(chatPath, pieces...) }
 
 // AnswerTo is Answer for any path, such as "/v1/models".
@@ -119,7 +120,8 @@ func (m *Model) AnswerTo(path string, pieces ...Piece) *Exchange {
 	return m.script(path, newExchange(pieces, false))
 }
 
-// Step is Answer, but the server waits for orders of the test: [Exchange.Next], [Exchange.Play] and [Exchange.Rest].
+// Step is Answer for a server that waits for orders of the test: [Exchange.Next], [Exchange.Play] and
+// [Exchange.Rest].
 func (m *Model) Step(pieces ...Piece) *Exchange { return m.script(chatPath, newExchange(pieces, true)) }
 
 func (m *Model) script(path string, x *Exchange) *Exchange {
@@ -129,7 +131,7 @@ func (m *Model) script(path string, x *Exchange) *Exchange {
 	return x
 }
 
-// Always answers every completion without a scripted answer; without pieces it restores the echo.
+// Always answers every completion that has no scripted answer. Without pieces it restores the echo.
 func (m *Model) Always(pieces ...Piece) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,7 +160,8 @@ func (m *Model) Requests() []ModelRequest {
 	return out
 }
 
-// Exchange returns the request with the number, from 0, and its answer, scripted or not; nil if it has not arrived.
+// Exchange returns the request with the given number, from 0, and its answer, scripted or not; nil if it has not
+// arrived.
 func (m *Model) Exchange(number int) *Exchange {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,11 +171,11 @@ func (m *Model) Exchange(number int) *Exchange {
 	return m.exchanges[number]
 }
 
-// Asked is closed when the whole request with the number, from 0, has arrived.
+// Asked returns a channel that is closed when the whole request with the given number, from 0, has arrived.
 func (m *Model) Asked(number int) <-chan struct{} { return m.signal(m.asked, number) }
 
-// Closed is closed when the server sees that the client has closed the connection of the request with the number,
-// from 0. The request need not have arrived yet.
+// Closed returns a channel that is closed when the server sees that the client has closed the connection of the
+// request with the given number, from 0. The request need not have arrived yet.
 func (m *Model) Closed(number int) <-chan struct{} { return m.signal(m.gone, number) }
 
 func (m *Model) signal(of map[int]chan struct{}, number int) chan struct{} {
@@ -226,7 +229,7 @@ func (m *Model) welcome(conn net.Conn) {
 	m.group.Go(c.serve)
 }
 
-// take finds the answer to a request and gives the request its number.
+// take finds the answer to a request, and numbers the request.
 func (m *Model) take(c *modelConn, r ModelRequest) *Exchange {
 	m.mu.Lock()
 	defer m.mu.Unlock()

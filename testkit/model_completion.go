@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// completion answers a request without a script: with the Always answer, or like the server of the dialect.
+// completion answers a request without a script: with the Always answer, or as the dialect's server would.
 func (m *Model) completion(r ModelRequest) []Piece {
 	if m.always != nil {
 		return m.always
@@ -37,7 +37,7 @@ func (m *Model) completion(r ModelRequest) []Piece {
 	return append(pieces, echo(r.Chat)...)
 }
 
-// find returns the model that answers; servers may use another than the requested one.
+// find returns the model that answers, which may differ from the requested one.
 func (m *Model) find(id string) *ServedModel {
 	d := m.options.Dialect
 	if m.anyName || d == LlamaCPP {
@@ -183,7 +183,7 @@ func (d Dialect) reasoning() string {
 	return "reasoning_content"
 }
 
-// ServedModel is a model on the server.
+// ServedModel is a model of the server.
 type ServedModel struct {
 	ID      string
 	Kind    string // "llm" (or empty), "vlm" or "embeddings"
@@ -191,7 +191,7 @@ type ServedModel struct {
 	Format  string // "gguf" (or empty) or "mlx"
 	Quant   string // "Q4_K_M" if empty
 	Loaded  bool
-	Context int // of the loaded model; a load that names none takes this one, or 4,096
+	Context int // of the loaded model; a load without a context uses this one, or 4,096
 	// MaxContext is the longest context; 131,072 if zero.
 	MaxContext int
 }

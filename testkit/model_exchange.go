@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Exchange is one request to a [Model] and its answer. Its methods wait for the request, for 30 s at most.
+// Exchange is one request to a [Model] and its answer. Its methods wait for the request, at most 30 s.
 type Exchange struct {
 	stepped bool
 	started chan struct{}
@@ -27,10 +27,10 @@ type Exchange struct {
 	whole   bool         // once it has ended
 
 	script []Piece
-	rest   []Piece // pieces still to do; the server's goroutine owns it
+	rest   []Piece // pieces not done yet; only the server's goroutine touches it
 }
 
-// order is an order of the test to a stepped answer.
+// order is what the test orders a stepped answer to do.
 type order struct {
 	play, all bool // do the pieces, or all the rest; if neither, the next piece
 	pieces    []Piece
@@ -48,20 +48,20 @@ func newExchange(pieces []Piece, stepped bool) *Exchange {
 		ended: make(chan struct{}), gone: make(chan struct{}), orders: make(chan order)}
 }
 
-// Started is closed when the whole request has arrived.
+// Started returns a channel that is closed when the whole request has arrived.
 func (x *Exchange) Started() <-chan struct{} { return x.started }
 
-// Gone is closed when the server sees that the client has closed the connection, during the answer or after it. It
-// stays open if the server itself closes the connection, with Reset or [Model.Close].
+// Gone returns a channel that is closed when the server sees that the client has closed the connection, during the
+// answer or after it. It stays open if the server itself closes the connection, with Reset or [Model.Close].
 func (x *Exchange) Gone() <-chan struct{} { return x.gone }
 
-// Ended is closed when the server is done with the answer.
+// Ended returns a channel that is closed when the server is done with the answer.
 func (x *Exchange) Ended() <-chan struct{} { return x.ended }
 
 // Whole waits for the end of the answer and reports whether the client stayed until then.
 func (x *Exchange) Whole() bool { return x.wait(x.ended, "the end of the answer") == nil && x.whole }
 
-// Request waits for the request. It returns the zero value if none comes.
+// Request waits for the request. It returns the zero value if none arrives.
 func (x *Exchange) Request() ModelRequest {
 	if x.wait(x.started, "a request") != nil {
 		return ModelRequest{}
@@ -69,14 +69,14 @@ func (x *Exchange) Request() ModelRequest {
 	return x.request
 }
 
-// Next does the next piece; after the last one it ends the answer with its framing. It returns when the bytes are
+// Next sends the next piece. After the last piece it ends the answer with its framing. It returns when the bytes are
 // written. The error is [ErrClientGone] if the client has left.
 func (x *Exchange) Next() error { return x.order(order{}) }
 
-// Play does the pieces now, before the next ones of the script.
+// Play sends the pieces now, before the next piece of the script.
 func (x *Exchange) Play(pieces ...Piece) error { return x.order(order{play: true, pieces: pieces}) }
 
-// Rest does all remaining pieces and ends the answer.
+// Rest sends all remaining pieces and ends the answer.
 func (x *Exchange) Rest() error { return x.order(order{all: true}) }
 
 func (x *Exchange) order(o order) error {
@@ -96,7 +96,7 @@ func (x *Exchange) order(o order) error {
 	}
 }
 
-// over says why an ended answer accepts no more orders.
+// over returns why an ended answer accepts no more orders.
 func (x *Exchange) over() error {
 	select {
 	case <-x.gone:
@@ -155,17 +155,17 @@ func (x *Exchange) obey(w *answerWriter, o order) error {
 }
 
 // modelConn is a connection. One goroutine reads its requests, so that it always notices when the client leaves;
-// another answers them.
+// another goroutine answers them.
 type modelConn struct {
 	model  *Model
 	conn   *net.TCPConn
 	number int
 	dead   chan struct{} // closed when nothing more can be read
-	shut   bool          // this side has ended it, and answers nothing more
+	shut   bool          // this side has ended the connection, and answers nothing more
 
 	// The model's lock guards these.
 	exchanges []*Exchange
-	lost      bool // the client has closed it
+	lost      bool // the client has closed the connection
 }
 
 func (c *modelConn) serve() {
@@ -282,7 +282,7 @@ func OpenURL(ctx context.Context, t testing.TB, method, url, body string, header
 	return answer
 }
 
-// ReadURL is OpenURL for one who reads the whole answer. The error says why it broke off.
+// ReadURL is OpenURL for a caller that reads the whole answer. The error says why the answer broke off.
 func ReadURL(t testing.TB, method, url, body string, header ...string) (status int, text string, err error) {
 	t.Helper()
 	answer := OpenURL(t.Context(), t, method, url, body, header...)
@@ -291,7 +291,7 @@ func ReadURL(t testing.TB, method, url, body string, header ...string) (status i
 	return answer.StatusCode, string(data), err
 }
 
-// SendLines sends the lines of a request as they are, so that nothing on the client's side corrects them.
+// SendLines sends the raw lines of a request, so that no client corrects them.
 func SendLines(t testing.TB, addr string, lines ...string) (answer *http.Response, body string) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)

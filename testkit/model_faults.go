@@ -7,30 +7,30 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// ModelFault is one way in which a server fails, or seems to, and how a call must end.
+// ModelFault is one way in which a server fails or seems to fail, and how a call must end.
 type ModelFault struct {
 	Name string
-	// Answers are for the requests in order; the last also answers all later requests.
+	// Answers are the answers to the requests in order. The last one also answers all later requests.
 	Answers [][]Piece
 	Profile string // of the client: "strict" or "generic"
-	// Cause is the cause of a call without retries; empty for completed.
+	// Cause is the cause of a call without retries; "" for a completed call.
 	Cause messages.Code
 	// Text is the text that the reader has received by then.
 	Text                string
 	Signal              string // of a completed call: "done" or "eof+finish"
 	Truncated, Filtered bool
 	Message             string // a part of the verdict's message; may be empty
-	// Retries is how often a client must retry for the call to complete with the text "fine"; 0 if the call never
-	// completes, or must not be retried because text has reached the reader.
+	// Retries is how many retries the client needs for the call to complete with the text "fine". It is 0 if the call
+	// never completes, or must not be retried because text has reached the reader.
 	Retries int
-	// Calls is how often the client calls, one after another on the same connection; 0 is once. Calls before the last
-	// complete with the text "fine".
+	// Calls is how many calls the client makes, one after another on one connection; 0 means 1. The calls before the
+	// last complete with the text "fine".
 	Calls int
 	// Watchdog says that only the client's timeout ends the call.
 	Watchdog bool
 }
 
-// Break makes the server fail from now on.
+// Break makes the server fail in this way from now on.
 func (m *Model) Break(f ModelFault) {
 	last := len(f.Answers) - 1
 	for _, pieces := range f.Answers[:last] {

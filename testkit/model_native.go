@@ -53,6 +53,7 @@ func (m *Model) unscripted(r ModelRequest) []Piece {
 // unknown answers an unknown path.
 func (m *Model) unknown(r ModelRequest) []Piece {
 	switch m.options.Dialect {
+	// its log says "Returning 200 anyway"
 	case LMStudio: // it says so in its log: "Returning 200 anyway"
 		return reply(object{"error": fmt.Sprintf("Unexpected endpoint or method. (%s %s)", r.Method, r.Path)})
 	case Ollama:
@@ -64,7 +65,7 @@ func (m *Model) unknown(r ModelRequest) []Piece {
 		errorBody(fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.Path), "invalid_request_error", ""))}
 }
 
-// list is /v1/models with the fields of the dialect.
+// list answers /v1/models with the fields of the dialect.
 func (m *Model) list(more func(ServedModel) object) []Piece {
 	data := []object{}
 	for _, s := range m.served {
@@ -81,7 +82,7 @@ func (m *Model) list(more func(ServedModel) object) []Piece {
 	return reply(object{"object": "list", "data": data})
 }
 
-// Load loads the model as a user of the server would. A context of 0 leaves it as configured.
+// Load loads the model as a user of the server would. A context of 0 keeps the configured one.
 func (m *Model) Load(id string, context int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +100,7 @@ func (m *Model) Unload(id string) {
 	}
 }
 
-// Loaded returns the context of a loaded model, 0 for any other.
+// Loaded returns the context of a loaded model, or 0 for any other model.
 func (m *Model) Loaded(id string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +127,7 @@ func (m *Model) loading(id string, context int) []Piece {
 	return append(pieces, Piece{do: actThen, then: func() { m.Load(id, context) }})
 }
 
-// serve completes the options.
+// serve returns the served models, with defaults filled in.
 func (o ModelOptions) serve() []ServedModel {
 	served := slices.Clone(o.Models)
 	if len(served) == 0 {
@@ -153,7 +154,7 @@ func (r ModelRequest) body(v any) { _ = json.Unmarshal(r.Body, v) }
 
 func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
 	switch route {
-	case "GET /v1/models": // downloaded ones only where they would be loaded
+	case "GET /v1/models": // downloaded models only where a request would load them
 		return m.list(func(s ServedModel) object {
 			if !s.Loaded && !m.options.JIT {
 				return nil
@@ -191,7 +192,7 @@ func (s ServedModel) v1() object {
 		"capabilities": object{"vision": vision}}
 }
 
-// lmstudioLoad knows one instance of a model: a second load changes its context.
+// lmstudioLoad knows one instance per model: a second load changes its context.
 func (m *Model) lmstudioLoad(r ModelRequest) []Piece {
 	var ask struct {
 		Model   string `json:"model"`
@@ -312,7 +313,7 @@ func (s ServedModel) tag() object {
 	return object{"name": s.ID, "details": object{"format": s.Format, "family": s.Arch, "quantization_level": s.Quant}}
 }
 
-// ollamaModel shows a model, loads it for an empty prompt, or unloads it for a keep_alive of 0.
+// ollamaModel describes a model, loads it for an empty prompt, or unloads it for a keep_alive of 0.
 func (m *Model) ollamaModel(route string, r ModelRequest) []Piece {
 	var ask struct {
 		Model     string          `json:"model"`

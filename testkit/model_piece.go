@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Piece is one step of a [Model]'s answer. Pieces are data: the functions below make them, and they can be reused.
+// Piece is one step of a [Model]'s answer. The functions below make pieces, which are data and can be reused.
 type Piece struct {
 	do         act
 	text       string
@@ -66,7 +66,7 @@ func (p Piece) String() string {
 	return fmt.Sprintf("%s %.40q", p.do, p.text)
 }
 
-// Role is the first chunk of most servers, with the role and an empty content.
+// Role is the first chunk of most servers, with the role and empty content.
 func Role() Piece { return Piece{do: actRole} }
 
 // Text is a chunk with a piece of the answer.
@@ -87,7 +87,7 @@ func Finish(reason string) Piece { return Piece{do: actFinish, text: reason} }
 // Usage is a chunk with no choices and the tokens of the prompt and of the answer.
 func Usage(prompt, completion int) Piece { return Piece{do: actUsage, first: prompt, far: completion} }
 
-// Done is the terminator, "data: [DONE]".
+// Done is the terminator "data: [DONE]".
 func Done() Piece { return Frame(doneData) }
 
 const doneData = "[DONE]"
@@ -104,19 +104,20 @@ func Comment(text string) Piece { return Piece{do: actComment, text: text} }
 // ErrorFrame is an event with an error in OpenAI's form.
 func ErrorFrame(message string) Piece { return Frame(errorBody(message, "server_error", "")) }
 
-// Send writes bytes of the body as they are.
+// Send writes raw bytes into the body.
 func Send(bytes string) Piece { return Piece{do: actSend, text: bytes} }
 
-// Wire writes bytes to the connection as they are, outside of header, chunks and lengths.
+// Wire writes raw bytes to the connection, outside of header, chunks and lengths.
 func Wire(bytes string) Piece { return Piece{do: actWire, text: bytes} }
 
-// Named makes the chunks from here on name that model instead of the requested one.
+// Named makes the following chunks name that model instead of the requested one.
 func Named(model string) Piece { return Piece{do: actNamed, text: model} }
 
-// Tokens are n chunks of text, "t0 ", "t1 " and so on, at an interval, for benchmarks. At 0 they come at once.
+// Tokens are n chunks of text, "t0 ", "t1 " and so on, at an interval, for benchmarks. With an interval of 0 they
+// come at once.
 func Tokens(n int, every time.Duration) Piece { return Piece{do: actTokens, far: n, every: every} }
 
-// Ticks are Tokens whose text is the time of their writing: Unix nanoseconds and a space.
+// Ticks are Tokens whose text is the time of writing: Unix nanoseconds and a space.
 func Ticks(n int, every time.Duration) Piece { return Piece{do: actTicks, far: n, every: every} }
 
 // Head writes the status line and the header now. Without it they come with the first bytes of the body.
@@ -143,13 +144,13 @@ const (
 	HTTP10         Framing = "http/1.0"        // likewise, from an HTTP/1.0 server
 )
 
-// Framed chooses the framing; Chunked otherwise.
+// Framed chooses the framing; the default is Chunked.
 func Framed(f Framing) Piece { return Piece{do: actFramed, text: string(f)} }
 
 // Length declares a Content-Length, true or not.
 func Length(n int) Piece { return Piece{do: actLength, first: n} }
 
-// Split limits every write from here on to n bytes, also of the header and the framing, and every chunk to n bytes of
+// Split limits every following write to n bytes, including the header and the framing, and every chunk to n bytes of
 // the body. 0 removes the limit.
 func Split(n int) Piece { return Piece{do: actSplit, first: n} }
 
@@ -175,7 +176,7 @@ func Reset() Piece { return Piece{do: actReset} }
 // HangUp completes the answer and then closes the connection, although the header promised to keep it.
 func HangUp() Piece { return Piece{do: actHangUp} }
 
-// Fixture is a scripted answer with the verdict that it must get.
+// Fixture is a scripted answer with its expected verdict.
 type Fixture struct {
 	ID       string          `json:"id"`
 	Name     string          `json:"name"`
@@ -197,7 +198,7 @@ type FixtureResponse struct {
 	SplitBytes int `json:"split_bytes,omitempty"`
 }
 
-// Expectation is what a client must make of the answer.
+// Expectation is what a client must read from the answer.
 type Expectation struct {
 	Verdict        string   `json:"verdict"`          // "completed" or "failed"
 	Signal         string   `json:"signal,omitempty"` // of a completion: "done" or "eof+finish"
@@ -235,7 +236,7 @@ func (f Fixture) check() error {
 	return fmt.Errorf("fixture %s: end %q is not known", f.ID, f.Response.End)
 }
 
-// Pieces is the fixture as an answer of a [Model].
+// Pieces returns the fixture as an answer of a [Model].
 func (f Fixture) Pieces() []Piece {
 	r := f.Response
 	pieces := []Piece{Split(r.SplitBytes), Framed(r.Framing)}
@@ -256,8 +257,8 @@ func (f Fixture) Pieces() []Piece {
 
 var curlExit = regexp.MustCompile(`\[curl exit \d+\]\n?$`)
 
-// Recorded makes the answer of a [Model] from what "curl -i -N" printed of a server's: the same status, header and body,
-// and the connection closed after it if the header says so.
+// Recorded makes an answer of a [Model] from the output of "curl -i -N": the same status, header and body. The
+// connection is closed after it if the header says so.
 func Recorded(transcript string) ([]Piece, error) {
 	head, body, _ := strings.Cut(transcript, "\r\n\r\n")
 	r, err := http.ReadResponse(bufio.NewReader(strings.NewReader(head+"\r\n\r\n")), nil)
@@ -281,8 +282,9 @@ func Recorded(transcript string) ([]Piece, error) {
 	return pieces, nil
 }
 
-// NewRecordedModel starts a [Model] that answers each path 50 times as a server did. paths maps a path to a transcript in
-// the folder, which has the extension txt. Of the edits, each odd one is replaced by the next in all transcripts.
+// NewRecordedModel starts a [Model] that answers each path 50 times as a server did. paths maps a path to a
+// transcript in the folder, without its extension txt. edits are pairs: in all transcripts the first of a pair is
+// replaced by the second.
 func NewRecordedModel(t testing.TB, folder string, paths map[string]string, edits ...string) *Model {
 	t.Helper()
 	m := NewModel(t)

@@ -21,7 +21,7 @@ type answerWriter struct {
 	status   int
 	header   http.Header
 	framing  Framing // empty until one is chosen
-	length   int     // declared; below 0 for the true length
+	length   int     // declared; negative for the true length
 	split    int
 
 	headed bool // the header is written
@@ -39,7 +39,7 @@ func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
 	return w
 }
 
-// prepare turns chunks into one object if the client did not ask for a stream.
+// prepare joins chunks into one object if the client did not ask for a stream.
 func (w *answerWriter) prepare(pieces []Piece) []Piece {
 	if r := w.exchange.request; r.Path == chatPath && !r.Chat.Stream && !w.exchange.stepped {
 		return w.chunks.whole(pieces)
@@ -60,7 +60,7 @@ func (w *answerWriter) play(pieces ...Piece) error {
 	return nil
 }
 
-// alive returns the error if nothing can be sent any more.
+// alive returns an error if nothing can be sent any more.
 func (w *answerWriter) alive() error {
 	select {
 	case <-w.exchange.gone:
@@ -107,7 +107,7 @@ func (w *answerWriter) do(p Piece) error {
 	return nil
 }
 
-// whole writes an answer with a status of its own. Without Framed it declares the length.
+// whole writes an answer with its own status. Without Framed it declares the length.
 func (w *answerWriter) whole(p Piece) error {
 	w.status = p.first
 	if p.name != "" {
@@ -167,7 +167,7 @@ func until[T any](w *answerWriter, gate <-chan T) error {
 	}
 }
 
-// pace does something n times, for ever if n is below 0, each time after a pause.
+// pace calls do n times, or forever if n is negative, each time after a pause.
 func (w *answerWriter) pace(n int, every time.Duration, do func(i int) error) error {
 	ticks := make(<-chan time.Time)
 	if every > 0 {
@@ -222,7 +222,7 @@ func (w *answerWriter) takeHead() string {
 	return b.String()
 }
 
-// declared is the length in the header.
+// declared returns the length for the header.
 func (w *answerWriter) declared() int {
 	if w.length >= 0 {
 		return w.length
@@ -262,7 +262,7 @@ func (w *answerWriter) end() error {
 	return w.write(last)
 }
 
-// pieces are what is written at once.
+// pieces yields the parts that are written separately.
 func (w *answerWriter) pieces(s string) iter.Seq[[]byte] {
 	size := w.split
 	if size <= 0 {
@@ -287,7 +287,7 @@ type chunkWriter struct {
 	reasoning string // the field of a thought
 }
 
-// quote is a JSON string. Like the servers, and unlike encoding/json, it leaves <, > and & as they are.
+// quote returns a JSON string. Like the servers, and unlike encoding/json, it leaves <, > and & as they are.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -296,7 +296,7 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// render returns the bytes of the piece in a stream; "" if it has none.
+// render returns the bytes of the piece in a stream, or "" if it has none.
 func (c chunkWriter) render(p Piece) string {
 	switch p.do {
 	case actRole:
@@ -355,7 +355,7 @@ func usage(p Piece) string {
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, p.first, p.far, p.first+p.far)
 }
 
-// whole joins chunks into one object. It changes no other piece, and no answer with a status or a frame of its own.
+// whole joins chunks into one object. It changes no other pieces, and no answer with a status or a frame of its own.
 func (c chunkWriter) whole(pieces []Piece) []Piece {
 	m := message{finish: "null", usage: "null", calls: map[int]*Piece{}}
 	var out []Piece

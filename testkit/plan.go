@@ -14,7 +14,7 @@ import (
 // Failure is a way to fail: in a task's work, in the turn of an actor, or through its PID.
 type Failure string
 
-// The failures of an actor's turn, and those through its PID. The failures of a task's work have the names of their
+// Failures of an actor's turn, and failures through its PID. Failures of a task's work have the names of their
 // [Action]: see [WorkFailures].
 const (
 	TurnPanic    Failure = "turn-panic"     // panic in Receive
@@ -23,11 +23,11 @@ const (
 	TurnBlock    Failure = "turn-block"     // Receive does not return before Faults.Release
 
 	Stop   Failure = "stop"   // the actor is stopped through its PID
-	Poison Failure = "poison" // it is poisoned
-	Flood  Failure = "flood"  // it gets 300 messages
+	Poison Failure = "poison" // the actor is poisoned
+	Flood  Failure = "flood"  // the actor gets 300 messages
 )
 
-// None is no failure, and DeltasPanic a panic right after 20 deltas.
+// None is no failure. DeltasPanic is a panic right after 20 deltas.
 const (
 	None        Failure = "none"
 	DeltasPanic Failure = "deltas-panic"
@@ -42,17 +42,17 @@ func WorkFailures() []Failure {
 // TurnFailures returns the failures of an actor's turn.
 func TurnFailures() []Failure { return []Failure{TurnPanic, TurnPanicNil, TurnGoexit, TurnBlock} }
 
-// PIDFailures returns the failures by PID.
+// PIDFailures returns the failures through a PID.
 func PIDFailures() []Failure { return []Failure{Stop, Poison, Flood} }
 
-// RunActor is the name of the run's own actor among those of its tasks.
+// RunActor stands for the run's own actor among the names of its tasks.
 const RunActor = "run"
 
-// Phase is when a fault happens: while a task works, by the task's name; at a point of the actor, by the point's name
-// ([actors.WorkBegins], or the kind of an event that the task is about to say); or one of the phases below.
+// Phase is when a fault happens. It is the name of a task, for the time while that task works; or a point of the
+// actor ([actors.WorkBegins], or the kind of an event that the task is about to emit); or one of the phases below.
 type Phase string
 
-// The phases besides those of tasks.
+// Phases that are not names of tasks.
 const (
 	Starting Phase = actors.ActorStarted  // the actor handles Started
 	Retrying Phase = "retrying"           // the actor's task, analyze for the run's own, waits for its second attempt
@@ -68,7 +68,7 @@ func Phases() []Phase {
 // Cancel says when the run is cancelled.
 type Cancel string
 
-// The cancels: never, accepted before the fault, at the same moment, after it.
+// When the run is cancelled: never, accepted before the fault, at the same moment, or after it.
 const (
 	NoCancel     Cancel = "no-cancel"
 	CancelBefore Cancel = "before"
@@ -79,11 +79,11 @@ const (
 // Cancels returns all cancels.
 func Cancels() []Cancel { return []Cancel{NoCancel, CancelBefore, CancelWith, CancelAfter} }
 
-// Fault is a failure at a place and a time.
+// Fault is a failure with its place and time.
 type Fault struct {
 	Failure Failure
 	Actor   string // a task's name, or RunActor
-	Phase   Phase  // "" is while the task works, and for failures of the work, as it returns
+	Phase   Phase  // "" means while the task works; for failures of the work, as it returns
 }
 
 // String returns failure@actor/phase.
@@ -104,7 +104,7 @@ func AllFaults() []Fault { return slices.Clone(allFaults()) }
 // Cells returns every possible cell.
 func Cells() []Cell { return slices.Clone(allCells()) }
 
-// The tables are made once: a simulation asks for them a million times.
+// The tables are made once, because a simulation asks for them a million times.
 var (
 	allFaults = sync.OnceValue(makeFaults)
 	allCells  = sync.OnceValue(makeCells)
@@ -129,8 +129,8 @@ func makeFaults() []Fault {
 	return all
 }
 
-// possible reports whether the fault can happen: an actor that is stopping cannot be stopped, one that has stopped
-// has no parent that could abandon it, and a task's actor lives from the first attempt until its task is done.
+// possible reports whether the fault can happen. An actor that is stopping cannot be stopped. One that has stopped
+// has no parent that could abandon it. A task's actor lives from the first attempt until its task is done.
 func (f Fault) possible() bool {
 	order := Tasks()
 	switch {
@@ -148,8 +148,8 @@ func makeCells() []Cell {
 	var all []Cell
 	for _, f := range allFaults() {
 		for _, c := range Cancels() {
-			// The run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends
-			// at once when it is cancelled.
+			// the run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends
+			// at once when it is cancelled
 			early := f.Actor == RunActor && f.Phase == Starting || f.Phase == Retrying
 			if c != CancelBefore || !early {
 				all = append(all, Cell{f, c})
@@ -168,13 +168,13 @@ const (
 	Slow      Weather = "slow"      // every append takes 1 to 3 ms
 	Refusing  Weather = "refusing"  // some appends are refused, never more than two in a row
 	Uncertain Weather = "uncertain" // some appends have an unknown outcome
-	Final     Weather = "final"     // one append is refused for good, if the run has so many
+	Final     Weather = "final"     // one append is refused for good, if the run makes that many
 )
 
 // Weathers returns all weathers.
 func Weathers() []Weather { return []Weather{Calm, Slow, Refusing, Uncertain, Final} }
 
-// FaultPlan says what goes wrong in one run. The same seed always makes the same plan.
+// FaultPlan says what goes wrong in one run. Equal seeds give equal plans.
 type FaultPlan struct {
 	Seed    uint64
 	Faults  []Fault // the cancel goes with the first
@@ -184,8 +184,8 @@ type FaultPlan struct {
 	Again bool
 }
 
-// NewFaultPlan makes the plan of the seed. Any len(Cells()) seeds in a row have each cell once as their first fault; every
-// other such stretch adds a second fault.
+// NewFaultPlan makes the plan of the seed. In any len(Cells()) consecutive seeds, each cell is the first fault of one
+// plan. Every other such stretch of seeds adds a second fault.
 func NewFaultPlan(seed uint64) FaultPlan {
 	cells := allCells()
 	n := uint64(len(cells))
@@ -252,31 +252,33 @@ func (f Fault) harmless() bool {
 	switch {
 	case f.Failure == None || f.Failure == Failure(Retry) || f.Failure == Flood:
 		return true
+	// the work was done, and for the run's actor the terminal was written
 	case f.Phase == Stopping || f.Phase == Stopped: // the work was done, and for the run the last word written
 		return true
 	case f.Actor == RunActor || slices.Contains(WorkFailures(), f.Failure):
 		return false
-	case f.Phase == Retrying: // the next attempt gets a new actor where the old one is gone
+	case f.Phase == Retrying: // the next attempt gets a new actor if the old one is gone
 		return f.Failure != TurnBlock
 	}
 	order := Tasks()
-	return slices.Index(order, f.Actor) < slices.Index(order, string(f.Phase)) // its task was done
+	return slices.Index(order, f.Actor) < slices.Index(order, string(f.Phase)) // its task was already done
 }
 
-// crashes reports whether the fault may end an attempt by a crash.
+// crashes reports whether the fault may end an attempt with a crash.
 func (f Fault) crashes() bool {
 	at := f.Phase == Phase(f.Actor) || f.Phase == Starting && f.Actor != RunActor
 	return at && !f.harmless() && f.Outcome().Code == messages.CausePanic
 }
 
-// Outcomes returns the ends that the plan allows.
+// Outcomes returns the outcomes that the plan allows.
 func (p FaultPlan) Outcomes() []Outcome {
 	var ends []Outcome
 	fatal, renews, lethal := false, false, false
 	for _, f := range p.Faults {
 		retried := p.Again && f.crashes()
-		// Of two faults one may bring a new attempt, or a new actor, that the other does not happen to. And whether
-		// an actor that crashes as it starts has been given its work is a matter of luck, but for the first task's.
+		// One of two faults may cause a new attempt or a new actor, which the other fault does not hit. And it is a
+		// matter of timing whether an actor that crashes as it starts has its work already, except for the first
+		// task.
 		renews = renews || len(p.Faults) > 1 && (f.Phase == Retrying || retried) || retried && f.Phase == Starting
 		if f.harmless() || retried && len(p.Faults) == 1 && (f.Phase != Starting || f.Actor == Fetch) {
 			continue
@@ -303,8 +305,8 @@ func (p FaultPlan) Outcomes() []Outcome {
 	return ends
 }
 
-// blocked returns the ends that come of an actor that blocks, and does so where it would do no harm, because of the
-// other fault: it cannot do its work, or, not yet gone, has no successor.
+// blocked returns the outcomes if an actor blocks where the fault alone would do no harm, because of the other fault:
+// it cannot do its work, or, since it is not gone, it has no successor.
 func (p FaultPlan) blocked() []Outcome {
 	var ends []Outcome
 	for i, f := range p.Faults {
@@ -314,7 +316,7 @@ func (p FaultPlan) blocked() []Outcome {
 		ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.Outcome())
 		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(WorkFailures(), other.Failure) {
 			ends = append(ends, Fault{other.Failure, f.Actor, Starting}.Outcome())
-			if p.Again && other.Failure != TurnBlock && f.Actor != RunActor { // its end is told when its task is at work
+			if p.Again && other.Failure != TurnBlock && f.Actor != RunActor { // its end is reported while its task is at work
 				ends = append(ends, Outcome{Status: messages.Completed, By: messages.ByRun})
 			}
 		}
@@ -322,7 +324,7 @@ func (p FaultPlan) blocked() []Outcome {
 	return ends
 }
 
-// Judge returns an error unless the plan allows the end.
+// Judge returns an error unless the plan allows the run's end.
 func (p FaultPlan) Judge(end messages.State) error {
 	if end.End == nil {
 		return fmt.Errorf("%s: the run has not ended", p)

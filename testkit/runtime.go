@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
-// TestRuntime tests that the runtime keeps its promises on a journal, with two Systems as two nodes. open is that of
+// TestRuntime tests that the runtime keeps its promises on a journal, with two Systems as two nodes. open is as in
 // [TestJournal].
 func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, journal.Reader)) {
 	for _, c := range []struct {
@@ -57,11 +57,11 @@ type runtimeSuite struct {
 	open func(t *testing.T) (actors.Journal, journal.Reader)
 }
 
-// in runs f in its own bubble, with an empty journal. Errors begin with what.
+// in runs f in a bubble of its own, with an empty journal. Its errors begin with what.
 func (s runtimeSuite) in(what string, f func(*world)) {
 	s.t.Helper()
 	if s.t.Failed() {
-		return // one complaint is easier to read
+		return // one error is easier to read than many
 	}
 	synctest.Test(s.t, func(t *testing.T) {
 		j, reader := s.open(t)
@@ -84,7 +84,7 @@ func (w *world) complain(format string, args ...any) {
 	w.Errorf("%s: %s", w.what, fmt.Sprintf(format, args...))
 }
 
-// node opens a System on the world's journal, or on one that wraps it.
+// node opens a System on the world's journal, or on a wrapper of it.
 func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.System {
 	w.Helper()
 	var named []actors.Definition
@@ -112,7 +112,7 @@ func (w *world) within(d time.Duration) context.Context {
 	return ctx
 }
 
-// log returns the whole log of the run, after CheckLog.
+// log returns the whole log of the run, checked by CheckLog.
 func (w *world) log(id messages.RunID) []messages.Event {
 	w.Helper()
 	var log []messages.Event
@@ -140,7 +140,7 @@ func kinds(log []messages.Event) (said []string) {
 	return said
 }
 
-// end returns the state of the run by its log.
+// end returns the State of the run's log.
 func (w *world) end(id messages.RunID) messages.State {
 	w.Helper()
 	state, err := stories.Fold(w.log(id))
@@ -163,7 +163,7 @@ var (
 	nodeLost    = Outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
 	canceled    = Outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
 	unavailable = Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
-	// settled ends a cancelled run whose node is gone, unstarted one that was cancelled before it began.
+	// settled is the end of a cancelled run whose node is gone; unstarted that of a run cancelled before it began
 	settled   = Outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
 	unstarted = Outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
 )
@@ -191,7 +191,7 @@ func (w *world) follow(s *actors.System, id messages.RunID, after uint64) *reade
 	return r
 }
 
-// all returns what the reader saw until the end, which must come within the time.
+// all returns everything that the reader saw. The run must end within the time.
 func (r *reader) all(w *world, within time.Duration) []messages.Event {
 	w.Helper()
 	select {
@@ -235,8 +235,8 @@ func (w *world) agree(log []messages.Event, seen ...[]messages.Event) {
 	}
 }
 
-// ordered checks, before a block is appended, that the log of the other run in a family already has what the block
-// rests on: a child's birth rests on its parent's child.started, and child.ended on the child's terminal.
+// ordered is a journal that checks the order of blocks in a family of runs before each append: a child's first block
+// comes after its parent's child.started, and child.ended after the child's terminal.
 type ordered struct {
 	actors.Journal
 	complain func(format string, args ...any)
@@ -277,28 +277,28 @@ func (o *ordered) has(id messages.RunID, is func(messages.Body) bool) bool {
 	}
 }
 
-// fate says what happens to a node at one of its appends.
+// fate is what happens to a node at one of its appends.
 type fate string
 
 const (
 	dies   fate = "dies before" // the block does not land
-	deaf   fate = "dies after"  // it does, and the node never knows
-	sleeps fate = "sleeps at"   // for a minute, and then goes on
+	deaf   fate = "dies after"  // the block lands, but the node never learns it
+	sleeps fate = "sleeps at"   // for a minute; then the node continues
 	whole  fate = "lives through"
 )
 
-// mortal is a node's journal until its fate comes at an append; from then on nothing of the node gets through.
+// mortal is a node's journal until its fate strikes at an append. From then on nothing of the node gets through.
 type mortal struct {
 	actors.Journal
 	fate   fate
 	at     int
-	life   context.Context // ends with the fate
-	strike func()          // has the fate come
+	life   context.Context // ends when the fate strikes
+	strike func()          // makes the fate strike
 	awake  chan struct{}   // closed when the node wakes
 
 	mu    sync.Mutex
 	n     int
-	keeps []journal.ClaimState // what the node said of its claims after it woke
+	keeps []journal.ClaimState // what the node said about its claims after it woke
 }
 
 func (w *world) mortal(f fate, at int) *mortal {
@@ -320,7 +320,7 @@ func (w *world) mortal(f fate, at int) *mortal {
 
 func (m *mortal) alive() bool { return m.life.Err() == nil }
 
-// wait blocks the calls of a dead or sleeping node, and reports whether the call may go on.
+// wait blocks the calls of a dead or sleeping node. It returns an error unless the call may continue.
 func (m *mortal) wait(ctx context.Context) error {
 	if m.alive() {
 		return nil
@@ -388,7 +388,7 @@ func (m *mortal) Watch(ctx context.Context, self string, fn func(journal.Note)) 
 	return m.long(ctx, func(ctx context.Context) error { return m.Journal.Watch(ctx, self, fn) })
 }
 
-// long makes a call that waits: the fate interrupts it, and a node that wakes repeats it.
+// long makes a call that waits. The fate interrupts it, and a node that wakes repeats it.
 func (m *mortal) long(ctx context.Context, call func(context.Context) error) error {
 	for {
 		if err := m.wait(ctx); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// victim is a journal that fails one run, of the job "victim", from one of its appends on.
+// victim is a journal that fails one run, of the job "victim", from a given append on.
 type victim struct {
 	Journal
 	from    int
@@ -63,7 +63,7 @@ var chatty = []Step{{Do: Report, Done: 1, Total: 2}, {Do: Sleep, For: 50 * time.
 	{Do: Sleep, For: 50 * time.Millisecond}, {Do: Emit, Body: messages.ToolStarted{Call: "1", Tool: "disk"}},
 	{Do: Emit, Body: messages.ToolCompleted{Call: "1"}}}
 
-// troubles are permanent faults of a journal for one run. With lasting ones no block of the run lands.
+// troubles are permanent faults of a journal for one run. With a lasting one no block of the run lands.
 var troubles = []struct {
 	name    string
 	lasting bool
@@ -80,11 +80,12 @@ var troubles = []struct {
 	{"answers twice", false, func(<-chan struct{}) Disturbance { return Disturbance{Twice: true} }},
 }
 
-// bound limits how long a run may go on after the journal stops accepting its events: the default of
-// Config.JournalTimeout, plus an append and a wait.
+// bound limits how long a run may continue after the journal stops accepting its events: the default of
+// Config.JournalTimeout, an append, and a wait.
 const bound = 30*time.Second + 10*time.Second
 
-// oneSuffers uses a journal that fails one run for ever. Other runs complete in time, and requests for that run fail.
+// oneSuffers uses a journal that fails one run forever. Other runs must complete in time, and requests for that run
+// must fail.
 func (s runtimeSuite) oneSuffers() {
 	for _, trouble := range troubles {
 		for _, from := range []int{1, 3} {
@@ -135,7 +136,8 @@ func (j *fullStore) Append(b journal.Block, done func(error)) {
 	j.Journal.Append(b, done)
 }
 
-// full fills the store while a run is active. The run waits; starts are refused at once; then all goes on.
+// full fills the store while a run is active. The run waits, starts are refused at once, and then everything
+// continues.
 func (s runtimeSuite) full() {
 	s.in("for 20 s", func(w *world) {
 		store := &fullStore{Journal: w.journal}
@@ -201,7 +203,7 @@ func (w *world) othersComplete(s *actors.System) {
 	}
 }
 
-// explained makes requests for the failing run: each is answered within the bound, with the reason.
+// explained makes requests for the failing run. Each must be answered within the bound, with the reason.
 func (w *world) explained(s *actors.System, run *actors.Run) {
 	w.Helper()
 	ways := map[string]func(context.Context) error{
@@ -214,7 +216,7 @@ func (w *world) explained(s *actors.System, run *actors.Run) {
 		"Wait":   func(ctx context.Context) error { _, err := run.Wait(ctx); return err },
 		"Cancel": func(ctx context.Context) error { time.Sleep(time.Second); return run.Cancel(ctx, "enough") },
 	}
-	for range 2 { // at once, and when it is known
+	for range 2 { // at once, and again when the failure is known
 		var all sync.WaitGroup
 		for name, ask := range ways {
 			all.Go(func() {
@@ -268,7 +270,8 @@ func (s runtimeSuite) healed() {
 	}
 }
 
-// forgotten uses a journal that acknowledges one block of a run and loses it: the run ends, and its log says so.
+// forgotten uses a journal that acknowledges one block of a run and loses it. The run must end, and its log must say
+// so.
 func (s runtimeSuite) forgotten() {
 	for at, more := 2, true; more && !s.t.Failed(); at++ {
 		s.in(fmt.Sprintf("append %d is forgotten", at), func(w *world) {
@@ -294,8 +297,8 @@ func (s runtimeSuite) forgotten() {
 	}
 }
 
-// kept kills a node, or lets it sleep, at each append of a job of three steps, and after the second of them. No step is
-// made that the log has, and one that must not be made twice is made once at most.
+// kept kills a node, or lets it sleep, at each append of a job with three steps, and after the second step. No step
+// in the log may be repeated, and a step that must not happen twice happens at most once.
 func (s runtimeSuite) kept() {
 	for _, once := range []bool{false, true} {
 		s.atEachAppend(fmt.Sprintf("once: %t, ", once), fates, func(w *world, m *mortal) { w.kept(m, once) })
@@ -303,13 +306,14 @@ func (s runtimeSuite) kept() {
 	s.in("lost after the second step", func(w *world) {
 		m := w.mortal(dies, 0)
 		made := w.kept(m, false, "3")
-		if m.alive() || fmt.Sprint(made) != "[1 2 3 3]" { // the first node began the third, and is not heard any more
+		if m.alive() || fmt.Sprint(made) != "[1 2 3 3]" { // the first node began the third step, and is no longer heard
 			w.complain("the steps %v were made", made)
 		}
 	})
 }
 
-// kept runs the job at the mortal node, which also dies in the steps named so, and returns the steps that were made.
+// kept runs the job at the mortal node, which also dies in the steps named deadly. It returns the steps that were
+// made.
 func (w *world) kept(m *mortal, once bool, deadly ...string) (made []string) {
 	var mu sync.Mutex
 	do, most := actors.Do[int], 4
@@ -341,7 +345,7 @@ func (w *world) kept(m *mortal, once bool, deadly ...string) (made []string) {
 	}
 	_, b, id, calls := w.successors(m, job)
 	seen := w.follow(b, id, 0).all(w, 5*time.Minute)
-	time.Sleep(2 * time.Minute) // who slept, wakes
+	time.Sleep(2 * time.Minute) // a sleeping node wakes
 	w.agree(w.log(id), seen)
 	end := w.end(id)
 	if n := calls.Load(); n > int64(most) || n < 3 && end.Status == messages.Completed {
@@ -355,7 +359,7 @@ func (w *world) kept(m *mortal, once bool, deadly ...string) (made []string) {
 	return made
 }
 
-// notKept checks that the log does not have the end of a step that is about to be made.
+// notKept checks that the log does not hold the end of a step that is about to be made.
 func (w *world) notKept(id messages.RunID, step string) {
 	page, err := w.reader.Read(context.Background(), id, 0)
 	for _, e := range page.Events {

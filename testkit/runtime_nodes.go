@@ -74,8 +74,8 @@ func (s runtimeSuite) troubled() {
 
 var fates = []fate{dies, deaf, sleeps}
 
-// atEachAppend tests a node that each of the fates strikes at its first append, at its second, and so on, until it
-// makes fewer appends than that.
+// atEachAppend tests a node that each of the fates strikes at its first append, then at its second, and so on, until
+// the node makes no more appends.
 func (s runtimeSuite) atEachAppend(what string, fates []fate, test func(w *world, m *mortal)) {
 	for _, f := range fates {
 		for at, struck := 1, true; struck && !s.t.Failed(); at++ {
@@ -88,8 +88,8 @@ func (s runtimeSuite) atEachAppend(what string, fates []fate, test func(w *world
 	}
 }
 
-// successors starts a run at the mortal node a, or if that cannot at b, which takes over. It counts the calls of the
-// job, but not those that a dead node still makes.
+// successors starts a run at the mortal node a or, if that is impossible, at b, which takes over. It counts the calls
+// of the job, except those that a dead node still makes.
 func (w *world) successors(m *mortal, job func(called func()) actors.Job) (a, b *actors.System, id messages.RunID,
 	calls *atomic.Int64) {
 	calls = new(atomic.Int64)
@@ -108,7 +108,8 @@ func (w *world) successors(m *mortal, job func(called func()) actors.Job) (a, b 
 	return a, b, id, calls
 }
 
-// successor kills a node, or lets it sleep, at each of its appends; another takes over, with and without a cancel.
+// successor kills a node, or lets it sleep, at each of its appends. Another node takes over, with and without a
+// cancel.
 func (s runtimeSuite) successor() {
 	for _, cancel := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
 		s.atEachAppend(fmt.Sprintf("cancel after %s, ", cancel), fates, func(w *world, m *mortal) { w.successor(m, cancel) })
@@ -181,13 +182,13 @@ func (w *world) continued(m *mortal) {
 		w.complain("the task that runs once was called %d times", n)
 	}
 	if end := w.end(id); slices.ContainsFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze }) {
-		w.ends(end, nodeLost, completed) // it may have been called before the node died
+		w.ends(end, nodeLost, completed) // the task may have been called before the node died
 	} else {
 		w.ends(end, completed)
 	}
 }
 
-// waiting kills the node of a run that waits for a person, and answers at the next.
+// waiting kills the node of a run that waits for a person, and answers at the next node.
 func (s runtimeSuite) waiting() {
 	for _, once := range []bool{false, true} {
 		s.in(fmt.Sprintf("in a task that runs once: %t", once), func(w *world) {
@@ -221,7 +222,7 @@ func (s runtimeSuite) waiting() {
 	}
 }
 
-// handOver closes the node of a run that may go on, at several moments.
+// handOver closes the node of a run that may continue, at several moments.
 func (s runtimeSuite) handOver() {
 	for _, after := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
 		s.in(fmt.Sprintf("after %s", after), func(w *world) {
@@ -298,7 +299,8 @@ func (w *world) cancels(s *actors.System, id messages.RunID) {
 	}
 }
 
-// sleeper lets a node sleep while its run waits for a person: without appending it must notice that it lost the run.
+// sleeper lets a node sleep while its run waits for a person. It must notice that it lost the run, although it
+// appends nothing.
 func (s runtimeSuite) sleeper() {
 	s.in("asleep", func(w *world) {
 		m := w.mortal(sleeps, 0)
@@ -308,7 +310,7 @@ func (s runtimeSuite) sleeper() {
 			w.Fatal(err)
 		}
 		atA := w.follow(a, run.ID(), 0)
-		time.Sleep(time.Minute) // the claim is held all the while
+		time.Sleep(time.Minute) // the claim is held all this time
 		if state, _ := b.State(w.within(time.Second), run.ID()); state.Status.IsEnded() {
 			w.Fatalf("a run whose node lives ended: %+v", state.End)
 		}
@@ -326,7 +328,7 @@ func (s runtimeSuite) sleeper() {
 
 var question = messages.InputRequired{Request: "color", Prompt: "Which color?"}
 
-// cutStart interrupts a start with a key at its first block, and starts again at another node.
+// cutStart interrupts a start with a key at its first block, and starts the run again at another node.
 func (s runtimeSuite) cutStart() {
 	for _, f := range []fate{dies, deaf, sleeps, whole} {
 		s.in("the node "+string(f)+" its start", func(w *world) {

@@ -73,7 +73,7 @@ func (s runtimeSuite) cancelUnstarted() {
 // asking is a job that asks a question; the answer is its result.
 func asking() actors.Job { return Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job() }
 
-// twoAnswers gives two answers at once: both here, both there, or one each.
+// twoAnswers gives two answers at the same time: both at the owner, both at another node, or one at each.
 func (s runtimeSuite) twoAnswers() {
 	for i, name := range []string{"at the owner", "at both", "elsewhere"} {
 		s.in(name, func(w *world) {
@@ -129,7 +129,7 @@ func (s runtimeSuite) attached() {
 				job.Restart = true
 				m := w.mortal(dies, 0)
 				a, b, c := w.node("a", m), w.node("b", w.journal, job), w.node("c", w.journal, job)
-				synctest.Wait() // until then a does not hear what b sends it
+				synctest.Wait() // until then a does not receive what b sends
 				first, leave := context.WithCancel(context.Background())
 				defer leave()
 				run, err := a.Start(first, job, actors.Options{Mode: messages.Attached})
@@ -144,7 +144,7 @@ func (s runtimeSuite) attached() {
 					}
 				}
 				time.Sleep(time.Second)
-				if dead { // before the caller leaves: else the node may record the cancel, and recovery ends the run
+				if dead { // before the caller leaves, or the node may record the cancel and recovery ends the run
 					m.strike()
 				}
 				leave()
@@ -194,7 +194,8 @@ func (s runtimeSuite) betweenAttempts() {
 	}
 }
 
-// quota starts as many runs of a principal at one node as it may have. Another node starts no more, but finds one by its key.
+// quota starts as many runs of a principal at one node as are allowed. Another node starts no more, but finds one by
+// its key.
 func (s runtimeSuite) quota() {
 	s.in("two nodes", func(w *world) {
 		a, b := w.node("a", w.journal), w.node("b", w.journal)
@@ -253,7 +254,7 @@ func (s runtimeSuite) heldChild() {
 		a := w.node("a", &Journal{Journal: m, Disturb: func(b journal.Block) (d Disturbance) {
 			if b.After.Seq == 0 && parentOf(b.Run) != "" && held == (journal.BlockID{}) {
 				held = b.ID
-				go func() { // as it was sent before the node died
+				go func() { // as if it was sent before the node died
 					<-gate
 					w.journal.Append(b, func(err error) {
 						if err == nil {
@@ -293,8 +294,8 @@ func parentOf(id messages.RunID) messages.RunID {
 	return ""
 }
 
-// settled checks that each child that the parent names was born and has ended, and that the parent says so. [ordered]
-// checks the order.
+// settled checks that each child that the parent names was started and has ended, and that the parent says so.
+// [ordered] checks the order.
 func (w *world) settled(id messages.RunID) {
 	w.Helper()
 	for _, c := range w.end(id).Children {
@@ -311,7 +312,7 @@ func (s runtimeSuite) family() {
 	s.atEachAppend("its successor ", []fate{dies, deaf}, func(w *world, m *mortal) { w.family(w.mortal(dies, 8), m) })
 }
 
-// familyGoesOn kills the node of a parent and its children at each append; all may go on.
+// familyGoesOn kills the node of a parent and its children at each append. All of them may continue.
 func (s runtimeSuite) familyGoesOn() {
 	s.atEachAppend("", fates, func(w *world, first *mortal) {
 		parent := parents(time.Second)
@@ -340,7 +341,7 @@ func (w *world) family(first *mortal, second actors.Journal) {
 	c := w.node("c", w.journal)
 	run, err := a.Start(w.within(5*time.Second), parents(time.Second), actors.Options{Key: "family"})
 	if err != nil {
-		time.Sleep(time.Minute) // a run that was never accepted
+		time.Sleep(time.Minute) // the run was never accepted
 		return
 	}
 	w.follow(c, run.ID(), 0).all(w, 10*time.Minute)
@@ -353,7 +354,7 @@ func (w *world) family(first *mortal, second actors.Journal) {
 	w.settled(run.ID())
 }
 
-// usurped ends a child from another node while the parent's node lives: the parent learns of it.
+// usurped ends a child from another node while the parent's node lives. The parent must learn of it.
 func (s runtimeSuite) usurped() {
 	s.in("the first child", func(w *world) {
 		a := w.node("a", w.journal)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Names of a Script's tasks, in their order.
+// Names of a Script's tasks, in order.
 const (
 	Fetch   = "fetch"
 	Analyze = "analyze"
@@ -26,12 +26,12 @@ func Tasks() []string { return []string{Fetch, Analyze, Write} }
 // any text.
 type Script struct {
 	Fetch, Analyze, Write []Step
-	// Policy and Deadline are those of each task.
+	// Policy and Deadline apply to each task.
 	Policy   supervision.Policy
 	Deadline time.Duration
 }
 
-// Step is one action of a task. If the run refuses its event, because the task is cancelled, the task ends with the
+// Step is one action of a task. If the run refuses its event because the task is cancelled, the task ends with the
 // cause.
 type Step struct {
 	Do Action
@@ -45,7 +45,7 @@ type Step struct {
 	Body messages.Body
 	// For is the duration of Sleep.
 	For time.Duration
-	// Gate ends Await and Deaf when it is closed; Deaf without a Gate waits for ever.
+	// Gate ends Await and Deaf when it is closed. Deaf without a Gate waits forever.
 	Gate <-chan struct{}
 	// Attempt limits the step to the attempt of this number; 0 is every attempt.
 	Attempt int
@@ -54,7 +54,7 @@ type Step struct {
 // Action says what a Step does.
 type Action string
 
-// The actions. A task's text is named after the task.
+// Actions. A task's text has the name of the task.
 const (
 	Say    Action = "say"    // append Text to the task's text
 	Said   Action = "said"   // close the task's text with Text

@@ -23,9 +23,8 @@ type Stage struct {
 	t      *testing.T
 }
 
-// System plays a test on a System of its own, in a bubble of virtual time ([synctest.Test]), whose *testing.T is
-// play's, and closes the System at the end: a goroutine that is left fails the test. The config's Inject is the
-// stage's.
+// System runs play with a System of its own, in a bubble of virtual time ([synctest.Test]), whose *testing.T play
+// gets. It closes the System at the end; a leftover goroutine fails the test. It replaces the config's Inject.
 func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +43,7 @@ func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 	})
 }
 
-// Run starts a run of the job with the faults in it.
+// Run starts a run of the job with the given faults.
 func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	s.t.Helper()
 	trial := s.Faults.Arm(FaultPlan{Faults: faults})
@@ -55,8 +54,8 @@ func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	return run
 }
 
-// Expect reads the run to its end, holds it to the laws ([CheckLog]), and demands that it says these kinds in this
-// order, whatever it says between them. It returns all events.
+// Expect reads the run to its end, checks it with [CheckLog], and requires events of these kinds in this order, with
+// any others between them. It returns all events.
 func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event {
 	s.t.Helper()
 	var events []messages.Event
@@ -81,7 +80,7 @@ func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event
 	return events
 }
 
-// Ends waits for the run's terminal, and demands that it has the status and the cause.
+// Ends waits for the run's terminal, and requires the given status and cause.
 func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Code) messages.State {
 	s.t.Helper()
 	state, err := run.Wait(s.t.Context())
@@ -95,16 +94,17 @@ func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Cod
 	return state
 }
 
-// Replay runs a recorded run again, with the job's definition as the code has it now, and fails the test at the first
-// difference from what was recorded. Models, tools, people and [actors.Do] answer what they answered then, when they did:
-// time is virtual, and none of them is asked. The definition needs a model's stream and tools to be offered, and what it
-// does besides, such as running a program or reading a repository, it does again.
+// Replay runs a recorded run again with the given definition of its job, and fails the test at the first difference
+// from the recording. Models, tools, people and [actors.Do] are not asked: their recorded answers come at the
+// recorded times, in virtual time. The definition must offer a model's stream and tools. Everything else that the job
+// does, such as running a program or reading a repository, it does again.
 //
 //	lastword record RUN > testdata/run.jsonl
 //
-// Milestones are compared by what they are about: a call, a text, a question, a step, an artifact, a sub-run, a task. Texts
-// in pieces, log lines, times, nodes and ids of runs do not count. A request to a model counts by its digest. A file that
-// the recording names with its digest must be beside it, unchanged. A run that was recovered cannot be replayed.
+// Milestones are compared by their subject: a call, a text, a question, a step, an artifact, a sub-run, a task.
+// Pieces of texts, log lines, times, nodes and ids of runs are not compared. A request to a model is compared by its
+// digest. A file that the recording names with its digest must be beside it, unchanged. A run that was recovered
+// cannot be replayed.
 func Replay(t *testing.T, file string, definition actors.Definition) {
 	t.Helper()
 	if err := replay.Difference(t, file, definition); err != nil {
@@ -112,7 +112,8 @@ func Replay(t *testing.T, file string, definition actors.Definition) {
 	}
 }
 
-// Arm arms a fault point until the test ends. A rule without a probability that has not fired by then fails the test.
+// Arm arms a fault point until the test ends. A rule without a probability fails the test if it has not fired by
+// then.
 func Arm(t testing.TB, board *fault.Board, rule fault.Rule) {
 	t.Helper()
 	if err := board.Arm(rule); err != nil {
@@ -128,8 +129,8 @@ func Arm(t testing.TB, board *fault.Board, rule fault.Rule) {
 	})
 }
 
-// Repository writes the files of a txtar archive to a new temporary folder and returns its path. The folder is
-// removed when the test ends. A file name that leads out of the folder fails the test.
+// Repository writes the files of a txtar archive to a new temporary folder, and returns the folder's path. The folder
+// is removed when the test ends. A file name that leads out of the folder fails the test.
 func Repository(t testing.TB, archive []byte) string {
 	t.Helper()
 	dir := t.TempDir()

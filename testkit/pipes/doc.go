@@ -1,3 +1,3 @@
-// Package pipes is a network of one server in memory, for tests in a bubble of virtual time: time passes only while both
-// sides of its connections wait.
+// Package pipes is an in-memory network with one server, for tests in a bubble of virtual time: time passes only
+// while both sides of its connections wait.
 package pipes

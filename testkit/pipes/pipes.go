@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Network is a [net.Listener] whose connections are pipes. Make one with [New].
+// Network is a [net.Listener] whose connections are pipes. Make one with [New]. It is safe for concurrent use.
 type Network struct {
 	conns chan net.Conn
 	down  chan struct{}
@@ -34,7 +34,7 @@ func (n *Network) Close() error { close(n.down); return nil }
 // Addr implements [net.Listener].
 func (n *Network) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// Dial is the DialContext of an http.Transport: every address is the server's.
+// Dial is for the DialContext of an http.Transport: every address leads to the server.
 func (n *Network) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	here, there := net.Pipe()
 	select {

@@ -1,2 +1,2 @@
-// Package scripted is a server of MCP that does as a test says.
+// Package scripted is an MCP server whose answers a test scripts.
 package scripted

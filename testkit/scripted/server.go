@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Server is a scripted server of MCP over lines of JSON.
+// Server is a scripted MCP server over lines of JSON.
 type Server struct {
-	// Modern: it speaks 2026-07-28, else 2025-11-25.
+	// Modern selects protocol version 2026-07-28; otherwise it is 2025-11-25.
 	Modern bool
 	// Handle answers tools/list and tools/call, in a goroutine of its own.
 	Handle func(s *Session, method string, params json.RawMessage) (result any, err error)
 }
 
-// Session is the connection to a client.
+// Session is the connection to one client. It is safe for concurrent use.
 type Session struct {
 	mu      sync.Mutex
 	out     io.Writer

@@ -1,3 +1,3 @@
-// Package stories has the logs of whole runs, one for each thing that a reader in another system's format must get
-// right, and a [Teller], which is a runtime that tells them.
+// Package stories has the logs of whole runs, one for each thing that a reader in another protocol's format must get
+// right. A [Teller] is a runtime that plays them.
 package stories

@@ -22,7 +22,7 @@ type Story struct {
 	Events []messages.Event
 }
 
-// State is the sum of the story's log.
+// State returns the sum of the story's log.
 func (s Story) State() messages.State {
 	state, err := Fold(s.Events)
 	if err != nil {
@@ -34,10 +34,10 @@ func (s Story) State() messages.State {
 //go:embed stories.txt
 var archive []byte
 
-// Run is the id of the run that the stories tell.
+// Run is the id of the run in every story.
 const Run messages.RunID = "r_story"
 
-// All returns one log for each thing that a reader in another system's format must get right: plain, two streams,
+// All returns one log for each thing that a reader in another protocol's format must get right: plain, two streams,
 // tool error, restart inside a text, recovery, question, cancel, failure, child.
 func All() []Story {
 	var all []Story
@@ -53,7 +53,7 @@ func All() []Story {
 	return all
 }
 
-// event reads a line: NUMBER or FROM..NUMBER, kind, payload. A done event's digest is that of its text.
+// event parses a line: NUMBER or FROM..NUMBER, kind, payload. The digest of a done event is computed from its text.
 func event(line string) messages.Event {
 	numbers, rest, _ := strings.Cut(line, " ")
 	kind, payload, _ := strings.Cut(rest, " ")
@@ -82,7 +82,7 @@ func event(line string) messages.Event {
 	return e
 }
 
-// Golden compares what a story became with testdata/NAME.golden, which it writes first if update is set.
+// Golden compares a door's output for the story with testdata/NAME.golden. With update it writes that file first.
 func (s Story) Golden(t testing.TB, update bool, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", strings.ReplaceAll(s.Name, " ", "-")+".golden")
@@ -96,7 +96,7 @@ func (s Story) Golden(t testing.TB, update bool, got string) {
 	}
 }
 
-// Fold adds up a log.
+// Fold returns the State of a log.
 func Fold(events []messages.Event) (messages.State, error) {
 	var f messages.Fold
 	for _, e := range events {

@@ -13,9 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Teller is a runtime whose runs tell stories, for tests of doors. Every job tells; its input names the story as
-// text, prompt, message, goal or story. A run goes as far as its first question without an answer. The zero Teller tells
-// [All]. It is safe for concurrent use.
+// Teller is a runtime whose runs play stories, for tests of doors. It accepts every job; the input names the story in
+// its member text, prompt, message, goal or story. A run continues up to its first question without an answer. The
+// zero Teller plays [All]. It is safe for concurrent use.
 type Teller struct {
 	mu   sync.Mutex
 	runs []*told
@@ -25,10 +25,10 @@ type told struct {
 	id     messages.RunID
 	key    string
 	events []messages.Event
-	more   chan struct{} // closed when the run goes on
+	more   chan struct{} // closed when the run continues
 }
 
-// seen are the events up to the first question without an answer.
+// seen returns the events up to the first question without an answer.
 func (r *told) seen() []messages.Event {
 	for i, e := range r.events {
 		if b, ok := e.Body.(messages.InputReceived); ok && b.Principal == unanswered {
@@ -38,7 +38,7 @@ func (r *told) seen() []messages.Event {
 	return r.events
 }
 
-// unanswered marks an answer that nobody has given yet.
+// unanswered marks an answer in a story that nobody has given yet.
 const unanswered = "\x00"
 
 func (t *Teller) find(id messages.RunID) (*told, error) {
@@ -50,7 +50,7 @@ func (t *Teller) find(id messages.RunID) (*told, error) {
 	return nil, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
 }
 
-// Submit begins to tell a story, or gives the run with the same key.
+// Submit starts a story, or returns the run with the same key.
 func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, error) {
 	var in struct{ Text, Prompt, Message, Goal, Story string }
 	if err := json.Unmarshal(q.Input, &in); err != nil {
@@ -90,7 +90,7 @@ func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, 
 	return r.id, nil
 }
 
-// State is the sum of what the run has told.
+// State returns the sum of what the run has played.
 func (t *Teller) State(_ context.Context, id messages.RunID) (messages.State, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +101,7 @@ func (t *Teller) State(_ context.Context, id messages.RunID) (messages.State, er
 	return Fold(r.seen())
 }
 
-// Follow gives the events one by one.
+// Follow yields the events one by one.
 func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		for after := f.After; ; {
@@ -140,7 +140,7 @@ func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.Follo
 	}
 }
 
-// List gives the caller's runs with the labels, the newest first.
+// List returns the caller's runs with the labels, the newest first.
 func (t *Teller) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +159,7 @@ func (t *Teller) List(_ context.Context, q messages.Query) ([]messages.Summary, 
 	return all, nil
 }
 
-// Cancel ends a run that waits for an answer. An ended run stays as it is.
+// Cancel ends a run that waits for an answer. A run that has ended stays as it is.
 func (t *Teller) Cancel(_ context.Context, id messages.RunID, by, reason string) error {
 	return t.change(id, func(r *told) error {
 		seen := r.seen()
@@ -179,7 +179,7 @@ func (t *Teller) Cancel(_ context.Context, id messages.RunID, by, reason string)
 	})
 }
 
-// Answer lets a run that asked go on.
+// Answer lets a run that asked continue.
 func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, value json.RawMessage, by string) error {
 	return t.change(id, func(r *told) error {
 		for i, e := range r.events {
@@ -198,10 +198,10 @@ func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, va
 	})
 }
 
-// Attach does nothing: what is told does not end with its caller.
+// Attach does nothing, because a story does not end with its caller.
 func (t *Teller) Attach(context.Context, messages.RunID) error { return nil }
 
-// Watch tells of no change.
+// Watch reports no change.
 func (t *Teller) Watch(ctx context.Context, _ func(messages.RunID)) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
@@ -229,14 +229,15 @@ func (t *Teller) change(id messages.RunID, do func(*told) error) error {
 	return err
 }
 
-// CutTeller is a Teller whose events stop after so many batches: with an error or, without one, until the reader leaves.
+// CutTeller is a Teller whose events stop after some batches: with Err or, if that is nil, with silence until the
+// reader leaves.
 type CutTeller struct {
 	Teller
 	After int
 	Err   error
 }
 
-// Follow gives the events before the cut.
+// Follow yields the events before the cut.
 func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		n := 0
@@ -256,7 +257,8 @@ func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.Fo
 	}
 }
 
-// Cuts yields each story's name with a runtime whose events break off, after each of the story's events up to a question.
+// Cuts yields each story's name with a CutTeller that breaks off after one of the story's events, for every event up
+// to a question.
 func Cuts(err error) iter.Seq2[string, *CutTeller] {
 	return func(yield func(string, *CutTeller) bool) {
 		for _, story := range All() {

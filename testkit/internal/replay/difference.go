@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// difference is where a run and its replay differ: at an event of the recording, or after it.
+// difference is where a replay differs from its recording: at an event of the recording, or after it.
 type difference struct {
 	at    messages.Event
 	after bool
@@ -22,12 +22,13 @@ func (d *difference) before(o *difference) bool {
 	return o == nil || d.at.Seq < o.at.Seq || d.at.Seq == o.at.Seq && !d.after && o.after
 }
 
-// compare returns the first difference between the recorded runs and the replay's, which it names as then.
+// compare returns the first difference between the recorded runs and the replay's. Both use the ids of the recorded
+// runs.
 func (r *replay) compare(ctx context.Context) error {
 	if r.refused != nil {
 		return r.refused
 	}
-	var pairs []string // the longer id first: a sub-run's id begins with its parent's
+	var pairs []string // the longer id first, because a sub-run's id begins with its parent's
 	then := map[messages.RunID]*run{}
 	for _, id := range slices.Backward(slices.SortedFunc(maps.Keys(r.logs), func(a, b messages.RunID) int { return len(a) - len(b) })) {
 		if of := r.recorded(ctx, id); of != nil {
@@ -47,14 +48,14 @@ func (r *replay) compare(ctx context.Context) error {
 	return first.err
 }
 
-// said is a milestone as it is compared.
+// said is a milestone in the form in which it is compared.
 type said struct {
 	messages.Event
 	text string // its kind and body
 }
 
-// difference finds the first milestone that the log does not repeat. Milestones of the same call, text, question, step,
-// artifact, sub-run or task keep their order; work that runs at one time may say them in any.
+// difference finds the first milestone of the recording that the log does not repeat. Milestones about the same call,
+// text, question, step, artifact, sub-run or task keep their order. Concurrent work may report in any order.
 func (r *run) difference(log []messages.Event, names *strings.Replacer) *difference {
 	expected := map[string][]said{}
 	for _, e := range r.log {
@@ -98,7 +99,8 @@ func (r *run) difference(log []messages.Event, names *strings.Replacer) *differe
 	return first
 }
 
-// sayingOf is a milestone without what another time and place change, and what it is about; "" for a delta.
+// sayingOf returns a milestone without what differs between times and places, and the subject that it is about; ""
+// for a delta.
 func sayingOf(e messages.Event, names *strings.Replacer) (s said, about string) {
 	if e.IsDelta() || e.Body == nil {
 		return s, ""
@@ -126,7 +128,7 @@ func fieldsOf(body messages.Body) (fields map[string]any) {
 	return fields
 }
 
-// prefix is the length of what two texts have in common.
+// prefix returns the length of the common beginning of two texts.
 func prefix(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -135,7 +137,7 @@ func prefix(a, b string) int {
 	return n
 }
 
-// clip shortens a text around a place.
+// clip shortens a text around a position.
 func clip(text string, at int) string {
 	const before, after = 200, 300
 	kind, body, _ := strings.Cut(text, " ")

@@ -1,4 +1,6 @@
-// Package replay runs a recorded run again, with the answers that it got, and finds where changed code differs.
+// Package replay runs a recorded run again with its recorded answers, and finds where changed code behaves
+// differently.
 //
-// A recording is a file of lines, see package messages/recording. Time is virtual and begins when the recorded run did; each answer comes when it came then.
+// A recording is a file of lines; see package messages/recording. Time is virtual and begins when the recorded run
+// did. Each answer comes at its recorded time.
 package replay

@@ -14,33 +14,33 @@ import (
 	lines "github.com/seed889630bf/lastword/messages/recording"
 )
 
-// recording is what a file holds.
+// recording is the content of a file of recorded runs.
 type recording struct {
 	root *run
 	runs map[messages.RunID]*run
 }
 
-// run is the recorded log of a run, and what it tells of the world.
+// run is the log of a recorded run, with the answers that it got.
 type run struct {
 	id       messages.RunID
 	log      []messages.Event
 	fold     messages.Fold
-	answers  map[string]*answer          // by the names of what was asked
-	inputs   map[string][]messages.Event // received, by their requests
-	optional map[uint64]bool             // numbers of events that a step or a tool has said, and does not say again
+	answers  map[string]*answer          // by the name of what was asked
+	inputs   map[string][]messages.Event // answers of people, by request
+	optional map[uint64]bool             // numbers of events that a step or tool emitted, and will not emit again
 	canceled uint64                      // number of run.canceling, or 0
-	written  map[string][]messages.Event // by tasks: artifacts since the last tool has ended
+	written  map[string][]messages.Event // by task: artifacts since the last tool ended
 }
 
-// answer is how something ended that was asked of the world.
+// answer is the recorded end of a call, a step or an attempt.
 type answer struct {
 	told []messages.Body
-	said []messages.Event // by the tool itself, before
+	said []messages.Event // emitted before it by the tool itself
 	end  messages.Event
 	err  error
 }
 
-// read reads a recording, and checks its inputs.
+// read reads a recording, and checks its input files.
 func read(file string) (*recording, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *recording) line(line []byte, folder string) error {
 	return of.add(e)
 }
 
-// check returns what is wrong with the file.
+// check returns what is wrong with the input file, or nil.
 func check(in lines.Input, folder string) error {
 	is, err := lines.InputOf(filepath.Join(folder, in.Name))
 	switch {
@@ -120,7 +120,7 @@ func (r *run) add(e messages.Event) error {
 	return nil
 }
 
-// since yields the events after the last one that first selects.
+// since returns the events after the last one that first selects.
 func (r *run) since(first func(messages.Body) bool) []messages.Event {
 	for i, e := range slices.Backward(r.log) {
 		if first(e.Body) {
@@ -130,7 +130,7 @@ func (r *run) since(first func(messages.Body) bool) []messages.Event {
 	return nil
 }
 
-// answered keeps a model's answer with its thoughts. If it was streamed, its text is in the log.
+// answered keeps a model's answer with its thoughts. The text of a streamed answer is in the log.
 func (r *run) answered(b messages.LLMCompleted, e messages.Event) {
 	a, name := &answer{end: e}, call.LabelOf(b.Call)
 	for _, during := range r.since(func(body messages.Body) bool { s, ok := body.(messages.LLMStarted); return ok && s.Call == b.Call }) {
@@ -145,8 +145,8 @@ func (r *run) answered(b messages.LLMCompleted, e messages.Event) {
 	r.answers[b.Call] = a
 }
 
-// returned keeps a tool's result, and what the tool itself has said: artifacts and questions, which it says again, and
-// sub-runs, which it does not start again.
+// returned keeps a tool's result, and what the tool itself emitted: artifacts and questions, which it emits again,
+// and sub-runs, which it does not start again.
 func (r *run) returned(b messages.ToolCompleted, e messages.Event) {
 	a := &answer{told: []messages.Body{b}, end: e, said: r.written[b.Task]}
 	delete(r.written, b.Task)
@@ -166,7 +166,7 @@ func (r *run) returned(b messages.ToolCompleted, e messages.Event) {
 	r.answers[b.Call] = a
 }
 
-// kept keeps how a step ended. It does not say again what its task has said meanwhile.
+// kept keeps how a step ended. A replayed step does not emit its task's events again.
 func (r *run) kept(b messages.StepKept, e messages.Event) {
 	if b.Begun {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Difference runs the recorded run of the file again, with the definition of its job, and returns the first difference.
+// Difference runs the recorded run of the file again, with the given definition of its job. It returns the first
+// difference.
 func Difference(t *testing.T, file string, d actors.Definition) (difference error) {
 	r, err := read(file)
 	if err != nil {
@@ -29,21 +30,21 @@ func Difference(t *testing.T, file string, d actors.Definition) (difference erro
 	return difference
 }
 
-// replay is a recording that is run again.
+// replay is the second run of a recording.
 type replay struct {
 	*recording
 	system *actors.System
 	logs   map[messages.RunID][]messages.Event
 
 	mu      sync.Mutex
-	refused error // of an answer
+	refused error // an answer that the replayed run refused
 }
 
 func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.Definition) (err error) {
 	until(ctx, r.root.log[0])
 	config := actors.Config{Jobs: []actors.Definition{d}, Recorded: r.told}
 	if cause := r.root.fold.Peek().End.Cause; cause != messages.CauseDeadline && cause != messages.CauseStalled {
-		config.WallClock, config.Stall = math.MaxInt64/4, math.MaxInt64/4 // time passes without the signs of life
+		config.WallClock, config.Stall = math.MaxInt64/4, math.MaxInt64/4 // virtual time passes without any events
 	}
 	if r.system, err = actors.New(ctx, config); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.De
 	return r.compare(ctx)
 }
 
-// follow reads the events of the run and its sub-runs, and answers what they ask.
+// follow reads the events of the run and its sub-runs, and answers their questions.
 func (r *replay) follow(ctx context.Context, id messages.RunID) error {
 	r.logs = map[messages.RunID][]messages.Event{}
 	for batch, err := range r.system.Follow(ctx, id, messages.Follow{Tree: true}) {
@@ -82,7 +83,7 @@ func (r *replay) follow(ctx context.Context, id messages.RunID) error {
 	return nil
 }
 
-// answer answers when and as the people did, if they did.
+// answer answers a question when and as people did, if they did.
 func (r *replay) answer(ctx context.Context, id messages.RunID, asked messages.InputRequired) {
 	of := r.recorded(ctx, id)
 	if of == nil || len(of.inputs[asked.Request]) == 0 {
@@ -103,7 +104,8 @@ func (r *replay) answer(ctx context.Context, id messages.RunID, asked messages.I
 	})
 }
 
-// recorded finds the recorded run that a run of the replay repeats, by the names that parents give, or nil.
+// recorded finds the recorded run that a run of the replay repeats, by the names that its parents gave; nil if there
+// is none.
 func (r *replay) recorded(ctx context.Context, id messages.RunID) *run {
 	end := strings.LastIndex(string(id), ".")
 	if end < 0 {
@@ -124,7 +126,7 @@ func (r *replay) recorded(ctx context.Context, id messages.RunID) *run {
 	return nil
 }
 
-// told is the world's answer to a task, when and as it came.
+// told returns the recorded answer to a task, at its recorded time.
 func (r *replay) told(ctx context.Context, t *actors.TaskContext, asked messages.Body) ([]messages.Body, error) {
 	of := r.recorded(ctx, t.RunID())
 	if of == nil {
@@ -167,7 +169,7 @@ func (r *replay) told(ctx context.Context, t *actors.TaskContext, asked messages
 	return a.told, a.err
 }
 
-// until waits for the time of a recorded event, if ctx does not end before.
+// until waits for the time of a recorded event, or until ctx is done.
 func until(ctx context.Context, e messages.Event) {
 	select {
 	case <-time.After(time.Until(e.Time)):
