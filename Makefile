@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle inspect llms fuzz vuln licences update build mcpb registry cover go tools node
+.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle inspect llms site fuzz vuln licences update build mcpb registry cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -93,6 +93,17 @@ inspect: node ##+ List and call tools with the MCP Inspector's command line
 
 llms: go ## Write llms.txt anew; .ci/run fails where it says other than a newly generated one
 	go run ./cmd/lastword generate . --output llms.txt --ref relative --fresh
+
+# Debian's mkdocs-material has the generator and its theme. What the pages link to beside pages is at the repository.
+site: go ##+ Build bin/site from README.md and docs, with each page as Markdown beside it and an llms.txt; needs mkdocs-material
+	rm -rf bin/pages && mkdir -p bin/pages
+	find *.md LICENSE docs -name '*.md' -o -name LICENSE | xargs cp --parents -t bin/pages
+	sed -i -E 's#\]\(((actors|cmd|messages|supervision|testkit|transport)[^):]*)\)#](https://$(MODULE)/tree/main/\1)#g' bin/pages/*.md
+	go run ./cmd/lastword generate bin/pages --output bin/pages/llms.txt --ref relative --fresh --quiet
+	cp -r docs bin/pages
+	mkdocs build --quiet --strict --config-file docs/mkdocs.yml
+	cd bin/pages && find . -name '*.md' -exec cp --parents '{}' ../site ';'
+	go run ./cmd/lastword check bin/site/llms.txt
 
 FUZZTIME = 20s
 
