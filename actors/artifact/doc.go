@@ -1,3 +1,3 @@
-// Package artifact has the jobs of steps that read and write files: [Read] gives the text of an artifact that a run
-// wrote, and [Write] writes a text as an artifact.
+// Package artifact has the jobs for steps of a plan that read and write files. [Read] returns the text of an artifact
+// of a run, and [Write] writes a text as an artifact.
 package artifact

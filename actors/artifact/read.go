@@ -9,20 +9,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input is what the job read reads.
+// Input is the input of the job read.
 type Input struct {
 	Run  messages.RunID `json:"run"`
 	Name string         `json:"name"`
 }
 
-// Text is the result of the job read. A longer file than a result can hold is File alone, by which the next step finds
-// it.
+// Text is the result of the job read. For a file that is too long for a result it has only File, with which the next
+// step finds the file.
 type Text struct {
 	Text string   `json:"text,omitempty"`
 	File Location `json:"file"`
 }
 
-// Location is where an artifact is.
+// Location identifies an artifact.
 type Location struct {
 	Run    messages.RunID `json:"run"`
 	Name   string         `json:"name"`
@@ -33,7 +33,8 @@ type Location struct {
 // longestText bounds the text in a result, in bytes.
 const longestText = messages.MaxEventBytes / 4
 
-// Read defines the job read. state finds a run that the principal may read, and open opens an artifact of it.
+// Read returns the definition of the job read. state finds a run that the principal may read, and open opens an
+// artifact of it.
 func Read(state func(ctx context.Context, run messages.RunID, principal string) (messages.State, error),
 	open func(context.Context, messages.State, messages.Artifact) (io.ReadSeekCloser, error)) actors.Definition {
 	return actors.Func("read", func(ctx context.Context, t *actors.TaskContext, in Input) (Text, error) {

@@ -17,8 +17,8 @@ type written struct {
 	text string
 }
 
-// Write defines the job write. It writes below the folder of its principal; spend, which may be nil, is called before
-// with the bytes.
+// Write returns the definition of the job write. It writes below the folder of its principal. spend, unless nil, is
+// called with the number of bytes before.
 func Write(folder func(principal string) (string, error), spend func(ctx context.Context, principal string, bytes int) error) actors.Definition {
 	return actors.Definition{Name: "write", New: actors.Typed(func(in struct{ Name, Text string }) (actors.Job, error) {
 		name := path.Clean(in.Name)
@@ -49,7 +49,7 @@ func Write(folder func(principal string) (string, error), spend func(ctx context
 	})}
 }
 
-// save writes the file so that nobody ever sees a part of it.
+// save writes the file atomically.
 func (w written) save(folder string) error {
 	root, err := confined.MakeRoot(cmp.Or(folder, "."))
 	if err != nil {

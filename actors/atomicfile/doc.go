@@ -1,2 +1,2 @@
-// Package atomicfile writes files so that nobody ever sees a part of one.
+// Package atomicfile writes files atomically: nobody ever sees a part of one.
 package atomicfile

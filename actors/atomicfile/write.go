@@ -14,16 +14,16 @@ import (
 	"github.com/seed889630bf/lastword/actors/filelock"
 )
 
-// Suffix is the end of the names of temporary files.
+// Suffix ends the names of temporary files.
 const Suffix = ".tmp"
 
-// createTries is how often the sweeps of other runs may remove a new file. Each run sweeps once, and a node runs no
-// more than a thousand.
+// createTries is how often the sweeps of other runs may remove a new file. Each run sweeps once, and a node runs at
+// most a thousand.
 const createTries = 1000
 
-// Write has fill write a temporary file, syncs it and renames it to the name, which is slash-separated. It is on disk
-// once the caller has called SyncFolder. A crash at any point leaves the old file or the new one under the name, and
-// at worst a temporary file for Sweep. An error of fill leaves the old file.
+// Write writes a file through a temporary file: it calls fill, syncs the file, and renames it to the slash-separated
+// name. The file is on disk once the caller has called SyncFolder. A crash at any point leaves the old or the new
+// file under the name, and at worst a temporary file for Sweep. An error of fill leaves the old file.
 func Write(dir *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
 	temporary := folder + "." + base + "." + rand.Text() + Suffix
@@ -53,7 +53,7 @@ func WriteText(dir *os.Root, name string, mode fs.FileMode, text string) error {
 	})
 }
 
-// WriteDurable is WriteText for a folder that has no root: the file outlasts a power cut.
+// WriteDurable is WriteText for a folder without an os.Root. The file survives a power cut.
 func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
 	dir, err := os.OpenRoot(folder)
 	if err != nil {
@@ -66,7 +66,7 @@ func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
 	return SyncFolder(dir, ".")
 }
 
-// SyncFolder makes the names in the folder last, as Sync of a file its content.
+// SyncFolder makes the names in the folder durable, as File.Sync does for a file's content.
 func SyncFolder(dir *os.Root, name string) error {
 	d, err := dir.Open(name)
 	if err != nil {
@@ -75,8 +75,8 @@ func SyncFolder(dir *os.Root, name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// create makes a temporary file and locks it, so that no sweep of another run removes it. A sweep between the two may
-// have removed it; then create makes it again.
+// create makes a temporary file and locks it, so that no sweep of another run removes it. If a sweep removes it
+// between the two steps, create makes it again.
 func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	for range createTries {
 		f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -91,6 +91,7 @@ func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	return nil, fmt.Errorf("%s is removed as soon as it is made", name)
 }
 
+// isAt reports whether the name still is the file f.
 func isAt(dir *os.Root, name string, f *os.File) bool {
 	there, err := dir.Lstat(name)
 	if err != nil {
@@ -100,8 +101,8 @@ func isAt(dir *os.Root, name string, f *os.File) bool {
 	return err == nil && os.SameFile(there, mine)
 }
 
-// Sweep removes the temporary files that killed processes left in the folder, and returns how many. It takes those
-// for names that begin with the prefix. Files of living processes are locked.
+// Sweep removes the temporary files that killed processes have left in the folder, for names that begin with the
+// prefix. It returns how many it removed. Files of living processes are locked.
 func Sweep(dir *os.Root, folder, prefix string) int {
 	entries, err := fs.ReadDir(dir.FS(), folder)
 	if err != nil {
@@ -118,7 +119,7 @@ func Sweep(dir *os.Root, folder, prefix string) int {
 }
 
 func removeUnlocked(dir *os.Root, name string) bool {
-	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
 	if err != nil {
 		return false
 	}

@@ -1,6 +1,6 @@
-// Package call records the calls of a model in a run's events: llm.started, the text and the thoughts as they arrive,
-// and llm.completed with the evidence of how the answer ended and the verdict.
+// Package call calls a model from a task, and records the call in the run's events: llm.started, the text and
+// thoughts as they arrive, and llm.completed with the verdict and its evidence.
 //
-// [Recorded] wraps a model.Stream so that each of its calls is recorded, without the answer's text. [Respond] makes
-// one such call and records the text too, as a prompt and a turn of a chat need it.
+// [Recorded] wraps a model.Stream so that each call is recorded, without the answer's text. [Respond] makes one such
+// call and also records the text, as a prompt or a turn of a chat needs it.
 package call

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// sourceOf is the source in thought.done.
+// sourceOf returns the name of the source in thought.done.
 func sourceOf(s model.Source) string {
 	switch s {
 	case model.Field:
@@ -20,7 +20,7 @@ func sourceOf(s model.Source) string {
 	return string(s)
 }
 
-// seenAt is the source that sourceOf names.
+// seenAt returns the source with the name that sourceOf gives.
 func seenAt(name string) model.Source {
 	switch name {
 	case sourceOf(model.Field):
@@ -38,6 +38,7 @@ func thoughtMessage(p model.ThoughtDone) string {
 	return fmt.Sprintf("a thought, %d bytes", len(p.Text))
 }
 
+// endMessage returns the sentence of llm.completed.
 func endMessage(name, asked string, e model.End, v model.Verdict) string {
 	if v.Outcome != model.Completed {
 		return name + ": " + v.Message
@@ -71,12 +72,12 @@ func cutReason(v model.Verdict) string {
 	return "the server cut it for its length"
 }
 
-// milliseconds rounds up: 0 means that there was no token.
+// milliseconds rounds up, because 0 means that there was no token.
 func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// asError is the error for an event.
+// asError returns the error in the form that an event holds.
 func asError(err error) *messages.Error {
 	if err == nil {
 		return nil

@@ -12,17 +12,17 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Past is what earlier attempts of a task have recorded. It is empty in a first attempt.
+// Past holds what earlier attempts of a task have recorded. It is empty in a first attempt.
 type Past struct {
-	// Tools are the calls of tools that have begun, by their ids.
+	// Tools holds the tool calls that have begun, by id.
 	Tools map[string]Tool
-	// Inputs are the answers of people that are no secrets, by their requests.
+	// Inputs holds people's answers, except secrets, by request.
 	Inputs   map[string]json.RawMessage
-	answers  map[string]told                   // complete ones, by the label's name
-	thoughts map[string][]messages.ThoughtDone // of the newest call, by the label's name
+	answers  map[string]told                   // complete answers, by the label's name
+	thoughts map[string][]messages.ThoughtDone // thoughts of the newest call, by the label's name
 }
 
-// Tool is a call of a tool that an earlier attempt began. It has a Result or an Error if it has ended.
+// Tool is a tool call that an earlier attempt began. If it has ended it has a Result or an Error.
 type Tool struct {
 	Name   string
 	Ended  bool
@@ -30,14 +30,13 @@ type Tool struct {
 	Error  *messages.Error
 }
 
-// told is an answer and its thoughts as the log tells them.
+// told is an answer and its thoughts, as the log has them.
 type told struct {
 	Answer
 	thoughts []messages.ThoughtDone
 }
 
-// Recall reads what earlier attempts of the task have recorded. It concludes the calls of the model that they left
-// open.
+// Recall reads what earlier attempts of the task have recorded. It concludes the model calls that they left open.
 func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 	p := &Past{map[string]Tool{}, map[string]json.RawMessage{}, map[string]told{}, map[string][]messages.ThoughtDone{}}
 	var log messages.Fold
@@ -65,7 +64,7 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 	return p, nil
 }
 
-// taskOf is the task that recorded a text, a thought or a call, or asked people.
+// taskOf returns the task that recorded a text, a thought or a call, or asked people.
 func taskOf(body messages.Body) string {
 	switch b := body.(type) {
 	case messages.ThoughtDone:
@@ -113,7 +112,7 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 	}
 }
 
-// completed keeps an answer. The log has what was streamed of its text before the end of the call.
+// completed keeps an answer. Streamed text is in the log before the end of the call.
 func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
 	name := LabelOf(b.Call)
 	text, _ := log.Stream(name)
@@ -129,7 +128,7 @@ func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
 	p.answers[name] = a
 }
 
-// LabelOf is the name of the label of a call, which is that of its text.
+// LabelOf returns the name of a call's label, which is also the name of its text.
 func LabelOf(id string) string {
 	for range 2 { // the attempt and the number
 		id = id[:max(strings.LastIndexByte(id, '.'), 0)]
@@ -137,8 +136,8 @@ func LabelOf(id string) string {
 	return id
 }
 
-// Respond is [Respond], unless an earlier attempt has the whole answer to the call of that label. Then it tells the
-// answer again without calling the model: the texts of a restarted task begin from nothing.
+// Respond is the function [Respond], unless an earlier attempt has the whole answer to the call with that label. Then
+// it emits that answer again without calling the model, because the texts of a restarted task begin from nothing.
 func (p *Past) Respond(
 	ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label,
 ) (Answer, error) {

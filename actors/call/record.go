@@ -14,16 +14,16 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Label says under which names calls are recorded.
+// Label names the records of a call.
 type Label struct {
-	// Name is unique in the run; "answer" if empty, see [IsAnswer]. It names the stream of the text. Thoughts are NAME.thought.0 and
-	// so on, calls NAME.ATTEMPT.1 and so on.
+	// Name is unique in the run; "" means "answer", see [IsAnswer]. It names the stream of the text. Thoughts are
+	// NAME.thought.0 and so on, calls NAME.ATTEMPT.1 and so on.
 	Name string
-	// Provider names the server in llm.started.
+	// Provider is the server's name in llm.started.
 	Provider string
-	// Whole: the text comes with its text.done alone, and not as the model writes it.
+	// Whole: the text comes only with its text.done, not as the model writes it.
 	Whole bool
-	// Hear, unless nil, hears each part of an answer when its reader has taken it.
+	// Hear, unless nil, is called with each part of an answer after its reader has taken it.
 	Hear func(model.Part)
 }
 
@@ -32,48 +32,49 @@ func (v Label) name() string { return cmp.Or(v.Name, answer) }
 // answer is the stream of a run's only answer.
 const answer = "answer"
 
-// IsAnswer reports whether a text of that name is an answer to people: "answer" or, where a run has several, answer.1
-// and so on. The last one is the run's.
+// IsAnswer reports whether a text with that name is an answer to people: "answer" or, if a run has several, answer.1
+// and so on. The last one is the run's answer.
 func IsAnswer(stream string) bool {
 	number, numbered := strings.CutPrefix(stream, answer+".")
 	return stream == answer || numbered && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // Recorded returns the stream with its calls recorded by the task: llm.started, the thoughts as they arrive, and
-// llm.completed. It passes every part on unchanged. If the attempt is cancelled, so that the run refuses its events,
+// llm.completed. It passes on every part unchanged. If the attempt is cancelled, so that the run refuses its events,
 // the call ends with that cause. A call whose consumer stops early is recorded as failed, without evidence.
 func Recorded(t *actors.TaskContext, stream model.Stream, v Label) model.Stream {
 	return (&recorder{task: t, stream: stream, label: v}).call
 }
 
-// recorder records the calls of one stream; they may overlap.
+// recorder records the calls of one stream. Calls may overlap, so what they share is atomic.
 type recorder struct {
 	task     *actors.TaskContext
 	stream   model.Stream
 	label    Label
-	whole    bool // the answer, with its calls of tools
+	whole    bool // record the whole answer, with its tool calls
 	calls    atomic.Int64
-	thoughts atomic.Int64 // names in use
+	thoughts atomic.Int64 // number of thoughts named so far
 }
 
 // maxText bounds the text in llm.completed, in bytes.
 const maxText = 1 << 20
 
-// recording is one call.
+// recording is one call. Only the goroutine that reads the call's parts touches it.
 type recording struct {
 	*recorder
 	id       string
 	request  model.Request
-	thoughts map[int]string // the streams' names
+	thoughts map[int]string // names of the thoughts' streams
 	text     strings.Builder
-	pieces   int // of text and thoughts
-	bytes    int // in them
-	written  int // bytes of calls of tools
+	pieces   int // number of pieces of text and thoughts
+	bytes    int // number of bytes in those pieces
+	written  int // bytes of tool calls
 	stop     context.CancelCauseFunc
 	ended    bool
-	err      error // of the last part
+	err      error // error of the last part
 }
 
+// call calls the model, records each part, and records the end even if the run refuses events.
 func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 	return func(yield func(model.Part, error) bool) {
 		ctx, stop := context.WithCancelCause(ctx)
@@ -84,7 +85,7 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		started := messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider, SHA256: r.Digest()}
 		err := n.task.Emit(started, "asking "+c.target())
 		if err != nil {
-			stop(err) // the stream reports the end
+			stop(err) // the stream then reports the end
 		}
 		if actors.Unsent(err) {
 			n.stream(ctx, r)(yield)
@@ -111,7 +112,7 @@ func (n *recorder) id(number int64) string {
 	return fmt.Sprintf("%s.%d.%d", n.label.name(), n.task.Attempt(), number)
 }
 
-// target names the model and its server for people.
+// target describes the model and its server for people.
 func (c *recording) target() string {
 	who := cmp.Or(c.request.Model, "the server's model")
 	if c.label.Provider != "" {
@@ -120,7 +121,7 @@ func (c *recording) target() string {
 	return who
 }
 
-// emit cancels the call if the run refuses the event. The stream then reports the end.
+// emit emits an event, and cancels the call if the run refuses it. The stream then reports the end.
 func (c *recording) emit(body messages.Body, message string) {
 	if err := c.task.Emit(body, message); err != nil {
 		c.stop(err)
@@ -156,7 +157,8 @@ func (c *recording) heard(piece string) {
 	c.bytes += len(piece)
 }
 
-// wrote says how long the calls of tools are that the model writes, once per kibibyte: nobody sees them before their end.
+// wrote reports the length of the tool calls that the model is writing, once per kibibyte: nobody sees them before
+// their end.
 func (c *recording) wrote(bytes int) {
 	before := c.written >> 10
 	if c.written += bytes; c.written>>10 > before {
@@ -164,13 +166,13 @@ func (c *recording) wrote(bytes int) {
 	}
 }
 
-// atOnce reports whether the model does not stream: a server that does sends less than most in one piece.
+// atOnce reports whether the model does not stream. A server that streams sends fewer bytes than most in one piece.
 func (c *recording) atOnce() bool {
 	const most = 512
 	return c.pieces == 1 && c.bytes > most
 }
 
-// thought names the stream of a thought. Calls with the same label share the numbers.
+// thought returns the stream's name of a thought. Calls with the same label share the numbers.
 func (c *recording) thought(number int) string {
 	name := c.thoughts[number]
 	if name == "" {
@@ -180,7 +182,7 @@ func (c *recording) thought(number int) string {
 	return name
 }
 
-// end records the end of the call, which the run accepts even from a cancelled task.
+// end records the end of the call. The run accepts it even from a cancelled task.
 func (c *recording) end(e model.End, err error, evidence string) {
 	c.ended = true
 	verdict := judged(e.Verdict, c.request)
@@ -226,11 +228,11 @@ func (c *recording) finish() {
 	c.end(model.End{Verdict: verdict}, c.err, "none")
 }
 
-// ToolCallID is the id, in the run's events, of a tool's call in the answer to the model's call of that id. The index
-// is its place in the answer.
+// ToolCallID returns the id in the run's events of a tool call. id is the model's call, and index the position in its
+// answer.
 func ToolCallID(id string, index int) string { return fmt.Sprintf("%s.%d", id, index+1) }
 
-// judged is the verdict on an answer to the request: JSON that the server cut is invalid.
+// judged returns the verdict on an answer to the request: JSON that the server cut is invalid.
 func judged(v model.Verdict, r model.Request) model.Verdict {
 	if v.Outcome != model.Completed || r.Format == nil || !v.Truncated && !v.Filtered {
 		return v

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// recorded gives a recorded answer: its thoughts, its text and its end, or why there is none.
+// recorded replays a recorded answer: its thoughts, its text and its end, or its error.
 func recorded(told []messages.Body, failed error) model.Stream {
 	return func(context.Context, model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) {
@@ -39,14 +39,14 @@ func recorded(told []messages.Body, failed error) model.Stream {
 	}
 }
 
-// endOf is the end of the answer that the log tells of, and its error.
+// endOf returns the end of a recorded answer, and its error.
 func endOf(b messages.LLMCompleted) (model.End, error) {
 	e := model.Evidence{Done: true, Output: true, Finish: b.FinishReason}
 	end := model.End{Model: b.Model, Usage: b.Usage}
 	for _, c := range b.Calls {
 		end.Calls = append(end.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments})
 	}
-	if b.Error == nil || b.Error.Code == messages.CauseInvalidOutput { // which Judged says again
+	if b.Error == nil || b.Error.Code == messages.CauseInvalidOutput { // judged finds this error again
 		end.Evidence, end.Verdict = e, model.Judge(model.Strict, e)
 		return end, nil
 	}

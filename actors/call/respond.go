@@ -29,10 +29,11 @@ type Thought struct {
 	Source     string   `json:"source,omitempty"`
 }
 
-// Respond calls the model once. It records the call as [Recorded] does, and streams the text under the label's name;
-// an authoritative text.done closes a complete answer, unless it has calls of tools alone. llm.completed has the calls.
+// Respond calls the model once. It records the call as [Recorded] does, and streams the text under the label's name.
+// A text.done with the whole text closes a complete answer, unless the answer has only tool calls. llm.completed has
+// the calls.
 //
-// If the answer is not complete, the code of the error is the cause, and the Answer holds what arrived. JSON that the
+// If the answer is not complete, the error's code is the cause, and the Answer holds what arrived. JSON that the
 // server cut is invalid output. Respond does not retry.
 func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
 	n := &recorder{task: t, stream: s, label: v, whole: true}
@@ -48,7 +49,8 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	return a, err
 }
 
-// other warns, at the first answer of a task, that another model answered than was asked: a server may have one only.
+// other warns, at the first answer of a task, if another model than the requested one answered: some servers have
+// only one.
 func (a Answer) other(t *actors.TaskContext, r model.Request, v Label) error {
 	first := v.name() == answer || strings.HasSuffix(v.name(), ".1")
 	if !first || r.Model == "" || a.End.Model == "" || model.SameModel(r.Model, a.End.Model) {
@@ -57,7 +59,7 @@ func (a Answer) other(t *actors.TaskContext, r model.Request, v Label) error {
 	return t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", a.End.Model, r.Model))
 }
 
-// done tells the whole text, unless the answer has calls of tools alone.
+// done emits the whole text, unless the answer has only tool calls.
 func (a Answer) done(t *actors.TaskContext, v Label) error {
 	if a.Text == "" && len(a.Calls) > 0 {
 		return nil
@@ -66,7 +68,7 @@ func (a Answer) done(t *actors.TaskContext, v Label) error {
 	return t.Emit(whole, "the answer is complete")
 }
 
-// listen reads the answer to its end. If say fails, listen cancels the call and still reads its end.
+// listen reads the answer to its end. If say fails, listen cancels the call and still reads the end.
 func listen(ctx context.Context, s model.Stream, r model.Request, say func(piece string) error) (a Answer, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

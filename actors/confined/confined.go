@@ -16,11 +16,11 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// shortGit is how Windows may spell .git.
+// shortGit matches the short names that Windows may give to .git.
 var shortGit = regexp.MustCompile(`^(?i:git~[0-9]+)$`)
 
-// Name refuses a slash-separated name with an invalid_input error if it leaves the folder, a part of it begins with a
-// dot, as .git and .env do, or a character of it is invisible.
+// Name refuses a slash-separated name with an invalid_input error if it leaves the folder, if a part of it begins
+// with a dot, as .git and .env do, or if it has an invisible character.
 func Name(name string) error {
 	if !fs.ValidPath(name) {
 		return messages.InvalidInput("%q is not below the folder; give a relative name such as docs/guide.md", name)
@@ -50,7 +50,7 @@ func OpenFile(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File,
 	return File(root, name, flag, mode)
 }
 
-// File is [OpenFile] for any name.
+// File is [OpenFile] for any name: it does not apply [Name].
 func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
 	dir, base := root, name
 	if strings.Contains(name, "/") || name == "" {
@@ -65,13 +65,13 @@ func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, err
 	seen, err := dir.Lstat(base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
-		flag |= os.O_EXCL // what comes between is not followed
+		flag |= os.O_EXCL // a file that appears meanwhile is not followed
 	case err != nil:
 		return nil, err
 	case !seen.Mode().IsRegular() && !seen.IsDir():
 		return nil, refusal(name, seen)
 	}
-	f, err := dir.OpenFile(base, flag|syscall.O_NONBLOCK, mode) // it may have become a pipe
+	f, err := dir.OpenFile(base, flag|syscall.O_NONBLOCK, mode) // the file may have become a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func File(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, err
 // Folder opens the folder dir below root.
 func Folder(root *os.Root, dir string) (*os.Root, error) { return walk(root, dir, enter) }
 
-// Make is [Folder] that makes the folders that are missing, and syncs those that hold them. It heeds [Name].
+// Make is [Folder] that also makes missing folders, and syncs their parents. It applies [Name].
 func Make(root *os.Root, dir string) (*os.Root, error) {
 	if err := Name(dir); err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func makeStep(at *os.Root, part string) (*os.Root, error) {
 	return enter(at, part)
 }
 
-// MakeRoot makes and opens the folder that the user names. Neither it nor a folder between the working directory and
-// it is a link, which may have come with a repository.
+// MakeRoot makes and opens a folder that the user names. Neither it nor any folder between the working directory and
+// it may be a link, since a link may have come with a repository.
 func MakeRoot(name string) (*os.Root, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -128,7 +128,7 @@ func MakeRoot(name string) (*os.Root, error) {
 	return walk(root, filepath.ToSlash(rest), makeStep)
 }
 
-// Write writes a file as [atomicfile.Write] does, and makes its folder. A link of that name is replaced. The file is
+// Write writes a file as [atomicfile.Write] does, and makes its folder. It replaces a link of that name. The file is
 // on disk when Write returns.
 func Write(root *os.Root, name string, mode fs.FileMode, fill func(w io.Writer) error) error {
 	if err := Name(name); err != nil {
@@ -155,15 +155,16 @@ func Remove(root *os.Root, name string) error {
 	return dir.Remove(base)
 }
 
-// Files reads below a root by the rules of [Open], as an [fs.FS].
+// Files is an [fs.FS] that reads below a root by the rules of [Open].
 type Files struct{ root *os.Root }
 
+// FS returns the Files of a root.
 func FS(root *os.Root) Files { return Files{root} }
 
 func (f Files) Open(name string) (fs.File, error) {
 	file, err := Open(f.root, name)
 	if err != nil {
-		return nil, err // a nil *os.File is no nil fs.File
+		return nil, err // a nil *os.File is not a nil fs.File
 	}
 	return file, nil
 }
@@ -171,7 +172,7 @@ func (f Files) Open(name string) (fs.File, error) {
 // Close closes the root.
 func (f Files) Close() error { return f.root.Close() }
 
-// split opens the folder that holds the name.
+// split opens the folder that contains the name.
 func split(root *os.Root, name string) (dir *os.Root, base string, err error) {
 	if _, err := filepath.Localize(name); err != nil {
 		return nil, "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -180,7 +181,7 @@ func split(root *os.Root, name string) (dir *os.Root, base string, err error) {
 	return dir, path.Base(name), err
 }
 
-// walk opens one folder after the other.
+// walk opens one folder after the other with step.
 func walk(root *os.Root, dir string, step func(at *os.Root, part string) (*os.Root, error)) (*os.Root, error) {
 	at, err := root.OpenRoot(".")
 	if err != nil || dir == "." {
@@ -197,7 +198,7 @@ func walk(root *os.Root, dir string, step func(at *os.Root, part string) (*os.Ro
 	return at, nil
 }
 
-// enter opens a folder that is none of its parent's links, even if it becomes one meanwhile.
+// enter opens a folder that is not a link, even if it becomes one meanwhile.
 func enter(at *os.Root, part string) (*os.Root, error) {
 	seen, err := at.Lstat(part)
 	if err != nil {
@@ -206,7 +207,7 @@ func enter(at *os.Root, part string) (*os.Root, error) {
 	if !seen.IsDir() {
 		return nil, refusal(part, seen)
 	}
-	sub, err := at.OpenRoot(part + "/") // the slash asks for a folder: opening a pipe would not end
+	sub, err := at.OpenRoot(part + "/") // the slash requires a folder: opening a pipe would block
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func enter(at *os.Root, part string) (*os.Root, error) {
 	return sub, nil
 }
 
-// refused is an error of the caller's, and [fs.ErrInvalid].
+// refused is an error of the caller, which is also [fs.ErrInvalid].
 type refused struct{ err *messages.Error }
 
 func (r refused) Error() string   { return r.err.Message }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Private refuses a folder in which others could put what this user then reads and writes: a link, a folder of somebody
-// else's, and one that everybody may write.
+// Private returns an error if others could put files into the folder: a link, a folder of another user, or one that
+// everybody may write to.
 func Private(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

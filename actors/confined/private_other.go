@@ -4,5 +4,5 @@ package confined
 
 import "io/fs"
 
-// isOthers: modes say nothing here of who may write.
+// isOthers returns false, because modes do not say here who may write.
 func isOthers(fs.FileInfo) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// isOthers: root's folders are nobody else's.
+// isOthers reports whether another user may write to the folder. Folders of root are trusted.
 func isOthers(info fs.FileInfo) bool {
 	of, ok := info.Sys().(*syscall.Stat_t)
 	return info.Mode().Perm()&0o002 != 0 || ok && of.Uid != 0 && int(of.Uid) != os.Geteuid()

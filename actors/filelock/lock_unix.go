@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock takes the file's lock, which ends with the file or with the process.
+// Lock locks the file, and waits for that if needed. The lock ends when the file is closed or the process ends.
 func Lock(f *os.File) error { return flock(f, unix.LOCK_EX) }
 
-// Try fails where somebody has the lock.
+// Try is Lock that fails instead of waiting.
 func Try(f *os.File) error { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
 
-// TryShared fails where somebody has the lock alone. Others may share it.
+// TryShared is Try for a lock that others may share.
 func TryShared(f *os.File) error { return flock(f, unix.LOCK_SH|unix.LOCK_NB) }
 
 func flock(f *os.File, how int) error {

@@ -1,13 +1,12 @@
-// Package form says in JSON Schema what a Go type takes as the input of a job, or gives as its result, so that no form
-// is written twice.
+// Package form derives JSON Schemas for the inputs and results of jobs from Go types.
 //
-// A member is described by its tags:
+// Struct tags describe a member:
 //
 //	Secrets string `json:"secrets,omitempty" jsonschema:"what happens to secrets" form:"enum=redact|fail|off,default=redact,programs"`
 //
-// jsonschema is its description. form holds what a Go type cannot say: enum (values between bars), default,
-// minimum, maximum, exclusiveMinimum, minLength, maxLength and maxItems; and value, what a value is called: the title of
-// the member. Models do not see a member that is marked programs, and the schema of a result leaves it out. Models read
-// brief in place of the description, and neither titles nor defaults, because a list of tools is read whole. Members
-// without omitempty are required.
+// jsonschema holds the description. form holds what a Go type cannot express: enum (values between bars), default,
+// minimum, maximum, exclusiveMinimum, minLength, maxLength, maxItems, and value, which is the title of the member. A
+// member marked programs is hidden from models and left out of the schema of a result. Models read brief instead of
+// the description, and neither titles nor defaults, because a model reads a list of tools whole. Members without
+// omitempty are required.
 package form

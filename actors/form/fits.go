@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/fit"
 )
 
-// Fits returns why people's answer does not fit the schema of a question: an error of code invalid_input, which says
-// what would. Null always fits, and declines. A schema that cannot be read takes any answer.
+// Fits returns an invalid_input error if people's answer does not fit the schema of a question; the error says what
+// would fit. Null always fits, and declines. A schema that cannot be read accepts any answer.
 func Fits(asked, answer json.RawMessage) error {
 	var (
 		s jsonschema.Schema
@@ -29,7 +29,7 @@ func Fits(asked, answer json.RawMessage) error {
 	return messages.InvalidInput("the answer does not fit; give %s", wanted(&s))
 }
 
-// wanted says what fits.
+// wanted describes what fits.
 func wanted(s *jsonschema.Schema) string {
 	var bounds []string
 	for _, b := range []struct {

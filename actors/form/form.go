@@ -16,19 +16,19 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input returns the schema of what T takes from programs. It is built when it is first asked for; it is nil for a type
-// that takes anything.
+// Input returns the schema of a T as the input from programs. It is built at the first call of the result. It is nil
+// for a type that accepts anything.
 func Input[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), input) }
 
-// ForModels is Input without the members that models must not fill.
+// ForModels returns the schema of Input without the members that models must not fill.
 func ForModels[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), models) }
 
-// Result returns the schema of what T gives. A result may have more members than a reader knows, and objects within it
-// are not described: lists of tools are read by models, which need few words.
+// Result returns the schema of a T as a result. Results may have further members, and nested objects are not
+// described, because models read lists of tools and need few words.
 func Result[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), result) }
 
-// Read reads the input of a job. Without one it is the zero T. Errors: invalid_input, for a member that T does not have,
-// a value that does not fit, and more than one value.
+// Read decodes the input of a job. No input is the zero T. Errors: invalid_input for a member that T does not have, a
+// value that does not fit, and more than one value.
 func Read[T any](input json.RawMessage) (in T, err error) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return in, nil
@@ -41,7 +41,7 @@ func Read[T any](input json.RawMessage) (in T, err error) {
 		}
 		return in, messages.InvalidInput("the input is more than one JSON value")
 	}
-	if messages.CodeOf(err) != "" { // the type says itself what is wrong
+	if messages.CodeOf(err) != "" { // the type itself says what is wrong
 		return in, err
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
@@ -53,13 +53,13 @@ func Read[T any](input json.RawMessage) (in T, err error) {
 	return in, messages.InvalidInput("the input cannot be read: %v", err)
 }
 
-// TakesObject reports whether T takes a JSON object, or anything.
+// TakesObject reports whether T accepts a JSON object, or anything.
 func TakesObject[T any]() bool {
 	s := schemaOf(reflect.TypeFor[T](), input)
 	return s.Type == "object" || s.Type == ""
 }
 
-// use is who a schema is for.
+// use is the purpose of a schema.
 type use uint8
 
 const (
@@ -68,6 +68,7 @@ const (
 	result
 )
 
+// built returns a function that builds the schema once.
 func built(t reflect.Type, of use) messages.JSONSchema {
 	return sync.OnceValue(func() json.RawMessage {
 		text, _ := json.Marshal(schemaOf(t, of)) // it is made of plain values
@@ -78,8 +79,8 @@ func built(t reflect.Type, of use) messages.JSONSchema {
 	})
 }
 
-// schemaOf is the schema of anything for a type that has none, such as one that contains itself. It panics for a wrong
-// tag.
+// schemaOf returns the schema of a type. A type without one, such as a type that contains itself, accepts anything.
+// It panics for a faulty tag.
 func schemaOf(t reflect.Type, of use) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {},
@@ -94,7 +95,7 @@ func schemaOf(t reflect.Type, of use) *jsonschema.Schema {
 	return s
 }
 
-// refine makes the schema of a type say what its tags say. Nothing may be null: a member that is not said is left out.
+// refine applies the tags of a type to its schema. Nothing may be null: a missing member is left out.
 func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -140,7 +141,7 @@ func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
 	return nil
 }
 
-// brief leaves out what an object in a result holds.
+// brief removes the description of an object in a result.
 func brief(s *jsonschema.Schema) {
 	if s.Items != nil {
 		s = s.Items
@@ -148,6 +149,7 @@ func brief(s *jsonschema.Schema) {
 	s.Properties, s.Required = nil, nil
 }
 
+// hidden reports whether a member is not part of the schema for that use.
 func hidden(tag string, of use) bool {
 	for mark := range strings.SplitSeq(tag, ",") {
 		if mark == "programs" && of != input {
@@ -157,7 +159,7 @@ func hidden(tag string, of use) bool {
 	return false
 }
 
-// describe adds what the tag says of a member.
+// describe applies a member's tag.
 func describe(s *jsonschema.Schema, tag string, of use) error {
 	for mark := range strings.SplitSeq(tag, ",") {
 		name, value, _ := strings.Cut(mark, "=")
@@ -181,7 +183,7 @@ func describe(s *jsonschema.Schema, tag string, of use) error {
 				at.Enum = append(at.Enum, one)
 			}
 		case "default":
-			if of == models { // few words: the first of an enum is the default
+			if of == models { // few words: the first value of an enum is the default
 				break
 			}
 			s.Default, err = json.Marshal(value)

@@ -26,11 +26,11 @@ import (
 // cacheEntries is how many results a cache keeps: those used last.
 const cacheEntries = 64
 
-// cache keeps results under a key made of everything that decides them. Any fault is a miss: the folder may be
-// removed, full, or changed by others at any time.
+// cache keeps results by a key of everything that determines them. Every fault counts as a miss, because the folder
+// may be removed, full, or changed by others at any time.
 type cache struct {
 	folder  string
-	secrets *redact.Secrets // a program that filled the cache may not have known them
+	secrets *redact.Secrets // the program that filled the cache may not have known them
 }
 
 // cached is a result with its files.
@@ -42,7 +42,8 @@ type cached struct {
 
 const cacheIndex = "result.json"
 
-// key names everything that decides the result: the material, the input, the model and the program. "" is no key.
+// key returns a key of everything that determines the result: the material, the input, the model and the program. ""
+// means no key.
 func (g *generation) key(ctx context.Context, m *Material) string {
 	if g.cache.folder == "" || m.Key == "" {
 		return ""
@@ -59,10 +60,10 @@ func (g *generation) key(ctx context.Context, m *Material) string {
 	return keyOf(g.config.Version, m.Key, g.config.Limits, g.config.File != "", in)
 }
 
-// answerKey names everything that decides a model's answer: the program, the model and the prompt. Folders without a
-// commit have one as well.
+// answerKey returns a key of everything that determines a model's answer: the program, the model and the prompt.
+// Folders without a commit have one too.
 func (g *generation) answerKey(name string, m insight.Material) string {
-	system, user := m.Prompt("") // without the boundary, which is of the text
+	system, user := m.Prompt("") // without the boundary, which is computed from the text
 	return keyOf("answer", g.config.Version, name, system, user)
 }
 
@@ -71,7 +72,7 @@ func keyOf(parts ...any) string {
 	return messages.Digest(string(data))
 }
 
-// find returns the result of an earlier run under the key, or nil if any part of it is missing or damaged, or fails
+// find returns the result of an earlier run under the key. It returns nil if any part is missing or damaged, or fails
 // today's checks.
 func (c cache) find(key string) *cached {
 	if key == "" {
@@ -82,7 +83,7 @@ func (c cache) find(key string) *cached {
 		return nil
 	}
 	defer all.Close()
-	dir, err := all.OpenRoot(key + "/") // the slash asks for a folder: opening a pipe would not end
+	dir, err := all.OpenRoot(key + "/") // the slash requires a folder: opening a pipe would block
 	if err != nil {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (c cache) find(key string) *cached {
 	return entry
 }
 
-// touch marks an entry as used. One that cannot be marked is dropped sooner.
+// touch marks an entry as used. An entry that cannot be marked is dropped sooner.
 func touch(all *os.Root, name string) {
 	now := time.Now()
 	_ = all.Chtimes(name, now, now)
@@ -120,7 +121,7 @@ func (c *cached) isValid(in cache) bool {
 	return len(c.Files) > 0
 }
 
-// read gives a file that is as it was when it was stored.
+// read returns a file, unless it has changed since it was stored.
 func (c *cached) read(f render.Artifact) ([]byte, error) {
 	data, err := readRegular(c.dir, f.Name)
 	if err == nil && messages.Digest(string(data)) != f.SHA256 {
@@ -148,7 +149,7 @@ func (c *cached) files() []llmstxt.File {
 	return files
 }
 
-// make opens the folder, which it makes if it is missing.
+// make opens the folder, and makes it if it is missing.
 func (c cache) make() (*os.Root, error) {
 	if err := os.MkdirAll(c.folder, 0o700); err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (c cache) make() (*os.Root, error) {
 	return os.OpenRoot(c.folder)
 }
 
-// keep stores a result, whose files read gives by their names.
+// keep stores a result. read returns the content of a file by name.
 func (c cache) keep(
 	key string, result Result, files []render.Artifact, read func(name string) ([]byte, error),
 ) error {
@@ -176,7 +177,7 @@ func (c cache) keep(
 			return errors.Join(err, all.RemoveAll(key))
 		}
 	}
-	index, err := json.Marshal(cached{Result: result, Files: files}) // last: without it there is no result
+	index, err := json.Marshal(cached{Result: result, Files: files}) // last: without the index there is no result
 	if err != nil {
 		return err
 	}
@@ -206,10 +207,11 @@ func trim(all *os.Root) error {
 	return nil
 }
 
-// countsFile holds the numbers of tokens that runs have counted. Its name changes with the encoding and the form.
+// countsFile holds token counts of earlier runs. Its name changes with the encoding and the format.
 const countsFile = "tokens-o200k-1"
 
-// read gives a file beside the results; nil if there is no cache, or the file is missing or has a known secret.
+// read returns a file beside the results. It returns nil if there is no cache, or if the file is missing or contains
+// a known secret.
 func (c cache) read(name string) []byte {
 	all, err := os.OpenRoot(c.folder)
 	if err != nil {
@@ -224,7 +226,7 @@ func (c cache) read(name string) []byte {
 	return data
 }
 
-// logUncached logs that something is not cached, if err says so.
+// logUncached logs that something could not be cached, if err is not nil.
 func logUncached(t *actors.TaskContext, what string, err error) {
 	if err != nil {
 		t.Log(messages.LogWarn, what+" not cached: "+reason(err).Error())

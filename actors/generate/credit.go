@@ -11,9 +11,9 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// otherModel logs and returns which model answered in place of the one that was asked, or "": some servers answer with
-// a loaded model if they cannot load that one. An answer of the model that was asked keeps the name that was asked for,
-// as in the cache.
+// otherModel logs and returns the model that answered instead of the requested one, or "". Some servers answer with a
+// loaded model if they cannot load the requested one. If the requested model answered, its requested name is used, as
+// in the cache.
 func otherModel(t *actors.TaskContext, asked, answered string) string {
 	name := shownModel(answered)
 	if name == "" || model.SameModel(asked, answered) {
@@ -23,7 +23,7 @@ func otherModel(t *actors.TaskContext, asked, answered string) string {
 	return name
 }
 
-// shownModel is the server's name for a model, without control characters and the folders of its machine.
+// shownModel returns the server's name for a model, without control characters and the folders of its machine.
 func shownModel(name string) string {
 	name = shown.Liner()(name)
 	if strings.HasPrefix(name, "/") || strings.Contains(name, `\`) {

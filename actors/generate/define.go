@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Define defines the job.
+// Define returns the definition of the job.
 func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title: "Generate llms.txt",
@@ -23,7 +23,7 @@ func Define(config Config) actors.Definition {
 	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
-// said says in a few lines what the run came to.
+// said summarizes the run in a few lines.
 func said(ended messages.State) string {
 	end := ended.End
 	switch {
@@ -33,7 +33,7 @@ func said(ended messages.State) string {
 		return fmt.Sprintf("generate %s (run %s)", ended.Status, ended.RunID)
 	}
 	var r Result
-	_ = json.Unmarshal(end.Result, &r) // what is not there is not said
+	_ = json.Unmarshal(end.Result, &r) // missing members are not mentioned
 	var b strings.Builder
 	b.WriteString(r.Title)
 	if r.Summary != "" {
@@ -48,7 +48,7 @@ func said(ended messages.State) string {
 	return b.String()
 }
 
-// filesOf lists the files of a run with their sizes, and counts the pages, of which there may be thousands.
+// filesOf lists the files of a run with their sizes. It counts the pages, of which there may be thousands.
 func filesOf(ended messages.State) string {
 	var all []string
 	pages := 0

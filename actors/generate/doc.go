@@ -1,9 +1,9 @@
-// Package generate is the job that reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and llms.json for
-// it, with no model unless one is asked for. What the files hold is package llmstxt's.
+// Package generate is the job that reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and llms.json
+// for it. It uses a model only if asked to. Package llmstxt defines what the files contain.
 //
-// Its tasks are fetch (the caller's [Open], then what there is is read), analyze (what belongs into the files) and write
-// (each file is checked before it gets its final name). With a model, configure finds it before analyze, and understand
-// asks it after. The same repository gives the same bytes; only llms.json names the local folder that it was made of.
-// Files appear under their final names whole and synced, or not at all. The results for fetched repositories are
-// cached, as are token counts of any text.
+// Its tasks are fetch (calls the caller's [Open] and reads the files), analyze (chooses what belongs into the output)
+// and write (checks each file before it gets its final name). With a model, the task configure finds it before
+// analyze, and understand asks it after. Equal repositories give equal bytes; only llms.json names the local folder
+// that it was made from. Files appear under their final names whole and synced, or not at all. Results for fetched
+// repositories are cached, and so are token counts of any text.
 package generate

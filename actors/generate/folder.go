@@ -24,18 +24,18 @@ import (
 // lockPause is how long a run waits before it tries again to lock the folder.
 const lockPause = 10 * time.Millisecond
 
-// folder is where the files go, while no other run writes there.
+// folder is the locked folder for the files: no other run writes there.
 type folder struct {
 	*os.Root
 	place
-	dir      string           // slash-separated, below the output folder
-	path     string           // without links
-	previous *render.Document // that the run before wrote, or nil
+	dir      string           // slash-separated, relative to the output folder
+	path     string           // with links resolved
+	previous *render.Document // written by the run before; nil if there was none
 	lock     *os.File
 }
 
-// openFolder opens and locks the folder for the files. If the first choice has the files of another repository, it
-// takes the second.
+// openFolder opens and locks the folder for the files. If the first choice holds the files of another repository, it
+// uses the second.
 func (p place) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, error) {
 	dirs := p.folders()
 	f, err := p.lockFolder(ctx, t, dirs[0])
@@ -69,7 +69,7 @@ func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string
 
 func (f *folder) Close() error { return errors.Join(f.lock.Close(), f.Root.Close()) }
 
-// isOther reports whether the folder has the files of another local repository than source, and that still exists.
+// isOther reports whether the folder holds the files of a local repository other than source that still exists.
 func (f *folder) isOther(source string) bool {
 	if f.previous == nil {
 		return false
@@ -85,7 +85,7 @@ func (f *folder) isOther(source string) bool {
 	return way == "" || realPath(other) != realPath(source)
 }
 
-// relativeURL leads from a folder to a file.
+// relativeURL returns the relative URL from a folder to a file.
 func relativeURL(from, to string) string {
 	way, err := filepath.Rel(realPath(from), realPath(to))
 	if err != nil {
@@ -94,7 +94,7 @@ func relativeURL(from, to string) string {
 	return (&url.URL{Path: filepath.ToSlash(way)}).EscapedPath()
 }
 
-// removeStale removes the files that the previous run wrote and this one did not. A file that was changed since
+// removeStale removes files that the previous run wrote and this run did not. A file that was changed in between
 // stays.
 func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 	if f.previous == nil {
@@ -104,7 +104,7 @@ func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 	for _, a := range written {
 		fresh[a.Name] = true
 	}
-	n, pagesAlone := 0, f.input.Layout == LayoutLmstxt // its tools write one kind of file in each run
+	n, pagesAlone := 0, f.input.Layout == LayoutLmstxt // the tools of this layout write one kind of file in each run
 	for _, old := range f.previous.Artifacts {
 		if fresh[old.Name] || llmstxt.CheckerOf(old.Name) == nil { // anybody may have written this llms.json
 			continue
@@ -124,7 +124,7 @@ func (f *folder) removeStale(t *actors.TaskContext, written []render.Artifact) {
 	}
 }
 
-// openOut opens the folder dir below out, making both. Neither is reached through a link.
+// openOut opens the folder dir below out, and makes both if needed. Neither is reached through a link.
 func openOut(out, dir string) (*os.Root, error) {
 	root, err := confined.MakeRoot(out)
 	if err != nil {
@@ -138,9 +138,9 @@ func openOut(out, dir string) (*os.Root, error) {
 	return below, nil
 }
 
-// waitForLock locks the folder, so that all files in it are of one run. If another run has the lock, of this process
-// or another, it calls waits once and waits. Closing the file, or the end of the process, releases the lock. On a
-// file system without locks it does not wait.
+// waitForLock locks the folder, so that all files in it belong to one run. If another run holds the lock, in this
+// process or another, it calls waits once and waits. Closing the file, or the end of the process, releases the lock.
+// On a file system without locks it does not wait.
 func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, error) {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -159,7 +159,7 @@ func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, err
 	return f, nil
 }
 
-// sweep makes the graph's folders, and removes and counts the temporary files of unfinished runs.
+// sweep makes the graph's folders. It removes and counts the temporary files of unfinished runs.
 func (f *folder) sweep() (n int, err error) {
 	if f.input.Graph {
 		for dir, prefix := range map[string]string{graphFolder: "repo.", pagesFolder: ""} {

@@ -21,7 +21,7 @@ import (
 // Name is the job's name.
 const Name = "generate"
 
-// generation is what the tasks of a run share: what was asked for, and what stays of it beyond the run.
+// generation is shared by the tasks of a run: the request, and what outlasts the run.
 type generation struct {
 	input  Input
 	at     address.Address
@@ -46,7 +46,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 
-// tasks hands what a task found to those after it.
+// tasks returns the job's tasks. Variables pass the result of each task to the next.
 func (g *generation) tasks() []actors.Task {
 	var (
 		got   fetched
@@ -73,12 +73,12 @@ func (g *generation) tasks() []actors.Task {
 	if g.input.Model == "" {
 		return []actors.Task{{Name: "fetch", Run: fetch}, {Name: "analyze", Run: analyze}, {Name: "write", Run: write}}
 	}
-	once := supervision.Policy{Attempts: 1} // the client retries, and a rejected answer is asked for again
+	once := supervision.Policy{Attempts: 1} // the client retries, and a rejected answer is requested again
 	return []actors.Task{{Name: "fetch", Run: fetch}, {Name: "configure", Run: configure, Policy: once},
 		{Name: "analyze", Run: analyze}, {Name: "understand", Run: understand, Policy: once}, {Name: "write", Run: write}}
 }
 
-// reason is the error without the path, for messages that name the path already.
+// reason returns the error without its path, for messages that name the path already.
 func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -89,11 +89,11 @@ func reason(err error) error {
 	return err
 }
 
-// fetched is what the task fetch found.
+// fetched is the result of the task fetch.
 type fetched struct {
-	out      string // the folder that the files go below
+	out      string // the folder below which the files go
 	material *Material
-	hit      *cached // if not nil, there is no repository
+	hit      *cached // if not nil, no repository was read
 	repo     *llmstxt.Repository
 }
 
@@ -128,7 +128,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetc
 	return got, nil
 }
 
-// folder is where the files of the principal's runs go.
+// folder returns the folder for the files of the principal's runs.
 func (g *generation) folder(principal string) (string, error) {
 	if g.config.Folder == nil {
 		return g.input.Out, nil
@@ -144,7 +144,8 @@ func warn(t *actors.TaskContext, m *Material) {
 	m.Warning = ""
 }
 
-// source is where the files are from. Links of a single file outside the repository are relative to that file.
+// source describes the origin of the files. With a single output file outside of the repository, links are relative
+// to that file.
 func (g *generation) source(m *Material, out string) llmstxt.Source {
 	from := llmstxt.Source{Name: m.Name, Origin: m.Origin, Skip: g.place(m, out).isOutput(), Limits: g.config.Limits}
 	if g.config.File != "" && g.at.Kind == address.Folder {
@@ -155,7 +156,7 @@ func (g *generation) source(m *Material, out string) llmstxt.Source {
 	return from
 }
 
-// caller lets the library tell of its work in the task.
+// caller connects the library to the task: goroutines, progress and log.
 func caller(t *actors.TaskContext) llmstxt.Caller {
 	return llmstxt.Caller{Go: t.Go,
 		Progress: func(done, total int64, unit string) { t.Progress(done, total, unit) },

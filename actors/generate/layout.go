@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Layout says where below Input.Out the files go, and how they are called.
+// Layout is the arrangement and naming of the files below Input.Out.
 type Layout string
 
 // The layouts.
@@ -29,8 +29,8 @@ const (
 	layoutDefault = "host" // as callers spell it
 )
 
-// Folders lists the folders below the output folder, slash-separated, that may get the files of the material: the
-// second one if another repository has the first. source is the folder or archive on this machine, if it is one.
+// Folders lists the folders for the material's files, slash-separated, relative to the output folder. The second one
+// is used if the first belongs to another repository. source is the folder or archive on this machine, or "".
 func (m *Material) Folders(layout Layout, source string) []string {
 	if layout == LayoutFlat {
 		return []string{"."}
@@ -53,7 +53,7 @@ func (m *Material) Folders(layout Layout, source string) []string {
 	return []string{dir}
 }
 
-// place says where the files of a run go.
+// place is where the files of a run go.
 type place struct {
 	*generation
 	material *Material
@@ -69,7 +69,7 @@ func (p place) folders() []string {
 	return p.material.Folders(p.input.Layout, p.at.Path)
 }
 
-// stem is what the names of the text files begin with.
+// stem returns the beginning of the text files' names.
 func (p place) stem() string {
 	if p.config.File != "" {
 		return p.config.File
@@ -85,13 +85,13 @@ func (p place) stem() string {
 	return fileName(name) + "-llms"
 }
 
-// The folders of the graph, below that of the repository.
+// Folders of the graph, relative to that of the repository.
 const (
 	graphFolder = "graph"
 	pagesFolder = "graph/nodes"
 )
 
-// fileOf is where an artifact lies in the folder of the repository.
+// fileOf returns the path of an artifact in the repository's folder.
 func (p place) fileOf(artifact string) string {
 	switch {
 	case p.config.File != "":
@@ -102,7 +102,7 @@ func (p place) fileOf(artifact string) string {
 	return p.stem() + strings.TrimPrefix(artifact, "llms")
 }
 
-// visible is the name for a folder that is not hidden, as of a repository called .github.
+// visible returns a folder name that is not hidden, for a repository such as .github.
 func visible(name string) string {
 	if rest, hidden := strings.CutPrefix(name, "."); hidden && strings.Trim(rest, ".") != "" {
 		return "_" + rest
@@ -110,7 +110,7 @@ func visible(name string) string {
 	return name
 }
 
-// fileName makes a name safe to begin a file name with.
+// fileName makes a name safe for the beginning of a file name.
 func fileName(name string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -132,8 +132,8 @@ func realPath(name string) string {
 	return name
 }
 
-// isOutput reports whether the job itself writes the file, or a temporary file for it. Such files are not read, so that
-// a second run into the repository gives the same result.
+// isOutput returns a function that reports whether this job writes the file, or a temporary file for it. Such files
+// are not read, so that a second run into the repository gives the same result.
 func (p place) isOutput() func(scan.File) bool {
 	if p.at.Kind != address.Folder {
 		return func(scan.File) bool { return false }

@@ -12,44 +12,44 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Model is a language model to ask.
+// Model is a language model that the job may ask.
 type Model struct {
 	Stream model.Stream
-	Name   string // as the server knows it
-	Server string // who runs it, as llm.started names it
-	// Context is how many tokens fit into the model as it is loaded; 0 if unknown.
+	Name   string // the server's name for it
+	Server string // who runs it, for llm.started
+	// Context is the number of tokens that fit into the loaded model; 0 if unknown.
 	Context int
-	// Ladder is what is known of the server's ways to keep an answer to a form; nil for nothing.
+	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
 	Ladder *structured.Ladder
-	// Extra fields are added to each request's body, such as those that switch reasoning off.
+	// Extra fields are added to each request's body, such as those that disable reasoning.
 	Extra map[string]json.RawMessage
 }
 
-// FindModel finds the model of the name, or any model if the name is [AutoModel]. Its errors usually have the code
+// FindModel finds the model with the name, or any model for [AutoModel]. Its errors usually have the code
 // provider_error.
 type FindModel func(ctx context.Context, name string) (*Model, error)
 
-// AutoModel as the model's name means any model that is loaded.
+// AutoModel is the model name that means any loaded model.
 const AutoModel = "auto"
 
-// Tokens of a model's context.
+// Budgets in tokens.
 const (
 	// unknownContext is assumed if the context is unknown. If the real one is smaller, that costs an attempt or two.
 	unknownContext = 8 << 10
-	mostMaterial   = 16 << 10 // a model on a desktop takes minutes to read more, and gains little
+	mostMaterial   = 16 << 10 // a desktop model takes minutes to read more, and gains little
 	leastMaterial  = 400
 	leastAnswer    = 800
 	mostAnswer     = 4 << 10
-	bytesOfToken   = 3 // or more, in every language that tokenizers are made for
+	bytesOfToken   = 3 // at least, in every language that tokenizers are made for
 )
 
-// answer is how many tokens the model may write.
+// answer returns how many tokens the model may write.
 func (m *Model) answer() int {
 	return min(max(cmp.Or(m.Context, unknownContext)/4, leastAnswer), mostAnswer)
 }
 
-// material is how many bytes of the repository the model can be shown, with room for its answer and 15 % of its
-// context to spare.
+// material returns how many bytes of the repository the model can see, with room for its answer and a reserve of 15 %
+// of its context.
 func (m *Model) material(promptBytes int) int {
 	tokens := cmp.Or(m.Context, unknownContext)*85/100 - m.answer()
 	return min(tokens, mostMaterial)*bytesOfToken - promptBytes
@@ -70,14 +70,14 @@ func (f *finder) find(ctx context.Context) (*Model, error) {
 	return f.model, f.unfound
 }
 
-// consulted is what became of the model in a run.
+// consulted records how asking the model went.
 type consulted struct {
-	model *Model        // nil if there is none
-	other string        // the model that answered in place of the one that was asked, or ""
+	model *Model        // nil if no model is used
+	other string        // the model that answered instead of the requested one, or ""
 	cause messages.Code // why the model failed, or ""
 }
 
-// name is the model that answered, or the one that was asked.
+// name returns the model that answered, or else the one that was requested.
 func (c consulted) name() string { return cmp.Or(c.other, c.model.Name) }
 
 // configure is the task that finds the model.
@@ -98,8 +98,8 @@ func (g *generation) configure(ctx context.Context, t *actors.TaskContext) (by c
 	return consulted{model: m}, nil
 }
 
-// withoutModel logs that the model failed and goes on without it. It returns an error if a model is required or the
-// run is ending.
+// withoutModel logs that the model failed, and continues without it. It returns an error if a model is required or
+// the run is ending.
 func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) (messages.Code, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	mostTogether = 64 // files are written before their folder is synced
-	writers      = 4  // write pages at a time; each waits for the disk
+	mostTogether = 64 // number of files that are written before their folder is synced
+	writers      = 4  // number of pages written at the same time; each waits for the disk
 )
 
-// together gives the files at the front that may be written together: pages, llms.json alone, or others.
+// together returns the first files that may be written as one group: pages, llms.json alone, or others.
 func together(files []llmstxt.File) []llmstxt.File {
 	kind := func(f llmstxt.File) string {
 		switch {
@@ -36,7 +36,7 @@ func together(files []llmstxt.File) []llmstxt.File {
 	return files[:n]
 }
 
-// writePages renders and checks the pages one after the other, then writes them at the same time.
+// writePages renders and checks the pages one after the other, and then writes them concurrently.
 func (w *writer) writePages(ctx context.Context, files []llmstxt.File) ([]made, error) {
 	into, err := confined.Folder(w.out.Root, pagesFolder)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *writer) writePages(ctx context.Context, files []llmstxt.File) ([]made, 
 	return all, atomicfile.SyncFolder(into, ".")
 }
 
-// writePage leaves a page that is already there unchanged: writing it again would cost as much as a new one.
+// writePage leaves an identical existing page alone, because writing it again would cost as much as a new one.
 func writePage(folder *os.Root, name, text string) error {
 	info, err := folder.Lstat(name)
 	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(text)) {

@@ -8,38 +8,38 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Result is the run's result.
+// Result is the result of the run.
 type Result struct {
 	Title   string `json:"title"`
 	Summary string `json:"summary,omitempty"`
-	// Folder is where the files are, slash-separated, relative to Input.Out.
+	// Folder is the folder with the files: slash-separated, relative to Input.Out.
 	Folder string `json:"folder"`
 	Files  int    `json:"files"`
 	Links  int    `json:"links"`
-	// Symbols counts the exported names that llms.json lists.
+	// Symbols counts the exported names in llms.json.
 	Symbols int `json:"symbols"`
 	// Packages counts the packages of the repository in the graph.
 	Packages int `json:"packages,omitempty"`
 	// Dropped counts the links and files that did not fit the budget.
 	Dropped int `json:"dropped,omitempty"`
-	// TokenBudget is the most tokens of llms-full.txt and of llms-ctx.txt.
+	// TokenBudget bounds the tokens of llms-full.txt and of llms-ctx.txt.
 	TokenBudget int64 `json:"token_budget,omitempty"`
 	// Secrets counts the secrets that were redacted.
 	Secrets int `json:"secrets,omitempty"`
-	// Tokens are those of llms-full.txt, if they were asked for.
+	// Tokens counts the tokens of llms-full.txt, if requested.
 	Tokens int    `json:"tokens,omitempty"`
 	Commit string `json:"commit,omitempty"`
 	Remote string `json:"remote,omitempty"`
-	// Cached says that the files are those of an earlier run.
+	// Cached says that the files come from an earlier run.
 	Cached bool `json:"cached,omitempty"`
-	// Model is the model that answered, else the one that was asked.
+	// Model is the model that answered, or else the one that was requested.
 	Model string `json:"model,omitempty"`
-	// Degraded says that the model failed, and that the files were written without it. Cause says why.
+	// Degraded says that the model failed, and that the files were written without it. Cause is the reason.
 	Degraded bool          `json:"degraded,omitempty"`
 	Cause    messages.Code `json:"degraded_cause,omitempty"`
 }
 
-// result says what the files in the folder dir came to.
+// result summarizes the files in the folder dir.
 func (g *generation) result(
 	dir string, about *llmstxt.Analysis, files *llmstxt.Files, written []render.Artifact,
 ) Result {

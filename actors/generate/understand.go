@@ -46,7 +46,7 @@ func (g *generation) understand(
 	return about.Describe(answer, "written by "+by.name()), by, nil
 }
 
-// closeTexts ends the streamed texts with what the files take from the answer.
+// closeTexts closes the streamed texts with the parts of the answer that the files use.
 func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 	for _, text := range answer.Texts() {
 		words := words.Count(1+strings.Count(text.Text, "\n"), "line")
@@ -63,8 +63,8 @@ func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) e
 	return nil
 }
 
-// answer asks the model, with less material each time the server says that the context is too small. other is the model
-// that answered in its place, or "".
+// answer asks the model, with less material each time the server says that the context is too small. other is the
+// model that answered instead, or "".
 func (g *generation) answer(
 	ctx context.Context, t *actors.TaskContext, about *llmstxt.Analysis, m *Model, live *insight.Live,
 ) (said insight.Answer, other string, err error) {
@@ -97,14 +97,14 @@ func (g *generation) answer(
 	}
 }
 
-// reply is what came of one question.
+// reply is the result of one question.
 type reply struct {
 	said     insight.Answer
-	other    string // the model that gave it in place of the one that was asked, or ""
+	other    string // the model that answered instead of the requested one, or ""
 	overflow bool   // the context was too small
 }
 
-// ask takes the answer from the cache, the run's log or the model.
+// ask gets the answer from the cache, the run's log or the model.
 func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, told model.Stream, about insight.Material,
 	title string, budget int, live *insight.Live) (r reply, err error) {
 	key := g.answerKey(m.Name, about)
@@ -127,10 +127,10 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 		}
 	}
 	if len(live.Opened) > 0 {
-		o.Field = nil // the texts streamed before the context was full stand until they are closed
+		o.Field = nil // texts that were streamed before the context was full stay until they are closed
 	}
 	var report structured.Report
-	type answer struct { // and who gave it
+	type answer struct { // the answer, with the model that gave it
 		Answer insight.Answer `json:"answer"`
 		Model  string         `json:"model,omitempty"`
 	}
@@ -154,15 +154,15 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m *Model, t
 	return r, err
 }
 
-// mayBeOverflow reports whether the error is an empty answer that may mean a full context of unknown size: some
-// servers end such an answer as if it were complete.
+// mayBeOverflow reports whether an empty answer may mean that a context of unknown size is full: some servers end
+// such an answer as if it were complete.
 func (m *Model) mayBeOverflow(err error) bool {
 	return m.Context == 0 && messages.CodeOf(err) == messages.CauseEmptyCompletion
 }
 
-// request offers no tools: strangers wrote what the model reads.
+// request makes the request. It offers no tools, because strangers wrote what the model reads.
 func (m *Model) request(about insight.Material) model.Request {
-	// no text holds its own digest
+	// the boundary is a digest, because no text contains its own digest
 	system, user := about.Prompt("=====" + messages.Digest(about.Text)[:32] + "=====")
 	return model.Request{Model: m.Name, MaxTokens: m.answer(), Extra: m.Extra,
 		Messages: []model.Message{

@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
+// write is the task that writes the files, and caches the result.
 func (g *generation) write(
 	ctx context.Context, t *actors.TaskContext, got fetched, about *llmstxt.Analysis, by consulted,
 ) error {
@@ -62,7 +63,7 @@ func (g *generation) write(
 		logUncached(t, "the numbers of tokens are", g.cache.write(countsFile, counts))
 	}
 	result := g.result(out.dir, about, files, written)
-	// The key names the model that was asked.
+	// the key contains the model that was requested
 	if key := g.key(ctx, got.material); key != "" && by.cause == "" && by.other == "" {
 		logUncached(t, "the result is", g.cache.keep(key, result, written, func(name string) ([]byte, error) {
 			return readRegular(out.Root, out.fileOf(name))
@@ -71,7 +72,7 @@ func (g *generation) write(
 	return end(t, result)
 }
 
-// spend is what is called before bytes of the principal's run are written.
+// spend returns the function to call before bytes of the principal's run are written.
 func (g *generation) spend(ctx context.Context, principal string) func(bytes int) error {
 	if g.config.Spend == nil {
 		return func(int) error { return nil }
@@ -84,7 +85,7 @@ func end(t *actors.TaskContext, result Result) error {
 	return t.Result(result, result.Degraded)
 }
 
-// output is what the files need to know of the run.
+// output returns what the files contain about the run.
 func (g *generation) output(out *folder, by consulted) llmstxt.Output {
 	o := llmstxt.Output{Tool: render.Tool{Name: "lastword", Version: g.config.Version}, Model: g.input.Model,
 		Degraded: by.cause != "", Cause: string(by.cause), Counts: g.counts,
@@ -105,14 +106,14 @@ type writer struct {
 	spend func(bytes int) error
 }
 
-// made is a file that was written, or rendered to be.
+// made is a file that was written, or rendered for writing.
 type made struct {
 	llmstxt.Written
 	bytes int64
 }
 
-// writeFiles emits artifact.written once the folder of a file is synced. Pages, of which there may be thousands, are
-// synced in groups.
+// writeFiles writes the files, and emits artifact.written once the folder of a file is synced. Pages, of which there
+// may be thousands, are synced in groups.
 func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written []render.Artifact, err error) {
 	tell := func(all ...made) error {
 		if err := w.tellWritten(all); err != nil {
@@ -126,7 +127,7 @@ func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written 
 	}
 	for len(written) < len(files) {
 		group := together(files[len(written):])
-		if group[0].Name == llmstxt.NameJSON { // it is the last, and names the others
+		if group[0].Name == llmstxt.NameJSON { // it is the last file, and lists the others
 			w.out.removeStale(w.t, written)
 		}
 		if graph.IsPage(group[0].Name) {
@@ -146,8 +147,8 @@ func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written 
 	return written, nil
 }
 
-// writeSideBySide gives a file its name once the one before it is told: of a run that fails or is cancelled, the first
-// files are there.
+// writeSideBySide writes files concurrently. Each gets its final name once the one before it was announced, so a run
+// that fails or is cancelled leaves the first files.
 func (w *writer) writeSideBySide(ctx context.Context, files []llmstxt.File, tell func(all ...made) error) error {
 	turns := make([]chan struct{}, len(files)+1)
 	for i := range turns {
@@ -171,7 +172,7 @@ func (w *writer) writeSideBySide(ctx context.Context, files []llmstxt.File, tell
 	return nil
 }
 
-// tellWritten tells of files that are on disk, and first what is missing in them.
+// tellWritten announces files that are on disk. It first reports what is missing in them.
 func (w *writer) tellWritten(all []made) error {
 	for _, m := range all {
 		if paths := m.Dropped; len(paths) > 0 {
@@ -191,7 +192,7 @@ func (w *writer) tellWritten(all []made) error {
 	return nil
 }
 
-// writeFile gives the file its final name in its turn, and never if it fails its check.
+// writeFile gives the file its final name when its turn comes, and never if the file fails its check.
 func (w *writer) writeFile(ctx context.Context, f llmstxt.File, turn <-chan struct{}) (m made, err error) {
 	err = confined.Write(w.out.Root, w.out.fileOf(f.Name), 0o644, func(to io.Writer) error {
 		b := bufio.NewWriterSize(to, 256<<10)
@@ -213,7 +214,7 @@ func (w *writer) writeFile(ctx context.Context, f llmstxt.File, turn <-chan stru
 	return m, nil
 }
 
-// render writes the text, whose bytes are paid for first.
+// render writes the text. Its bytes are accounted for first.
 func (w *writer) render(to io.Writer, f llmstxt.File) (m made, err error) {
 	size := &counter{spend: w.spend}
 	m.Written, err = f.Write(io.MultiWriter(size, to))
@@ -221,7 +222,7 @@ func (w *writer) render(to io.Writer, f llmstxt.File) (m made, err error) {
 	return m, err
 }
 
-// counter counts bytes before they are written.
+// counter accounts for bytes before they are written.
 type counter struct {
 	bytes int64
 	spend func(bytes int) error

@@ -10,35 +10,35 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// MaxBytes bounds the text, what was said before it, and the system prompt together.
+// MaxBytes bounds the sum of the text, the earlier messages and the system prompt.
 const MaxBytes = 16 << 20
 
-// Auto, like an empty name of a model, leaves the choice to Config.Choose.
+// Auto, like an empty model name, leaves the choice to Config.Choose.
 const Auto = "auto"
 
-// Input is the job's input. It must hold no secrets: run.queued shows it.
+// Input is the job's input. It must hold no secrets, because run.queued shows it.
 type Input struct {
 	Text string `json:"text" form:"minLength=1"`
-	// Earlier is what the user and the assistant said before the text, the oldest first, with calls of Functions and their
-	// results. If a result is the last, the text may be empty.
+	// Earlier is the conversation before the text, the oldest message first, with calls of Functions and their
+	// results. If it ends with a result, the text may be empty.
 	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty" form:"value=prompt,brief=" jsonschema:"system prompt"`
 	// Model is the server's name of the model, or [Auto].
 	Model string `json:"model,omitempty" form:"maxLength=256,value=name" jsonschema:"its name, or auto for the loaded one"`
-	// MaxTokens limits the answer, thoughts included; zero leaves the limit to the server.
+	// MaxTokens bounds the answer, including thoughts; 0 leaves the limit to the server.
 	MaxTokens   int      `json:"max_tokens,omitempty" form:"minimum=1,value=tokens,brief=with thoughts" jsonschema:"maximum tokens of the answer, with thoughts"`
 	Temperature *float64 `json:"temperature,omitempty" form:"minimum=0,maximum=2,brief=" jsonschema:"0 takes the likeliest word"`
 	TopP        *float64 `json:"top_p,omitempty" form:"exclusiveMinimum=0,maximum=1" jsonschema:"share of words"`
 	Seed        *int64   `json:"seed,omitempty" jsonschema:"to repeat an answer"`
 	Stop        []string `json:"stop,omitempty" form:"maxItems=16,value=text,brief=" jsonschema:"text that ends the answer"`
-	// Functions are tools of the caller, which the model may call: the result has the calls.
+	// Functions are tools of the caller that the model may call. The result has the calls.
 	Functions []model.Tool `json:"functions,omitempty" form:"programs" jsonschema:"your tools: the result has the calls of them"`
-	// Choice of functions is auto, none, required or a function's name.
+	// Choice of functions is auto, none, required, or the name of a function.
 	Choice string `json:"choice,omitempty" form:"programs"`
-	// Format: the text is JSON, of the schema if there is one.
+	// Format says that the text must be JSON, of the schema if there is one.
 	Format *model.Format `json:"format,omitempty" form:"programs" jsonschema:"the answer is JSON of this form"`
-	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
+	// Extra holds further members of the request, such as ttl, top_k or chat_template_kwargs.
 	Extra map[string]json.RawMessage `json:"extra,omitempty" form:"programs" jsonschema:"more fields of the request, such as {\"top_k\":40}"`
 }
 
@@ -64,7 +64,7 @@ func (in Input) check() error {
 	return in.checkFunctions()
 }
 
-// afterResult reports whether the model goes on after a function's result.
+// afterResult reports whether the model continues after the result of a function.
 func (in Input) afterResult() bool {
 	n := len(in.Earlier)
 	return in.Text == "" && n > 0 && in.Earlier[n-1].Role == model.ToolRole
@@ -88,7 +88,7 @@ func (in Input) checkFunctions() error {
 	return nil
 }
 
-// shape is what the text must be, nil if any will do. Errors: invalid_input.
+// shape returns the schema that the text must fit, or nil. Errors: invalid_input.
 func (in Input) shape() (*structured.Schema, error) {
 	if in.Format == nil {
 		return nil, nil

@@ -23,30 +23,31 @@ const Stream = "answer"
 // Config says which model answers.
 type Config struct {
 	Stream model.Stream
-	// Model is the one of an input that names none: a name, or [Auto].
+	// Model is the model for an input that names none: a name, or [Auto].
 	Model string
-	// Provider names the server in llm.started.
+	// Provider is the server's name in llm.started.
 	Provider string
 	// Choose names the model if the input names none. If Choose is nil or returns "", the server chooses.
 	Choose func(ctx context.Context) (string, error)
 }
 
-// Result is the run's result. The run is degraded if the answer is Truncated, Filtered or without any text or call.
+// Result is the result of the run. The run is degraded if the answer is Truncated or Filtered, or has neither text
+// nor calls.
 type Result struct {
 	Text  string `json:"text"`
 	Model string `json:"model,omitempty"`
-	// FinishReason is the server's, if it sent one.
+	// FinishReason is the server's finish_reason, if it sent one.
 	FinishReason string `json:"finish_reason,omitempty"`
 	// Truncated and Filtered: the server cut the answer for its length or its content.
 	Truncated bool            `json:"truncated,omitempty"`
 	Filtered  bool            `json:"filtered,omitempty"`
 	Usage     *messages.Usage `json:"usage,omitempty"`
 	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
-	// Calls are of the caller's functions.
+	// Calls are calls of the caller's functions.
 	Calls []model.ToolCall `json:"calls,omitempty" form:"programs"`
 }
 
-// Define defines the job. config is called for each run.
+// Define returns the definition of the job. It calls config for each run.
 func Define(config func() (Config, error)) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title: "Ask a language model",

@@ -12,38 +12,38 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Mark is what the nodes remember of a schedule.
+// Mark is what the nodes remember about a schedule.
 type Mark struct {
-	// Last is the last time that was started or skipped, and Run the last run.
+	// Last is the last time that was started or skipped. Run is the last run.
 	Last   time.Time      `json:"last,omitzero"`
 	Run    messages.RunID `json:"run,omitempty"`
 	Paused bool           `json:"paused,omitempty"`
 }
 
-// Marks are those of the schedules, by name.
+// Marks holds the marks of schedules by name.
 type Marks map[string]Mark
 
-// Config is what a clock needs of its node.
+// Config is what a clock needs from its node.
 type Config struct {
-	Schedules []Schedule // which [Schedule.Check] has read
+	Schedules []Schedule // after [Schedule.Check]
 	Submit    func(ctx context.Context, q messages.Request) (messages.RunID, error)
 	State     func(ctx context.Context, id messages.RunID) (messages.State, error)
-	// Load returns the marks that all nodes share, which may be none, and Save keeps them.
+	// Load returns the marks that all nodes share, which may be none. Save stores them.
 	Load func(ctx context.Context) (Marks, error)
 	Save func(ctx context.Context, m Marks) error
 	Log  *zap.Logger
 }
 
-// Clock starts the jobs of schedules.
+// Clock starts the jobs of schedules. It is safe for concurrent use.
 type Clock struct {
 	Config
-	mu sync.Mutex // of the marks, while they are changed
+	mu sync.Mutex // held while the marks are changed
 }
 
 const (
-	// poll is how often a time that waits is looked at again.
+	// poll is how often a start that must wait is tried again.
 	poll = time.Second
-	// longest is how long a clock sleeps: the system's clock may be set.
+	// longest bounds how long a clock sleeps, because somebody may set the system's clock.
 	longest = time.Minute
 )
 
@@ -78,7 +78,7 @@ func (c *Clock) Run(ctx context.Context) {
 	}
 }
 
-// wait is how long nothing is to do.
+// wait returns how long there is nothing to do.
 func wait(next map[string]time.Time, waiting bool, now time.Time) time.Duration {
 	d := longest
 	if waiting {
@@ -98,7 +98,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	<-timer.Done()
 }
 
-// start starts the run of the time, and reports whether that is settled.
+// start starts the run for the time t. It reports whether that time is settled.
 func (c *Clock) start(ctx context.Context, s *Schedule, t time.Time) (settled bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +108,7 @@ func (c *Clock) start(ctx context.Context, s *Schedule, t time.Time) (settled bo
 		return false
 	}
 	m := marks[s.Name]
-	if !t.After(m.Last) || m.Paused { // another node, or this one before, has seen to it
+	if !t.After(m.Last) || m.Paused { // another node, or this node before, has handled this time
 		return true
 	}
 	if c.active(ctx, m.Run) {
@@ -142,7 +142,7 @@ func (c *Clock) submit(ctx context.Context, s *Schedule, key string) (messages.R
 		Labels: map[string]string{"schedule": s.Name}, Key: key})
 }
 
-// active reports whether the run goes on. One that is forgotten has ended.
+// active reports whether the run goes on. A run that is not found has ended.
 func (c *Clock) active(ctx context.Context, id messages.RunID) bool {
 	if id == "" {
 		return false
@@ -151,7 +151,7 @@ func (c *Clock) active(ctx context.Context, id messages.RunID) bool {
 	return err == nil && !state.Status.IsEnded()
 }
 
-// find returns the principal's schedule of the name.
+// find returns the principal's schedule with the name.
 func (c *Clock) find(name, principal string) (*Schedule, error) {
 	i := slices.IndexFunc(c.Schedules, func(s Schedule) bool { return s.Name == name && s.Principal == principal })
 	if i < 0 {

@@ -1,9 +1,10 @@
-// Package schedule starts jobs by themselves, at the times that an operator's file says.
+// Package schedule starts jobs at the times in an operator's file.
 //
-// A [Clock] starts one run for each time, however many nodes share the journal and however often they start: the time is
-// the key of the run, and a key makes the run's id. What it has to remember, it keeps in marks that all nodes share: the last
-// time of each schedule, the run of that, and whether somebody paused it. A mark that is lost or old costs a start that finds
-// the run of the same key.
+// A [Clock] starts one run for each time, however many nodes share the journal and however often they start: the time
+// is the run's key, and the key determines the run's id. Marks, which all nodes share, record the last time of each
+// schedule, its last run, and whether somebody paused it. A mark that is lost or old costs one start that finds the
+// existing run.
 //
-// A schedule belongs to a principal, as runs do. [Clock.Define] is the job with which callers list, run and pause their own.
+// A schedule belongs to a principal, as runs do. [Clock.Define] is the job with which callers list, run and pause
+// their own schedules.
 package schedule

@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Name is the name of the job with which callers see to their schedules.
+// Name is the name of the job with which callers manage their schedules.
 const Name = "schedules"
 
 // Input is the job's input.
@@ -17,7 +17,7 @@ type Input struct {
 	Name   string `json:"name,omitempty" jsonschema:"name of the schedule"`
 }
 
-// Line says how a schedule is.
+// Line describes a schedule in a list.
 type Line struct {
 	Name   string          `json:"name"`
 	Job    string          `json:"job"`
@@ -29,7 +29,7 @@ type Line struct {
 	Paused bool            `json:"paused,omitempty"`
 }
 
-// Define defines the job.
+// Define returns the definition of the job.
 func (c *Clock) Define() actors.Definition {
 	d := actors.Func(Name, func(ctx context.Context, t *actors.TaskContext, in Input) ([]Line, error) {
 		if in.Action == "ls" {

@@ -12,10 +12,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Duration is a time such as 90s or 10m.
+// Duration is a duration such as 90s or 10m.
 type Duration = messages.Duration
 
-// What happens when the run before has not ended, and with times at which no node ran.
+// Values of Overlap, for a time at which the run before has not ended, and of Missed, for times at which no node ran.
 const (
 	Skip  = "skip"
 	Queue = "queue"
@@ -23,28 +23,28 @@ const (
 	Never = "never"
 )
 
-// Schedule says when a job starts by itself.
+// Schedule says when to start a job.
 type Schedule struct {
 	Name  string          `json:"name"`
 	Job   string          `json:"job"`
 	Input json.RawMessage `json:"input"`
 	// Principal owns the schedule and its runs.
 	Principal string `json:"principal"`
-	// Every is the time from one start to the next. Cron has five fields, or is a word such as @daily.
+	// Every is the interval between starts. Cron has five fields, or is a word such as @daily.
 	Every Duration `json:"every"`
 	Cron  string   `json:"cron"`
-	// Zone is the time zone of Cron; UTC if empty.
+	// Zone is the time zone of Cron; "" means UTC.
 	Zone    string `json:"zone"`
-	Overlap string `json:"overlap"` // Skip if empty
-	Missed  string `json:"missed"`  // Never if empty
+	Overlap string `json:"overlap"` // "" means Skip
+	Missed  string `json:"missed"`  // "" means Never
 
 	times cron.Schedule
 }
 
-// shortest is the least time from one start to the next.
+// shortest is the shortest interval between starts.
 const shortest = time.Second
 
-// Check reads the times. Its error says what is wrong with them.
+// Check parses the times. Its error says what is wrong with them.
 func (s *Schedule) Check() error {
 	switch {
 	case (s.Every != 0) == (s.Cron != ""):
@@ -67,7 +67,7 @@ func (s *Schedule) Check() error {
 	if err != nil {
 		return fmt.Errorf("%q is no time: %w", s.Cron, err)
 	}
-	spec := read.(*cron.SpecSchedule) // all but @every is one
+	spec := read.(*cron.SpecSchedule) // all of them except @every
 	spec.Location = zone
 	if spec.Next(time.Now()).IsZero() {
 		return fmt.Errorf("%q never comes", s.Cron)
@@ -76,17 +76,17 @@ func (s *Schedule) Check() error {
 	return nil
 }
 
-// every are the multiples of a time, so that all nodes have the same.
+// every yields the multiples of an interval, so that all nodes have the same times.
 type every time.Duration
 
 func (e every) Next(t time.Time) time.Time {
 	return t.Truncate(time.Duration(e)).Add(time.Duration(e))
 }
 
-// mostMissed bounds how many times are counted to find the last that was missed.
+// mostMissed bounds how many times are counted to find the last one that was missed.
 const mostMissed = 1_000_000
 
-// missed returns the last of the times after from, up to now; zero if there is none.
+// missed returns the last time after from and not after now, or zero if there is none.
 func (s *Schedule) missed(from, now time.Time) (last time.Time) {
 	for range mostMissed {
 		next := s.times.Next(from)
@@ -98,7 +98,7 @@ func (s *Schedule) missed(from, now time.Time) (last time.Time) {
 	return last
 }
 
-// when says the times in words.
+// when describes the times in words.
 func (s *Schedule) when() string {
 	if s.Every != 0 {
 		return "every " + time.Duration(s.Every).String()

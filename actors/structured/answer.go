@@ -12,9 +12,9 @@ import (
 type answer struct {
 	text, thought, arguments strings.Builder
 	end                      model.End
-	clean                    []byte // the object in the text or the arguments, repaired, or nil
+	clean                    []byte // the JSON object in the text or the arguments, repaired; nil if there is none
 	long                     bool   // longer than maxAnswer; the rest was not read
-	open                     bool   // the object is cut, or the tokens ran out
+	open                     bool   // the object is incomplete, or the tokens ran out
 }
 
 // call makes one attempt. Its error is the stream's.
@@ -47,7 +47,7 @@ func (a *answer) read(parts func(func(model.Part, error) bool), live func(text s
 	return ended, failed
 }
 
-// take adds the part to the answer, and returns its bytes.
+// take adds the part to the answer, and returns its size in bytes.
 func (a *answer) take(part model.Part, live func(text string)) int {
 	switch p := part.(type) {
 	case model.Text:
@@ -77,20 +77,20 @@ func (q *question) count(end model.End) {
 	}
 }
 
-// cut reports whether the server cut the answer for its length, even inside the thoughts.
+// cut reports whether the server cut the answer for its length, even inside a thought.
 func (a *answer) cut() bool {
 	v := a.end.Verdict
 	ended := v.Outcome == model.Completed || v.Cause == messages.CauseEmptyCompletion
 	return ended && (v.Truncated || model.FinishOf(a.end.Evidence.Finish) == model.Truncated)
 }
 
-// usedAll reports whether the answer used up its tokens, whatever its finish_reason.
+// usedAll reports whether the answer used all its tokens, whatever its finish_reason.
 func (a *answer) usedAll(most int) bool {
 	u := a.end.Usage
 	return u != nil && most > 0 && u.CompletionTokens >= int64(most)
 }
 
-// written is the answer as the model wrote it: the arguments of the tool call, or the text.
+// written returns the answer as the model wrote it: the arguments of the tool call, or the text.
 func (a *answer) written() string {
 	switch {
 	case len(a.end.Calls) > 0:
@@ -102,7 +102,7 @@ func (a *answer) written() string {
 }
 
 // documents lists the candidates for the object, the likeliest last. Without any text they come from the thoughts,
-// because a server's grammar may apply to the thoughts as well.
+// because a server's grammar may apply to the thoughts too.
 func (a *answer) documents() []found {
 	list := objectsIn(a.written())
 	if strings.TrimSpace(a.written()) == "" {

@@ -10,19 +10,19 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Options of Ask; the zero value works.
+// Options configure Ask. The zero value is ready for use.
 type Options struct {
-	// Name of the form, of letters and underscores; "answer" if empty.
+	// Name is the name of the form, in letters and underscores; "" means "answer".
 	Name string
-	// Ladder is what is known about the server; nil begins at the top.
+	// Ladder is what is known about the server; nil starts at the top.
 	Ladder *Ladder
-	// Reasks limits how often Ask asks again after a rejected answer: twice if zero, never if negative.
+	// Reasks bounds how often Ask asks again after a rejected answer; 0 means twice, and a negative number never.
 	Reasks int
-	// Field, if set, receives the strings of the object as they arrive, under paths such as "purpose" and
+	// Field, unless nil, receives the strings of the object as they arrive, with paths such as "purpose" and
 	// "notes.0.text". Pieces are only ever added: where a later attempt differs from an earlier one, only the result
 	// has its text.
 	Field func(path, piece string)
-	// Attempt, if set, is called before each call of the model.
+	// Attempt, unless nil, is called before each call of the model.
 	Attempt func(Attempt)
 }
 
@@ -34,18 +34,18 @@ type Attempt struct {
 	Rejected []string
 }
 
-// Report says how Ask got the answer, or failed to.
+// Report says how Ask got the answer, or how it failed.
 type Report struct {
 	Attempts int
 	Level    Level  // of the last attempt
-	Model    string // that answered last, if the server named it
+	Model    string // the model that answered last, if the server named it
 	// Read and Written count the tokens of all attempts, if the server counted them.
 	Read, Written int
 	// Repaired: commas or characters were corrected. Thought: the object was in a thought, and the answer was empty.
 	Repaired, Thought bool
 	// Problems are those of the last answer, if it was rejected.
 	Problems []string
-	// Overflow: the request was longer than the model's context, as the server said.
+	// Overflow: the server said that the request was longer than the model's context.
 	Overflow bool
 }
 
@@ -56,11 +56,11 @@ const cutProblem = "it was cut for its length"
 
 // Checked is a value with rules that a schema cannot express.
 type Checked interface {
-	// Problems lists what the model must correct; nil for nothing.
+	// Problems lists what the model must correct; nil if nothing.
 	Problems() []string
 }
 
-// Ask asks the model to answer r with a T: a struct of strings, numbers, booleans, structs and slices of these, which
+// Ask asks the model to answer r with a T: a struct of strings, numbers, booleans, structs, and slices of these. T
 // may implement [Checked]. Ask sets the Format, Tools and Choice of r. Its error is the stream's, or invalid_output
 // if every answer was rejected, or says what a T must not contain.
 func Ask[T any](ctx context.Context, stream model.Stream, r model.Request, o Options) (T, Report, error) {
@@ -77,7 +77,8 @@ func Ask[T any](ctx context.Context, stream model.Stream, r model.Request, o Opt
 	return value, q.report, nil
 }
 
-// Read takes a T from an answer that came without Ask. The problems are what Ask would send back to the model.
+// Read decodes a T from an answer that came without Ask. The problems are those that Ask would send back to the
+// model.
 func Read[T any](text string) (value T, problems []string, err error) {
 	f, err := formOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -88,7 +89,7 @@ func Read[T any](text string) (value T, problems []string, err error) {
 	return value, problems, nil
 }
 
-// into sets the value to a document, or lists the document's problems.
+// into returns a function that decodes a document into the value, or lists the document's problems.
 func into[T any](value *T) func(doc []byte) (problems []string) {
 	return func(doc []byte) []string {
 		var fresh T
@@ -103,7 +104,7 @@ func into[T any](value *T) func(doc []byte) (problems []string) {
 	}
 }
 
-// question is one use of Ask.
+// question is one use of Ask. One goroutine uses it.
 type question struct {
 	stream  model.Stream
 	request model.Request
@@ -113,7 +114,7 @@ type question struct {
 	report  Report
 	live    *live
 	reasks  int
-	last    *answer // rejected
+	last    *answer // the last answer, if it was rejected
 }
 
 func newQuestion(stream model.Stream, r model.Request, o Options, f *shape) *question {
@@ -132,6 +133,7 @@ func newQuestion(stream model.Stream, r model.Request, o Options, f *shape) *que
 	return q
 }
 
+// ask calls the model until an answer is accepted or the attempts are used up.
 func (q *question) ask(ctx context.Context) error {
 	for {
 		q.announce()
@@ -173,7 +175,7 @@ func (q *question) rejected() error {
 		"the model's answer does not match the requested form after %d attempts: %s%s", q.report.Attempts, p[0], more)
 }
 
-// judge accepts the answer, or lists its problems in the report.
+// judge accepts the answer, or puts its problems into the report.
 func (q *question) judge(a *answer) bool {
 	q.report.Problems = nil
 	switch {
@@ -192,7 +194,7 @@ func (q *question) judge(a *answer) bool {
 	return q.report.Problems == nil
 }
 
-// choose accepts the last document that matches the form: earlier ones may be drafts.
+// choose accepts the last document that matches the form, since earlier ones may be drafts.
 func (q *question) choose(list []found) []string {
 	if len(list) == 0 {
 		return []string{"it holds no JSON object"}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// found is a document in an answer, and where it was.
+// found is a JSON document in an answer, with where it was.
 type found struct {
 	doc []byte
 	// repaired: it differs from the model's text. thought: it was in a thought.
 	repaired, thought bool
 }
 
-// maxObjects limits the places in an answer where an object is tried.
+// maxObjects bounds the positions in an answer where an object is tried.
 const maxObjects = 8
 
 // objectsIn lists the complete objects of a text in order. Fences, other text and thoughts may surround them.
@@ -36,7 +36,7 @@ func objectsIn(text string) []found {
 	return list
 }
 
-// objectAt finds the next opening brace that a key or a closing brace follows, or returns -1.
+// objectAt finds the next opening brace that is followed by a key or a closing brace, or returns -1.
 func objectAt(s string, from int) int {
 	for i := from; i < len(s); i++ {
 		if s[i] != '{' {

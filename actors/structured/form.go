@@ -8,17 +8,18 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// shape is what an answer must look like.
+// shape is the form that an answer must have.
 type shape struct {
-	text   json.RawMessage // the schema, with properties in the order of the type's fields
+	text   json.RawMessage // the schema; its properties are in the order of the type's fields
 	schema *Schema
-	fields []string // the fields that are or contain strings
+	fields []string // names of the fields that are or contain strings
 }
 
+// maxDepth is a depth that the grammar of every server accepts.
 const maxDepth = 5 // accepted by the grammar of every server
 
-// formOf uses what every server understands: objects, arrays, strings, numbers and booleans, all required and none
-// null. It returns an error for a type that needs more.
+// formOf makes the shape of a type. It uses only what every server understands: objects, arrays, strings, numbers and
+// booleans, all required and none null. It returns an error for a type that needs more.
 func formOf(t reflect.Type) (*shape, error) {
 	s, err := jsonschema.ForType(t, nil)
 	if err != nil {
@@ -57,6 +58,7 @@ func holdsText(s *jsonschema.Schema) bool {
 	return s.Type == "string"
 }
 
+// common rewrites a schema to what every server understands.
 func common(s *jsonschema.Schema, depth int) error {
 	for _, t := range s.Types { // a pointer or a slice, which may be null in Go
 		if t != "null" {

@@ -17,10 +17,10 @@ const (
 	maxProblemBytes = 300 // each may quote the answer
 )
 
-// Schema judges JSON documents.
+// Schema validates JSON documents.
 type Schema struct{ compiled *validator.Schema }
 
-// Compile reads a JSON Schema. It opens no file that the schema refers to.
+// Compile compiles a JSON Schema. It opens no file that the schema refers to.
 func Compile(text []byte) (*Schema, error) {
 	compiled, err := fit.Read(text)
 	if err != nil {
@@ -29,7 +29,7 @@ func Compile(text []byte) (*Schema, error) {
 	return &Schema{compiled}, nil
 }
 
-// Problems lists what is wrong with a document; nil if it is right.
+// Problems lists what is wrong with a document; nil if it is valid.
 func (s *Schema) Problems(doc []byte) []string {
 	value, err := validator.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {

@@ -45,35 +45,35 @@ func LevelOf(name string) (level Level, ok bool) {
 	return Strict, false
 }
 
-// Ladder remembers the strictest level that one server has not refused. The zero value begins at Strict. It is safe
-// for concurrent use.
+// Ladder remembers the strictest level that a server has not refused. The zero value starts at Strict. It is safe for
+// concurrent use.
 type Ladder struct {
 	mu    sync.Mutex
 	level Level
 }
 
-// NewLadder begins at a level that the server is known to accept.
+// NewLadder starts at a level that the server is known to accept.
 func NewLadder(at Level) *Ladder { return &Ladder{level: min(max(at, Strict), Prompt)} }
 
-// Level is the level of the next call.
+// Level returns the level of the next call.
 func (l *Ladder) Level() Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.level
 }
 
-// below returns the level after a refused one, or a weaker one that another call has learned.
+// below returns the next weaker level after a refused one, or an even weaker one that another call has learned.
 func (l *Ladder) below(refused Level) Level { return max(l.Level(), refused+1) }
 
-// learn notes that the server answered at the level.
+// learn records that the server answered at the level.
 func (l *Ladder) learn(level Level) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.level = max(l.level, level)
 }
 
-// refuses tells a server that lacks the level from one that fails: it answered nothing, and its error mentions the
-// level's own fields, or calls the request bad and mentions no other field.
+// refuses reports whether the server lacks the level, rather than failing for another reason. It answered nothing,
+// and its error mentions fields of the level, or says that the request is bad and mentions no other field.
 func refuses(l Level, e model.Evidence) bool {
 	if e.Failure == nil || e.Output || l >= Prompt || e.Overflows() {
 		return false

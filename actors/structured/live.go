@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// live streams the strings of an object that is still incomplete.
+// live streams the strings of an object that is still incomplete, over all attempts.
 type live struct {
 	names       []string
 	emit        func(path, piece string)
@@ -17,9 +17,9 @@ type live struct {
 
 // transcript is what was streamed of one field of the object, over all attempts.
 type transcript struct {
-	sent []byte // the pieces; where the path changes, it stands between zero bytes
-	at   int    // how far the current attempt has got in sent
-	path string // of the current attempt's last piece
+	sent []byte // the pieces; a change of path stands between zero bytes
+	at   int    // position of the current attempt in sent
+	path string // path of the current attempt's last piece
 	off  bool   // the current attempt differs from sent
 }
 
@@ -31,7 +31,7 @@ func newLive(names []string, emit func(path, piece string)) *live {
 	return l
 }
 
-// begin begins an attempt.
+// begin starts an attempt.
 func (l *live) begin() {
 	l.fields = decode.NewFields(l.names...)
 	for _, t := range l.transcripts {
@@ -41,7 +41,7 @@ func (l *live) begin() {
 
 func (l *live) push(text string) { l.fields.Push(text, l.add) }
 
-// close returns the object as repaired by the decoder, nil if there is none; open says that it is cut.
+// close returns the object, repaired by the decoder, or nil if there is none. open: the object is incomplete.
 func (l *live) close() (doc []byte, open bool) {
 	doc, err := l.fields.Close()
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// maxShown bounds how many bytes of its rejected answer, and of the problems, a model is shown: both take room in its
+// maxShown bounds the bytes of a rejected answer, and of its problems, that the model sees: both take room in its
 // context.
 const maxShown = 2 << 10
 
-// next is the request of the next attempt. It describes the form at every level, because some servers ignore a
-// response_format silently.
+// next returns the request of the next attempt. It describes the form at every level, because some servers silently
+// ignore a response_format.
 func (q *question) next() model.Request {
 	r := q.request
 	r.Format, r.Tools, r.Choice = nil, nil, ""
@@ -61,8 +61,8 @@ func (q *question) instructed() []model.Message {
 	return slices.Insert(list, 0, model.Message{Role: model.System, Content: words})
 }
 
-// feedback shows the model its last answer and the problems. It omits an answer that was too long: the next one needs
-// the room.
+// feedback shows the model its last answer and the problems. It omits an answer that was too long, because the next
+// one needs the room.
 func (q *question) feedback() []model.Message {
 	if q.last == nil {
 		return nil
@@ -85,7 +85,8 @@ func (q *question) feedback() []model.Message {
 	return []model.Message{{Role: model.Assistant, Content: written}, {Role: model.User, Content: wrong}}
 }
 
-// excerpt is neutral, because a model may have been made to write tokens that end its own turn.
+// excerpt returns the beginning of a text, made neutral: a model may have been tricked into writing tokens that end
+// its own turn.
 func excerpt(s string) string {
 	return model.Neutral(strings.ToValidUTF8(s[:min(len(s), maxShown)], ""))
 }

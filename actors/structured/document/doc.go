@@ -1,3 +1,3 @@
-// Package document reads YAML and JSON that people write, with the place of each value, and says with line and column
-// what a JSON Schema has against it.
+// Package document reads YAML and JSON that people write, and reports what does not fit a JSON Schema with line and
+// column.
 package document

@@ -12,17 +12,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Problem is one thing that is wrong with a document.
+// Problem is one fault in a document.
 type Problem struct {
-	// Line and Column are where it stands in the text, from 1; 0 for a value that was in none.
+	// Line and Column are its position in the text, from 1; 0 for a value that is not in the text.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
-	// Path is the field, such as steps.2.if.
+	// Path names the field, such as steps.2.if.
 	Path    string `json:"path,omitempty"`
 	Problem string `json:"problem"`
 }
 
-// String is the problem as a compiler would say it.
+// String formats the problem as a compiler would.
 func (p Problem) String() string {
 	where := p.Path
 	if p.Line > 0 {
@@ -34,10 +34,10 @@ func (p Problem) String() string {
 	return where + ": " + p.Problem
 }
 
-// Problems are all that is wrong with a document, in the order of its text. They are an error of code invalid_input.
+// Problems are all faults in a document, in the order of its text. As an error they have the code invalid_input.
 type Problems []Problem
 
-// Error says all problems, one on a line.
+// Error returns all problems, one on a line.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -46,10 +46,10 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap makes it an error of code invalid_input.
+// Unwrap returns an error with the code invalid_input.
 func (ps Problems) Unwrap() error { return messages.InvalidInput("%s", ps.Error()) }
 
-// Err is the problems as an error, or nil. It puts them in the order of the text, each once.
+// Err returns the problems as an error, or nil if there are none. It sorts them by position and removes duplicates.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
@@ -63,13 +63,14 @@ func (ps Problems) Err() error {
 	return slices.Compact(ps)
 }
 
-// place is where a value stands in a text.
+// place is the position of a value in a text.
 type place struct{ line, column int }
 
-// Places are where the values of a document stand, by their paths.
+// Places are the positions of a document's values, by path.
 type Places map[string]place
 
-// of is the place of the path or, if its value is not in the text, of what it is a part of.
+// of returns the position of the path. If its value is not in the text, it returns the position of the enclosing
+// value.
 func (at Places) of(path string) place {
 	for {
 		if p, ok := at[path]; ok || path == "" {
@@ -79,21 +80,21 @@ func (at Places) of(path string) place {
 	}
 }
 
-// Problem places what is wrong with the path.
+// Problem makes a Problem at the position of the path.
 func (at Places) Problem(path, format string, args ...any) Problem {
 	p := at.of(path)
 	return Problem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
 }
 
-// The bounds of a text.
+// Limits of a text.
 const (
 	mostBytes  = 4 << 20
 	mostValues = 200_000
 	deepest    = 60
 )
 
-// Read reads a text and holds it to the form. Its error is [Problems]; with those of the form it returns what is left
-// of the value without what they are about, so that the rest can be looked at, too.
+// Read parses a text and validates it against the form. Its error is [Problems]. If the text does not fit the form,
+// Read also returns the value without the faulty parts, so that the rest can be checked.
 func Read(text []byte, form *Form) (value any, at Places, err error) {
 	if len(text) > mostBytes {
 		return nil, nil, Problems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}
@@ -117,7 +118,7 @@ func Read(text []byte, form *Form) (value any, at Places, err error) {
 	return value, r.at, r.problems.Err()
 }
 
-// without takes what is at the path out of the value. Of a list it leaves the place.
+// without removes the value at the path. In a list it leaves an empty element.
 func without(value any, path []string) any {
 	if len(path) == 0 || path[0] == "" {
 		return nil
@@ -135,7 +136,7 @@ func without(value any, path []string) any {
 	return value
 }
 
-// reader turns the nodes of a text into values as JSON has them.
+// reader converts the nodes of a text to JSON values.
 type reader struct {
 	at       Places
 	problems Problems
@@ -195,7 +196,7 @@ func (r *reader) scalar(n *yaml.Node, path string) (v any) {
 	return v
 }
 
-// Below is the path of a member.
+// Below returns the path of a member.
 func Below(path, name string) string {
 	if path == "" {
 		return name
@@ -203,7 +204,8 @@ func Below(path, name string) string {
 	return path + "." + name
 }
 
-// syntax is an error of the YAML library. It stands in the line after which no beginning of the text can be read.
+// syntax converts an error of the YAML library. Its position is the line after which no beginning of the text can be
+// parsed.
 func syntax(text []byte, err error) Problem {
 	what := strings.TrimPrefix(err.Error(), "yaml: ")
 	lines := bytes.SplitAfter(text, []byte("\n"))
@@ -226,5 +228,5 @@ func syntax(text []byte, err error) Problem {
 	return Problem{Line: max(number, 1), Column: 1, Problem: what}
 }
 
-// mostLines is how long a text may be whose beginnings are tried.
+// mostLines is the length of the longest text whose beginnings are tried.
 const mostLines = 2000

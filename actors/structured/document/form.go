@@ -19,13 +19,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Form is a JSON Schema that documents are held to.
+// Form is a JSON Schema for documents.
 type Form struct {
 	schema *jsonschema.Schema
-	oneOf  string // what is wrong where none or several of oneOf fit
+	oneOf  string // message if none or several of a oneOf fit
 }
 
-// MustForm is [NewForm] of a schema that is right, because tests read it.
+// MustForm is [NewForm] for a schema that is part of the program. It panics if the schema is faulty.
 func MustForm(text []byte, oneOf string) *Form {
 	f, err := NewForm(text, oneOf)
 	if err != nil {
@@ -34,13 +34,13 @@ func MustForm(text []byte, oneOf string) *Form {
 	return f
 }
 
-// NewForm reads a JSON Schema. It opens no file that the schema refers to.
+// NewForm compiles a JSON Schema. It opens no file that the schema refers to.
 func NewForm(text []byte, oneOf string) (*Form, error) {
 	compiled, err := fit.Read(text)
 	return &Form{compiled, oneOf}, err
 }
 
-// Problems are what the form has against the value.
+// Problems lists what does not fit the form.
 func (f *Form) Problems(value any, at Places) (all Problems) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -62,6 +62,7 @@ var printer = message.NewPrinter(language.English)
 
 func listed(names []string) string { return strings.Join(names, ", ") }
 
+// collect adds the problems that an error of the validator consists of.
 func (f *Form) collect(e *jsonschema.ValidationError, at Places, all *Problems) {
 	path := strings.Join(e.InstanceLocation, ".")
 	add := func(path, format string, args ...any) { *all = append(*all, at.Problem(path, format, args...)) }
@@ -104,7 +105,7 @@ func (f *Form) collect(e *jsonschema.ValidationError, at Places, all *Problems) 
 	}
 }
 
-// types are what JSON Schema calls the types, in the words of people.
+// types describes the types of JSON Schema for people.
 var types = map[string]string{"string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
 	"array": "a list", "object": "an object, with a field on each line", "null": "nothing"}
 
@@ -116,10 +117,10 @@ func typed(names []string) string {
 	return strings.Join(all, " or ")
 }
 
-// propertyName stands in a path for the names of its object.
+// propertyName is the last part of a path that means the names of an object's members.
 const propertyName = "\x00"
 
-// comment is what the schema at the path says of its pattern.
+// comment returns the schema's comment about its pattern at the path.
 func (f *Form) comment(path []string) string {
 	if s := f.at(path); s != nil {
 		return s.Comment
@@ -127,7 +128,7 @@ func (f *Form) comment(path []string) string {
 	return "value that fits"
 }
 
-// at is the schema at the path, or nil.
+// at returns the schema at the path, or nil.
 func (f *Form) at(path []string) *jsonschema.Schema {
 	s := f.schema
 	for _, name := range path {
@@ -155,7 +156,7 @@ func (f *Form) at(path []string) *jsonschema.Schema {
 	return s
 }
 
-// fieldsAt are the fields of the object at the path.
+// fieldsAt returns the fields of the object at the path.
 func (f *Form) fieldsAt(path []string) (names []string) {
 	s := f.at(path)
 	if s == nil {
