@@ -400,8 +400,8 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/doctor",
 	ours: []string{
-		"messages", "messages/words", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
-		"cmd/internal/store", "cmd/internal/terminal",
+		"messages", "messages/words", "transport/door/auth", "transport/http/client", "transport/llm", "transport/llm/probe",
+		"cmd/internal/build", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings", "cmd/internal/store", "cmd/internal/terminal",
 	},
 }, {
 	pkgs: "cmd/internal/toolbox",

@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -24,6 +25,7 @@ import (
 type doctorOptions struct {
 	program *host.Program
 	at      settings.Endpoint
+	remote  host.Remote // a server of lastword's
 	model   string
 	out     string
 	state   string
@@ -41,7 +43,7 @@ type doctorReport struct {
 }
 
 func doctorCommand(p *host.Program) *cobra.Command {
-	e := doctorOptions{program: p, at: p.Endpoint()}
+	e := doctorOptions{program: p, at: p.Endpoint(), remote: host.Remote{Program: p}}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: settings.Helping,
@@ -51,8 +53,13 @@ for each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt,
 serve. A server that does not answer is a warning only: generate needs none.
 
 Doctor never prints keys and tokens. It makes a file in the output folder and removes it, and asks the server a few
-short questions. It tells who has the folder of serve open, and whether its database is sound.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
+short questions. It tells who has the folder of serve open, and whether its database is sound.
+
+Doctor also asks a server that lastword serve has started: the one of --server, of LASTWORD_SERVER, or the one that has the
+folder open. It tells whether the server takes runs, its version and clock, what your token may do and, with the scope
+admin, how its store fares.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
 		Example: `  lastword doctor
+  lastword doctor --server https://runs.example.com --token-file token
   lastword doctor --json | jq -r '.checks[] | select(.status != "PASS").remedy'`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -62,6 +69,7 @@ short questions. It tells who has the folder of serve open, and whether its data
 	}
 	flags := cmd.Flags()
 	e.at.AddServerFlags(cmd, flags)
+	e.remote.AddFlags(cmd, flags, "`URL` of a server that lastword serve has started, or unix:PATH (default: the one on this machine)")
 	flags.StringVar(&e.model, "model", "", "`name` of the model (default: the one of prompt)")
 	flags.StringVar(&e.out, "out", "", "`folder` to write to (default: the one of generate)")
 	flags.StringVar(&e.state, "state", "", "`folder` that keeps the runs' events (default: the one of serve)")
@@ -84,6 +92,9 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 		e.tell(r)
 	}
 	for _, r := range e.machine(cmd) {
+		e.tell(r)
+	}
+	for _, r := range e.serving(cmd.Context()) {
 		e.tell(r)
 	}
 	e.server(cmd.Context())
@@ -116,7 +127,7 @@ func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
 func doctorIDs() []string {
 	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal",
 		"tls", "proxy", "server", "clock"},
-		serverLines()...)
+		append(doctor.ServingIDs(), serverLines()...)...)
 }
 
 // serverLines are the checks of the server that doctor makes.
@@ -145,7 +156,8 @@ func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 		return found
 	}
 	for to, name := range map[*string]string{&e.at.BaseURL: "prompt.base-url", &e.at.KeyFile: "prompt.key-file",
-		&e.at.Proxy: "prompt.proxy", &e.at.CAFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out"} {
+		&e.at.Proxy: "prompt.proxy", &e.at.CAFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out",
+		&e.remote.URL: "runs.server", &e.remote.TokenFile: "runs.token-file"} {
 		if k, ok := settings.Find(s.Keys, name); ok && *to == "" {
 			*to = k.Flag.Value.String()
 		}
@@ -158,6 +170,21 @@ func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 		}
 	}
 	return []probe.Result{doctor.Fine(id, "%s", words.Count(files, "file"))}
+}
+
+// serving checks the server that is named, or the one that has the state folder open.
+func (e *doctorOptions) serving(ctx context.Context) []probe.Result {
+	if owner, open := store.FindOwner(cmp.Or(e.state, e.program.Env.StateFolder())); e.remote.URL == "" && open {
+		e.remote.URL = owner.URL
+	}
+	if e.remote.URL == "" {
+		return nil
+	}
+	c, err := e.remote.Client()
+	if err != nil {
+		return []probe.Result{doctor.Finding("serve", probe.Fail, "correct --server or --token-file", "%v", err)}
+	}
+	return doctor.Serving(ctx, c, e.remote.URL, e.remote.TokenFile != "")
 }
 
 // server checks the server of models. It stops early if none answers.

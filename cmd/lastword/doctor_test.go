@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -57,5 +59,44 @@ func TestDoctorOnRecordedServers(t *testing.T) {
 		if !found || name == "loading" && got.code != exit.Completed {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// Doctor reads a running server: as anybody, with a token that may read, and as its operator. Without --server it is the
+// one that has the state folder open.
+func TestDoctorReadsAServer(t *testing.T) {
+	dir := t.TempDir()
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("Hello"), testkit.Finish("stop"), testkit.Done())
+	tokens := map[string]string{"none": ""}
+	for name, scopes := range map[string]string{"reader": "run:read", "admin": "run:read,run:write,admin"} {
+		tokens[name] = filepath.Join(dir, name)
+		write(t, tokens[name], tokenFor(t, dir, name, "--scope", scopes))
+	}
+	write(t, filepath.Join(dir, "wrong"), "lastword_"+strings.Repeat("a", 43))
+	tokens["wrong"] = filepath.Join(dir, "wrong")
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--state", "kept", "--dialects", "openai", "--base-url", m.URL())
+	for who, want := range map[string]struct {
+		code  int
+		lines []string
+	}{
+		"none":   {exit.Completed, []string{"PASS serve " + s.base() + " takes runs", "PASS serve-clock it is the server's", "WARN serve-token the server asks for a token"}},
+		"wrong":  {exit.Configuration, []string{"FAIL serve-token the server does not know your token"}},
+		"reader": {exit.Completed, []string{"PASS serve-token yours has the scopes run:read", "PASS serve-build", "PASS serve-models the server has 1 model"}},
+		"admin":  {exit.Completed, []string{"PASS serve-token yours has the scopes admin, run:read, run:write", "PASS serve-store 0 runs at work"}},
+	} {
+		for _, place := range [][]string{{"--state", filepath.Join(dir, "kept")}, {"--server", s.base()}} {
+			got := run(t, nil, append(place, "doctor", "--token-file", tokens[who], "--base-url", m.URL())...)
+			said := strings.Join(strings.Fields(got.stdout), " ")
+			for _, line := range want.lines {
+				if got.code != want.code || !strings.Contains(said, line) {
+					t.Errorf("%s: exit code %d, want %s in\n%s", who, got.code, line, got.stdout)
+				}
+			}
+		}
+	}
+	s.ends(syscall.SIGTERM)
+	if got := run(t, nil, "doctor", "--server", s.base()); got.code != exit.Configuration || !strings.Contains(got.stdout, "FAIL  serve         cannot reach the server at") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -172,13 +172,15 @@ func Proxy(at *settings.Endpoint) probe.Result {
 }
 
 // Clock compares the server's clock with this machine's, with the precision of seconds.
-func Clock(page *llm.Page) probe.Result {
-	const id, most = "clock", time.Minute
-	date, err := time.Parse(time.RFC1123, page.Header.Get("Date"))
+func Clock(page *llm.Page) probe.Result { return clock("clock", page.Header, page.Came) }
+
+func clock(id string, header http.Header, came time.Time) probe.Result {
+	const most = time.Minute
+	date, err := time.Parse(time.RFC1123, header.Get("Date"))
 	if err != nil {
 		return Fine(id, "the server does not tell the time")
 	}
-	switch off := page.Came.Sub(date).Round(time.Second); {
+	switch off := came.Sub(date).Round(time.Second); {
 	case off.Abs() > most:
 		return Finding(id, probe.Warn, "set the clock, here or there: keys and certificates may seem to be out of date",
 			"it differs by %s from the server's", off.Abs())

@@ -175,8 +175,22 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 	return nil
 }
 
+// Get asks for a path, such as /readyz, and returns the response of whatever status. Close its body. Errors: transport_closed.
+func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
+	return c.do(ctx, http.MethodGet, path, nil, nil)
+}
+
 // send sends a request. A response with an error status becomes an error.
 func (c *Client) send(ctx context.Context, method, path string, header http.Header, body any) (*http.Response, error) {
+	response, err := c.do(ctx, method, path, header, body)
+	if err != nil || response.StatusCode < 300 {
+		return response, err
+	}
+	defer response.Body.Close()
+	return nil, c.refused(response)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, header http.Header, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -203,11 +217,7 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 		}
 		return nil, c.unreachable(err)
 	}
-	if response.StatusCode < 300 {
-		return response, nil
-	}
-	defer response.Body.Close()
-	return nil, c.refused(response)
+	return response, nil
 }
 
 // unreachable returns the error for a server that cannot be reached. It is retryable.
