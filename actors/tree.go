@@ -135,9 +135,8 @@ type runsActor struct {
 
 // watched is a run under the watchdog.
 type watched struct {
-	// requested is when the run was asked to end, or zero. From then on it has the hard limit and some grace.
 	run *activeRun
-	// requested is when the run was asked to end. It has the hard limit and some grace to do so.
+	// requested is when the run was asked to end, or zero. From then on it has the hard limit and some grace.
 	requested time.Time
 	// stopped: its actor did not answer and was stopped.
 	stopped bool

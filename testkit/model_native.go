@@ -53,8 +53,7 @@ func (m *Model) unscripted(r ModelRequest) []Piece {
 // unknown answers an unknown path.
 func (m *Model) unknown(r ModelRequest) []Piece {
 	switch m.options.Dialect {
-	// its log says "Returning 200 anyway"
-	case LMStudio: // it says so in its log: "Returning 200 anyway"
+	case LMStudio: // its log says "Returning 200 anyway"
 		return reply(object{"error": fmt.Sprintf("Unexpected endpoint or method. (%s %s)", r.Method, r.Path)})
 	case Ollama:
 		return []Piece{Status(http.StatusNotFound, "text/plain", "404 page not found")}

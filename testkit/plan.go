@@ -252,8 +252,7 @@ func (f Fault) harmless() bool {
 	switch {
 	case f.Failure == None || f.Failure == Failure(Retry) || f.Failure == Flood:
 		return true
-	// the work was done, and for the run's actor the terminal was written
-	case f.Phase == Stopping || f.Phase == Stopped: // the work was done, and for the run the last word written
+	case f.Phase == Stopping || f.Phase == Stopped: // the work was done, and for the run's actor the terminal was written
 		return true
 	case f.Actor == RunActor || slices.Contains(WorkFailures(), f.Failure):
 		return false

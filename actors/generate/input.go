@@ -15,19 +15,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input says what to generate. With Repository alone the job writes llms.txt, llms-full.txt with the linked files, and
-// llms.json. It must hold no secrets: run.queued shows it.
+// Input says what to generate. With only Repository set, the job writes llms.txt, llms-full.txt with the linked
+// files, and llms.json. It must hold no secrets, because run.queued shows it.
 type Input struct {
 	// Repository is a folder, an archive, or the address of a repository: see package address.
 	Repository string `json:"repository" form:"minLength=1" jsonschema:"owner/repo on GitHub, https URL of Git (.../tree/<ref>/<folder> is a part) or an archive, or folder of the server's"`
 	Subfolder  string `json:"subfolder,omitempty" form:"value=folder" jsonschema:"only this folder"`
-	// Out is the folder to write under; it is made if it is missing. With Config.Folder it is a relative one.
+	// Out is the folder to write below, and is made if missing. With Config.Folder it is relative.
 	Out    string `json:"out,omitempty" form:"value=folder" jsonschema:"folder below yours on the server, for <host>/<owner>/<repo>/"`
 	Layout Layout `json:"layout,omitempty" form:"enum=host|flat|lmstxt,default=host,programs" jsonschema:"write to <host>/<owner>/<repo>/, to the folder itself, or to <owner>/<repo>/<repo>-llms.txt"`
 	llmstxt.Options
 	NoCache bool   `json:"no_cache,omitempty" form:"brief=skip the cache" jsonschema:"neither read nor write the cache of results"`
 	Model   string `json:"model,omitempty" form:"maxLength=256,value=name,brief=model to describe it; auto for any" jsonschema:"model that describes the repository, or auto; default none"`
-	// RequireModel: the default keeps the result without the model, marked degraded.
+	// RequireModel fails the run if the model fails. Otherwise the run keeps the result without the model, marked
+	// degraded.
 	RequireModel bool `json:"require_model,omitempty" form:"brief=fail without it" jsonschema:"fail if the model fails"`
 }
 
@@ -119,8 +120,8 @@ func (c Config) locate(repository, subfolder string) (address.Address, error) {
 	return Located(at.String(), c.RemoteOnly)
 }
 
-// Located returns the address of a repository, with the absolute path of one on this machine. If remoteOnly is set,
-// such paths are refused, and not even looked for. Errors: invalid_input.
+// Located returns the address of a repository, with the absolute path if it is on this machine. With remoteOnly it
+// refuses such paths without looking for them. Errors: invalid_input.
 func Located(repository string, remoteOnly bool) (at address.Address, err error) {
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	if remoteOnly {
