@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// What a user may answer to the question whether a tool may be called.
+// Answers to the question whether a tool may be called.
 const (
 	once           = "yes, once"
 	inConversation = "yes, in this conversation"
@@ -21,7 +21,7 @@ const (
 	no             = "no"
 )
 
-// approvalsLast returns the order in which calls begin: those that nobody must allow first.
+// approvalsLast returns the order in which calls begin: calls that need no approval come first.
 func (u *turn) approvalsLast(calls []model.ToolCall) []int {
 	order := make([]int, len(calls))
 	for i := range order {
@@ -33,7 +33,7 @@ func (u *turn) approvalsLast(calls []model.ToolCall) []int {
 	return order
 }
 
-// access is what the user must be asked for before the call: to write, or nothing.
+// access returns the access that the user must approve before the call: Write or none.
 func (u *turn) access(c model.ToolCall) tool.Access {
 	if u.Tools.Named(c.Name) {
 		return tool.None
@@ -41,11 +41,11 @@ func (u *turn) access(c model.ToolCall) tool.Access {
 	return u.Tools.Tool(c.Name).Access & tool.Write
 }
 
-// approve returns why a call must not be made, or nil: a call of a tool that writes needs the user's word, unless the
-// input names the tool. One that has begun had it, if the log does not say otherwise.
+// approve returns why a call must not be made, or nil. A call of a tool that writes needs the user's approval, unless
+// the input names the tool. A call that has begun was approved, unless the log says otherwise.
 func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun bool) (denied, failed error) {
 	if u.access(c) == tool.None || u.spent.equal >= warnAt || u.Tools.Check(c.Name, json.RawMessage(c.Arguments)) != nil {
-		return nil, nil // nobody must allow it, or it fails without having run
+		return nil, nil // it needs no approval, or it will fail without having run
 	}
 	pin := u.Tools.Tool(c.Name).Pin()
 	question := u.mayI(id, pin, c)
@@ -70,23 +70,23 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 	return u.decide(word, c.Name, pin)
 }
 
-// mayI is the question. It shows all of the arguments, and its name has a digest of what it shows and of the tool's pin:
-// the answer to it is none to another.
+// mayI makes the question. It shows all of the arguments. Its name contains a digest of what it shows and of the
+// tool's pin, so that its answer cannot be used for another call.
 func (u *turn) mayI(id, pin string, c model.ToolCall) messages.InputRequired {
 	answers := []string{once, inConversation, always, no}
 	if u.Always == nil {
 		answers = slices.DeleteFunc(answers, func(a string) bool { return a == always })
 	}
-	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": answers}) // it is of JSON
+	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": answers}) // plain JSON values
 	prompt := fmt.Sprintf("May %s be called with %s?", c.Name, words.Visible(c.Arguments))
 	return messages.InputRequired{Request: "approve." + id + "." + messages.Digest(prompt + pin)[:16],
 		InputKind: messages.InputConfirmation, Schema: schema, Prompt: prompt}
 }
 
-// decide heeds the user's word, which is empty if nobody answered in time.
+// decide applies the user's answer. word is empty if nobody answered in time.
 func (u *turn) decide(word json.RawMessage, name, pin string) (denied, failed error) {
 	text := string(word)
-	_ = json.Unmarshal(word, &text) // true is no text
+	_ = json.Unmarshal(word, &text) // true is not a string
 	switch text {
 	case always:
 		if u.Always != nil {
@@ -109,6 +109,7 @@ func (u *turn) decide(word json.RawMessage, name, pin string) (denied, failed er
 	return messages.Errorf(messages.CauseCanceledByUser, "the user does not allow the call of %s", name), nil
 }
 
+// isAllowed reports whether the user has already allowed the tool with the pin.
 func (u *turn) isAllowed(pin string) (bool, error) {
 	if slices.Contains(u.allowed, pin) || u.memory != nil && u.memory.Allowed(pin) {
 		return true, nil

@@ -14,16 +14,17 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Bounds end a turn: it fails with limit_exceeded, or with deadline after Time. A zero takes the default.
+// Bounds limit a turn. A turn that exceeds one fails with limit_exceeded, or with deadline after Time. A zero means
+// the default.
 type Bounds struct {
-	Iterations int           // answers that may call tools; 20
-	ModelCalls int           // with those of stages, of JSON that is asked for again, and of summaries; 40
-	ToolCalls  int           // 50
-	Failures   int           // iterations in a row in which every call of a tool failed; 3
-	Time       time.Duration // 10 minutes
-	Stage      time.Duration // of understand and of think, without which the turn goes on then; a third of Time
-	// Parallel is how many calls of tools run at one time: 5, and 8 at most. A canceled task can say of no more how
-	// they ended.
+	Iterations int           // answers that may call tools; default 20
+	ModelCalls int           // including stages, repeated requests for JSON, and summaries; default 40
+	ToolCalls  int           // default 50
+	Failures   int           // consecutive iterations in which every tool call failed; default 3
+	Time       time.Duration // default 10 minutes
+	Stage      time.Duration // for each of understand and think; after it the turn continues without that stage; default a third of Time
+	// Parallel is how many tool calls run at a time: default 5, at most 8. A canceled task cannot record the ends of
+	// more.
 	Parallel int
 }
 
@@ -41,15 +42,15 @@ func (b Bounds) check() error {
 }
 
 const (
-	warnAt = 3 // equal iterations in a row: the model gets errors instead of results
-	stopAt = 5 // the turn ends
+	warnAt = 3 // consecutive equal iterations after which the model gets errors instead of results
+	stopAt = 5 // consecutive equal iterations after which the turn ends
 )
 
-// spent is what a turn has used of its bounds.
+// spent is how much of its bounds a turn has used.
 type spent struct {
 	iterations, modelCalls, toolCalls, failures, equal int
 
-	last string // the calls of the last iteration
+	last string // fingerprint of the last iteration's calls
 	time time.Duration
 }
 
@@ -69,7 +70,7 @@ func limit(format string, args ...any) error {
 	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
-// bounded is the stream, whose calls are counted.
+// bounded returns the stream with its calls counted.
 func (u *turn) bounded(s model.Stream) model.Stream {
 	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 		if u.spent.modelCalls++; u.spent.modelCalls > u.Bounds.ModelCalls {
@@ -81,7 +82,7 @@ func (u *turn) bounded(s model.Stream) model.Stream {
 	}
 }
 
-// exceeded is the error of a turn that wants more than it may have.
+// exceeded returns an error if a turn has used more than its bounds.
 func (b Bounds) exceeded(s spent) error {
 	switch {
 	case s.equal >= stopAt:
@@ -96,14 +97,14 @@ func (b Bounds) exceeded(s spent) error {
 	return nil
 }
 
-// fingerprint is equal for the same calls in any order, however their arguments are written.
+// fingerprint returns the same text for equal calls in any order, however their arguments are formatted.
 func fingerprint(calls []model.ToolCall) string {
 	var all []string
 	for _, c := range calls {
 		arguments := c.Arguments
 		var value any
 		if json.Unmarshal([]byte(arguments), &value) == nil {
-			canonical, _ := json.Marshal(value) // it came as JSON
+			canonical, _ := json.Marshal(value) // it came from JSON
 			arguments = string(canonical)
 		}
 		all = append(all, c.Name+"\x00"+arguments)

@@ -14,14 +14,15 @@ import (
 // Citation is a source that the answer cites.
 type Citation struct {
 	Source string `json:"source"`
-	// Offsets are where in the text, in bytes; none if a structured answer only lists the source.
+	// Offsets are the positions in the text, in bytes. They are empty if a structured answer only lists the source.
 	Offsets []int `json:"offsets,omitempty"`
 }
 
-// mostSources bounds how many sources an answer may cite: stages list them for the model.
+// mostSources bounds the sources that an answer may cite, because stages list them for the model.
 const mostSources = 50
 
-// read adds what a call has read to the sources. A name that is no line could give the model orders.
+// read adds the names of what a call has read to the sources. It skips names that are not one line: they could give
+// the model instructions.
 func (u *turn) read(names []string) {
 	for _, name := range names {
 		fits := name != "" && len(name) <= citation.MaxName && !strings.ContainsFunc(name, unicode.IsControl)
@@ -31,7 +32,7 @@ func (u *turn) read(names []string) {
 	}
 }
 
-// marks lists the sources for the model, with marks to cite them.
+// marks lists the sources for the model, with the marks to cite them.
 func (u *turn) marks() string {
 	var out strings.Builder
 	for i, name := range u.sources {
@@ -43,7 +44,8 @@ func (u *turn) marks() string {
 	return "\nPut the mark of a source right after what rests on it. The sources:" + out.String()
 }
 
-// citations are the sources that the text cites, and those that the model lists. numbered: it was told their numbers.
+// citations returns the sources that the text cites, and those that the model listed. numbered: the model was told
+// their numbers.
 func (u *turn) citations(text string, listed []string, numbered bool) (out []Citation) {
 	at := func(source int) *Citation {
 		name := u.sources[source]
@@ -65,7 +67,7 @@ func (u *turn) citations(text string, listed []string, numbered bool) (out []Cit
 	return out
 }
 
-// reports returns what takes the pieces of the answer, and logs each citation as soon as its mark is there.
+// reports returns a function that takes the pieces of the answer, and logs each citation once its mark is complete.
 func (u *turn) reports(numbered bool) func(piece string) {
 	f := citation.New(u.sources, numbered)
 	return func(piece string) {
@@ -75,7 +77,7 @@ func (u *turn) reports(numbered bool) func(piece string) {
 	}
 }
 
-// reported logs the citations of a text answer.
+// reported logs the citations in an answer that is text.
 func (u *turn) reported() func(model.Part) {
 	if len(u.sources) == 0 || u.whole {
 		return func(model.Part) {}

@@ -9,11 +9,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// mostNamed bounds the tools in the warning that they are withheld.
+// mostNamed bounds the tools that the warning about withheld tools names.
 const mostNamed = 3
 
-// guard withholds the tools that reach the network once a call has brought text of strangers into the conversation:
-// they could make the model send away what it knows.
+// guard withholds tools that reach the network once a call has brought text of strangers into the conversation: that
+// text could make the model send away what it knows.
 func (u *turn) guard(calls []model.ToolCall, results []tool.Result) error {
 	for i, c := range calls {
 		if u.tainted || !results[i].Ran || !u.Tools.Tool(c.Name).Outside {
@@ -29,7 +29,7 @@ func (u *turn) guard(calls []model.ToolCall, results []tool.Result) error {
 	return nil
 }
 
-// taint withholds tools, because the conversation has text of strangers, and returns their names.
+// taint notes that the conversation has text of strangers. It withholds tools, and returns their names.
 func (u *turn) taint() (withheld []string) {
 	u.tainted = true
 	u.Tools, withheld = u.Tools.Safe()

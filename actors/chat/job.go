@@ -22,34 +22,34 @@ import (
 // Name is the job's name.
 const Name = "chat"
 
-// answers begins the names of the answers' texts: answer.1 and so on.
+// answers is the prefix of the names of the answers' texts: answer.1 and so on.
 const answers = "answer"
 
-// Auto, like an empty name of a model, leaves the choice to Config.Choose.
+// Auto, like an empty model name, leaves the choice to Config.Choose.
 const Auto = "auto"
 
-// MaxBytes bounds the message, what was said before it, and the system prompt together.
+// MaxBytes bounds the sum of the message, the earlier messages and the system prompt.
 const MaxBytes = 16 << 20
 
-// Input is the job's input. It must hold no secrets: run.queued shows it.
+// Input is the job's input. It must hold no secrets, because run.queued shows it.
 type Input struct {
 	Message string `json:"message" form:"minLength=1"`
-	// Context is the id of the conversation that the turn goes on with, or begins. Without it the turn remembers nothing.
+	// Context is the id of the conversation that the turn continues or begins. Without it the turn remembers nothing.
 	Context string `json:"context,omitempty" jsonschema:"id of the conversation, new or known"`
-	// Earlier is what the user and the assistant said before the message, the oldest first: of a conversation that the
-	// caller keeps. It takes the place of Context.
+	// Earlier is the conversation before the message, the oldest message first, if the caller keeps the conversation.
+	// It replaces Context.
 	Earlier []model.Message `json:"earlier,omitempty" form:"programs" jsonschema:"what was said before, oldest first"`
-	// System is the system prompt. If it is empty, that of the conversation stands, if any.
+	// System is the system prompt. If it is empty, the conversation's system prompt applies, if there is one.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
 	Model string `json:"model,omitempty" form:"maxLength=256"`
-	// Tools names those of Config.Tools that the model may call; nil is all of them.
+	// Tools names the tools of Config.Tools that the model may call; nil means all.
 	Tools []string `json:"tools,omitzero" jsonschema:"the only ones it may call, and unasked; ask_user if you answer"`
-	// Asks: the caller answers what the run asks, so the model may ask with ask_user.
+	// Asks: the caller answers the run's questions, so the model may ask with ask_user.
 	Asks bool `json:"asks,omitempty" form:"programs" jsonschema:"you answer questions: the model may ask with ask_user"`
-	// Stages are understand, think and respond, each a task. Without them the model answers at once.
+	// Stages makes three tasks: understand, think and respond. Without it the model answers at once.
 	Stages bool `json:"stages,omitempty"`
-	// Output and Tokens are those of the stage respond; [Text] and [Authoritative] if empty.
+	// Output and Tokens apply to the stage respond; "" means [Text] and [Authoritative].
 	Output Output `json:"output,omitempty" form:"enum=text|structured,programs"`
 	Tokens Tokens `json:"tokens,omitempty" form:"enum=authoritative|debug|off,programs"`
 }
@@ -77,61 +77,63 @@ func (in Input) check() error {
 	return in.checkStages()
 }
 
-// Config says which model answers, and with which tools.
+// Config says which model answers, and which tools it may call.
 type Config struct {
 	Stream model.Stream
-	// Model is the one of an input that names none: a name, or [Auto].
+	// Model is the model for an input that names none: a name, or [Auto].
 	Model string
-	// Provider names the server in llm.started.
+	// Provider is the server's name in llm.started.
 	Provider string
 	// Choose names the model if the input names none. If Choose is nil or returns "", the server chooses.
 	Choose func(ctx context.Context) (string, error)
-	// Tools are those that any input may use; nil is none.
+	// Tools are the tools that inputs may use; nil means none.
 	Tools *tool.Set
 	// Unattended: nobody answers. Every question is declined, and calls of tools that write fail, unless Input.Tools
 	// names the tool.
 	Unattended bool
-	// Always has the tools that write and may always be called; nil lets nobody say so.
+	// Always lists the writing tools that may always be called; nil lets nobody add one.
 	Always *approval.File
-	// Conversations returns those of a principal, which Input.Context may name; nil where there are none.
+	// Conversations returns the conversations of a principal, for Input.Context; nil if there are none.
 	Conversations func(principal string) (*conversation.Store, error)
-	// Folder is where the user works; the list of conversations shows it.
+	// Folder is the user's working folder, for the list of conversations.
 	Folder string
-	// Window returns how many tokens fit into the model as it is loaded; nil, or 0, is unknown. When they are nearly used
-	// up, the model summarizes the oldest messages.
+	// Window returns how many tokens fit into the loaded model; nil or 0 means unknown. When they are nearly used up,
+	// the model summarizes the oldest messages.
 	Window func(ctx context.Context, model string) (tokens int)
-	// Profile is what the server demands of the messages.
+	// Profile is what the server requires of the messages.
 	Profile history.Profile
 	Bounds  Bounds
-	// Prompts replace instructions of the stages.
+	// Prompts replace the default instructions of the stages.
 	Prompts Prompts
-	// Ladder is what is known of the server's ways to keep an answer to a form; nil for nothing.
+	// Ladder is what is known about the server's ways to enforce a form; nil if nothing.
 	Ladder *structured.Ladder
-	// NoThoughts are fields of a request that switch the model's reasoning off: understand needs none.
+	// NoThoughts are members of a request that disable the model's reasoning, which understand does not need.
 	NoThoughts map[string]json.RawMessage
 }
 
-// Result is the run's result. The run is degraded if the answer is Degraded, Truncated, Filtered or without any text.
+// Result is the result of the run. The run is degraded if the answer is Degraded, Truncated or Filtered, or has no
+// text.
 type Result struct {
 	Text string `json:"text"`
-	// Citations are what the answer cites of what the tools have read, in the order of the text.
+	// Citations are the sources that the answer cites, among those that the tools have read, in the order of the
+	// text.
 	Citations []Citation `json:"citations,omitempty"`
-	// Confidence is high, medium or low: what a structured answer says; medium for a text; low if Degraded. It is
-	// empty without stages.
+	// Confidence is high, medium or low: that of a structured answer; medium for a text; low if Degraded. It is ""
+	// without stages.
 	Confidence string `json:"confidence,omitempty"`
 	// Degraded says what the stages went on without.
 	Degraded string `json:"degraded,omitempty"`
 	Model    string `json:"model,omitempty"`
-	// FinishReason is the server's, if it sent one, or denied if the user did not allow a call.
+	// FinishReason is the server's finish_reason, if it sent one, or denied if the user did not allow a call.
 	FinishReason string `json:"finish_reason,omitempty"`
 	// Truncated and Filtered: the server cut the answer for its length or its content.
 	Truncated bool `json:"truncated,omitempty"`
 	Filtered  bool `json:"filtered,omitempty"`
-	// Usage is that of all calls of the model together.
+	// Usage is the sum over all model calls.
 	Usage *messages.Usage `json:"usage,omitempty"`
 }
 
-// Define defines the job. config is called for each run.
+// Define returns the definition of the job. It calls config for each run.
 func Define(config func(in Input) (Config, error)) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title:       "Chat with a language model",
@@ -146,8 +148,8 @@ func Define(config func(in Input) (Config, error)) actors.Definition {
 	})}
 }
 
-// Job returns the job for the input. A run whose node is gone goes on from its last step in the log; if a call of a
-// tool was under way that is not idempotent, it fails with node_lost. Errors: invalid_input, limit_exceeded.
+// Job returns the job for the input. A run whose node is gone continues after its last step in the log. If a tool
+// that is not idempotent was under way, it fails with node_lost. Errors: invalid_input, limit_exceeded.
 func Job(in Input, config Config) (actors.Job, error) {
 	if err := in.check(); err != nil {
 		return actors.Job{}, err

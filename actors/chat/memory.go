@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// remember begins the turn with what was said in its conversation before.
+// remember starts the turn with the earlier messages of its conversation.
 func (u *turn) remember(ctx context.Context, in Input) (err error) {
 	system := in.System
 	u.conversation = append(slices.Clone(in.Earlier), model.Message{Role: model.User, Content: in.Message})
@@ -27,11 +27,11 @@ func (u *turn) remember(ctx context.Context, in Input) (err error) {
 	return nil
 }
 
-// forAnswers is how long people may take to answer while their turn has the conversation.
+// forAnswers is how long people may take to answer while their turn holds the conversation.
 const forAnswers = 25 * time.Hour
 
-// enter begins the turn in its conversation. A turn before it that waits for people is canceled: their answer is the
-// new message.
+// enter begins the turn in its conversation. It cancels an earlier turn that waits for people, because the new
+// message is their answer.
 func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System, Folder: u.Folder,
 		Timeout: u.Bounds.Time + forAnswers}
@@ -53,7 +53,7 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	return err
 }
 
-// say adds to the conversation what is not empty.
+// say adds the messages that are not empty to the conversation.
 func (u *turn) say(said ...model.Message) error {
 	said = slices.DeleteFunc(said, func(m model.Message) bool {
 		return m.Role == model.Assistant && strings.TrimSpace(m.Content) == "" && len(m.Calls) == 0
@@ -68,7 +68,7 @@ func (u *turn) say(said ...model.Message) error {
 	return u.memory.Say(said...)
 }
 
-// remembered does the work. It ends the turn in its conversation after the last work, and after one that fails or
+// remembered does the work. It ends the turn in its conversation after the last work, and after work that fails or
 // crashes.
 func (u *turn) remembered(last bool, work func() error) error {
 	if u.memory == nil {
@@ -77,11 +77,11 @@ func (u *turn) remembered(last bool, work func() error) error {
 	cause := messages.CausePanic
 	defer func() {
 		if cause != "" {
-			_ = u.memory.End(cause) // the turn fails for the cause
+			_ = u.memory.End(cause) // the turn fails with the cause
 		}
 	}()
 	if u.memory.Tainted() && !u.tainted {
-		u.taint() // the turn that read the text has said so
+		u.taint() // the turn that read the text has announced that
 	}
 	err := work()
 	if err != nil {

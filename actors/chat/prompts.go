@@ -11,7 +11,7 @@ import (
 )
 
 // Prompts are the instructions of the stages, which follow the conversation. The keys are understand, think, respond
-// and, for text, respond_streaming; a missing one has its default.
+// and, for text, respond_streaming. A missing key has its default.
 type Prompts map[string]string
 
 func (p Prompts) check() error {
@@ -26,7 +26,7 @@ func (p Prompts) check() error {
 
 func (p Prompts) of(key string) string { return cmp.Or(p[key], defaults[key]) }
 
-// streaming is the key's variant for an answer that is text.
+// streaming returns the key of the variant for an answer that is text.
 func streaming(key string) string { return key + "_streaming" }
 
 var defaults = Prompts{
@@ -40,7 +40,7 @@ var defaults = Prompts{
 	streaming("respond"): "Answer the user now, with what was found above.",
 }
 
-// intent is what understand finds out.
+// intent is the result of the stage understand.
 type intent struct {
 	Intent      string `json:"intent" jsonschema:"question, chat, task or factual_query"`
 	NeedsSearch bool   `json:"needs_search" jsonschema:"whether the tools must be used to answer"`
@@ -51,7 +51,7 @@ func (i *intent) Problems() []string {
 	return oneOf("intent", i.Intent, "question", "chat", "task", "factual_query")
 }
 
-// hint tells think what understand found out.
+// hint tells the stage think the result of understand.
 func (i *intent) hint() string {
 	if i == nil {
 		return ""
@@ -59,7 +59,7 @@ func (i *intent) hint() string {
 	return fmt.Sprintf("\nThe intent: %s. What to look for: %s", i.Intent, cmp.Or(i.SearchQuery, "not said"))
 }
 
-// findings are what think finds out.
+// findings is the result of the stage think.
 type findings struct {
 	Findings string `json:"findings" jsonschema:"what was found, briefly"`
 	Complete bool   `json:"complete" jsonschema:"whether that is all that the answer needs"`
@@ -72,7 +72,7 @@ func (f findings) words() string {
 	return f.Findings + "\n(That is not all that the answer needs.)"
 }
 
-// reply is the structured answer. The response is first: nothing delays its first word.
+// reply is the structured answer. Response is the first member, so that nothing delays its first word.
 type reply struct {
 	Response   string   `json:"response" jsonschema:"the answer to the user, Markdown"`
 	Citations  []string `json:"citations" jsonschema:"names of sources"`

@@ -12,8 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// recall finds what earlier attempts have done: answers and results in the log are used again. Nobody knows what
-// became of a call that had begun and not ended. If its tool is not idempotent, the turn ends here.
+// recall finds what earlier attempts have done, so that answers and results in the log are used again. The outcome of
+// a call that had begun but not ended is unknown: if its tool is not idempotent, the turn ends here.
 func (u *turn) recall(ctx context.Context) (err error) {
 	if u.past, err = call.Recall(ctx, u.task); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (u *turn) recall(ctx context.Context) (err error) {
 	return err
 }
 
-// resultOf is the result of a call that has ended in an earlier attempt.
+// resultOf returns the result of a call that ended in an earlier attempt.
 func resultOf(c call.Tool) (r tool.Result) {
 	if c.Error != nil {
 		return tool.Failed(c.Error)
@@ -51,7 +51,8 @@ func resultOf(c call.Tool) (r tool.Result) {
 	return r
 }
 
-// left reports whether the next node makes the call again, because this one shuts down: then it has no end here.
+// left reports whether the next node will repeat the call, because this node shuts down. Then the call gets no end
+// here.
 func (u *turn) left(ctx context.Context, c model.ToolCall) bool {
 	down := ctx.Err() != nil && messages.CodeOf(context.Cause(ctx)) == messages.CauseShutdown
 	return down && u.Tools.Idempotent(c.Name)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Output is the form of the model's last answer in stages.
+// Output is the form of the last answer in stages.
 type Output string
 
 const (
@@ -25,16 +25,16 @@ const (
 	Structured Output = "structured" // JSON, whose response is the answer
 )
 
-// Tokens says how the words of the answer come in stages.
+// Tokens says how the text of the answer arrives in stages.
 type Tokens string
 
 const (
 	Authoritative Tokens = "authoritative" // as the model writes them
-	Debug         Tokens = "debug"         // whole, and what the model wrote of NAME streams as NAME.debug
+	Debug         Tokens = "debug"         // whole; in addition the model's output for NAME streams as NAME.debug
 	Off           Tokens = "off"           // whole
 )
 
-// checkStages checks what only stages have.
+// checkStages checks the fields that only apply to stages.
 func (in Input) checkStages() error {
 	switch {
 	case !in.Stages && (in.Output != "" || in.Tokens != ""):
@@ -47,25 +47,26 @@ func (in Input) checkStages() error {
 	return nil
 }
 
-// whole reports whether the answer comes in one piece.
+// whole reports whether the answer arrives in one piece.
 func (in Input) whole() bool { return in.Tokens == Debug || in.Tokens == Off }
 
-// staged is a turn in three tasks, which run one after the other.
+// staged is a turn in three tasks, which run one after the other and share it.
 type staged struct {
 	turn
 	in       Input
 	stage    string
-	plan     *intent         // nil if understand gave none
-	degraded []string        // what the turn went on without
+	plan     *intent         // nil if understand failed
+	degraded []string        // what the turn continued without
 	heard    strings.Builder // the model's last answer in JSON, as it wrote it
-	end      model.End       // of it
-	raw      strings.Builder // the text of the stream debug
+	end      model.End       // of that answer
+	raw      strings.Builder // text of the debug stream
 	debug    string
 }
 
+// stages returns the tasks of a staged turn.
 func stages(in Input, c Config) []actors.Task {
 	if c.Ladder == nil {
-		c.Ladder = new(structured.Ladder) // what one stage learns, the next knows
+		c.Ladder = new(structured.Ladder) // what one stage learns about the server, the next one uses
 	}
 	s := &staged{turn: turn{Config: c, voice: "think"}, in: in}
 	stage := func(name string, work func(context.Context) error) actors.Task {
@@ -93,7 +94,7 @@ func stages(in Input, c Config) []actors.Task {
 	return []actors.Task{stage("understand", s.understand), stage("think", s.think), stage("respond", s.respond)}
 }
 
-// limited does the work of a stage. One that the turn can go on without leaves time for the answer.
+// limited does the work of a stage within its time. A stage that the turn can do without leaves time for the answer.
 func (s *staged) limited(ctx context.Context, work func(context.Context) error) error {
 	if s.stage == "respond" {
 		return work(ctx)
@@ -150,11 +151,11 @@ func (s *staged) think(ctx context.Context) error {
 	return nil
 }
 
-// found reads the JSON of think's last answer, and asks for it again twice at most.
+// found reads the JSON of think's last answer. It asks for it again at most twice.
 func (s *staged) found(ctx context.Context, a call.Answer) error {
 	text := a.Text
 	for _, t := range a.Thoughts {
-		text = cmp.Or(text, t.Text) // where a server's grammar puts it
+		text = cmp.Or(text, t.Text) // some servers' grammar puts the JSON into the thoughts
 	}
 	found, problems, err := structured.Read[findings](text)
 	if problems != nil {
@@ -185,7 +186,8 @@ func (s *staged) respond(ctx context.Context) error {
 	return s.conclude(a, nil, "medium")
 }
 
-// structured streams the response of an answer in JSON. After two rejected ones the answer is what the user has read.
+// structured streams the response of an answer in JSON. After two rejected answers, the result is what the user has
+// read.
 func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -225,10 +227,10 @@ func (s *staged) structured(ctx context.Context) error {
 	return s.conclude(a, r.Citations, r.Confidence)
 }
 
-// answer names the text of the last answer.
+// answer returns the name of the last answer's text.
 func (s *staged) answer() string { return answers + ".1" }
 
-// conclude ends the run with the answer, whose writer cites these sources and is that confident.
+// conclude ends the run with the answer, the sources that it lists, and its confidence.
 func (s *staged) conclude(a call.Answer, cited []string, confidence string) error {
 	r := s.result(a)
 	r.Citations = s.citations(a.Text, cited, true)
@@ -243,7 +245,7 @@ func (s *staged) instruction(words string) model.Message {
 	return model.Message{Role: model.User, Content: words}
 }
 
-// question asks for a T under the name, by an instruction that is for this question alone.
+// question asks for a T under the name. The instruction is for this question only.
 func question[T any](ctx context.Context, s *staged, name, words string, o structured.Options) (T, error) {
 	o.Ladder = s.Ladder
 	o.Attempt = func(a structured.Attempt) {
@@ -279,7 +281,7 @@ func question[T any](ctx context.Context, s *staged, name, words string, o struc
 	}
 }
 
-// debugged hears the model. In debug mode what it writes streams as NAME.debug.
+// debugged returns a listener for the model's parts. In debug mode it streams them as NAME.debug.
 func (s *staged) debugged(name string) func(model.Part) {
 	if s.in.Tokens != Debug {
 		return func(model.Part) {}
@@ -288,7 +290,7 @@ func (s *staged) debugged(name string) func(model.Part) {
 	return func(part model.Part) {
 		if text, ok := part.(model.Text); ok {
 			s.raw.WriteString(text.Text)
-			_ = s.task.Say(s.debug, text.Text) // what the run refuses, it refuses of the answer as well
+			_ = s.task.Say(s.debug, text.Text) // if the run refuses this, it refuses the answer too
 		}
 	}
 }
@@ -301,7 +303,7 @@ func (s *staged) closeDebug() error {
 	return s.task.Said(s.debug, s.raw.String())
 }
 
-// without goes on without what a stage could not give, or returns why the turn ends.
+// without continues without the result of a stage, or returns why the turn must end.
 func (s *staged) without(ctx context.Context, err error) error {
 	switch messages.CodeOf(err) {
 	case messages.CauseInvalidOutput, messages.CauseEmptyCompletion, messages.CauseLimitExceeded:

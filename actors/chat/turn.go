@@ -17,25 +17,25 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// turn is one attempt at a turn.
+// turn is one attempt at a turn. Its task's goroutine uses it; only tools run in others.
 type turn struct {
 	Config
 	task         *actors.TaskContext
 	past         *call.Past
-	voice        string           // its texts are VOICE.1 and so on
-	whole        bool             // they come in one piece
-	hear         func(model.Part) // hears the model's answers; may be nil
+	voice        string           // prefix of its texts: VOICE.1 and so on
+	whole        bool             // the texts arrive in one piece
+	hear         func(model.Part) // gets the parts of the model's answers; may be nil
 	numbered     bool             // the model was told the numbers of the sources
 	model        string
 	memory       *conversation.Turn // nil without a context
 	aside        bool               // what is said now is not for the memory
 	conversation []model.Message
-	sources      []string // what the tools have read
+	sources      []string // names of what the tools have read
 	spent        spent
 	usage        *messages.Usage
 	room         room
 	tainted      bool     // the conversation has text of strangers
-	allowed      []string // pins of tools that the user has allowed in this turn
+	allowed      []string // pins of tools that the user allowed in this turn
 	denied       bool     // the user did not allow a call
 }
 
@@ -59,7 +59,7 @@ func (u *turn) run(ctx context.Context, in Input) error {
 	})
 }
 
-// timed ends the context when the turn's time is over.
+// timed returns a context that ends when the turn's time is over.
 func (u *turn) timed(ctx context.Context) (context.Context, func()) {
 	ctx, stop := tool.WithTimeout(ctx, u.Bounds.Time-u.spent.time, messages.Errorf(messages.CauseDeadline,
 		"the turn took longer than its timeout of %s", u.Bounds.Time))
@@ -98,7 +98,7 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 	return u.remember(ctx, in)
 }
 
-// ask calls the model with the conversation and adds its answer.
+// ask calls the model with the conversation, and adds its answer to it.
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	if err := u.fit(ctx); err != nil {
 		return call.Answer{}, err
@@ -115,14 +115,14 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
-			u.spent.iterations++ // each answer has a name of its own
+			u.spent.iterations++ // each answer needs a name of its own
 			if failed != nil {
 				return a, failed
 			}
 			return u.ask(ctx)
 		}
 		said.Calls = nil
-		_ = u.say(said) // what was heard of it; the turn fails for the other error
+		_ = u.say(said) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
 	u.count(a.End.Usage)
@@ -146,7 +146,7 @@ func (u *turn) count(usage *messages.Usage) {
 	u.usage.ReasoningTokens += usage.ReasoningTokens
 }
 
-// runTools runs the calls of an answer and adds their results in the order of the calls.
+// runTools runs the calls of an answer, and adds their results in the order of the calls.
 func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	results, failure := u.runAll(ctx, a)
 	failed, said := true, make([]model.Message, 0, len(results))
@@ -171,7 +171,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	return u.task.Commit(ctx)
 }
 
-// runAll runs the calls, so many at one time as the bounds allow. Those that the user must allow begin last.
+// runAll runs the calls, in parallel as far as the bounds allow. Those that need approval begin last.
 func (u *turn) runAll(ctx context.Context, a call.Answer) ([]tool.Result, error) {
 	results, failures := make([]tool.Result, len(a.Calls)), make([]error, len(a.Calls))
 	slots := make(chan struct{}, u.Bounds.Parallel)
@@ -219,22 +219,23 @@ func (u *turn) runAll(ctx context.Context, a call.Answer) ([]tool.Result, error)
 	return results, cmp.Or(context.Cause(ctx), errors.Join(failures...))
 }
 
+// started records the start of a call.
 func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	arguments := json.RawMessage(c.Arguments)
 	if !json.Valid(arguments) {
-		arguments, _ = json.Marshal(c.Arguments) // a string always is JSON
+		arguments, _ = json.Marshal(c.Arguments) // a string is always valid JSON
 	}
 	err := u.task.Emit(messages.ToolStarted{Call: id, Tool: c.Name, Arguments: arguments}, "calling "+c.Name)
 	if ctx.Err() != nil && err != nil && !actors.Unsent(err) && !u.left(ctx, c) {
-		_ = u.conclude(id, c.Name, tool.Failed(err)) // the log may have the start
+		_ = u.conclude(id, c.Name, tool.Failed(err)) // the log may hold the start
 	}
 	return err
 }
 
-// runTool runs a tool when the log has its start.
+// runTool runs a tool once the log holds its start.
 func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall, denied error) tool.Result {
 	if err := cmp.Or(u.task.Commit(ctx), repeated(u.spent.equal), denied); err != nil {
 		return tool.Failed(err)
@@ -243,17 +244,17 @@ func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall, denied 
 		Arguments: json.RawMessage(c.Arguments), Task: u.task, Unattended: u.Unattended})
 }
 
-// conclude says how a call ended, even after a cancel.
+// conclude records how a call ended, even after a cancel.
 func (u *turn) conclude(id, name string, r tool.Result) error {
 	done, words := messages.ToolCompleted{Call: id, Error: r.Error}, name+" failed"
 	if r.Error == nil {
-		done.Result, _ = json.Marshal(r.Text) // a string always is JSON
+		done.Result, _ = json.Marshal(r.Text) // a string is always valid JSON
 		words = fmt.Sprintf("%s gave %d bytes", name, len(r.Text))
 	}
 	return u.task.Conclude(done, words)
 }
 
-// repeated is the error of a call that the model made too often.
+// repeated returns an error for a call that the model made too often.
 func repeated(times int) error {
 	if times < warnAt {
 		return nil

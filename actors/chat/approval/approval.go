@@ -12,16 +12,17 @@ import (
 // File is a list of tools in a file, which several processes may share.
 type File struct{ path string }
 
-// Open returns the list in the file of that path, which the first tool makes.
+// Open returns the list in the file with the path. Adding the first tool creates the file.
 func Open(path string) *File { return &File{path} }
 
+// line is a line of the file.
 type line struct {
 	Tool string    `json:"tool"`
 	Pin  string    `json:"pin"`
 	At   time.Time `json:"at"`
 }
 
-// Has reports whether the list has a tool of that pin.
+// Has reports whether the list has a tool with the pin.
 func (f *File) Has(pin string) (bool, error) {
 	data, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +37,7 @@ func (f *File) Has(pin string) (bool, error) {
 	return false, err
 }
 
-// Add adds a tool.
+// Add adds a tool to the list.
 func (f *File) Add(tool, pin string) error {
 	text, err := json.Marshal(line{tool, pin, time.Now().UTC()})
 	if err != nil {

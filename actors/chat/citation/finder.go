@@ -7,50 +7,51 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// Mark is a place in a text that cites a source.
+// Mark is a position in a text that cites a source.
 type Mark struct {
-	Source int // its place among the sources, from 0
-	Offset int // of the mark's first byte
+	Source int // index of the source, from 0
+	Offset int // position of the mark's first byte
 }
 
-// MaxName bounds the bytes between brackets: a longer text is no name.
+// MaxName bounds the bytes between brackets; a longer text is not a name.
 const MaxName = 200
 
-// Finder reads a text piece by piece.
+// Finder reads a text piece by piece. It is not safe for concurrent use.
 type Finder struct {
 	sources sources
 	code    decode.Code
-	offset  int // of the next byte
+	offset  int // offset of the next byte
 	before  byte
-	blank   bool // the line has had nothing but blanks
+	blank   bool // so far the line has only blanks
 
 	open   bool // a mark may be under way
 	mark   candidate
-	text   []byte           // between the brackets
+	text   []byte           // text between the brackets
 	closed bool             // the next byte decides
 	prior  []Mark           // "[a]" of "[a][b]": marks if [b] is one
-	beside bool             // "[text]" was no mark, and a bracket that follows at once is not either
-	notes  map[string][]int // offsets of footnotes that name no source
-	define string           // the footnote that the line defines
-	note   []byte           // its definition
+	beside bool             // "[text]" was no mark, and neither is a bracket that follows at once
+	notes  map[string][]int // offsets of footnotes that do not name a source
+	define string           // the footnote that this line defines
+	note   []byte           // the definition of that footnote
 	found  []Mark
 }
 
-// candidate is what may be a mark.
+// candidate is a bracket that may be a mark.
 type candidate struct {
 	offset  int
 	brace   bool // {{…}}
 	indexed bool // an identifier stands before it
-	first   bool // in its line
+	first   bool // first in its line
 	image   bool
 }
 
-// New returns a Finder for the sources of these names. If the model was given their numbers, from 1, they count too.
+// New returns a Finder for the sources with these names. If the model was given their numbers, from 1, the numbers
+// count too.
 func New(names []string, numbered bool) *Finder {
 	return &Finder{sources: sources{names, numbered}, blank: true, notes: map[string][]int{}}
 }
 
-// Push returns the marks that the text completes. One of a footnote whose definition comes later has an earlier
+// Push returns the marks that the text completes. A footnote whose definition comes later is reported with an earlier
 // offset.
 func (f *Finder) Push(text string) []Mark {
 	f.found = nil
@@ -67,7 +68,7 @@ func (f *Finder) Close() []Mark {
 
 func (f *Finder) step(b byte) {
 	bracket := b == '[' || b == '{'
-	inside := bracket && f.code.Inside() // which may only be asked before such a byte
+	inside := bracket && f.code.Inside() // this may only be asked before such a byte
 	f.code.Step(b)
 	if f.closed {
 		f.decide(b)
@@ -110,7 +111,7 @@ func (f *Finder) ends(b byte) bool {
 	return true
 }
 
-// decide says what the closed candidate is: b follows it.
+// decide decides whether the closed candidate is a mark. b is the byte after it.
 func (f *Finder) decide(b byte) {
 	f.closed = false
 	text := strings.TrimSpace(string(f.text))
@@ -151,7 +152,7 @@ func (f *Finder) marks(cited []int) (out []Mark) {
 	return out
 }
 
-// definition reads the line that says which source a footnote is.
+// definition reads the line that defines a footnote.
 func (f *Finder) definition(b byte) {
 	if b != '\n' {
 		f.note = append(f.note, b)
@@ -166,10 +167,10 @@ func (f *Finder) definition(b byte) {
 	f.define = ""
 }
 
-// identifier reports whether the byte may end one, or a call.
+// identifier reports whether the byte may end an identifier or a call.
 func identifier(b byte) bool { return b == ')' || index.Match([]byte{b}) }
 
-// Of finds the marks of a whole text, in the order of their offsets.
+// Of returns the marks of a whole text, sorted by offset.
 func Of(text string, names []string, numbered bool) []Mark {
 	f := New(names, numbered)
 	marks := append(f.Push(text), f.Close()...)

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// sources are the names by which an answer may cite.
+// sources are the names that an answer may cite.
 type sources struct {
 	names    []string
 	numbered bool
 }
 
-// cited are the sources that the text between brackets names: one, or several with commas between; nil if any part
-// names none. indexed: an identifier stands before the bracket, so that a number or a word is an index.
+// cited returns the sources that the text between brackets names: one, or several separated by commas. It returns nil
+// if any part names no source. indexed: an identifier stands before the bracket, so a number or a word is an index.
 func (s sources) cited(text string, indexed bool) []int {
 	if i := s.named(text, indexed); i >= 0 {
 		return []int{i}
@@ -32,11 +32,11 @@ func (s sources) cited(text string, indexed bool) []int {
 
 var (
 	prefix = regexp.MustCompile(`^(?i)(cite|source|citation):\s*`)
-	place  = regexp.MustCompile(`(#.*|(:[0-9L–-]+)+)$`) // in a file: main.go:12-20, main.go#L12
+	place  = regexp.MustCompile(`(#.*|(:[0-9L–-]+)+)$`) // position in a file: main.go:12-20, main.go#L12
 	index  = regexp.MustCompile(`^[0-9A-Za-z_]+$`)
 )
 
-// named is the source of a name or a number, or -1.
+// named returns the source with the name or number, or -1.
 func (s sources) named(text string, indexed bool) int {
 	text, footnote := strings.CutPrefix(strings.Trim(text, " \t`*_\"'"), "^")
 	bare := prefix.ReplaceAllString(text, "")
@@ -61,7 +61,7 @@ func (s sources) lookup(name string) int {
 	return slices.IndexFunc(s.names, func(n string) bool { return strings.EqualFold(strings.Join(strings.Fields(n), " "), name) })
 }
 
-// defined is the source that the definition of a footnote begins with, or -1.
+// defined returns the source at the beginning of a footnote's definition, or -1.
 func (s sources) defined(text string) int {
 	text = strings.TrimLeft(text, ":[< \t")
 	if end := strings.IndexAny(text, ",;]()>"); end >= 0 {

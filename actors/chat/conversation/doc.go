@@ -1,12 +1,12 @@
-// Package conversation keeps conversations over the turns of which they are made.
+// Package conversation stores conversations, which consist of turns.
 //
-// A [Store] has each conversation under an id, the context of a chat's turn, in memory or in a folder. A conversation
-// is a log of JSON lines that only grows: what was said, who speaks, summaries. So whatever happens to a turn, all
-// that was said before it can be read, and a line that cannot be read costs that line alone.
+// A [Store] holds each conversation under an id, the context of a chat turn, in memory or in a folder. A conversation
+// is an append-only log of JSON lines: messages, turns, summaries. So whatever happens to a turn, everything before
+// it can be read, and a damaged line costs only itself.
 //
-// One turn at a time speaks. It has the conversation until it ends, until its process is gone, or until its time has
-// passed. Then another turn may take over; each has a number, and what a turn says after another has begun does not
-// count. A turn that does not complete leaves a note of that in the conversation.
+// One turn at a time has the conversation: until it ends, its process is gone, or its time has passed. Then another
+// turn may take over. Turns are numbered, and what a turn writes after a later turn has begun does not count. A turn
+// that does not complete leaves a note in the conversation.
 //
 //	turn, err := store.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: "What is this?"})
 //	answer := ask(turn.History())

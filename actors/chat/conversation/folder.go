@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Open returns the Store of a folder, and makes the folder if there is none. Its conversations are files of their
-// own, which only their user may read. It begins no more of them than most, unless that is zero.
+// Open returns the Store of a folder, and makes the folder if needed. Each conversation is a file that only its user
+// may read. The Store starts no more than most conversations, unless most is 0.
 func Open(dir string, most int) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -31,6 +31,7 @@ func Open(dir string, most int) (*Store, error) {
 	return &Store{folder{root, most}}, nil
 }
 
+// folder implements place with a file for each conversation.
 type folder struct {
 	root *os.Root
 	most int
@@ -53,7 +54,7 @@ func (f folder) open(id string, create bool) (journal, error) {
 	return fileLog{file}, err
 }
 
-// full returns why no conversation of that id may begin.
+// full returns why no conversation with that id may begin, or nil.
 func (f folder) full(id string) error {
 	if _, err := f.root.Lstat(id + suffix); f.most == 0 || !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -78,6 +79,7 @@ func (f folder) ids() (ids []string, err error) {
 
 func (f folder) remove(id string) error { return f.root.Remove(id + suffix) }
 
+// fileLog implements journal with a file.
 type fileLog struct{ file *os.File }
 
 func (l fileLog) after(bytes int64) ([]byte, error) {
@@ -88,7 +90,8 @@ func (l fileLog) after(bytes int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(l.file, bytes, info.Size()-bytes))
 }
 
-// append writes the line at once, so that lines of two processes are never mixed. It first ends a line that was cut.
+// append writes the line in one call, so that lines of two processes never mix. It first ends a line that was cut
+// off.
 func (l fileLog) append(line []byte) error {
 	info, err := l.file.Stat()
 	if err != nil {

@@ -13,31 +13,31 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Info is what a list shows of a conversation.
+// Info describes a conversation in a list.
 type Info struct {
 	ID    string `json:"id"`
-	From  string `json:"from,omitempty"` // the conversation that it was forked from
-	Title string `json:"title"`          // given, or the first words of the user
-	// Folder is where the user worked in the last turn that says so.
+	From  string `json:"from,omitempty"` // the conversation that this one was forked from
+	Title string `json:"title"`          // given by the user, or else the user's first words
+	// Folder is the user's working folder, from the last turn that names one.
 	Folder string `json:"folder,omitempty"`
-	// Created and Updated are when the first turn began and somebody last spoke.
+	// Created is when the first turn began. Updated is when the last message was added.
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
 	Turns    int       `json:"turns"`
 	Messages int       `json:"messages"`
-	// Bytes are those of the history that the next turn begins with; a token has 3 or more.
+	// Bytes is the size of the history with which the next turn begins. A token has at least 3 bytes.
 	Bytes   int  `json:"bytes"`
 	Tainted bool `json:"tainted,omitempty"`
-	// Owner is the turn that has the conversation, if any.
+	// Owner is the turn that has the conversation, or "".
 	Owner string `json:"owner,omitempty"`
-	// Damaged is how many lines of the log cannot be read.
+	// Damaged is the number of lines in the log that cannot be read.
 	Damaged int `json:"damaged,omitempty"`
 }
 
-// List returns the conversations, the one that was last spoken in first.
+// List returns the conversations, the most recently updated first.
 func (s *Store) List() ([]Info, error) { return s.Search("") }
 
-// Search returns those conversations, as List does, in which the text occurs, in letters of any case.
+// Search returns the conversations that contain the text, ignoring case, in the order of List.
 func (s *Store) Search(text string) (list []Info, err error) {
 	text = strings.ToLower(text)
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
@@ -48,7 +48,7 @@ func (s *Store) Search(text string) (list []Info, err error) {
 	for _, id := range ids {
 		c, err := s.load(id)
 		if messages.CodeOf(err) == messages.CodeNotFound {
-			continue // removed in the meantime
+			continue // removed meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (s *Store) Search(text string) (list []Info, err error) {
 	return list, nil
 }
 
-// Find returns the id that begins with the prefix. The error names some if there are several.
+// Find returns the id that begins with the prefix. If there are several, the error names some.
 func (s *Store) Find(prefix string) (string, error) {
 	ids, err := s.place.ids()
 	if err != nil || slices.Contains(ids, prefix) {
@@ -80,13 +80,13 @@ func (s *Store) Find(prefix string) (string, error) {
 		strings.Join(ids[:min(len(ids), 5)], ", "))
 }
 
-// Read returns a conversation with all that was said.
+// Read returns a conversation with all its messages.
 func (s *Store) Read(id string) (Info, []model.Message, error) {
 	c, err := s.load(id)
 	return c.info(id), c.messages, err
 }
 
-// Rename gives a conversation another title.
+// Rename gives a conversation a new title.
 func (s *Store) Rename(id, title string) error {
 	return s.with(id, func(j journal, _ *state) error {
 		if title = strings.TrimSpace(title); title == "" || !utf8.ValidString(title) {
@@ -96,7 +96,7 @@ func (s *Store) Rename(id, title string) error {
 	})
 }
 
-// Delete removes a conversation that no turn has.
+// Delete removes a conversation, unless a turn has it.
 func (s *Store) Delete(id string) error {
 	return s.with(id, func(j journal, c *state) error {
 		if c.busy("", time.Now()) && !(j.hold() && c.owner.Held) {
@@ -106,8 +106,8 @@ func (s *Store) Delete(id string) error {
 	})
 }
 
-// Fork copies the first turns, without one that has not ended, into a new conversation, and returns its id. Zero is
-// all of them.
+// Fork copies the first turns into a new conversation, and returns its id. 0 copies all. It leaves out a turn that
+// has not ended.
 func (s *Store) Fork(id string, turns int) (string, error) {
 	c, err := s.load(id)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Store) Export(w io.Writer, id string) error {
 	return err
 }
 
-// fenced puts the text into a fence that is longer than any in it.
+// fenced puts the text between fences that are longer than any in it.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -206,7 +206,7 @@ func (c *state) info(id string) Info {
 	return i
 }
 
-// cut ends at a whole letter.
+// cut shortens a text to whole characters.
 func cut(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -219,7 +219,7 @@ func (s *Store) load(id string) (c state, err error) {
 	return c, err
 }
 
-// with does something to a conversation that there is.
+// with calls do with an existing conversation.
 func (s *Store) with(id string, do func(j journal, c *state) error) error {
 	if CheckID(id) != nil {
 		return notFound(id)

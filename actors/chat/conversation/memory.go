@@ -5,10 +5,11 @@ import (
 	"sync"
 )
 
-// NewMemory returns a Store in memory. It has so many conversations at most, and forgets those first that were made
-// first.
+// NewMemory returns a Store in memory. It holds at most the given number of conversations, and forgets the oldest
+// ones first.
 func NewMemory(most int) *Store { return &Store{&memory{most: most, logs: map[string]*memoryLog{}}} }
 
+// memory implements place in memory. It is safe for concurrent use.
 type memory struct {
 	most  int
 	mu    sync.Mutex
@@ -49,6 +50,7 @@ func (m *memory) remove(id string) error {
 	return nil
 }
 
+// memoryLog implements journal in memory.
 type memoryLog struct {
 	mu   sync.Mutex
 	data []byte
@@ -67,6 +69,6 @@ func (l *memoryLog) append(line []byte) error {
 	return nil
 }
 
-func (l *memoryLog) hold() bool   { return false } // its turns end with the process, or in time
+func (l *memoryLog) hold() bool   { return false } // its turns end with the process, or when their time has passed
 func (l *memoryLog) sync() error  { return nil }
 func (l *memoryLog) Close() error { return nil }

@@ -12,10 +12,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// format is the version of the log's form. A log of a newer version is not written to.
+// format is the version of the log's format. Logs of newer versions are read-only.
 const format = 1
 
-// record is a line of a log. The first names the conversation.
+// record is a line of a log. The first line names the conversation.
 type record struct {
 	At     time.Time `json:"at"`
 	Format int       `json:"format,omitempty"`
@@ -23,27 +23,28 @@ type record struct {
 	From   string    `json:"from,omitempty"` // the conversation that this one was forked from
 	Title  string    `json:"title,omitempty"`
 
-	// Turn is the number of the turn that writes the record. Begin is the first of a turn.
+	// Turn is the number of the turn that wrote the record. Begin is in the first record of a turn.
 	Turn     int             `json:"turn,omitempty"`
 	Begin    *begin          `json:"begin,omitempty"`
 	Messages []model.Message `json:"messages,omitempty"`
 	Tainted  bool            `json:"tainted,omitempty"`
-	Allowed  string          `json:"allowed,omitempty"` // the pin of a tool
+	Allowed  string          `json:"allowed,omitempty"` // pin of a tool
 	Summary  *summary        `json:"summary,omitempty"`
-	// End is "completed", or why the turn did not.
+	// End is "completed", or why the turn did not complete.
 	End string `json:"end,omitempty"`
 }
 
+// begin is how a turn began.
 type begin struct {
 	Owner  string    `json:"owner"`
 	Until  time.Time `json:"until"`
 	System string    `json:"system,omitempty"`
 	Folder string    `json:"folder,omitempty"`
-	// Held: the process holds the log's lock, so that others notice its end.
+	// Held: the process holds the log's lock, so that others notice when it is gone.
 	Held bool `json:"held,omitempty"`
 }
 
-// summary stands for the first messages.
+// summary replaces the first messages.
 type summary struct {
 	Text   string `json:"text"`
 	Covers int    `json:"covers"`
@@ -51,11 +52,11 @@ type summary struct {
 
 const completed = "completed"
 
-// state is what the lines of a log add up to.
+// state is the sum of the lines of a log.
 type state struct {
 	id, from, title string
 	format, damaged int
-	bytes           int64 // of the lines
+	bytes           int64 // number of bytes in the lines
 	created         time.Time
 	updated         time.Time
 	messages        []model.Message
@@ -64,15 +65,15 @@ type state struct {
 	tainted         bool
 	allowed         []string
 
-	turn   int // the number of the last turn
+	turn   int // number of the last turn
 	open   bool
 	begun  time.Time
 	owner  begin
-	first  int      // the index of its first message
-	before *summary // at its begin
+	first  int      // index of the last turn's first message
+	before *summary // summary at the begin of the last turn
 }
 
-// read adds whole lines. What follows the last of them is still being written, or was cut.
+// read adds whole lines. What follows the last line end is still being written, or was cut off.
 func (s *state) read(data []byte) {
 	end := bytes.LastIndexByte(data, '\n') + 1
 	s.bytes += int64(end)
@@ -95,7 +96,7 @@ func (s *state) add(r record) {
 		s.about(r)
 	case r.Begin != nil:
 		s.begin(r)
-	case r.Turn > s.turn: // its begin cannot be read
+	case r.Turn > s.turn: // the begin of that turn cannot be read
 		r.Begin = &begin{}
 		s.begin(r)
 	case s.open && r.Turn == s.turn:
@@ -103,7 +104,7 @@ func (s *state) add(r record) {
 	}
 }
 
-// about adds what is not said in a turn.
+// about adds what does not belong to a turn.
 func (s *state) about(r record) {
 	if r.ID != "" && s.id == "" {
 		s.id, s.from, s.format, s.created, s.updated = r.ID, r.From, r.Format, r.At, r.At
@@ -113,12 +114,12 @@ func (s *state) about(r record) {
 	}
 }
 
-// begin ignores a turn whose number is taken: of two that began at once, the second.
+// begin ignores a turn whose number is taken: the second of two that began at the same time.
 func (s *state) begin(r record) {
 	if r.Turn <= s.turn {
 		return
 	}
-	if s.turn > 0 && s.owner.Owner == r.Begin.Owner && s.owner.Owner != "" { // once more, from its beginning
+	if s.turn > 0 && s.owner.Owner == r.Begin.Owner && s.owner.Owner != "" { // the same turn starts again from its beginning
 		s.messages, s.summary = slices.Clip(s.messages[:s.first]), s.before
 	} else if s.open && r.At.Before(s.owner.Until) {
 		s.end("its process is gone")
@@ -161,7 +162,7 @@ func (s *state) end(reason string) {
 	}
 }
 
-// history is what a model is to know.
+// history returns the messages for the model.
 func (s *state) history() []model.Message {
 	if s.summary == nil {
 		return slices.Clone(s.messages)

@@ -10,32 +10,33 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// maxBytes bounds a conversation: one with more takes no further turn.
+// maxBytes bounds the size of a conversation: a larger one accepts no further turn.
 const maxBytes = 64 << 20
 
-// Store is where conversations are. It may be used from several goroutines, and a folder by several processes.
+// Store holds conversations. It is safe for concurrent use, and several processes may share a folder.
 type Store struct{ place place }
 
-// place has the logs.
+// place is where the logs of a Store are.
 type place interface {
-	// open returns nil if there is no such log, unless it is to be made.
+	// open opens a log. If it does not exist, open makes it or, without create, returns nil.
 	open(id string, create bool) (journal, error)
 	ids() ([]string, error)
 	remove(id string) error
 }
 
-// journal is the log of a conversation.
+// journal is the log of one conversation.
 type journal interface {
-	// after returns what follows the first bytes.
+	// after returns the content after the first bytes.
 	after(bytes int64) ([]byte, error)
 	append(line []byte) error
-	// hold takes the log's lock until Close. It fails where another process holds it, or where there are no locks.
+	// hold takes the log's lock until Close. It returns false if another process holds the lock, or if there are no
+	// locks.
 	hold() bool
 	sync() error
 	Close() error
 }
 
-// NewID returns an id for a new conversation. Later ones sort behind.
+// NewID returns an id for a new conversation. Ids sort by their time.
 func NewID() string {
 	const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 	var stamp [9]byte
@@ -47,7 +48,7 @@ func NewID() string {
 
 var legalID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 
-// CheckID returns an invalid_input error for what cannot be an id.
+// CheckID returns an invalid_input error for a text that cannot be an id.
 func CheckID(id string) error {
 	if legalID.MatchString(id) && !strings.HasSuffix(id, ".") {
 		return nil
@@ -56,23 +57,23 @@ func CheckID(id string) error {
 		"and begin with a letter or digit", id)
 }
 
-// Beginning is how a turn begins.
+// Beginning describes the beginning of a turn.
 type Beginning struct {
-	// Owner names the turn, for example its run. An owner that begins again begins its turn from the first.
+	// Owner names the turn, for example its run. An owner that begins again starts its turn from the beginning.
 	Owner   string
-	Message string // of the user
-	// System is the system prompt. If it is empty, that of the turn before stands.
+	Message string // the user's message
+	// System is the system prompt. If it is empty, that of the turn before applies.
 	System string
-	// Folder is where the user works, for lists; "" is that of the turn before.
+	// Folder is the user's working folder, for lists; "" means that of the turn before.
 	Folder string
-	// Over names the owner of a turn that has not ended and never will, because its run has. This turn may take over.
+	// Over names the owner of a turn that will never end, because its run has ended. This turn may take over.
 	Over string
-	// Timeout is the time after which another turn may take over; zero is 5 minutes.
+	// Timeout is the time after which another turn may take over; 0 means 5 minutes.
 	Timeout time.Duration
 }
 
-// Begin begins a turn. If there is no such conversation, Begin makes it. The error is a [BusyError] while another
-// turn has the conversation.
+// Begin begins a turn, and makes the conversation if needed. The error is a [BusyError] while another turn has the
+// conversation.
 func (s *Store) Begin(id string, b Beginning) (*Turn, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
@@ -89,6 +90,7 @@ func (s *Store) Begin(id string, b Beginning) (*Turn, error) {
 	return t, nil
 }
 
+// write appends a record with the present time.
 func write(j journal, r record) error {
 	r.At = time.Now().UTC()
 	line, err := json.Marshal(r)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Turn is a turn of a conversation: the only one, until it ends. It is used from one goroutine at a time.
+// Turn is the turn that has a conversation, until it ends. It is not safe for concurrent use.
 type Turn struct {
 	id      string
 	journal journal
@@ -37,7 +37,7 @@ func (t *Turn) begin(b Beginning) error {
 	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Folder: b.Folder,
 		Held: t.journal.hold()}
 	gone := begun.Held && s.owner.Held || b.Over != "" && b.Over == s.owner.Owner
-	if s.busy(b.Owner, now) && !gone { // with the lock that it held, its process is gone
+	if s.busy(b.Owner, now) && !gone { // it held the lock, so its process is gone
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
@@ -49,13 +49,14 @@ func (t *Turn) begin(b Beginning) error {
 	return err
 }
 
+// catchUp reads what was appended since the last read.
 func (t *Turn) catchUp() error {
 	data, err := t.journal.after(t.state.bytes)
 	t.state.read(data)
 	return err
 }
 
-// write adds a record, and fails if another turn has taken over.
+// write appends a record. It fails if another turn has taken over.
 func (t *Turn) write(r record) error {
 	r.Turn = t.number
 	if err := write(t.journal, r); err != nil {
@@ -70,24 +71,24 @@ func (t *Turn) write(r record) error {
 	return nil
 }
 
-// System is the system prompt of this turn or the last that had one.
+// System returns the system prompt of this turn, or of the last turn that had one.
 func (t *Turn) System() string { return t.state.system }
 
-// History is what the model is to know: what was said before, and in this turn.
+// History returns the messages for the model: those of earlier turns and of this turn.
 func (t *Turn) History() []model.Message { return t.state.history() }
 
-// Say adds messages of the assistant and of tools.
+// Say appends messages of the assistant and of tools.
 func (t *Turn) Say(said ...model.Message) error { return t.write(record{Messages: said}) }
 
-// Summarize puts a summary in the place of all messages but the last ones, for this turn and those after it.
+// Summarize replaces all messages except the last kept ones by a summary, for this turn and later ones.
 func (t *Turn) Summarize(text string, kept int) error {
 	return t.write(record{Summary: &summary{Text: text, Covers: len(t.state.messages) - kept}})
 }
 
-// Tainted reports whether untrusted text was ever in the conversation.
+// Tainted reports whether the conversation ever had untrusted text.
 func (t *Turn) Tainted() bool { return t.state.tainted }
 
-// Taint says that untrusted text is in the conversation from now on.
+// Taint records that the conversation has untrusted text.
 func (t *Turn) Taint() error {
 	if t.state.tainted {
 		return nil
@@ -95,13 +96,13 @@ func (t *Turn) Taint() error {
 	return t.write(record{Tainted: true})
 }
 
-// Allowed reports whether the user has allowed what Allow was told in the conversation.
+// Allowed reports whether the user has allowed the pin in this conversation.
 func (t *Turn) Allowed(pin string) bool { return slices.Contains(t.state.allowed, pin) }
 
-// Allow says what the user allows in the conversation from now on.
+// Allow records that the user allows the pin in this conversation.
 func (t *Turn) Allow(pin string) error { return t.write(record{Allowed: pin}) }
 
-// End ends the turn, which completed if there is no cause. Then the turn is on the disk.
+// End ends the turn. It has completed if there is no cause. The turn is then on disk.
 func (t *Turn) End(cause messages.Code) error {
 	defer t.journal.Close()
 	if err := t.write(record{End: string(cmp.Or(cause, completed))}); err != nil {

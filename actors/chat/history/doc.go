@@ -1,5 +1,5 @@
-// Package history turns a conversation into the messages that a server of language models accepts.
+// Package history converts a conversation to the messages that a server of language models accepts.
 //
-// A conversation is what was said: the messages of the user and the assistant, the assistant's calls of tools and
-// their results. It may end anywhere, because a turn can be canceled. [Wire] makes of it what the model is sent.
+// A conversation consists of the messages of the user and the assistant, the assistant's tool calls, and their
+// results. It may end anywhere, because a turn can be canceled. [Wire] returns the messages to send.
 package history

@@ -9,12 +9,13 @@ import (
 
 const (
 	mostName = 64 // bytes of a tool's name, for every server
-	mostID   = 40 // bytes of a call's id, for OpenAI's
+	mostID   = 40 // bytes of a call's id, for OpenAI's server
 	shortID  = 9
 	base62   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// legalName replaces what a server refuses in a tool's name: for one wrong name it refuses the whole request.
+// legalName replaces the characters that servers refuse in a tool's name: for one wrong name they refuse the whole
+// request.
 func legalName(name string) string {
 	if name == "" {
 		return "unnamed"
@@ -30,13 +31,14 @@ func legalName(name string) string {
 
 func plain(r rune) bool { return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// names gives the calls of a conversation ids of their own: models repeat ids, and servers refuse those of others.
+// names gives the calls of a conversation unique ids, because models repeat ids and servers refuse those of other
+// servers.
 type names struct {
 	profile Profile
 	taken   map[string]bool
 }
 
-// assign names the calls of a group and their results.
+// assign names the calls of a group, and their results.
 func (n *names) assign(g group) {
 	for i := range g[0].Calls {
 		id := n.unique(g[0].Calls[i].ID)
@@ -44,7 +46,7 @@ func (n *names) assign(g group) {
 	}
 }
 
-// unique keeps an id that is acceptable and new.
+// unique returns the id if it is acceptable and new, and otherwise another one.
 func (n *names) unique(id string) string {
 	wire := id
 	for again := 0; !n.accepts(wire); again++ {
@@ -54,6 +56,7 @@ func (n *names) unique(id string) string {
 	return wire
 }
 
+// accepts reports whether the server accepts the id, and no other call has it.
 func (n *names) accepts(id string) bool {
 	foreign := func(r rune) bool { return !plain(r) && (n.profile.ShortIDs || r != '_' && r != '-') }
 	if id == "" || len(id) > mostID || n.taken[id] || strings.ContainsFunc(id, foreign) {

@@ -12,7 +12,7 @@ import (
 type Return int
 
 const (
-	// Never is right for most servers; some refuse thoughts.
+	// Never suits most servers; some refuse thoughts.
 	Never Return = iota
 	// ThisTurn returns the thoughts since the last message of the user.
 	ThisTurn
@@ -20,16 +20,16 @@ const (
 	Always
 )
 
-// Profile is what a server demands of the messages.
+// Profile is what a server requires of the messages.
 type Profile struct {
 	Thoughts Return
-	// ShortIDs: the ids of calls must have 9 letters and digits, as Mistral's servers demand.
+	// ShortIDs: ids of calls must have 9 letters and digits, as Mistral's servers require.
 	ShortIDs bool
-	// Budget bounds the bytes of the messages, see [Size], and Messages their number; zero is no bound.
+	// Budget bounds the size of the messages in bytes, see [Size]. Messages bounds their number. 0 means no bound.
 	Budget, Messages int
 }
 
-// What stands for something that is missing. Servers refuse an empty result, and calls without results.
+// Placeholders for what is missing. Servers refuse an empty result, and calls without results.
 const (
 	noOutput  = "(no output)"
 	noResult  = "(the call was interrupted: there is no result)"
@@ -37,15 +37,15 @@ const (
 	paragraph = "\n\n"
 )
 
-// Wire returns the messages to send. It changes nothing in a conversation that it has returned itself.
+// Wire returns the messages to send. Wire of its own result changes nothing.
 //
-//   - All system messages are one, the first. The next is the user's, and no message of the user or the assistant
-//     follows one of the same role: Wire merges them.
-//   - Exactly one result of each call follows its assistant's message, in the order of the calls. Results of no call
-//     are omitted. The arguments of a call are a JSON object, and its name and id are acceptable.
-//   - No text is empty, except next to calls. Messages that say nothing are omitted.
-//   - If the messages exceed a bound, the oldest are omitted, and results never without their calls. The system
-//     message, the last one of the user and the last one of all with its results stay, even if they are too large.
+//   - All system messages become one, the first. The next message is the user's. Wire merges consecutive messages of
+//     the user, and of the assistant.
+//   - Exactly one result of each call follows the assistant's message, in the order of the calls. Results without a
+//     call are omitted. The arguments of a call are a JSON object, and its name and id are acceptable.
+//   - No text is empty, except beside calls. Messages without content are omitted.
+//   - If the messages exceed a bound, the oldest are omitted, but results only together with their calls. The system
+//     message, the user's last message, and the very last message with its results stay, even if they are too large.
 func Wire(conversation []model.Message, p Profile) []model.Message {
 	system, groups := grouped(conversation)
 	groups = merged(groups)
@@ -66,7 +66,8 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 	return slices.Concat(append([][]model.Message{system}, groups...)...)
 }
 
-// Size is the size of the messages for [Profile.Budget]: the bytes of their texts and calls, and some for their form.
+// Size returns the size of the messages for [Profile.Budget]: the bytes of their texts and calls, and some for their
+// form.
 func Size(messages []model.Message) (bytes int) {
 	const form = 16
 	for _, m := range messages {
@@ -78,10 +79,10 @@ func Size(messages []model.Message) (bytes int) {
 	return bytes
 }
 
-// group is a message of the user, or one of the assistant with the results of its calls.
+// group is a message of the user, or a message of the assistant with the results of its calls.
 type group = []model.Message
 
-// grouped pairs calls and results, and omits what says nothing.
+// grouped pairs calls with results, and omits messages without content.
 func grouped(conversation []model.Message) (system []model.Message, groups []group) {
 	for i, m := range conversation {
 		blank := strings.TrimSpace(m.Content) == ""
@@ -104,7 +105,7 @@ func grouped(conversation []model.Message) (system []model.Message, groups []gro
 	return system, groups
 }
 
-// answered is the assistant's message with the results of its calls, which are the next messages.
+// answered returns the assistant's message with the results of its calls, which are the next messages.
 func answered(m model.Message, next []model.Message) group {
 	content := m.Content
 	if strings.TrimSpace(content) == "" {
@@ -131,7 +132,7 @@ func answered(m model.Message, next []model.Message) group {
 	return g
 }
 
-// object is the arguments, or {} if they are no JSON object: templates of models parse them.
+// object returns the arguments, or {} if they are not a JSON object, because templates of models parse them.
 func object(arguments string) string {
 	if strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{") && json.Valid([]byte(arguments)) {
 		return arguments
@@ -139,8 +140,8 @@ func object(arguments string) string {
 	return noObject
 }
 
-// merged begins with a user's group, and merges neighbours of one role: the next message of the assistant into one
-// without calls.
+// merged makes the first group the user's, and merges neighbours of one role. An assistant's message is merged into
+// one without calls.
 func merged(groups []group) (out []group) {
 	for _, g := range groups {
 		if len(out) == 0 {
@@ -177,7 +178,7 @@ func lastUser(groups []group) int {
 	return 0
 }
 
-// within omits the oldest groups until the rest fits. What remains begins with a message of the user.
+// within omits the oldest groups until the rest fits. The rest begins with a message of the user.
 func within(groups []group, fits func(bytes, messages int) bool) []group {
 	if len(groups) == 0 {
 		return groups
@@ -200,8 +201,9 @@ func within(groups []group, fits func(bytes, messages int) bool) []group {
 	return slices.Concat(groups[first:last+1], groups[tail:])
 }
 
-// Tail returns where the newest messages begin that have no more than the bytes: with a message of the user, or in
-// the last turn with one of the assistant. The last of these is always among them, with the results of its calls.
+// Tail returns the index where the newest messages within the bytes begin. It is a message of the user or, in the
+// last turn, one of the assistant. The last message of the assistant is always included, with the results of its
+// calls.
 func Tail(conversation []model.Message, bytes int) int {
 	user, first, size := LastUser(conversation), len(conversation), 0
 	for i, m := range slices.Backward(conversation) {
@@ -217,8 +219,8 @@ func Tail(conversation []model.Message, bytes int) int {
 	return first
 }
 
-// Summarized is the conversation with a summary of its first messages in their place. The last message of the user is
-// always kept as it is, for the model answers that one.
+// Summarized returns the conversation with its first messages replaced by a summary. The user's last message always
+// stays, because the model answers it.
 func Summarized(conversation []model.Message, summary string, covers int) []model.Message {
 	out := []model.Message{{Role: model.User, Content: "Summarize what was said until now."},
 		{Role: model.Assistant, Content: "[Summary of what was said and done before]\n\n" + summary}}
@@ -228,7 +230,7 @@ func Summarized(conversation []model.Message, summary string, covers int) []mode
 	return append(out, conversation[covers:]...)
 }
 
-// LastUser is the index of the last message of the user, or -1.
+// LastUser returns the index of the user's last message, or -1.
 func LastUser(conversation []model.Message) int {
 	for i, m := range slices.Backward(conversation) {
 		if m.Role == model.User {

@@ -11,16 +11,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// deepest bounds how many agents start one another.
+// deepest bounds how many agents may start one another.
 const deepest = 5
 
+// instruction is the arguments of an agent.
 type instruction struct {
 	Prompt string `json:"prompt" jsonschema:"the whole task, with all that the agent must know"`
 }
 
-// Agent makes t run a job in a sub-run of the turn's run: whoever watches the tree sees its events. The model gets the
-// text of its result, or all of the result if that has no field text. A call that is repeated goes on with the same
-// sub-run. Its timeout is 10 minutes if t has none, and cancels the sub-run.
+// Agent makes t run a job in a sub-run of the turn's run, so that readers of the tree see its events. The model gets
+// the field text of the result or, without such a field, the whole result. A repeated call continues with the same
+// sub-run. Its timeout is 10 minutes unless t has one, and cancels the sub-run.
 func Agent(t Tool, job func(prompt string) (actors.Job, error)) Tool {
 	t.Idempotent, t.Outside, t.Timeout = true, true, cmp.Or(t.Timeout, 10*time.Minute)
 	return TaskFunc(t, func(ctx context.Context, c *Call, in instruction) (string, error) {
@@ -40,7 +41,7 @@ func Agent(t Tool, job func(prompt string) (actors.Job, error)) Tool {
 	})
 }
 
-// Job is a tool that runs the job in a sub-run, as [Agent] does. The model gets what the run came to, in words.
+// Job returns a tool that runs the job in a sub-run, as [Agent] does. The model gets a description of the outcome.
 func Job(d actors.Definition) Tool {
 	t := Tool{Name: d.Name, Description: d.Description, Parameters: d.Input.JSON(), Access: All, Network: d.OpenWorld,
 		Idempotent: true, Outside: true, Timeout: cmp.Or(time.Duration(d.Limits.WallClockMS)*time.Millisecond, 10*time.Minute)}
@@ -73,10 +74,11 @@ func (c *Call) subRun(ctx context.Context, work actors.Job, limits messages.Limi
 	state, err := run.Wait(ctx)
 	if err != nil {
 		_ = run.Cancel(context.WithoutCancel(ctx), context.Cause(ctx).Error()) // else the turn waits for it
-	}
+	} // otherwise the turn would wait for it
 	return state, err
 }
 
+// said describes the outcome of a sub-run, or returns its error.
 func said(state messages.State) (string, error) {
 	if state.Status != messages.Completed {
 		why := cmp.Or(state.End.Error, &messages.Error{Message: "it was canceled"})

@@ -16,13 +16,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// MaxArtifact bounds an artifact, in bytes.
+// MaxArtifact bounds the size of an artifact, in bytes.
 const MaxArtifact = 16 << 20
 
-// Artifacts returns tools that write the run's artifacts, which are files below the folder, and list and read them.
-// A file that is written anew keeps what it was under NAME.1 and so on. If the folder is empty, it is the run's own,
-// and they have the access of tools that only read. Otherwise those that write need the user's word, and what is read
-// is text of strangers.
+// Artifacts returns tools that write, list and read the run's artifacts, which are files below the folder. When a
+// file is written again, its old content is kept under NAME.1 and so on. If the folder is empty it is the run's own,
+// and all the tools have the access of tools that only read. Otherwise the tools that write need approval, and what
+// they read counts as text of strangers.
 func Artifacts(folder *os.Root) ([]Tool, error) {
 	there, err := fs.ReadDir(folder.FS(), ".")
 	if err != nil {
@@ -44,6 +44,7 @@ func Artifacts(folder *os.Root) ([]Tool, error) {
 	}, nil
 }
 
+// artifacts are the tools on a folder.
 type artifacts struct{ folder *os.Root }
 
 type writing struct {
@@ -79,7 +80,7 @@ func (a artifacts) write(_ context.Context, c *Call, in writing) (string, error)
 	return a.written(c, in.Name, []byte(in.Text), false)
 }
 
-// whole is the content of a file that is no larger than an artifact may be.
+// whole returns the content of a file that is not larger than an artifact may be.
 func (a artifacts) whole(name string) ([]byte, error) {
 	f, err := confined.Open(a.folder, name)
 	if err != nil {
@@ -98,7 +99,7 @@ func tooLarge(name string) error {
 		name, MaxArtifact)
 }
 
-// keep gives the old file the first name of a version that is free.
+// keep renames the old file to the first free name of a version.
 func (a artifacts) keep(c *Call, name string, old []byte) error {
 	folder, base := path.Split(name)
 	dir, err := confined.Folder(a.folder, path.Clean(folder))
@@ -127,7 +128,7 @@ func (a artifacts) append(_ context.Context, c *Call, in appending) (string, err
 	return a.written(c, in.Name, content, !in.Last)
 }
 
-// extend returns what the file holds then.
+// extend returns the content of the file with the text appended.
 func (a artifacts) extend(name, text string) ([]byte, error) {
 	if err := confined.Name(name); err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Ask asks people, under a name of the call's own if the question has none, and the call's timeout stands still
-// meanwhile. A call that is repeated finds the answers that it has got. The answer fits the schema, or is null, which
-// declines. No result of the call tells a secret. After the question's timeout the error is a deadline.
+// Ask asks people. If the question has no name, it gets one of the call. The call's timeout stands still meanwhile,
+// and a repeated call finds its earlier answers. The answer fits the schema, or is null, which declines. Secrets are
+// removed from the call's result. After the question's timeout the error is a deadline.
 func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	if c.Unattended {
 		return json.RawMessage("null"), nil
@@ -33,6 +33,7 @@ func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMess
 	return value, err
 }
 
+// declines reports whether an answer declines the question.
 func declines(value json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(value), []byte("null")) }
 
 func (c *Call) keepSecret(kind messages.InputKind, value json.RawMessage) {
@@ -41,7 +42,7 @@ func (c *Call) keepSecret(kind messages.InputKind, value json.RawMessage) {
 	}
 }
 
-// withoutSecrets is the text without what people have told the call in confidence.
+// withoutSecrets returns the text without the secrets that people have given to the call.
 func (c *Call) withoutSecrets(text string) string {
 	for _, s := range c.secrets {
 		text = strings.ReplaceAll(text, s, "[secret]")
@@ -49,6 +50,7 @@ func (c *Call) withoutSecrets(text string) string {
 	return text
 }
 
+// inquiry is the arguments of ask_user.
 type inquiry struct {
 	Question string         `json:"question" jsonschema:"what to ask, with all that the user must know to answer"`
 	Options  []string       `json:"options,omitempty" jsonschema:"the answers to choose from"`
@@ -56,7 +58,7 @@ type inquiry struct {
 	Schema   map[string]any `json:"schema,omitempty" jsonschema:"a JSON Schema of the answer, if it is data"`
 }
 
-// AskUser is the tool with which a model asks the user: for words, a choice, yes or no, or data.
+// AskUser returns the tool with which a model asks the user: for words, a choice, yes or no, or data.
 func AskUser() Tool {
 	t := Tool{Name: "ask_user", Access: Read, Idempotent: true,
 		Description: "Ask the user a question and wait for the answer. Ask only for what you cannot find out."}
@@ -69,6 +71,7 @@ func AskUser() Tool {
 	})
 }
 
+// required converts the arguments to a question.
 func (in inquiry) required() messages.InputRequired {
 	kind, schema := messages.InputClarification, map[string]any{"type": "string"}
 	switch {
@@ -80,6 +83,6 @@ func (in inquiry) required() messages.InputRequired {
 		kind, schema = messages.InputData, in.Schema
 	}
 	q := messages.InputRequired{Prompt: in.Question, InputKind: kind}
-	q.Schema, _ = json.Marshal(schema) // it is of JSON
+	q.Schema, _ = json.Marshal(schema) // plain JSON values
 	return q
 }

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	mostEntries = 500     // of a list
-	mostMatches = 100     // of a search
+	mostEntries = 500     // entries of a list
+	mostMatches = 100     // lines that a search returns
 	mostLine    = 300     // bytes shown of a line that matches
 	mostFile    = 4 << 20 // bytes of a file that are read
-	mostLines   = 400     // of a file, if the call names no number
+	mostLines   = 400     // lines of a file, if the call names no number
 )
 
-// Repository returns tools that list, read and search the files of a folder, for which [confined.FS] is. They pass over
-// hidden files and those that hold secrets, and redact the secrets in others.
+// Repository returns tools that list, read and search the files of a folder; make files with [confined.FS]. The tools
+// skip hidden files and files that hold secrets, and redact secrets in other files.
 func Repository(files fs.FS) []Tool {
 	r := repository{files}
 	about := func(name, description string) Tool {
@@ -42,15 +42,17 @@ func Repository(files fs.FS) []Tool {
 	return []Tool{Func(list, r.list), Func(read, r.read), Func(search, r.search)}
 }
 
+// fileRead returns the file that a call has read, for citations.
 func fileRead(arguments json.RawMessage, _ string) []string {
 	var in reading
-	_ = json.Unmarshal(arguments, &in) // they fit, or the call had failed
+	_ = json.Unmarshal(arguments, &in) // they fit, or the call would have failed
 	name, _ := inside(in.Path)
 	return []string{name}
 }
 
 var foundAt = regexp.MustCompile(`(?m)^(.+?):[0-9]+: `)
 
+// filesFound returns the files in the result of a search, for citations.
 func filesFound(_ json.RawMessage, result string) (files []string) {
 	for _, m := range foundAt.FindAllStringSubmatch(result, -1) {
 		files = append(files, m[1])
@@ -58,15 +60,16 @@ func filesFound(_ json.RawMessage, result string) (files []string) {
 	return slices.Compact(files)
 }
 
+// repository is the tools on a folder.
 type repository struct{ files fs.FS }
 
-// inside is the name in the FS of a path as models write it.
+// inside returns the name in the FS of a path as models write it.
 func inside(name string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(name, "/"))
 	return clean, confined.Name(clean)
 }
 
-// isShown leaves out what could not be read.
+// isShown reports whether the entry could be read.
 func isShown(e fs.DirEntry) bool {
 	return e.Name() == "." || e.Type()&fs.ModeSymlink == 0 && confined.Name(e.Name()) == nil
 }
@@ -134,7 +137,7 @@ func (r repository) read(_ context.Context, in reading) (string, error) {
 	return string(shown), nil
 }
 
-// text is the content of a text file, without secrets.
+// text returns the content of a text file, without secrets.
 func (r repository) text(name string) ([]byte, error) {
 	f, _, err := scan.OpenRegular(r.files, name)
 	if err != nil {
@@ -186,7 +189,7 @@ func (r repository) search(ctx context.Context, in searching) (string, error) {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil || !e.IsDir() && !e.Type().IsRegular():
-			return nil // search what can be read
+			return nil // continue with what can be read
 		case e.IsDir() && !isShown(e):
 			return fs.SkipDir
 		case e.IsDir() || !isShown(e):
@@ -207,13 +210,13 @@ func (r repository) search(ctx context.Context, in searching) (string, error) {
 	return found.String(), nil
 }
 
-// matches are the lines that a search found.
+// matches collects the lines that a search finds.
 type matches struct {
 	strings.Builder
 	count int
 }
 
-// in adds the lines of a file, and reports whether there is room for more.
+// in adds the matching lines of a file. It reports whether there is room for more.
 func (m *matches) in(name string, data []byte, pattern *regexp.Regexp) bool {
 	number := 0
 	for line := range bytes.Lines(data) {

@@ -18,22 +18,23 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Set is tools under their names. It never changes; nil is the empty Set.
+// Set holds tools by name. It never changes, and is safe for concurrent use. nil is the empty Set.
 type Set struct {
 	tools    map[string]entry
-	withheld map[string]entry // by Safe
+	withheld map[string]entry // tools that Safe has withheld
 	redact   func(string) string
 }
 
+// entry is a tool in a Set.
 type entry struct {
 	Tool
 	schema *structured.Schema
-	named  bool // by Allow
+	named  bool // Allow was given its name
 }
 
 var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// NewSet returns a Set. Redact, unless nil, takes the secrets out of every result before it is cut.
+// NewSet returns a Set. redact, unless nil, removes secrets from every result before it is cut.
 func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 	s := &Set{tools: map[string]entry{}, redact: redact}
 	for _, t := range tools {
@@ -57,8 +58,8 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 	return s, nil
 }
 
-// Allow returns the Set of the tools that need no more than the access and are among the names; nil names are all. A
-// name may end in "*". One that fits no tool is an invalid_input error.
+// Allow returns the Set of the tools that need no more than the access and match one of the names; nil names match
+// all. A name may end in "*". A name that matches no tool is an invalid_input error.
 func (s *Set) Allow(access Access, names []string) (*Set, error) {
 	if s == nil {
 		s = &Set{}
@@ -78,13 +79,14 @@ func (s *Set) Allow(access Access, names []string) (*Set, error) {
 	return out, nil
 }
 
+// fits reports whether the pattern matches the name.
 func fits(pattern, name string) bool {
 	start, more := strings.CutSuffix(pattern, "*")
 	return name == pattern || more && strings.HasPrefix(name, start)
 }
 
-// Safe returns the Set of the tools that may be called while the conversation has text of strangers: those that reach
-// no network, and those that Allow was given by name. withheld are the names of the others.
+// Safe returns the Set of the tools that may be called while the conversation has text of strangers: those that do
+// not reach the network, and those that Allow was given by name. withheld has the names of the others.
 func (s *Set) Safe() (safe *Set, withheld []string) {
 	out := &Set{tools: map[string]entry{}, withheld: map[string]entry{}, redact: s.redact}
 	for name, t := range s.tools {
@@ -97,10 +99,10 @@ func (s *Set) Safe() (safe *Set, withheld []string) {
 	return out, slices.Sorted(maps.Keys(out.withheld))
 }
 
-// Tool returns the tool of that name, or the zero Tool.
+// Tool returns the tool with the name, or the zero Tool.
 func (s *Set) Tool(name string) Tool { return s.tools[name].Tool }
 
-// Sources names what a call of the tool has read, for answers to cite.
+// Sources returns the names of what a call of the tool has read, for citations.
 func (s *Set) Sources(name, arguments, result string) []string {
 	if sources := s.tools[name].Sources; sources != nil {
 		return sources(json.RawMessage(arguments), result)
@@ -108,6 +110,7 @@ func (s *Set) Sources(name, arguments, result string) []string {
 	return []string{name}
 }
 
+// unknown returns the error of a call of a tool that is not in the Set.
 func (s *Set) unknown(name string) *messages.Error {
 	if _, ok := s.withheld[name]; ok {
 		return messages.InvalidInput("%s reaches the network, and the conversation has text of strangers; do without it, "+
@@ -127,8 +130,8 @@ func (s *Set) Named(name string) bool { return s.tools[name].named }
 // Idempotent reports whether a call of the tool may be repeated.
 func (s *Set) Idempotent(name string) bool { return s.tools[name].Idempotent }
 
-// Offered are the tools as a model is told of them, sorted: servers cache a request as far as it begins like the
-// last one.
+// Offered describes the tools for a model, sorted by name. The order is stable, because servers cache the common
+// beginning of requests.
 func (s *Set) Offered() (out []model.Tool) {
 	for _, name := range s.names() {
 		t := s.tools[name]
@@ -137,22 +140,22 @@ func (s *Set) Offered() (out []model.Tool) {
 	return out
 }
 
-// Result is how a call ended.
+// Result is the outcome of a call.
 type Result struct {
-	// Text is what the model is told, also about an error; never empty.
+	// Text is what the model gets, even after an error. It is never empty.
 	Text  string
 	Error *messages.Error
-	// Ran: the tool was called, so that the Text may be of strangers.
+	// Ran: the tool was called, so Text may come from strangers.
 	Ran bool
 }
 
-// Failed is the Result of a call that an error ended.
+// Failed returns the Result of a call that failed with the error.
 func Failed(err error) Result {
 	e := messages.Errorf(cmp.Or(messages.CodeOf(err), messages.CauseError), "%v", err)
 	return Result{Text: "error: " + e.Message, Error: e}
 }
 
-// Call calls the tool of that name. It returns when the tool does.
+// Call calls the tool with the name, and returns when the tool does.
 func (s *Set) Call(ctx context.Context, name string, c Call) Result {
 	c.Arguments = orNone(c.Arguments)
 	text, err := "", s.Check(name, c.Arguments)
@@ -175,7 +178,7 @@ func (s *Set) Call(ctx context.Context, name string, c Call) Result {
 	return Result{Text: text, Ran: true}
 }
 
-// told is call, unless a test has a result.
+// told is call, unless a test has a recorded result.
 func (t entry) told(ctx context.Context, name string, c *Call) (text string, err error) {
 	told, ok, err := c.Task.Recorded(ctx, messages.ToolStarted{Call: c.ID, Tool: name, Arguments: c.Arguments})
 	switch {
@@ -215,7 +218,7 @@ func (s *Set) Check(name string, arguments json.RawMessage) error {
 	return nil
 }
 
-// orNone makes an object of no arguments.
+// orNone replaces missing arguments by an empty object.
 func orNone(arguments json.RawMessage) json.RawMessage {
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		return json.RawMessage("{}")
@@ -223,7 +226,7 @@ func orNone(arguments json.RawMessage) json.RawMessage {
 	return arguments
 }
 
-// guarded turns a panic into an error.
+// guarded runs the tool, and turns a panic into an error.
 func (t entry) guarded(ctx context.Context, c *Call) (text string, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -234,7 +237,8 @@ func (t entry) guarded(ctx context.Context, c *Call) (text string, err error) {
 	return t.Run(ctx, c)
 }
 
-// clean makes a text of a tool fit for a model. A secret is found only in a whole text, so the cut comes last.
+// clean makes the text of a tool safe for a model. Cutting comes last, because a secret is found only in the whole
+// text.
 func (s *Set) clean(text string) string {
 	text = strings.ToValidUTF8(text, "�")
 	if s.redact != nil {
@@ -246,7 +250,7 @@ func (s *Set) clean(text string) string {
 // MaxResult bounds the text of a result, in bytes.
 const MaxResult = 32 << 10
 
-// Bounded keeps the head and the tail of a text that has more bytes, and says what it leaves out.
+// Bounded keeps the beginning and the end of a longer text, and says how much is missing.
 func Bounded(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text

@@ -11,7 +11,7 @@ import (
 )
 
 // WithTimeout is context.WithTimeoutCause with a timeout that stands still while [Ask] waits for people. stop returns
-// what is left of the limit.
+// the rest of the limit.
 func WithTimeout(ctx context.Context, limit time.Duration, late error) (timed context.Context, stop func() time.Duration) {
 	outer, _ := ctx.Value(timeoutKey{}).(*timeout)
 	inner, cancel := context.WithCancelCause(ctx)
@@ -24,7 +24,7 @@ func WithTimeout(ctx context.Context, limit time.Duration, late error) (timed co
 	}
 }
 
-// Ask asks people as [actors.TaskContext.Ask] does. Meanwhile the timeouts of ctx stand still.
+// Ask asks people as [actors.TaskContext.Ask] does. The timeouts of ctx stand still meanwhile.
 func Ask(ctx context.Context, task *actors.TaskContext, in messages.InputRequired) (json.RawMessage, error) {
 	innermost, _ := ctx.Value(timeoutKey{}).(*timeout)
 	for t := innermost; t != nil; t = t.outer {
@@ -36,12 +36,13 @@ func Ask(ctx context.Context, task *actors.TaskContext, in messages.InputRequire
 
 type timeoutKey struct{}
 
+// timeout is a timer that can be paused, several times at once. mu guards the fields below it.
 type timeout struct {
 	outer *timeout
 	late  func()
 
 	mu     sync.Mutex
-	pauses int // that no resume has ended
+	pauses int // number of pauses that are not over
 	left   time.Duration
 	since  time.Time
 	timer  *time.Timer
