@@ -130,7 +130,7 @@ func TestWalks(t *testing.T) {
 		t.Fatal(err)
 	}
 	stations := station.FindAllStringSubmatch(string(data), -1)
-	if len(stations) < 13 {
+	if len(stations) < 35 {
 		t.Errorf("the walks have %d stations", len(stations))
 	}
 	for _, s := range stations {
