@@ -15,7 +15,13 @@ import (
 )
 
 // failureIn reads the failure in a frame of an answer or in the body of an error status.
-func failureIn(payload []byte) *model.Failure {
+func failureIn(payload []byte) *model.Failure { return failureWithin(payload, deepestQuote) }
+
+// deepestQuote is how many servers may each quote the error of the next as JSON in the message of their own. Without a
+// bound, 100 kB of errors within errors took half a minute.
+const deepestQuote = 4
+
+func failureWithin(payload []byte, quotes int) *model.Failure {
 	payload = first(bytes.TrimSpace(payload))
 	if len(payload) > 0 && payload[0] == '<' {
 		return &model.Failure{Code: "html", Message: title(payload)}
@@ -27,8 +33,8 @@ func failureIn(payload []byte) *model.Failure {
 	if inner.find(payload, 0); inner.words() != "" && !strings.Contains(inner.words(), outer.message) {
 		inner.message = inner.words() + ": " + outer.message
 	}
-	if holdsError([]byte(inner.message)) { // another server's error, as JSON in the message of Ollama's
-		return failureIn([]byte(inner.message))
+	if quotes > 0 && holdsError([]byte(inner.message)) { // another server's error, as JSON in the message of Ollama's
+		return failureWithin([]byte(inner.message), quotes-1)
 	}
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),
