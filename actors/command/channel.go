@@ -14,7 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// version is that of the lines on descriptor 3, which docs/commands.md describes. LASTWORD_EVENTS_VERSION tells it.
+// version is the version of the protocol on descriptor 3, which docs/commands.md describes. Programs get it in
+// LASTWORD_EVENTS_VERSION.
 const version = 1
 
 var (
@@ -22,47 +23,47 @@ var (
 	noDeadline = time.Time{}
 )
 
-// line is a line of the channel. Its type says which members count.
+// line is a line of the channel. Its type determines which members count.
 type line struct {
 	Type string `json:"type"`
-	// progress
+	// For type progress:
 	Done  float64 `json:"done"`
 	Total float64 `json:"total"`
 	Unit  string  `json:"unit"`
-	// text, log
-	Name  string            `json:"name"` // of a text or a question
+	// For types text and log:
+	Name  string            `json:"name"` // name of a text or a question
 	Text  string            `json:"text"`
 	Level messages.LogLevel `json:"level"`
-	// ask
+	// For type ask:
 	Prompt string             `json:"prompt"`
 	Schema json.RawMessage    `json:"schema"`
 	Kind   messages.InputKind `json:"kind"`
-	// artifact
+	// For type artifact:
 	Path string `json:"path"`
-	// result
+	// For type result:
 	Result json.RawMessage `json:"result"`
 }
 
-// answer is a line on stdin.
+// answer is a line on the program's stdin.
 type answer struct {
-	Type  string          `json:"type"` // answer
+	Type  string          `json:"type"` // always "answer"
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value,omitempty"`
 	Error string          `json:"error,omitempty"` // why there is no value
 }
 
-// channel is descriptor 3 of a program: lines with which it says more than output.
+// channel is descriptor 3 of a program: lines that report more than output can.
 type channel struct {
 	x         *execution
 	rest      []byte
-	skipping  bool // a line that is too long
+	skipping  bool // inside a line that is too long
 	result    json.RawMessage
 	artifacts []string
-	answers   sync.Mutex // one line after the other
+	answers   sync.Mutex // serializes the lines
 }
 
-// write takes a piece of the lines. A line that says nothing right is a warning, since a program's mistake in what it
-// reports is no reason to end its work.
+// write takes a piece of the lines. A faulty line is only a warning, because a program's mistake in its reports is no
+// reason to end its work.
 func (c *channel) write(piece []byte) error {
 	for {
 		before, after, ended := bytes.Cut(piece, []byte("\n"))
@@ -91,6 +92,7 @@ func (c *channel) warn(format string, args ...any) error {
 	return c.x.task.Log(messages.LogWarn, "descriptor 3: "+fmt.Sprintf(format, args...))
 }
 
+// take handles one line.
 func (c *channel) take(text []byte) error {
 	var l line
 	text = c.x.Config.Secrets.Bytes(bytes.ToValidUTF8(text, []byte("\uFFFD")))
@@ -123,7 +125,7 @@ func (c *channel) take(text []byte) error {
 	return c.warn("there is no type %q in version %d", l.Type, version)
 }
 
-// ask puts the question, and writes the answer when it comes. The program may go on meanwhile.
+// ask asks the question, and writes the answer when it arrives. Meanwhile the program may continue.
 func (c *channel) ask(l line) error {
 	if c.x.stdin == nil {
 		return c.warn("%q has no answer: stdin is the caller's", l.Name)
@@ -150,7 +152,7 @@ func (c *channel) ask(l line) error {
 	return nil
 }
 
-// reply writes an answer. Whether the program reads it is the program's affair.
+// reply writes an answer. The program may or may not read it.
 func (c *channel) reply(a answer) error {
 	a.Type = "answer"
 	text, err := json.Marshal(a)

@@ -21,46 +21,46 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// The codes of the error of a run whose program failed. Its cause is error.
+// Codes of the error of a run whose program failed. The cause of the run is error.
 const (
-	CodeExit          messages.Code = "exit"           // it exited with another code than 0
+	CodeExit          messages.Code = "exit"           // it exited with a code other than 0
 	CodeSignal        messages.Code = "signal"         // a signal ended it
 	CodeNotFound      messages.Code = "not_found"      // there is no such program
-	CodeNotExecutable messages.Code = "not_executable" // it is there, and cannot be run
-	CodeOutOfMemory   messages.Code = "out_of_memory"  // the system had none to start it, or ended it for that
+	CodeNotExecutable messages.Code = "not_executable" // the file exists but cannot be run
+	CodeOutOfMemory   messages.Code = "out_of_memory"  // the system had no memory to start it, or killed it for its memory
 )
 
-// Command is a program as its operator defines it.
+// Command is a program as its operator defines it. After compile it does not change.
 type Command struct {
 	Name        string `json:"-"`
 	Description string `json:"description"`
-	// Command is the program and its arguments. {name} is a member of the input, and {{ a brace.
+	// Command is the program and its arguments. {name} stands for a member of the input, and {{ for a brace.
 	Command []string `json:"command"`
-	// Input has the JSON Schemas of the members. Those without a default are required.
+	// Input holds the JSON Schemas of the input's members. Members without a default are required.
 	Input map[string]json.RawMessage `json:"input"`
-	// Dir is where the program runs.
+	// Dir is the program's working folder.
 	Dir string `json:"dir"`
-	// Env lists the variables of the program: NAME is the one of this process, and NAME=value is as it says.
+	// Env lists the variables of the program: NAME copies the variable of this process, and NAME=value sets it.
 	Env []string `json:"env"`
-	// Timeout bounds an attempt, and Idle a time without output. Zero leaves the node's limit, and none.
+	// Timeout bounds an attempt, and Idle a time without output. 0 means the node's limit, and no limit for Idle.
 	Timeout schedule.Duration `json:"timeout"`
 	Idle    schedule.Duration `json:"idle"`
 	Retry   Retry             `json:"retry"`
 	// Once: the program is never started twice, not even after a crash of this process.
 	Once bool `json:"once"`
-	// Confirm is a question for a person, who says whether the program may start.
+	// Confirm is a question that a person must answer with yes before the program starts.
 	Confirm  string `json:"confirm"`
 	ReadOnly bool   `json:"read_only"`
-	// Progress matches lines that tell progress: its first group is what is done, and its second all there is.
+	// Progress matches lines that report progress: its first group is the amount done, and its second the total.
 	Progress string `json:"progress"`
-	// Artifacts are patterns of files below Dir, as of [path.Match]. They are copied when the program has succeeded.
+	// Artifacts are patterns, as in [path.Match], of files below Dir that are copied when the program has succeeded.
 	Artifacts []string `json:"artifacts"`
-	// Result says what the result is: the end of stdout as text, the default; json, which is its last line or what the
-	// file LASTWORD_RESULT holds; or none.
+	// Result says what the result is: the end of stdout as text (default); json, which is the last line of stdout or
+	// the content of the file LASTWORD_RESULT; or none.
 	Result string `json:"result"`
 	// TTY gives the program a pseudo-terminal.
 	TTY bool `json:"tty"`
-	// MaxOutput bounds how much of stdout the log keeps; 0 is 2 MiB.
+	// MaxOutput bounds how much of stdout the log keeps; 0 means 2 MiB.
 	MaxOutput Size `json:"max_output"`
 
 	arguments []template
@@ -73,38 +73,39 @@ type Command struct {
 
 const day = 24 * time.Hour
 
-// defaultOutput is how much of a program's stdout the log of its run keeps unless its operator says otherwise.
+// defaultOutput is how much of a program's stdout the run's log keeps by default.
 const defaultOutput = 2 << 20
 
-// Retry says when a program that failed is started again.
+// Retry says when a failed program is started again.
 type Retry struct {
 	Times int `json:"times"`
-	// On lists the exit codes after which it is; none is all.
+	// On lists the exit codes after which it is; an empty list means all.
 	On []int `json:"on"`
 }
 
-// Config is what commands have of their process.
+// Config holds what commands need from their process.
 type Config struct {
-	// Environ is the environment that [Command.Env] chooses from.
+	// Environ is the environment that [Command.Env] copies from.
 	Environ []string
-	// Secrets do not get into a log.
+	// Secrets are kept out of logs.
 	Secrets *redact.Secrets
-	// Folder is where artifacts of a principal are written, and Spend is told of their bytes before. Without Folder there
-	// are none.
+	// Folder is where artifacts of a principal are written. Without Folder there are none. Spend is called with their
+	// size before.
 	Folder func(principal string) (string, error)
 	Spend  func(ctx context.Context, principal string, bytes int) error
 
-	// What follows is for the program of a command line, which has the whole environment.
+	// Inherit gives the program the whole environment. This field and those below are for the program of a command
+	// line.
 	Inherit bool
-	// Stdin is the program's; nil has its answers.
+	// Stdin is the program's stdin; nil means a pipe with the answers to its questions.
 	Stdin *os.File
-	// Stdout and Stderr get all that the program writes there, as it is.
+	// Stdout and Stderr get everything that the program writes there, unchanged.
 	Stdout, Stderr io.Writer
-	// Exited is told the code with which a shell would tell how the program ended.
+	// Exited is called with the exit code that a shell would report.
 	Exited func(code int)
 }
 
-// Result is the result of a command, unless it is the program's own.
+// Result is the result of a command, unless the program sets its own.
 type Result struct {
 	ExitCode int `json:"exit_code"`
 	// Text is the end of stdout.
@@ -113,7 +114,7 @@ type Result struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Define makes the command a job. Errors say all that is wrong with the command.
+// Define makes a job of the command. Its error lists all faults of the command.
 func Define(c Command, config Config) (actors.Definition, error) {
 	if wrong := c.compile(nil, ""); wrong != nil {
 		return actors.Definition{}, wrong.Err()
@@ -133,8 +134,8 @@ func (c *Command) about() messages.About {
 		about.Output = resultSchema
 	}
 	about.Limits.Bytes = LogBytes(c.MaxOutput)
-	about.Limits.StallMS = day.Milliseconds() // Idle holds
-	if c.Timeout > 0 {                        // and so does Timeout
+	about.Limits.StallMS = day.Milliseconds() // Idle applies instead
+	if c.Timeout > 0 {                        // Timeout applies instead
 		about.Limits.WallClockMS = day.Milliseconds()
 	}
 	return about
@@ -162,7 +163,7 @@ func (c *Command) job(input json.RawMessage, config Config) (actors.Job, error) 
 	}}, nil
 }
 
-// values reads the input and adds the defaults.
+// values reads the input and adds defaults.
 func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 	values := map[string]any{}
 	if input = bytes.TrimSpace(input); len(input) > 0 && string(input) != "null" {
@@ -185,7 +186,7 @@ func (c *Command) values(input json.RawMessage) (map[string]any, error) {
 
 // required lists the members without a default.
 func (c *Command) required() []string {
-	names := []string{} // never null
+	names := []string{} // never null in JSON
 	for _, name := range slices.Sorted(maps.Keys(c.members)) {
 		if c.members[name].Default == nil {
 			names = append(names, name)
@@ -210,7 +211,7 @@ func (r *Runner) confirm(ctx context.Context, t *actors.TaskContext) error {
 	return nil
 }
 
-// Job is a program of the user's own: the arguments are as they are.
+// Job makes a job of a program of the user, whose arguments are used as they are.
 func Job(c Command, config Config) (actors.Job, error) {
 	c.Name, c.Result, c.Command = "run", "none", slices.Clone(c.Command)
 	for i, a := range c.Command {
@@ -222,7 +223,7 @@ func Job(c Command, config Config) (actors.Job, error) {
 	return c.job(nil, config)
 }
 
-// LogBytes is how large the log of a run may be that keeps so much output; 0 is the node's default.
+// LogBytes returns the size limit of the log of a run that keeps that much output; 0 means the node's default.
 func LogBytes(maxOutput Size) int64 {
 	if maxOutput <= defaultOutput {
 		return 0

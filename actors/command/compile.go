@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Size is a number of bytes such as 8MiB.
+// Size is a number of bytes, such as 8MiB.
 type Size int64
 
 // UnmarshalJSON reads a whole number, or one with the unit KiB, MiB or GiB.
@@ -33,7 +33,7 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 
 var resultSchema = form.Result[Result]()
 
-// compile prepares the command, and says all that is wrong with it. at and place are where it stands.
+// compile prepares the command, and returns all its faults. at and place say where it stands in the file.
 func (c *Command) compile(at document.Places, place string) (all document.Problems) {
 	wrong := func(field, format string, args ...any) {
 		all = append(all, at.Problem(document.Below(place, field), format, args...))
@@ -96,7 +96,7 @@ func (c *Command) compile(at document.Places, place string) (all document.Proble
 	return all
 }
 
-// checkTemplates reads the templates, and returns the members that they have.
+// checkTemplates parses the templates, and returns the members that they use.
 func (c *Command) checkTemplates(wrong func(field, format string, args ...any)) (known map[string]bool) {
 	known = map[string]bool{}
 	check := func(field, text string) template {

@@ -1,16 +1,19 @@
-// Package command makes programs jobs. An operator's file names them, see [Read]; package cmd/internal/commands has the
-// program of the command line itself.
+// Package command makes jobs of programs. An operator's file defines them, see [Read]; package cmd/internal/commands
+// runs the program of a command line.
 //
-// [Define] makes a [Command] a Definition, and so a tool, a form, an endpoint and a step of plans. Its task is [Runner.run]:
+// [Define] makes a Definition of a [Command]: a tool, a form, an endpoint and a step for plans. Its task is
+// [Runner.run]:
 //
-//   - The arguments are a list, which no shell sees. {name} in one of them is a member of the input, which fits its schema.
-//   - The program leads a process group of its own, which ends with it, and with this process where the system can do
-//     that. A cancel is TERM, and KILL after a second and a half. A process that left the group and holds a pipe does not
-//     hold the run.
-//   - What it writes to stdout is the text "stdout", after a mebibyte "stdout.2", and so on; lines of stderr are the run's
-//     log. Both wait for the run: a program that writes faster waits, and nothing is kept in memory meanwhile. Beyond
-//     Command.MaxOutput the oldest text is dropped, which a milestone tells.
-//   - Lines of JSON on descriptor 3 say more, see [version]; answers to its questions are lines on stdin.
+//   - The arguments are a list that no shell sees. {name} in an argument stands for a member of the input, which fits
+//     its schema.
+//   - The program leads a process group, which ends with the program and, where the system supports that, with this
+//     process. A cancel sends TERM, and KILL a second and a half later. A process that left the group and holds a
+//     pipe open does not hold up the run.
+//   - The program's stdout becomes the text "stdout" and, after each mebibyte, "stdout.2" and so on. Lines of stderr
+//     become the run's log. Both apply back-pressure: a program that writes faster than the run accepts has to wait,
+//     and nothing is buffered in memory. Beyond Command.MaxOutput the oldest text is dropped, which a milestone
+//     reports.
+//   - Lines of JSON on descriptor 3 report more, see [version]. Answers to its questions are lines on stdin.
 //
 // A run whose program fails has the cause error, and one of the codes below.
 package command

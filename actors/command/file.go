@@ -21,14 +21,14 @@ var fileSchema []byte
 
 var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(fileSchema, "") })
 
-// File is what an operator's file says: commands, and when jobs start by themselves.
+// File is the content of an operator's file: commands, and schedules.
 type File struct {
 	Jobs      map[string]*Command
 	Schedules []schedule.Schedule
 }
 
-// Read reads an operator's file, which is YAML. Its error is all that is wrong with it, each with line and column. taken
-// are the names of the node's other jobs.
+// Read reads an operator's file, which is YAML. Its error lists all faults, each with line and column. taken are the
+// names of the node's other jobs.
 func Read(text []byte, taken []string) (*File, error) {
 	value, at, err := document.Read(text, fileForm())
 	wrong, _ := errors.AsType[document.Problems](err)
@@ -50,7 +50,7 @@ func Read(text []byte, taken []string) (*File, error) {
 	for _, name := range slices.Sorted(maps.Keys(parts.Jobs)) {
 		c, place := &Command{}, document.Below("jobs", name)
 		file.Jobs[name] = c
-		if err := json.Unmarshal(parts.Jobs[name], c); err != nil { // the form has said why
+		if err := json.Unmarshal(parts.Jobs[name], c); err != nil { // the form has reported the fault
 			continue
 		}
 		if c.Name = name; slices.Contains(taken, name) {
@@ -61,13 +61,13 @@ func Read(text []byte, taken []string) (*File, error) {
 		}
 	}
 	for i, one := range parts.Schedules {
-		_ = json.Unmarshal(one, &file.Schedules[i]) // the form has said why
+		_ = json.Unmarshal(one, &file.Schedules[i]) // the form has reported any fault
 	}
 	wrong = append(wrong, file.checkSchedules(at, taken)...)
 	return file, wrong.Err()
 }
 
-// within reports whether something is wrong with a field below the place already: the rest may follow from that.
+// within reports whether a field below the place already has a fault, from which further faults may follow.
 func within(wrong document.Problems, place string) bool {
 	return slices.ContainsFunc(wrong, func(p document.Problem) bool {
 		return p.Path == document.Below(place, "command") || p.Path == document.Below(place, "input")
@@ -97,7 +97,7 @@ func (f *File) checkSchedules(at document.Places, taken []string) (wrong documen
 	return wrong
 }
 
-// Definitions are the file's commands as jobs, in the order of their names.
+// Definitions returns the file's commands as jobs, sorted by name.
 func (f *File) Definitions(config Config) (jobs []actors.Definition) {
 	for _, name := range slices.Sorted(maps.Keys(f.Jobs)) {
 		jobs = append(jobs, f.Jobs[name].define(config))

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// endWithUs has the program killed when this process dies.
+// endWithUs makes the system kill the program when this process dies.
 func endWithUs(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
-// outOfMemory counts the processes that the system has ended for want of memory.
+// outOfMemory returns how many processes the system has killed for lack of memory.
 func outOfMemory() int64 {
 	text, _ := os.ReadFile("/proc/vmstat")
 	_, after, _ := bytes.Cut(text, []byte("\noom_kill "))

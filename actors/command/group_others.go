@@ -4,8 +4,8 @@ package command
 
 import "syscall"
 
-// endWithUs does nothing: the system has no such thing.
+// endWithUs does nothing, because the system has no such feature.
 func endWithUs(*syscall.SysProcAttr) {}
 
-// outOfMemory is not known.
+// outOfMemory returns 0, because the number is unknown.
 func outOfMemory() int64 { return 0 }

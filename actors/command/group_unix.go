@@ -11,10 +11,10 @@ import (
 	"github.com/creack/pty"
 )
 
-// hasDescriptors: a program may have more than three.
+// hasDescriptors: a program may get more than three descriptors.
 const hasDescriptors = true
 
-// group is the process group that a program leads.
+// group is the process group that a program leads. It is safe for concurrent use.
 type group struct {
 	leader atomic.Int64
 	ooms   int64
@@ -34,15 +34,15 @@ func (g *group) started(cmd *exec.Cmd) error {
 
 func (g *group) signal(s syscall.Signal) {
 	if leader := g.leader.Load(); leader > 0 {
-		_ = syscall.Kill(-int(leader), s) // it may be empty
+		_ = syscall.Kill(-int(leader), s) // the group may be empty
 	}
 }
 
 func (g *group) terminate() { g.signal(syscall.SIGTERM) }
 func (g *group) kill()      { g.signal(syscall.SIGKILL) }
 
-// end ends what is left of the group when its leader has ended, and reaps those of it that are our children, because
-// this is the first process of a container. Later signals go to nobody.
+// end kills the rest of the group when its leader has ended. It reaps those that became our children, which happens
+// if this is the first process of a container. Later signals have no effect.
 func (g *group) end() {
 	g.kill()
 	leader := int(g.leader.Swap(0))
@@ -55,7 +55,7 @@ func (g *group) end() {
 
 func (g *group) release() {}
 
-// ranOutOfMemory reports whether the system ended the program for want of memory.
+// ranOutOfMemory reports whether the system killed the program for lack of memory.
 func (g *group) ranOutOfMemory(s os.Signal) bool {
 	return s == syscall.SIGKILL && outOfMemory() > g.ooms
 }
@@ -67,7 +67,7 @@ func signalOf(state *os.ProcessState) os.Signal {
 	return nil
 }
 
-// openTerminal opens a pseudo-terminal: our end, and that of the program.
+// openTerminal opens a pseudo-terminal, and returns our end and the program's end.
 func openTerminal() (ours, theirs *os.File, err error) {
 	if ours, theirs, err = pty.Open(); err == nil {
 		_ = pty.Setsize(ours, &pty.Winsize{Rows: 24, Cols: 80})
@@ -75,7 +75,7 @@ func openTerminal() (ours, theirs *os.File, err error) {
 	return ours, theirs, err
 }
 
-// drain reads what is in the pipe now.
+// drain reads what the pipe holds now, without waiting.
 func drain(f *os.File, buffer []byte) (n int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hasDescriptors: a program has three.
+// hasDescriptors: a program gets only three descriptors.
 const hasDescriptors = false
 
-// group is the job object of a program and all that it starts. It ends with this process.
+// group is the job object of a program and everything that it starts. It ends with this process. It is safe for
+// concurrent use.
 type group struct {
 	mu  sync.Mutex
 	job windows.Handle

@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// limits end a program that takes too long or is silent for too long. They are the operator's: no caller raises them. While
-// people are asked, they stand still.
+// limits end a program that takes too long or is silent for too long. They are the operator's, so no caller can raise
+// them. They stand still while people are asked.
 type limits struct {
 	mu            sync.Mutex
 	idle          time.Duration
@@ -19,7 +19,7 @@ type limits struct {
 	asking        int
 }
 
-// start begins to count. fail ends the program.
+// start starts the limits. fail ends the program.
 func (l *limits) start(name string, timeout, idle schedule.Duration, fail func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,7 +36,7 @@ func (l *limits) start(name string, timeout, idle schedule.Duration, fail func(e
 	}
 }
 
-// heard begins another time of silence.
+// heard restarts the limit on silence.
 func (l *limits) heard() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,7 +45,7 @@ func (l *limits) heard() {
 	}
 }
 
-// ask stops the time until answered is called.
+// ask pauses the limits until answered is called.
 func (l *limits) ask() (answered func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *limits) stop() {
 	}
 }
 
-// end ends the counting for good.
+// end stops the limits for good.
 func (l *limits) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,8 +17,8 @@ type Line struct {
 	Command []string `json:"command" jsonschema:"program and arguments, as the operator's file lists them"`
 }
 
-// Listed defines the job run. It takes a command line in place of a job's name and input, and only one that a command of
-// the file makes of a right input: it is then that command's run.
+// Listed returns the job run. It accepts a command line instead of a job's name and input, but only one that a
+// command of the file produces from a valid input. The run is then that command's.
 func (f *File) Listed(config Config) actors.Definition {
 	limits := messages.Limits{WallClockMS: day.Milliseconds(), StallMS: day.Milliseconds()} // the command's own hold
 	return actors.Definition{Name: "run", About: messages.About{Title: "Run a listed command", Input: form.Input[Line](),
@@ -33,7 +33,7 @@ func (f *File) Listed(config Config) actors.Definition {
 		})}
 }
 
-// inputOf returns the input of which the command makes exactly these words.
+// inputOf returns the input from which the command produces exactly these words.
 func (c *Command) inputOf(words []string) (json.RawMessage, bool) {
 	if len(words) != len(c.arguments) {
 		return nil, false
@@ -63,7 +63,7 @@ func (c *Command) inputOf(words []string) (json.RawMessage, bool) {
 	return input, true
 }
 
-// pattern matches what the template may make.
+// pattern returns an expression that matches what the template may produce.
 func (t template) pattern() *regexp.Regexp {
 	var b strings.Builder
 	for i, part := range t {
@@ -76,7 +76,7 @@ func (t template) pattern() *regexp.Regexp {
 	return regexp.MustCompile("(?s)^" + b.String() + "$")
 }
 
-// read is the value that is written so.
+// read returns the value that is written as text.
 func (m member) read(text string) any {
 	if m.Type != "string" && json.Valid([]byte(text)) {
 		return json.RawMessage(text)

@@ -21,30 +21,30 @@ import (
 )
 
 const (
-	// readBytes is the most that one read takes, and so what an event may carry.
+	// readBytes is the size of one read, and so of the text in one event.
 	readBytes = 64 << 10
-	// textBytes is the most that one text holds.
+	// textBytes is the greatest size of one text.
 	textBytes = 1 << 20
-	// mostLine is the longest line that is looked at. Of a longer one it is the end.
+	// mostLine is the longest line that is looked at. Only the end of a longer line is.
 	mostLine = 1 << 20
 	// mostText is the longest result.
 	mostText = 64 << 10
-	// mostDrained is what is read of a pipe after its program has ended: more than a system keeps in one.
+	// mostDrained is how much of a pipe is read after its program has ended: more than a system keeps in one.
 	mostDrained = 2 << 20
 )
 
-// sink takes what a program says.
+// sink takes the output of a program.
 type sink interface{ write(text []byte) error }
 
 // reader reads a pipe to its end.
 type reader struct {
 	file *os.File
 	sink sink
-	raw  io.Writer // gets the bytes as they are; may be nil
+	raw  io.Writer // gets the raw bytes; may be nil
 	of   *execution
 }
 
-// copy passes on what comes. When the run takes no more, or raw does not, it still reads, so that the program can end.
+// copy passes on what arrives. If the run or raw takes no more, it still reads, so that the program can end.
 func (r *reader) copy(ctx context.Context) {
 	buffer := make([]byte, readBytes)
 	for drained := 0; ; {
@@ -65,7 +65,7 @@ func (r *reader) copy(ctx context.Context) {
 			r.of.limits.heard()
 		}
 		if err != nil {
-			return // EOF, or a terminal's EIO
+			return // EOF, or EIO from a terminal
 		}
 	}
 }
@@ -78,15 +78,15 @@ func (r *reader) pass(ctx context.Context, piece []byte) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil // the run is over: what the program says of its own end is for raw alone
+		return nil // the run is over: what the program writes at its own end goes only to raw
 	}
 	return r.sink.write(piece)
 }
 
-// hurry has the reader end soon, whoever holds the pipe.
+// hurry makes the reader end soon, whoever holds the pipe open.
 func (r *reader) hurry() { _ = r.file.SetReadDeadline(past) }
 
-// whole makes UTF-8 of bytes that come in pieces: it keeps the beginning of a character.
+// whole decodes UTF-8 that arrives in pieces. rest is the beginning of an incomplete character.
 type whole struct{ rest []byte }
 
 func (w *whole) push(piece []byte) string {
@@ -111,22 +111,22 @@ func (w *whole) end() string {
 	return rest
 }
 
-// texts are the texts of the run that stdout becomes.
+// texts turns stdout into texts of the run. One goroutine uses it.
 type texts struct {
 	task     *actors.TaskContext
 	runes    whole
 	stream   *redact.Stream
 	progress func(line string)
 
-	number int // of the current text, from 1
-	bytes  int // of it
+	number int // number of the current text, from 1
+	bytes  int // size of the current text
 	sum    hash.Hash
-	total  int64                 // bytes of all texts
-	most   int                   // bytes of a text
-	room   int                   // bytes of all that are kept
-	kept   []messages.TextClosed // the texts before, without those that were dropped
-	first  strings.Builder       // the text, while it is the only one
-	tail   tail                  // what the result is made of
+	total  int64                 // size of all texts
+	most   int                   // greatest size of one text
+	room   int                   // greatest size of all texts that are kept
+	kept   []messages.TextClosed // earlier texts that were not dropped
+	first  strings.Builder       // content, while there is a single text
+	tail   tail                  // end of the output, for the result
 	lines  splitter
 }
 
@@ -141,7 +141,7 @@ func newTexts(t *actors.TaskContext, r *Runner) *texts {
 	return s
 }
 
-// name is that of the current text.
+// name returns the name of the current text.
 func (s *texts) name() string {
 	if s.number == 1 {
 		return "stdout"
@@ -179,7 +179,7 @@ func (s *texts) say(text string) error {
 	return nil
 }
 
-// next closes the text and begins another. The oldest are dropped.
+// next closes the text and begins another one. It drops the oldest texts beyond the limit.
 func (s *texts) next() error {
 	done := messages.TextClosed{Stream: s.name(), Bytes: s.bytes, SHA256: hex.EncodeToString(s.sum.Sum(nil))}
 	if err := s.task.Emit(done, ""); err != nil {
@@ -197,10 +197,10 @@ func (s *texts) next() error {
 		}
 		s.kept = s.kept[1:]
 	}
-	return s.task.Commit(context.Background()) // or a fast program would fill the memory with what waits for the journal
+	return s.task.Commit(context.Background()) // otherwise a fast program would fill the memory with what waits for the journal
 }
 
-// end says the rest. A single text is repeated whole, as texts are.
+// end emits the rest. A single text is repeated whole, like other texts.
 func (s *texts) end() error {
 	err := s.say(s.stream.Push(s.runes.end()) + s.stream.Close())
 	switch {
@@ -229,7 +229,7 @@ func (t *tail) write(text string) {
 	}
 }
 
-// String is the end of the text, from a whole character on.
+// String returns the end of the text, beginning with a whole character.
 func (t *tail) String() string {
 	text := t.text
 	if len(text) > t.most {
@@ -241,7 +241,7 @@ func (t *tail) String() string {
 	return string(text)
 }
 
-// splitter finds lines, which \n or \r ends, in a text that comes in pieces.
+// splitter finds lines, which end with \n or \r, in a text that arrives in pieces.
 type splitter struct{ rest string }
 
 func (s *splitter) each(text string, do func(line string)) {
@@ -267,7 +267,7 @@ func (s *splitter) end(do func(line string)) {
 	s.rest = ""
 }
 
-// logLines are the lines of the run's log that stderr becomes.
+// logLines turns stderr into log lines of the run. One goroutine uses it.
 type logLines struct {
 	task     *actors.TaskContext
 	runes    whole
@@ -306,7 +306,8 @@ func (l *logLines) say(text string, end bool) (err error) {
 	return err
 }
 
-// lineProgress tells the progress of lines that match the operator's pattern; nil without one.
+// lineProgress returns a function that reports the progress in lines that match the operator's pattern; nil without a
+// pattern.
 func (r *Runner) lineProgress(t *actors.TaskContext) func(line string) {
 	if r.Progress == "" {
 		return nil
@@ -323,6 +324,6 @@ func (r *Runner) lineProgress(t *actors.TaskContext) func(line string) {
 		}
 		if err == nil {
 			_ = t.Progress(int64(done), int64(total), "") // the next one tells
-		}
+		} // the next line reports again
 	}
 }

@@ -25,12 +25,12 @@ import (
 const (
 	// termGrace is how long a program may take to end after TERM. The runtime waits for tasks a little longer.
 	termGrace = 1500 * time.Millisecond
-	// pipeGrace is how long a pipe may stay open after its program has ended, because a process that left its group holds
-	// it. What is in the pipe then is still read.
+	// pipeGrace is how long a pipe may stay open after its program has ended, because a process that left the group
+	// holds it. What is in the pipe then is still read.
 	pipeGrace = 300 * time.Millisecond
 )
 
-// Runner runs a command once for each attempt of its task.
+// Runner runs a command, once for each attempt of its task.
 type Runner struct {
 	*Command
 	Config    Config
@@ -38,22 +38,22 @@ type Runner struct {
 	values    map[string]any
 }
 
-// execution is an attempt: a program that runs.
+// execution is one attempt: a running program.
 type execution struct {
 	*Runner
 	task  *actors.TaskContext
 	cmd   *exec.Cmd
 	group group
-	close []io.Closer // our ends of the pipes, and what else the attempt has open
+	close []io.Closer // our ends of the pipes, and whatever else the attempt has open
 
 	stdout  *texts
 	stderr  *logLines
 	channel *channel
-	stdin   io.WriteCloser // takes answers; nil if the program has another
-	file    string         // LASTWORD_RESULT
+	stdin   io.WriteCloser // takes answers; nil if the program has another stdin
+	file    string         // path of LASTWORD_RESULT
 	killed  sync.Once
 	limits  limits
-	failed  atomic.Pointer[error] // why the run takes no more of what the program says
+	failed  atomic.Pointer[error] // why the run takes no more output
 }
 
 // run is the task.
@@ -101,7 +101,7 @@ func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
 	return x.succeed(ctx)
 }
 
-// start starts the program. Its readers have what it says.
+// start starts the program. The readers read its output.
 func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) {
 	x.cmd = exec.Command(x.arguments[0], x.arguments[1:]...)
 	x.cmd.Dir, x.cmd.Env = x.Dir, x.environment()
@@ -163,7 +163,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	return readers, x.group.started(x.cmd)
 }
 
-// environment is what the operator's file lists, and what tells a program of lastword.
+// environment returns the variables in the operator's file, and those about lastword.
 func (x *execution) environment() (env []string) {
 	if x.Config.Inherit {
 		env = slices.Clone(x.Config.Environ)
@@ -186,7 +186,7 @@ func (x *execution) environment() (env []string) {
 	return env
 }
 
-// terminate asks the program to end, and ends its group soon.
+// terminate asks the program to end, and kills its group soon after.
 func (x *execution) terminate() {
 	x.killed.Do(func() {
 		x.group.terminate()
@@ -194,13 +194,13 @@ func (x *execution) terminate() {
 	})
 }
 
-// fail ends the program: the run takes no more of what it says.
+// fail ends the program, because the run takes no more of its output.
 func (x *execution) fail(err error) {
 	x.failed.CompareAndSwap(nil, &err)
 	x.terminate()
 }
 
-// release closes what is open.
+// release closes everything that is open.
 func (x *execution) release() {
 	for _, c := range x.close {
 		c.Close()
@@ -214,7 +214,7 @@ func (x *execution) release() {
 // said ends the texts and the log.
 func (x *execution) said() error { return cmp.Or(x.stdout.end(), x.stderr.end()) }
 
-// exited tells how the program ended. An error after which it may be tried again is retryable.
+// exited reports how the program ended. An error after which it may be tried again is retryable.
 func (r *Runner) exited(err *messages.Error, code int) error {
 	if err == nil {
 		r.say(0)
@@ -242,7 +242,7 @@ func (r *Runner) say(code int) {
 	}
 }
 
-// startError says why a program did not start.
+// startError explains why a program did not start.
 func startError(program, dir string, err error) *messages.Error {
 	switch {
 	case dir != "" && !isFolder(dir):
@@ -262,7 +262,7 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// exitError says why the program did not succeed, or nil.
+// exitError explains why the program failed. It returns nil if it succeeded.
 func (x *execution) exitError(err error) *messages.Error {
 	if err == nil {
 		return nil
@@ -281,7 +281,7 @@ func (x *execution) exitError(err error) *messages.Error {
 	return messages.Errorf(CodeExit, "%s exited with %d%s", name, x.cmd.ProcessState.ExitCode(), last)
 }
 
-// exitCode is what a shell says of the end.
+// exitCode returns the code that a shell would report.
 func exitCode(state *os.ProcessState) int {
 	if state == nil {
 		return 1

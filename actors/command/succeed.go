@@ -33,7 +33,7 @@ func (x *execution) resultFile() error {
 	return f.Close()
 }
 
-// succeed copies the artifacts and tells the result.
+// succeed copies the artifacts and sets the result.
 func (x *execution) succeed(ctx context.Context) error {
 	if err := x.keepArtifacts(ctx); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (x *execution) succeed(ctx context.Context) error {
 	return x.task.Result(result, false)
 }
 
-// outcome is the result: what the program said on descriptor 3, else what the operator's file says.
+// outcome returns the result: what the program sent on descriptor 3, or else what the operator's file says.
 func (x *execution) outcome() (any, error) {
 	if x.channel != nil && x.channel.result != nil {
 		return x.channel.result, nil
@@ -126,7 +126,7 @@ func (x *execution) keepArtifacts(ctx context.Context) error {
 	return nil
 }
 
-// keep copies a file. A folder is none.
+// keep copies a file. It skips a folder.
 func (x *execution) keep(ctx context.Context, dir, to *os.Root, name string) error {
 	f, err := confined.Open(dir, name)
 	if err != nil {
@@ -164,10 +164,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// mostSaid is how much of the output goes with what a run came to.
+// mostSaid bounds the output in a description of the outcome.
 const mostSaid = 16 << 10
 
-// say is what a run came to, for people and models: how it ended, and the end of what the program said.
+// say describes the outcome of a run to people and models: how it ended, and the end of the program's output.
 func say(s messages.State) string {
 	var b strings.Builder
 	switch {
@@ -178,7 +178,7 @@ func say(s messages.State) string {
 	}
 	var result Result
 	if s.End != nil && s.End.Result != nil && json.Unmarshal(s.End.Result, &result) == nil && result == (Result{}) {
-		fmt.Fprintf(&b, "\n%s", s.End.Result) // the program's own
+		fmt.Fprintf(&b, "\n%s", s.End.Result) // the program's own result
 		return b.String()
 	}
 	end := tail{most: mostSaid}

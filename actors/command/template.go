@@ -9,10 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// template is an argument: texts and names of members of the input in turn.
+// template is an argument: alternately a text and the name of an input's member.
 type template []string
 
-// placeholder is a member of the input, or a brace.
+// placeholder matches a member of the input, or an escaped brace.
 var placeholder = regexp.MustCompile(`\{\{|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 func parseTemplate(text string) (t template) {
@@ -28,7 +28,7 @@ func parseTemplate(text string) (t template) {
 	return append(t, literal+text[end:])
 }
 
-// names are the members that the template has.
+// names returns the members in the template.
 func (t template) names() (names []string) {
 	for i := 1; i < len(t); i += 2 {
 		names = append(names, t[i])
@@ -36,7 +36,7 @@ func (t template) names() (names []string) {
 	return names
 }
 
-// text is the template with the values.
+// text returns the template with the values filled in.
 func (t template) text(values map[string]any) string {
 	var b strings.Builder
 	for i, part := range t {
@@ -48,7 +48,8 @@ func (t template) text(values map[string]any) string {
 	return b.String()
 }
 
-// argument is the template with the values, which do not make it an option that its operator has not meant.
+// argument returns the template with the values filled in. It refuses a value that would make it an option that the
+// operator did not intend.
 func (t template) argument(values map[string]any, members map[string]member) (string, error) {
 	text := t.text(values)
 	if strings.ContainsRune(text, 0) {
@@ -60,7 +61,7 @@ func (t template) argument(values map[string]any, members map[string]member) (st
 	return text, nil
 }
 
-// member is what the schema of a member of the input says.
+// member is the part of a schema that matters for a member of the input.
 type member struct {
 	Type    any    `json:"type"`
 	Pattern string `json:"pattern"`
@@ -68,10 +69,10 @@ type member struct {
 	Default any    `json:"default"`
 }
 
-// mayBeOption reports whether the operator has thought of how the value begins. It fits the schema.
+// mayBeOption reports whether the operator has restricted how the value begins.
 func (m member) mayBeOption() bool { return strings.HasPrefix(m.Pattern, "^") || len(m.Enum) > 0 }
 
-// isPlain reports whether the value is written in an argument in one way.
+// isPlain reports whether the value has only one form in an argument.
 func (m member) isPlain() bool {
 	switch m.Type {
 	case "string", "integer", "number", "boolean":

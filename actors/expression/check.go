@@ -9,8 +9,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// functions are the functions that expressions may call, and methods the methods of texts, each with the type of
-// what it gives.
+// functions are the functions that expressions may call, and methods the methods of texts. The values are the types
+// of their results.
 var (
 	functions = map[string]kind{
 		"all": Boolean, "any": Boolean, "bool": Boolean, "enumerate": List, "float": Number, "get": Value, "int": Integer,
@@ -28,10 +28,10 @@ var (
 	Methods   = slices.Sorted(maps.Keys(methods))
 )
 
-// checker finds the types of an expression's parts, and all that is wrong with it.
+// checker infers the types of an expression's parts, and collects all its faults. It is used for one expression.
 type checker struct {
 	names    Names
-	locals   map[string]bool // the variables of comprehensions
+	locals   map[string]bool // variables of comprehensions
 	problems []error
 }
 
@@ -40,7 +40,7 @@ func (c *checker) wrong(format string, args ...any) Type {
 	return Value
 }
 
-// check returns the type of the value, Value if it is known only when it is there.
+// check returns the type of the expression. It is Value if the type is known only during evaluation.
 func (c *checker) check(e syntax.Expr) Type {
 	switch e := e.(type) {
 	case *syntax.Literal:
@@ -97,7 +97,7 @@ func (c *checker) check(e syntax.Expr) Type {
 	return Value
 }
 
-// bind takes note of the variables of a comprehension.
+// bind records the variables of a comprehension.
 func (c *checker) bind(e *syntax.Comprehension) {
 	for _, clause := range e.Clauses {
 		if f, ok := clause.(*syntax.ForClause); ok {
@@ -111,13 +111,13 @@ func (c *checker) bind(e *syntax.Comprehension) {
 	}
 }
 
-// words are the constants, and others what other languages call them.
+// words are the constants. others maps the names of constants in other languages to them.
 var (
 	words  = map[string]kind{"True": Boolean, "False": Boolean, "None": null}
 	others = map[string]string{"true": "True", "false": "False", "null": "None", "nil": "None"}
 )
 
-// root is the type of a name or, if a member is given, of a root's member.
+// root returns the type of a name or, if a member is given, of that member of the root.
 func (c *checker) root(root, name string) Type {
 	if k, ok := words[root]; ok {
 		return k
@@ -162,7 +162,7 @@ func (c *checker) element(e *syntax.IndexExpr) Type {
 }
 
 func (c *checker) binary(e *syntax.BinaryExpr) Type {
-	if e.Op == syntax.EQ { // an argument with its name
+	if e.Op == syntax.EQ { // a named argument
 		return c.check(e.Y)
 	}
 	a, b := c.check(e.X).kind(), c.check(e.Y).kind()

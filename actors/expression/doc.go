@@ -1,9 +1,10 @@
-// Package expression evaluates guards, and "${...}" in a text, as plans have them. They are checked for unknown names
-// and wrong types before anything runs, and bounded when they do. An expression has no side effects and no clock.
+// Package expression evaluates the guards and "${...}" templates of plans. Expressions are checked for unknown names
+// and wrong types before anything runs, and their evaluation is bounded. An expression has no side effects and no
+// clock.
 //
-// Expressions are those of Starlark, a part of Python, over values of JSON. They have no lambda, and no formatting of
-// texts by %. An object's member is x.name or x["name"]; a member that the object lacks is None. [Functions] and
-// [Methods] list what an expression may call.
+// Expressions are those of Starlark, a subset of Python, over JSON values. They have no lambda, and no formatting
+// with %. A member of an object is x.name or x["name"]; a missing member is None. [Functions] and [Methods] list what
+// an expression may call.
 //
-// Starlark bounds steps and not memory. So each operator and each call pays for all values that it takes and gives.
+// Starlark bounds steps but not memory. So each operator and each call pays for all values that it takes and returns.
 package expression

@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Expression is a checked expression.
+// Expression is a checked expression. It is safe for concurrent use.
 type Expression struct {
 	text    string
 	program *starlark.Program
@@ -18,10 +18,10 @@ type Expression struct {
 	never   bool
 }
 
-// longest is the most bytes of an expression.
+// longest bounds the size of an expression, in bytes.
 const longest = 4096
 
-// Compile reads an expression whose value is want, and returns all that is wrong with it. It evaluates nothing.
+// Compile compiles an expression for a value of type want, and returns all its faults. It evaluates nothing.
 func Compile(text string, names Names, want Type) (*Expression, error) {
 	if len(text) > longest {
 		return nil, fmt.Errorf("the expression has %d bytes; it may have %d", len(text), longest)
@@ -29,7 +29,7 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	line := strings.TrimSpace(strings.ReplaceAll(text, "\n", " ")) // a line end would end the expression
 	tree, err := (&syntax.FileOptions{}).ParseExpr("", line, 0)
 	if e, ok := errors.AsType[syntax.Error](err); ok {
-		err = errors.New(e.Msg) // the caller says where the expression is
+		err = errors.New(e.Msg) // the caller adds where the expression is
 	}
 	if err != nil && (strings.Contains(line, "&&") || strings.ContainsAny(line, "|?!")) {
 		err = fmt.Errorf("%w; operators are those of Python, such as and, or, not, and x if condition else y", err)
@@ -52,10 +52,10 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	return e, nil
 }
 
-// result is the variable of a program that has its value.
+// result is the variable that holds the value of a program.
 const result = "="
 
-// compile makes a program that pays for what it does.
+// compile makes a program that pays for its operations.
 func compile(tree syntax.Expr) (*starlark.Program, error) {
 	pays(tree)
 	file := &syntax.File{Options: &syntax.FileOptions{}, Stmts: []syntax.Stmt{
@@ -66,7 +66,7 @@ func compile(tree syntax.Expr) (*starlark.Program, error) {
 // String returns the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
-// Eval returns the value in the environment, as JSON has it.
+// Eval returns the value in the environment, as a JSON value.
 func (e *Expression) Eval(environment Environment) (value any, err error) {
 	p, thread := &purse{left: budget}, &starlark.Thread{}
 	thread.SetLocal(result, p)
@@ -85,7 +85,7 @@ func (e *Expression) Eval(environment Environment) (value any, err error) {
 		err = errBudget
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %v", e.text, err) // without what it wraps
+		return nil, fmt.Errorf("%s: %v", e.text, err) // without the wrapped errors
 	}
 	return value, nil
 }
@@ -103,5 +103,5 @@ func (e *Expression) True(environment Environment) (bool, error) {
 	return yes, nil
 }
 
-// Never reports whether the expression is False.
+// Never reports whether the expression is the constant False.
 func (e *Expression) Never() bool { return e.never }

@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// sum implements the function sum.
 func sum(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Data, error) {
 	var list starlark.Iterable
 	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "list", &list); err != nil {
@@ -27,6 +28,7 @@ func sum(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []
 	return total, nil
 }
 
+// decode implements the function json.decode.
 func decode(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Data, error) {
 	var text string
 	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "x", &text); err != nil {
@@ -39,7 +41,8 @@ func decode(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs
 	return Of(v), nil
 }
 
-// get is what a path such as deep.list.0 leads to, or the default where there is nothing or None.
+// get implements the function get: it returns the value at a path such as deep.list.0, or the default if that is
+// missing or None.
 func get(_ *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (Data, error) {
 	var value, otherwise Data = nil, starlark.None
 	var path string

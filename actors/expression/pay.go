@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// The bounds of one evaluation: the steps of Starlark, and what operators and calls pay. A byte of a text costs one.
+// Bounds of one evaluation: the steps of Starlark, and the cost of operators and calls. A byte of text costs one.
 const (
 	maxSteps = 1 << 20
 	budget   = 16 << 20
@@ -19,14 +19,16 @@ const (
 
 var errBudget = errors.New("the value is too large, or takes too long")
 
-// purse is what an evaluation has left. After the first error it has nothing.
+// purse is the remaining budget of an evaluation. After the first error nothing is left. One goroutine uses it.
 type purse struct {
 	left int
 	err  error
 }
 
+// purseOf returns the purse of the evaluation on the thread.
 func purseOf(t *starlark.Thread) *purse { return t.Local(result).(*purse) }
 
+// pay subtracts the cost, and reports whether it could.
 func (p *purse) pay(cost int) bool {
 	if p.err == nil && cost > p.left {
 		p.err = errBudget
@@ -35,7 +37,7 @@ func (p *purse) pay(cost int) bool {
 	return p.err == nil
 }
 
-// measure pays for a value and all that is in it.
+// measure pays for a value and everything in it.
 func (p *purse) measure(v starlark.Value) {
 	if !p.pay(costNode) {
 		return
@@ -53,7 +55,7 @@ func (p *purse) measure(v starlark.Value) {
 			p.measure(item[1])
 		}
 	case starlark.Sequence:
-		if !p.pay(v.Len()) { // a range has no elements yet
+		if !p.pay(v.Len()) { // a range has no elements in memory
 			return
 		}
 		for element := range starlark.Elements(v) {
@@ -64,8 +66,8 @@ func (p *purse) measure(v starlark.Value) {
 	}
 }
 
-// pays has the operators, the slices and the calls of an expression pay: x + y becomes operand(x) + operand(y), x[1:]
-// becomes paid(x)[1:], and f(x) becomes call(f, x).
+// pays rewrites an expression so that its operators, slices and calls pay: x + y becomes operand(x) + operand(y),
+// x[1:] becomes paid(x)[1:], and f(x) becomes call(f, x).
 func pays(tree syntax.Expr) {
 	var nodes []syntax.Node
 	syntax.Walk(tree, func(n syntax.Node) bool {
@@ -89,13 +91,14 @@ func pays(tree syntax.Expr) {
 	}
 }
 
+// paid pays for its argument and returns it.
 func paid(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	p := purseOf(t)
 	p.measure(args[0])
 	return args[0], p.err
 }
 
-// operand is an operand of an operator, which has been paid for.
+// operand is an operand of an operator, and is paid for.
 type operand struct {
 	starlark.Value
 	purse *purse
@@ -106,7 +109,7 @@ func newOperand(t *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, _ 
 	return operand{v, purseOf(t)}, err
 }
 
-// with is the other operand, if the operator takes both.
+// with returns the other operand, if the operator accepts both.
 func (x operand) with(op syntax.Token, y starlark.Value) (starlark.Value, error) {
 	right := y.(operand).Value
 	a, b := kindIn(x.Value), kindIn(right)
@@ -116,7 +119,7 @@ func (x operand) with(op syntax.Token, y starlark.Value) (starlark.Value, error)
 	return right, nil
 }
 
-// Binary is x op y for what is no comparison.
+// Binary implements x op y for operators that do not compare.
 func (x operand) Binary(op syntax.Token, y starlark.Value, _ starlark.Side) (starlark.Value, error) {
 	right, err := x.with(op, y)
 	if err != nil {
@@ -130,13 +133,13 @@ func (x operand) Binary(op syntax.Token, y starlark.Value, _ starlark.Side) (sta
 	return v, x.purse.err
 }
 
-// Has is x in c.
+// Has implements x in c.
 func (c operand) Has(x starlark.Value) (bool, error) {
 	v, err := x.(operand).Binary(syntax.IN, c, starlark.Left)
 	return v == starlark.True, err
 }
 
-// CompareSameType compares two operands of any types. Values of JSON are equal if they are written in the same way.
+// CompareSameType compares two operands of any types. JSON values are equal if their texts are.
 func (x operand) CompareSameType(op syntax.Token, y starlark.Value, depth int) (bool, error) {
 	right, err := x.with(op, y)
 	k := kindIn(x.Value)
@@ -150,7 +153,7 @@ func (x operand) CompareSameType(op syntax.Token, y starlark.Value, depth int) (
 	return same == (op == syntax.EQL), x.purse.err
 }
 
-// call is f(args). A function is no argument, because nobody would pay for its calls.
+// call implements f(args). A function cannot be an argument, because nobody would pay for its calls.
 func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	p := purseOf(t)
 	f, ok := args[0].(*starlark.Builtin)
@@ -185,7 +188,7 @@ func flat(kwargs []starlark.Tuple) (values starlark.Tuple) {
 	return values
 }
 
-// multiplied is the cost of a function that can take or make much more than its arguments have.
+// multiplied returns the cost of a function whose work or result can be much larger than its arguments.
 func multiplied(name, s string, args starlark.Tuple) int {
 	text := func(i int) (s string) {
 		if i < len(args) {
@@ -211,7 +214,7 @@ func multiplied(name, s string, args starlark.Tuple) int {
 	return 0
 }
 
-// builtins are what expressions call beside Starlark's own functions.
+// builtins are what expressions call besides Starlark's own functions.
 var builtins = starlark.StringDict{
 	"=paid":    starlark.NewBuiltin("paid", paid),
 	"=operand": starlark.NewBuiltin("operand", newOperand),

@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Template is a value of texts, numbers, lists and objects. An expression stands in a text as "${...}"; alone in its
-// text, it gives its value as it is. "$${" is "${" itself.
+// Template is a value of texts, numbers, lists and objects with expressions in it. In a text, an expression is
+// written "${...}". If it is the whole text, it yields its value unchanged. "$${" yields "${".
 type Template struct {
 	// Eval returns the value in the environment.
 	Eval func(Environment) (any, error)
-	// Type is what JSON Schema calls the type of the value, or "" if it is known only when it is there.
+	// Type is the JSON Schema type of the value, or "" if it is known only during evaluation.
 	Type string
-	// Members are the types of an object's members.
+	// Members holds the types of an object's members.
 	Members map[string]string
 }
 
-// longestText bounds the text that a template makes.
+// longestText bounds the text that a template yields.
 const longestText = 4 << 20
 
-// NewTemplate reads a value as JSON has it. wrong is told what is wrong with the text at a path such as input.list.0.
+// NewTemplate compiles a JSON value. It calls wrong for each fault, with the path of the text, such as input.list.0.
 func NewTemplate(value any, names Names, path string, wrong func(path string, err error)) *Template {
 	t := &Template{Type: TypeOf(value), Members: map[string]string{}}
 	t.Eval = func(Environment) (any, error) { return value, nil }
@@ -59,7 +59,7 @@ func NewTemplate(value any, names Names, path string, wrong func(path string, er
 	return t
 }
 
-// read reads the expressions in a text.
+// read compiles the expressions in a text.
 func (t *Template) read(text string, names Names, wrong func(error)) {
 	var parts []any // texts and expressions
 	literal := ""
@@ -111,16 +111,16 @@ func join(parts []any, environment Environment) (any, error) {
 	return b.String(), nil
 }
 
-// inText is a value within a text: a text as it is, everything else as JSON.
+// inText formats a value inside a text: a text as it is, and everything else as JSON.
 func inText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	data, _ := json.Marshal(v) // JSON has been out of Starlark
+	data, _ := json.Marshal(v) // the value came from JSON
 	return string(data)
 }
 
-// closing is where the expression at the beginning of the text ends.
+// closing returns the end of the expression at the beginning of the text.
 func closing(text string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {

@@ -9,20 +9,20 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Names says what an expression may refer to: the member of a root, such as steps.build, or a root alone, such as
-// item. The error says what is wrong with the name.
+// Names resolves what an expression refers to: the member of a root, such as steps.build, or a root alone, such as
+// item. Its error says what is wrong with the name.
 type Names func(root, member string) (Type, error)
 
-// Type is the type of a value: one of those below, or an [Object].
+// Type is the type of a value: one of the constants below, or an [Object].
 type Type interface{ kind() kind }
 
 // Object is a type with named members.
 type Object map[string]Type
 
-// kind is what JSON Schema calls a type.
+// kind is a type in JSON Schema.
 type kind string
 
-// The types of values. Value is any of them, known when it is there.
+// Types of values. Value means a type that is known only during evaluation.
 const (
 	Text    kind = "string"
 	Number  kind = "number"
@@ -40,7 +40,7 @@ func (Object) kind() kind { return Members }
 
 func (k kind) numeric() bool { return k == Number || k == Integer }
 
-// word is the kind in a sentence.
+// word returns the kind for use in a sentence.
 func (k kind) word() string {
 	if k == Value {
 		return "a value"
@@ -48,7 +48,7 @@ func (k kind) word() string {
 	return string(k)
 }
 
-// either is the type of a value that has one type or the other.
+// either returns the type of a value that has one of two types.
 func either(a, b kind) Type {
 	switch {
 	case a == b:
@@ -59,10 +59,10 @@ func either(a, b kind) Type {
 	return Value
 }
 
-// operate is the type of what a binary operator gives, and whether it takes the operands.
+// operate returns the result type of a binary operator, and whether it accepts the operands.
 func operate(op syntax.Token, a, b kind) (kind, bool) {
 	known, numeric := a != Value && b != Value, a.numeric() && b.numeric()
-	one := max(a, b) // the known one, as Value is the least
+	one := max(a, b) // the known one, because Value is the least
 	switch op {
 	case syntax.EQL, syntax.NEQ:
 		return Boolean, !known || a == b || numeric || a == null || b == null
@@ -77,14 +77,14 @@ func operate(op syntax.Token, a, b kind) (kind, bool) {
 		case op == syntax.PLUS && (one == Text || one == List):
 			return one, !known || a == b
 		case numeric:
-			return one, true // Number if one of them is
+			return one, true // Number if either is
 		}
 		return Value, !known && (one == Value || one.numeric())
 	}
 	return Value, false
 }
 
-// Member is the type of a member; without a name it is the type itself.
+// Member returns the type of a member. Without a name it returns the type itself.
 func Member(of Type, name string) (Type, error) {
 	if name == "" {
 		return of, nil

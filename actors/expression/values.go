@@ -12,13 +12,13 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Data is a value that expressions can refer to. It does not change.
+// Data is a value that expressions can refer to. It never changes.
 type Data = starlark.Value
 
-// Environment is what the roots stand for.
+// Environment holds the values of the roots.
 type Environment = map[string]Data
 
-// Of is a value of JSON for expressions. Integers of Go are numbers, too.
+// Of converts a JSON value for expressions. Go integers are allowed too.
 func Of(v any) Data {
 	switch v := v.(type) {
 	case Data:
@@ -52,12 +52,12 @@ func Of(v any) Data {
 	return starlark.None
 }
 
-// most bounds integers: beyond it a number of JSON has no place for each of them.
+// most bounds integers: beyond it, numbers in JSON cannot represent every integer.
 const most = 1 << 53
 
 var errNumber = errors.New("the number is too large")
 
-// Record is an object of JSON. A member that it lacks is None.
+// Record is a JSON object. A missing member is None.
 type Record map[string]Data
 
 func (o Record) Type() string         { return "object" }
@@ -96,14 +96,14 @@ func (o Record) Get(name Data) (v Data, found bool, err error) {
 	return v, true, nil
 }
 
-// Has is for the operator in.
+// Has implements the operator in.
 func (o Record) Has(name Data) (bool, error) {
 	s, _ := starlark.AsString(name)
 	_, ok := o[s]
 	return ok, nil
 }
 
-// Items are the members.
+// Items returns the members.
 func (o Record) Items() (all []starlark.Tuple) {
 	for _, name := range o.AttrNames() {
 		all = append(all, starlark.Tuple{starlark.String(name), o[name]})
@@ -111,7 +111,7 @@ func (o Record) Items() (all []starlark.Tuple) {
 	return all
 }
 
-// CompareSameType holds records that are written in the same way to be equal.
+// CompareSameType compares two records by their texts.
 func (o Record) CompareSameType(op syntax.Token, other Data, _ int) (bool, error) {
 	if op != syntax.EQL && op != syntax.NEQ {
 		return false, fmt.Errorf("cannot apply %s to objects", op)
@@ -119,10 +119,10 @@ func (o Record) CompareSameType(op syntax.Token, other Data, _ int) (bool, error
 	return (o.String() == other.String()) == (op == syntax.EQL), nil
 }
 
-// TypeOf is what JSON Schema calls the type of a value.
+// TypeOf returns the JSON Schema type of a value.
 func TypeOf(v any) string { return string(kindIn(Of(v))) }
 
-// kindIn is the kind of a value.
+// kindIn returns the kind of a value.
 func kindIn(v Data) kind {
 	switch v.(type) {
 	case starlark.NoneType:
@@ -143,7 +143,7 @@ func kindIn(v Data) kind {
 	return Value
 }
 
-// out is a value as JSON has it. It pays for what is shared as often as JSON would write it.
+// out converts a value to JSON. A value that is shared costs as often as JSON repeats it.
 func (p *purse) out(v Data) any {
 	if !p.pay(costNode) {
 		return nil
@@ -165,7 +165,7 @@ func (p *purse) out(v Data) any {
 			return int(f)
 		}
 		return f
-	case starlark.IterableMapping: // an object, or a dict of the expression
+	case starlark.IterableMapping: // an object, or a dict made by the expression
 		o := make(map[string]any, starlark.Len(v))
 		for _, item := range v.Items() {
 			name, ok := starlark.AsString(item[0])

@@ -22,10 +22,10 @@ const (
 	Skipped   Outcome = "skipped"
 )
 
-// unit is one piece of work: a step, or an item of it.
+// unit is one piece of work: a step, or one item of a step.
 type unit struct{ step, item int }
 
-// ending is what became of a piece of work.
+// ending is the outcome of a unit.
 type ending struct {
 	outcome   Outcome
 	cause     messages.Code
@@ -40,72 +40,75 @@ type ending struct {
 type doing int
 
 const (
-	doAnnounce doing = iota // a step with items began
-	doStart                 // a piece of work, after the delay
-	doEnd                   // a step, an item, a round or an attempt
-	doStop                  // cancels the work, which ends later
-	doFinish                // the plan
+	doAnnounce doing = iota // a step with items has begun
+	doStart                 // start a unit after the delay
+	doEnd                   // end a step, an item, a round or an attempt
+	doStop                  // cancel a unit's work, which ends later
+	doFinish                // end the plan
 )
 
-// move is one decision of the core.
+// move is one decision of the core. Which fields are set depends on do.
 type move struct {
 	do     doing
 	unit   unit
-	name   string // of the unit in events
-	start  int    // counts the starts of the unit from 1
+	name   string // name of the unit in events
+	start  int    // counts the starts of the unit, from 1
 	delay  time.Duration
-	input  any // of a start
+	input  any // for a start
 	reason string
-	// of an end
+	// The fields below are for an end.
 	outcome Outcome
 	next    []string
 }
 
-// core decides what follows from the outcomes of the steps. It is pure: it depends on the plan, the parameters and
-// the calls of ended in their order alone, so that a log can be replayed.
+// core decides what follows from the outcomes of the steps.
+//
+// It is pure: it depends only on the plan, the parameters, and the order of the calls of ended. So a log can be
+// replayed. It has no lock, because one goroutine uses it.
 type core struct {
 	*graph
 	environment expression.Environment // params and steps
-	values      expression.Record      // environment["steps"]
+	values      expression.Record      // value of steps in the environment
 	states      []state
-	ready       []unit // that wait until fewer run
+	ready       []unit // units that wait until fewer are running
 	running     int
-	left        int      // how many steps have not ended
-	failure     *ending  // of the step that ends the plan
-	failed      string   // its name
-	moves       []move   // since the last call
-	over        []ending // unused slots are zero; by step
-	fresh       []int    // the moves that end steps, of which nobody has heard
+	left        int      // number of steps that have not ended
+	failure     *ending  // of the step that ends the plan; nil if none does
+	failed      string   // name of that step
+	moves       []move   // decided since the last call
+	over        []ending // endings by step; zero for steps that have not ended
+	fresh       []int    // indexes of moves that end steps which no other step was told of
 }
 
-// phase is how far a step is.
+// phase is the progress of a step.
 type phase int
 
 const (
-	waiting phase = iota // for its needs
+	waiting phase = iota // for the steps that it needs
 	queued               // in core.ready
 	working
 	ended
 )
 
-// state is the state of one step.
+// state is the progress of one step.
 type state struct {
 	phase phase
-	// open needs have not ended, and completed ones have. The same for the steps whose failure this one waits for.
+	// open is the number of needs that have not ended, completed the number that have completed. openSources and
+	// failures are the same for the steps whose failure this one waits for.
 	open, completed       int
 	openSources, failures int
-	why                   string // it started
+	why                   string // why it started
 	stopped               string // why its work was cancelled
-	work                  []work // of its items; of itself in a step without items
+	work                  []work // by item; of the step itself if it has no items
 	items                 []any
 	results               []any
-	next, live, waiting   int // items: the next one, those that run, those in core.ready
+	next, live, waiting   int // items: the next one, the number that run, the number in core.ready
 	completedItems        int
-	broken                *ending
-	last                  expression.Data // the values of the last round
+	broken                *ending         // the first failed item
+	last                  expression.Data // values of the last round
 }
 
-// work is the state of one unit.
+// work is the progress of one unit.
 type work struct {
 	starts, tries, rounds int
 	live                  bool
@@ -124,7 +127,7 @@ func newCore(g *graph, params map[string]any) *core {
 	return c
 }
 
-// values are what expressions see of a step.
+// values returns what expressions see of a step.
 func (e ending) values(rounds int, results []any) expression.Data {
 	return expression.Of(map[string]any{"outcome": string(e.outcome), "cause": string(e.cause), "error": e.message,
 		"run": string(e.run), "result": e.result, "results": results, "artifacts": e.artifacts, "seconds": e.seconds, "rounds": rounds})
@@ -140,7 +143,7 @@ func (c *core) begin() []move {
 	return c.settle()
 }
 
-// ended takes note of the end of a unit that was started.
+// ended records the end of a unit that was started.
 func (c *core) ended(u unit, e ending) []move {
 	c.running--
 	c.states[u.step].work[u.item].live = false
@@ -148,7 +151,7 @@ func (c *core) ended(u unit, e ending) []move {
 	return c.settle()
 }
 
-// settle tells the steps that wait of those that ended, fills the free places, and returns what was decided.
+// settle tells waiting steps which steps have ended, starts queued units, and returns the decisions.
 func (c *core) settle() []move {
 	for {
 		for len(c.fresh) > 0 {
@@ -175,7 +178,7 @@ func (c *core) settle() []move {
 	return moves
 }
 
-// tell tells the steps that wait for the one that the move ends.
+// tell tells the steps that wait for the step which the move ends.
 func (c *core) tell(end int) {
 	step, how := c.moves[end].unit.step, c.moves[end].outcome
 	n := &c.steps[step]
@@ -199,7 +202,7 @@ func (c *core) tell(end int) {
 	}
 }
 
-// consider starts a step if it has waited for enough, or skips it, and reports whether it started.
+// consider starts a step that has waited for enough, or skips it. It reports whether the step has started.
 func (c *core) consider(i int) bool {
 	n, s := &c.steps[i], &c.states[i]
 	if s.phase != waiting {
@@ -250,7 +253,7 @@ func (c *core) consider(i int) bool {
 	return c.start(i)
 }
 
-// reason says why a step starts now.
+// reason describes why a step starts now.
 func (c *core) reason(i int) string {
 	n := &c.steps[i]
 	switch {
@@ -267,6 +270,7 @@ func (c *core) reason(i int) string {
 	return c.listed(n.needs) + " ended"
 }
 
+// completed returns the needs that have completed.
 func (c *core) completed(needs []int) []int {
 	return slices.DeleteFunc(slices.Clone(needs), func(j int) bool { return c.over[j].outcome != Completed })
 }
@@ -284,7 +288,7 @@ func (c *core) listed(steps []int) string {
 	return strings.Join(names, ", ")
 }
 
-// start puts the step's work into the queue, and reports whether there is any.
+// start queues the step's work, and reports whether there is any.
 func (c *core) start(i int) bool {
 	n, s := &c.steps[i], &c.states[i]
 	if n.items == nil {
@@ -319,6 +323,7 @@ func (c *core) start(i int) bool {
 // mostItems bounds the items of one step.
 const mostItems = 10_000
 
+// notRun is what expressions see of a step that has not run.
 var notRun = ending{outcome: Skipped}.values(0, nil)
 
 func (c *core) announce(i int) {
@@ -326,7 +331,7 @@ func (c *core) announce(i int) {
 	c.moves = append(c.moves, move{do: doAnnounce, unit: unit{step: i}, name: c.steps[i].Name, reason: c.states[i].why})
 }
 
-// startItems puts as many items into the queue as may run, or ends the step.
+// startItems queues as many items as may run, or ends the step.
 func (c *core) startItems(i int) {
 	n, s := &c.steps[i], &c.states[i]
 	for s.stopped == "" && s.next < len(s.items) && (n.Limit == 0 || s.live+s.waiting < n.Limit) && s.waiting < c.limit {
@@ -374,7 +379,8 @@ func (c *core) launch(u unit, delay time.Duration, why string) {
 	}
 }
 
-// inside calls f with the environment of a unit. Only there a step of several rounds has the values of the last one.
+// inside calls f with the environment of a unit. Only inside it, a step of several rounds sees the values of its last
+// round.
 func (c *core) inside(u unit, f func(environment expression.Environment)) {
 	n, s := &c.steps[u.step], &c.states[u.step]
 	environment := c.environment
@@ -394,7 +400,7 @@ func (c *core) inside(u unit, f func(environment expression.Environment)) {
 	f(environment)
 }
 
-// name is the name of a unit in the events.
+// name returns the name of a unit in the events.
 func (c *core) name(u unit) string {
 	if c.steps[u.step].items == nil {
 		return c.steps[u.step].Name
@@ -402,6 +408,7 @@ func (c *core) name(u unit) string {
 	return fmt.Sprintf("%s[%d]", c.steps[u.step].Name, u.item)
 }
 
+// invalid returns the ending of a unit whose input or guard is invalid.
 func invalid(err error) ending {
 	return ending{outcome: Failed, cause: messages.CauseInvalidInput, message: err.Error()}
 }

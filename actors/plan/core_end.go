@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// endUnit decides what follows from the end of a unit: another attempt, another round, or the end of its step.
+// endUnit decides what follows the end of a unit: another attempt, another round, or the end of its step.
 func (c *core) endUnit(u unit, e ending) {
 	n, s := &c.steps[u.step], &c.states[u.step]
 	w := &s.work[u.item]
@@ -50,7 +50,7 @@ func (c *core) endUnit(u unit, e ending) {
 	c.startItems(u.step)
 }
 
-// round decides after a round of a loop. next says why there is another one.
+// round decides what follows a round of a loop. next is why another round follows, or "".
 func (c *core) round(u unit, e ending) (end ending, next string) {
 	n, s := &c.steps[u.step], &c.states[u.step]
 	w := &s.work[u.item]
@@ -77,20 +77,21 @@ func (c *core) round(u unit, e ending) (end ending, next string) {
 	return e, ""
 }
 
-// again ends a round or an attempt, and starts the next in its place.
+// again ends a round or an attempt, and starts the next one.
 func (c *core) again(u unit, how Outcome, delay time.Duration, why string) {
 	c.moves = append(c.moves, move{do: doEnd, unit: u, name: c.name(u), start: c.states[u.step].work[u.item].starts,
 		outcome: how, next: []string{c.name(u)}, reason: why})
 	c.launch(u, delay, why)
 }
 
-// lost are the causes after which nobody knows how far a step came.
+// lost are the causes after which nobody knows how far a step got.
 var lost = []messages.Code{messages.CauseNodeLost, messages.CauseShutdown, messages.CauseJournalUnavailable}
 
-// passing are the causes of errors that may pass.
+// passing are the causes of temporary errors.
 var passing = []messages.Code{messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion,
 	messages.CauseInvalidOutput, messages.CauseStalled, messages.CauseDeadline}
 
+// attempts returns how often the step may be tried.
 func (s *Step) attempts() int {
 	if s.Retry == nil {
 		return 3
@@ -98,8 +99,8 @@ func (s *Step) attempts() int {
 	return s.Retry.Attempts
 }
 
-// triesAgain reports whether the step is tried again. One that must not run twice is not, unless it is known to have
-// ended.
+// triesAgain reports whether the step is tried again. A step that must not run twice is tried again only if it is
+// known to have ended.
 func (s *Step) triesAgain(cause messages.Code, tries int) bool {
 	if tries >= s.attempts() {
 		return false
@@ -117,12 +118,13 @@ func (s *Step) triesAgain(cause messages.Code, tries int) bool {
 	return slices.Contains(causes, cause)
 }
 
-// runsAgain reports whether the step may run again if nobody knows how far it came.
+// runsAgain reports whether the step may run again if nobody knows how far it got.
 func (s *Step) runsAgain() bool { return s.Idempotent || s.Read != nil || s.Write != nil }
 
 // longestDelay bounds the wait between attempts.
 const longestDelay = time.Minute
 
+// delay returns the wait before the next attempt.
 func (s *Step) delay(tries int) time.Duration {
 	d := time.Second
 	if s.Retry != nil {
@@ -134,9 +136,10 @@ func (s *Step) delay(tries int) time.Duration {
 // endStep ends a step that has begun.
 func (c *core) endStep(i int, e ending) { c.end(i, e, e.message) }
 
-// skip ends a step that has not.
+// skip ends a step that has not begun.
 func (c *core) skip(i int, why string) { c.end(i, ending{outcome: Skipped}, why) }
 
+// end records the end of a step.
 func (c *core) end(i int, e ending, why string) {
 	n, s := &c.steps[i], &c.states[i]
 	rounds := 0
@@ -165,7 +168,7 @@ func (c *core) end(i int, e ending, why string) {
 	}
 }
 
-// stop cancels a step, whatever it does.
+// stop cancels a step, whatever it is doing.
 func (c *core) stop(i int, why string) {
 	s := &c.states[i]
 	if s.stopped != "" || s.phase == ended {
@@ -177,7 +180,7 @@ func (c *core) stop(i int, why string) {
 	c.cancel(i)
 }
 
-// cancel ends a step that has nothing in the queue, or has its work end.
+// cancel cancels the step's running work. A step without running or queued work ends at once.
 func (c *core) cancel(i int) {
 	s := &c.states[i]
 	switch {
@@ -195,7 +198,7 @@ func (c *core) cancel(i int) {
 	}
 }
 
-// fail ends the plan: what runs is cancelled, and what waits is skipped.
+// fail ends the plan: it cancels what runs, and skips what waits.
 func (c *core) fail(i int, e ending) {
 	c.failure, c.failed = &e, c.steps[i].Name
 	c.ready = nil

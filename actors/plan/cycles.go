@@ -8,12 +8,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// cycles reports steps that wait for themselves, each cycle once.
+// cycles reports each cycle of steps that wait for each other, once.
 func (s *scope) cycles() {
 	_, cyclic := s.order()
 	for i := range s.steps {
 		path := []int{}
-		for at := i; cyclic[at]; { // to one that it waits for and that waits for a cycle, until it comes back
+		for at := i; cyclic[at]; { // follow steps that wait for a cycle until one repeats
 			if k := slices.Index(path, at); k >= 0 {
 				names := []string{s.steps[at].Name}
 				for _, j := range slices.Backward(path[k:]) {
@@ -37,10 +37,10 @@ func (s *scope) cycles() {
 	}
 }
 
-// unreachable reports steps that never run, whatever the others come to.
+// unreachable reports steps that can never run, whatever the outcomes of the others.
 func (s *scope) unreachable() {
 	order, cyclic := s.order()
-	never := make([]string, len(s.steps)) // why
+	never := make([]string, len(s.steps)) // the reason, by step
 	for i, c := range cyclic {
 		if c {
 			never[i] = "it waits for a cycle"
@@ -72,13 +72,13 @@ func (s *scope) unreachable() {
 	}
 }
 
-// Order lists the indexes of a checked plan's steps so that each step comes after those it waits for.
+// Order lists the indexes of a checked plan's steps, each after those that it waits for.
 func (p *Plan) Order() []int {
 	order, _ := new(compiler).compile(p, "").order()
 	return order
 }
 
-// order lists the steps so that each comes after those it waits for, and marks those that wait for a cycle.
+// order lists the steps, each after those that it waits for. It marks the steps that wait for a cycle.
 func (g *graph) order() (order []int, cyclic []bool) {
 	open := make([]int, len(g.steps))
 	after := make([][]int, len(g.steps))
@@ -105,7 +105,7 @@ func (g *graph) order() (order []int, cyclic []bool) {
 	return order, cyclic
 }
 
-// after marks the step and those that wait for it, directly or through others.
+// after marks the step, and all steps that wait for it directly or indirectly.
 func (g *graph) after(name string) ([]bool, error) {
 	if name == "" {
 		return nil, nil
@@ -117,7 +117,7 @@ func (g *graph) after(name string) ([]bool, error) {
 	return reach(len(g.steps), step, func(i int) []int { return slices.Concat(g.steps[i].dependents, g.steps[i].handlers) }), nil
 }
 
-// reach marks the step and those that next leads to, directly or through others.
+// reach marks the first step, and all that next leads to directly or indirectly.
 func reach(steps, first int, next func(int) []int) []bool {
 	marked := make([]bool, steps)
 	marked[first] = true

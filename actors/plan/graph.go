@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// graph is a checked plan, ready to be carried out.
+// graph is a checked plan that is ready to run.
 type graph struct {
 	plan   *Plan
 	limit  int
@@ -24,23 +24,23 @@ type graph struct {
 	result *expression.Template
 }
 
-// node is a step with what it is connected to, all by the indexes of steps.
+// node is a step with its connections, as indexes of steps.
 type node struct {
 	*Step
 	needs, dependents []int
-	handlers, handles []int // the steps of OnFailure, and the steps that name this one there
-	goesOn            bool  // a failure does not end the plan
+	handlers, handles []int // the steps of OnFailure, and the steps that list this one there
+	goesOn            bool  // a failure of this step does not end the plan
 	guard, until      *expression.Expression
 	items, input      *expression.Template
 }
 
-// Check returns all that is wrong with the plan, as [Problems], or nil. Its steps may start the jobs.
+// Check returns all faults of the plan, as [Problems], or nil. jobs are the jobs that steps may start.
 func (p *Plan) Check(jobs []actors.Definition) error {
 	_, err := compile(p, jobs)
 	return err
 }
 
-// jobOf returns the job of the name, or nil.
+// jobOf returns the job with the name, or nil.
 func jobOf(jobs []actors.Definition, name string) *actors.Definition {
 	i := slices.IndexFunc(jobs, func(d actors.Definition) bool { return d.Name == name })
 	if i < 0 {
@@ -49,9 +49,10 @@ func jobOf(jobs []actors.Definition, name string) *actors.Definition {
 	return &jobs[i]
 }
 
+// compile checks a plan and makes its graph.
 func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 	c := &compiler{jobs: jobs, at: p.text}
-	if p.text == nil { // of a Go value, whose form nobody has checked
+	if p.text == nil { // a Go value, whose form was not checked by Parse
 		data, err := json.Marshal(p)
 		if err != nil {
 			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
@@ -65,7 +66,7 @@ func compile(p *Plan, jobs []actors.Definition) (*graph, error) {
 	return g, c.problems.Err()
 }
 
-// compiler turns plans into graphs.
+// compiler turns plans into graphs, and collects their problems.
 type compiler struct {
 	jobs     []actors.Definition
 	at       document.Places
@@ -82,7 +83,7 @@ type scope struct {
 	*graph
 	path      string
 	index     map[string]int
-	ancestors []bool // of the step that somebody asked for last
+	ancestors []bool // of the step asked for last
 	asked     int
 }
 
@@ -115,12 +116,12 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	return g
 }
 
-// of is the path of a step's field.
+// of returns the path of a step's field.
 func (s *scope) of(i int, field string) string {
 	return document.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
 }
 
-// said reports the errors of an expression, which may be several.
+// said reports the errors of an expression, of which there may be several.
 func (s *scope) said(path string, err error) {
 	for line := range strings.Lines(err.Error()) {
 		s.wrong(path, "%s", strings.TrimSuffix(line, "\n"))
@@ -146,7 +147,7 @@ func (s *scope) connect() {
 	}
 }
 
-// resolve calls found with the steps of the names, each once.
+// resolve calls found for each of the named steps, once.
 func (s *scope) resolve(i int, field string, names Names, found func(j int)) {
 	for k, name := range names {
 		j, known := s.index[name]
@@ -160,10 +161,10 @@ func (s *scope) resolve(i int, field string, names Names, found func(j int)) {
 	}
 }
 
-// before yields the steps that the step waits for.
+// before returns the steps that the step waits for.
 func (g *graph) before(i int) []int { return slices.Concat(g.steps[i].needs, g.steps[i].handles) }
 
-// isBefore reports whether the step has ended, or may have, when the other starts.
+// isBefore reports whether step j has ended, or may have ended, when step i starts.
 func (s *scope) isBefore(j, i int) bool {
 	if slices.Contains(s.steps[i].needs, j) || slices.Contains(s.steps[i].handles, j) {
 		return true
@@ -174,7 +175,7 @@ func (s *scope) isBefore(j, i int) bool {
 	return i != j && s.ancestors[j]
 }
 
-// stepType is the type of steps.NAME.
+// stepType returns the type of steps.NAME.
 func stepType(s *Step) expression.Type {
 	var result expression.Type = expression.Value
 	if s.Read != nil && s.ForEach == nil {
@@ -185,8 +186,8 @@ func stepType(s *Step) expression.Type {
 		"seconds": expression.Number, "rounds": expression.Integer}
 }
 
-// names says what the expressions of a step may refer to: besides parameters and earlier steps the own names, such as
-// item. For the plan's result there is no step.
+// names returns what the expressions of a step may refer to: parameters, earlier steps, and the step's own names such
+// as item. The plan's result belongs to no step.
 func (s *scope) names(own map[string]expression.Type, step int) expression.Names {
 	return func(root, member string) (expression.Type, error) {
 		if t, ok := own[root]; ok {
@@ -219,7 +220,7 @@ func (s *scope) names(own map[string]expression.Type, step int) expression.Names
 	}
 }
 
-// step reads the expressions of a step.
+// step compiles the expressions of a step.
 func (s *scope) step(i int) {
 	n := &s.steps[i]
 	outer := s.names(nil, i)
@@ -246,7 +247,7 @@ func (s *scope) step(i int) {
 	s.work(i)
 }
 
-// work is the field of what the step does, and its template.
+// work returns the field that says what the step does, and its template.
 func (s *Step) work() (field string, template any) {
 	switch {
 	case s.Read != nil:
@@ -261,7 +262,7 @@ func (s *Step) work() (field string, template any) {
 	return "input", s.Input
 }
 
-// unknown says that an expression names what there is not.
+// unknown is the error of an expression with an unknown name.
 func unknown(what, name, of string, known []string) error {
 	if name == "" {
 		return fmt.Errorf("there is no %s without a name; write %s.NAME", what, of)

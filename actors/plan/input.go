@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// inputForm is what a JSON Schema says of the members of an object.
+// inputForm is the part of a JSON Schema about the members of an object.
 type inputForm struct {
 	Properties           map[string]property `json:"properties"`
 	Required             []string            `json:"required"`
@@ -23,7 +23,7 @@ type property struct {
 	Type any `json:"type"`
 }
 
-// inputForm is the form of the plan's parameters.
+// inputForm returns the form of the plan's parameters.
 func (p *Plan) inputForm() inputForm {
 	f := inputForm{Properties: map[string]property{}, AdditionalProperties: false}
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
@@ -35,11 +35,11 @@ func (p *Plan) inputForm() inputForm {
 	return f
 }
 
-// types are the types of parameters as expressions have them. They print as JSON Schema names them.
+// types are the types of parameters in expressions. They print as JSON Schema names them.
 var types = map[ParamType]expression.Type{"": expression.Text, String: expression.Text, Number: expression.Number,
 	Integer: expression.Integer, Boolean: expression.Boolean, List: expression.List, Object: expression.Members}
 
-// input holds a step's input to the form: its names, and the types that are known.
+// input checks a step's input against the form: its names, and the types that are known.
 func (s *scope) input(i int, form inputForm, of string) {
 	fields := s.steps[i].input.Members
 	for _, name := range form.Required {
@@ -62,7 +62,7 @@ func (s *scope) input(i int, form inputForm, of string) {
 	}
 }
 
-// fits reports whether a value of the type can be one of the types that a schema allows.
+// fits reports whether a value of the type may be one of the types that a schema allows.
 func fits(have string, want any) bool {
 	one := func(t any) bool { return have == "" || t == have || t == "number" && have == "integer" }
 	if list, ok := want.([]any); ok {
@@ -71,7 +71,7 @@ func fits(have string, want any) bool {
 	return want == nil || one(want)
 }
 
-// check returns what is wrong with a value of the parameter.
+// check returns what is wrong with a value of the parameter, or nil.
 func (p Param) check(v any) error {
 	if !fits(expression.TypeOf(v), fmt.Sprint(types[p.Type])) {
 		return fmt.Errorf("must be of type %s", cmp.Or(p.Type, String))
@@ -79,7 +79,7 @@ func (p Param) check(v any) error {
 	return nil
 }
 
-// Values returns the parameters with the defaults of those that are not given. Its error says all that is wrong.
+// Values returns the parameters, with defaults for those that are not given. Its error lists all faults.
 func (p *Plan) Values(given map[string]any) (map[string]any, error) {
 	all, wrong := make(map[string]any, len(p.Params)), []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(given)) {

@@ -13,23 +13,23 @@ import (
 // Name is the job's name.
 const Name = "plan"
 
-// Input is the job's input. It must hold no secrets: run.queued shows it.
+// Input is the job's input. It must hold no secrets, because run.queued shows it.
 type Input struct {
 	Plan   *Plan          `json:"plan"`
 	Params map[string]any `json:"params,omitempty"`
-	// From is a step, and Run an earlier run of the plan: From and the steps after it run, and so do those that came to
-	// nothing in Run. All others have ended as they did there.
+	// From is a step, and Run an earlier run of the plan. From and the steps after it run, and so do steps that did
+	// not succeed in Run. All other steps keep their outcomes from Run.
 	From string         `json:"from,omitempty"`
 	Run  messages.RunID `json:"run,omitempty"`
 }
 
 // Config says what the steps of plans can do.
 type Config struct {
-	// Jobs are the jobs that steps may start. A step's input is held to the schema.
+	// Jobs are the jobs that steps may start. A step's input must fit the job's schema.
 	Jobs []actors.Definition
-	// Read and Write are the jobs of steps that read and write, as package artifact makes them.
+	// Read and Write are the jobs of steps that read and write files, from package artifact.
 	Read, Write actors.Definition
-	// Runs returns the runs that a principal may read. Without it a plan knows its own alone.
+	// Runs returns the runs that a principal may read. Without it a plan can only read its own.
 	Runs func(principal string) Runs
 }
 
@@ -39,7 +39,7 @@ type Runs interface {
 	Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error]
 }
 
-// Job returns the job for the input. Errors: invalid_input, which says all that is wrong with the plan.
+// Job returns the job for the input. Errors: invalid_input, which lists all faults of the plan.
 func Job(in Input, config Config) (actors.Job, error) {
 	if in.Plan == nil {
 		return actors.Job{}, messages.InvalidInput("the plan is missing; give it in the field plan")
@@ -62,12 +62,12 @@ func Job(in Input, config Config) (actors.Job, error) {
 	steps := func(ctx context.Context, t *actors.TaskContext) error {
 		return newRunner(config, newCore(g, params), t, earlierRun{in.Run, anew}).run(ctx)
 	}
-	// Another attempt goes on where a crash has ended the last.
+	// another attempt continues where a crash ended the last one
 	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
 		Policy: supervision.Policy{RetryCrash: true}}}}, nil
 }
 
-// Property describes, as a property of a JSON Schema, a plan for whoever gives one in few words.
+// Property is the property "plan" in a JSON Schema, for callers that give a plan in few words.
 const Property = `"plan":{"anyOf":[{"type":"string"},{"type":"object"}],"description":"the plan as YAML or JSON: params, steps and result"}`
 
 const inputSchema = `{"type":"object","additionalProperties":false,"required":["plan"],"properties":{` + Property + `,` +
@@ -75,7 +75,7 @@ const inputSchema = `{"type":"object","additionalProperties":false,"required":["
 	`"from":{"type":"string","description":"step to start from; the steps that do not come after it keep their results of run"},` +
 	`"run":{"type":"string","description":"an earlier run of the plan, for from"}}}`
 
-// Define defines the job. The plan of an [Input] may be a text.
+// Define returns the definition of the job. The plan of an [Input] may be a text.
 func Define(config Config) actors.Definition {
 	return actors.Definition{Name: Name, About: messages.About{
 		Title: "Run a plan",
@@ -85,7 +85,7 @@ func Define(config Config) actors.Definition {
 	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
-// Result returns the result of a plan that has completed.
+// Result decodes the result of a plan that has completed.
 func Result[T any](s messages.State) (result T, err error) {
 	switch {
 	case s.End == nil:

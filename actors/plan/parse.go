@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/structured/document"
 )
 
-// Problem is one thing that is wrong with a plan, and Problems are all, in the order of its text.
+// Problem is one fault of a plan. Problems are all of them, in the order of its text.
 type (
 	Problem  = document.Problem
 	Problems = document.Problems
@@ -29,15 +29,15 @@ var planForm = sync.OnceValue(func() *document.Form {
 	return document.MustForm(Schema, "a step does exactly one of job, plan, read, write and ask")
 })
 
-// The bounds of a plan, which make the work of checking it bounded too. Nested plans count.
+// Limits of a plan, including nested plans. They bound the work of checking it.
 const (
 	mostBytes       = 1 << 20
 	mostSteps       = 5_000
 	mostExpressions = 10_000
 )
 
-// Parse reads a plan from YAML or JSON. Its error is [Problems]: all that is wrong with the form. [Plan.Check] says what
-// else is wrong, and [Check] says both.
+// Parse reads a plan from YAML or JSON. Its error is [Problems] and lists all faults of the form. [Plan.Check] finds
+// all other faults, and [Check] finds both.
 func Parse(text []byte) (*Plan, error) {
 	p, wrong := parse(text)
 	if wrong != nil {
@@ -46,7 +46,7 @@ func Parse(text []byte) (*Plan, error) {
 	return p, nil
 }
 
-// parse is Parse that also returns the plan without what is wrong with its form, if it can be told.
+// parse is Parse that also returns the plan without the parts whose form is faulty, if possible.
 func parse(text []byte) (*Plan, Problems) {
 	for _, of := range []struct {
 		what       string
@@ -77,7 +77,7 @@ func parse(text []byte) (*Plan, Problems) {
 	return p, wrong
 }
 
-// Check reads a plan and says all that is wrong with it: with its form, and with what its steps do.
+// Check reads a plan and reports all its faults: of its form, and of what its steps do.
 func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 	p, form := parse(text)
 	if p == nil {
@@ -88,7 +88,7 @@ func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 	more, _ := errors.AsType[Problems](p.Check(jobs))
 	for _, one := range more {
 		said := slices.ContainsFunc(form, func(p Problem) bool { return p.Line == one.Line })
-		if !said && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be what is wrong
+		if !said && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be the faulty part
 			all = append(all, one)
 		}
 	}
@@ -102,7 +102,7 @@ func tooMany(what string, have, most int) Problems {
 	return Problems{{Problem: fmt.Sprintf("the plan has %d %s; it may have %d, so make several plans of it", have, what, most)}}
 }
 
-// size is the number of steps, those of nested plans among them.
+// size returns the number of steps, including those of nested plans.
 func (p *Plan) size() (n int) {
 	for _, s := range p.Steps {
 		if n++; s.Plan != nil {
@@ -112,7 +112,7 @@ func (p *Plan) size() (n int) {
 	return n
 }
 
-// UnmarshalJSON reads a plan, or its text as [Parse] does.
+// UnmarshalJSON reads a plan as an object, or as a text for [Parse].
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Plan is a set of steps with parameters. The JSON Schema of its form is [Schema].
+// Plan is a set of steps with parameters. [Schema] is the JSON Schema of its form.
 type Plan struct {
-	// Schema is where an editor finds the schema of the form.
+	// Schema tells editors where to find the JSON Schema.
 	Schema      string           `json:"$schema,omitempty"`
 	Name        string           `json:"name,omitempty"`
 	Description string           `json:"description,omitempty"`
 	Params      map[string]Param `json:"params,omitempty"`
-	// Limit is how many steps and items may run at a time: 16 if it is 0.
+	// Limit is how many steps and items may run at a time; 0 means 16.
 	Limit int `json:"limit,omitempty"`
-	// Timeout is the longest that all steps may take together; 0 leaves the run's own limit.
+	// Timeout bounds the whole plan; 0 leaves the run's own limit.
 	Timeout Duration `json:"timeout,omitzero"`
 	Steps   []Step   `json:"steps"`
 	// Result is the template of the run's result. Without it the result is the outcome of each step.
@@ -26,14 +26,14 @@ type Plan struct {
 	text document.Places
 }
 
-// Param is a parameter. Without a default it must be given.
+// Param is a parameter. A parameter without a default is required.
 type Param struct {
 	Type        ParamType `json:"type,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Default     any       `json:"default,omitempty"`
 }
 
-// ParamType is the type of a parameter: a string if empty.
+// ParamType is the type of a parameter; "" means a string.
 type ParamType string
 
 // The types of parameters.
@@ -46,42 +46,42 @@ const (
 	Object  ParamType = "object"
 )
 
-// Step is one step of a plan. It does one of Job, Plan, Read, Write and Ask; all but Ask are sub-runs.
+// Step is one step of a plan. It has exactly one of Job, Plan, Read, Write and Ask. All except Ask are sub-runs.
 type Step struct {
-	// Name is how other steps and the events refer to the step: a letter, then letters, digits and underscores.
+	// Name identifies the step in other steps and in the events: a letter, then letters, digits and underscores.
 	Name string `json:"name"`
-	// Job is a job of the runtime, and Plan a plan; Input is the template of its input or of its parameters.
+	// Job is a job of the runtime, and Plan a nested plan. Input is the template of its input or parameters.
 	Job   string         `json:"job,omitempty"`
 	Plan  *Plan          `json:"plan,omitempty"`
 	Input map[string]any `json:"input,omitempty"`
 	Read  *Read          `json:"read,omitempty"`
 	Write *Write         `json:"write,omitempty"`
 	Ask   *Ask           `json:"ask,omitempty"`
-	// Needs are the steps that the step starts after.
+	// Needs are the steps after which this step starts.
 	Needs Names `json:"needs,omitempty"`
-	// Join says of how many of the Needs: All if empty.
+	// Join says how many of the Needs must have ended; "" means All.
 	Join Join `json:"join,omitempty"`
-	// If is a guard: if it is false, the step is skipped. Without it a step runs only after needs that completed.
+	// If is a guard: if it is false, the step is skipped. Without it a step runs only if its needs have completed.
 	If string `json:"if,omitempty"`
-	// ForEach is the template of a list: the step runs for each item, Limit of them at a time.
+	// ForEach is the template of a list. The step runs once for each item, with at most Limit items at a time.
 	ForEach any `json:"for_each,omitempty"`
 	Limit   int `json:"limit,omitempty"`
-	// Repeat runs the step again.
+	// Repeat repeats the step.
 	Repeat *Repeat `json:"repeat,omitempty"`
-	// OnFailure are the steps that run only if this one fails; the plan then goes on, as with [Continue]. Without it
-	// a failure ends the plan.
+	// OnFailure lists steps that run only if this one fails. The plan then continues, as it does with [Continue].
+	// Without OnFailure a failure ends the plan.
 	OnFailure Names  `json:"on_failure,omitempty"`
 	Retry     *Retry `json:"retry,omitempty"`
-	// Timeout is the longest one sub-run or question may take; 0 leaves the runtime's own limit.
+	// Timeout bounds one sub-run or question; 0 leaves the runtime's own limit.
 	Timeout Duration `json:"timeout,omitzero"`
-	// Idempotent says that the step may run again if nobody knows how far its sub-run came.
+	// Idempotent says that the step may run again if nobody knows how far its sub-run got.
 	Idempotent bool `json:"idempotent,omitempty"`
 }
 
-// Continue, in OnFailure, lets the plan go on without a step of its own for the failure.
+// Continue, in OnFailure, lets the plan continue after a failure without a further step.
 const Continue = "continue"
 
-// Read reads the text of an artifact that a run of the same caller has written.
+// Read reads the text of an artifact from a run of the same caller.
 type Read struct {
 	Run  string `json:"run"`
 	Name string `json:"name"`
@@ -93,47 +93,47 @@ type Write struct {
 	Text string `json:"text"`
 }
 
-// Ask asks people. The answer is the step's result; by default it is yes or no, and no fails the step.
+// Ask asks people. The answer is the step's result. By default it is yes or no, and no fails the step.
 type Ask struct {
 	Prompt string `json:"prompt"`
 	// Schema is the JSON Schema of the answer.
 	Schema map[string]any `json:"schema,omitempty"`
 }
 
-// Join says when a step starts that needs several.
+// Join says when a step starts that needs several others.
 type Join string
 
 // The joins.
 const (
 	// All: when all have ended.
 	All Join = "all"
-	// Any: when one has completed. The others go on.
+	// Any: when one has completed. The others continue.
 	Any Join = "any"
 	// First: when one has completed. The others are cancelled.
 	First Join = "first"
 )
 
-// Repeat bounds a loop: the step runs until the guard is true, at most Most times. Without a guard it runs Most times.
-// A guard that is still false after that fails the step.
+// Repeat describes a loop: the step runs until the guard is true, at most Most times. Without a guard it runs Most
+// times. A guard that is still false after that fails the step.
 type Repeat struct {
 	Until string `json:"until,omitempty"`
 	Most  int    `json:"most"`
 }
 
-// Retry runs a failed step again. Without it a step is tried once.
+// Retry repeats a failed step. Without it a step is tried once.
 type Retry struct {
-	// Attempts is how often the step is tried in all.
+	// Attempts is the total number of tries.
 	Attempts int `json:"attempts"`
-	// Delay is the wait before the second attempt: 1 s if 0. It doubles with each, up to a minute.
+	// Delay is the wait before the second attempt; 0 means 1 s. It doubles with each attempt, up to a minute.
 	Delay Duration `json:"delay,omitzero"`
-	// Causes are those after which the step is tried again. If empty, they are the causes of errors that may pass.
+	// Causes are those after which the step is tried again. If empty, they are the causes of temporary errors.
 	Causes []messages.Code `json:"causes,omitempty"`
 }
 
-// Names is a list of names. In a file, one name may stand without the list.
+// Names is a list of names. In a file, a single name needs no list.
 type Names []string
 
-// UnmarshalJSON reads a list, or one name.
+// UnmarshalJSON reads a list, or a single name.
 func (n *Names) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
@@ -143,10 +143,10 @@ func (n *Names) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(n))
 }
 
-// Duration is a time such as 90s.
+// Duration is a duration such as 90s.
 type Duration = messages.Duration
 
-// Asks reports whether the plan, or one within it, asks people.
+// Asks reports whether the plan, or a nested plan, asks people.
 func (p *Plan) Asks() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Ask != nil || s.Plan != nil && s.Plan.Asks() })
 }

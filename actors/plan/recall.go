@@ -12,25 +12,25 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// past is what a run's log says of the plan.
+// past is what a run's log says about the plan.
 type past struct {
 	began    time.Time
 	said     map[said]int
-	order    []pastWork       // the ends, in their order
-	at       map[pastWork]int // in order
+	order    []pastWork       // the ends, in order
+	at       map[pastWork]int // positions in order
 	ended    map[pastWork]messages.StepEnded
-	children map[string]messages.RunID // by their names
+	children map[string]messages.RunID // by name
 	answers  map[string]json.RawMessage
-	earlier  messages.RunID // whose ends it keeps
+	earlier  messages.RunID // the run whose ends it keeps
 }
 
-// said is what the log says of a step: that it ended, or else that it started.
+// said is an announcement in the log: that a step ended or, otherwise, that it started.
 type said struct {
 	step  string
 	ended bool
 }
 
-// pastWork is a start of a unit, counted from 1.
+// pastWork is one start of a unit; start counts from 1.
 type pastWork struct {
 	name  string
 	start int
@@ -72,7 +72,7 @@ func recall(events iter.Seq2[messages.Event, error]) (past, error) {
 	return p, nil
 }
 
-// skips reports whether the log says it already, and takes it from what is left to say.
+// skips reports whether the log has the announcement already, and removes it from those to skip.
 func (p *past) skips(what said) bool {
 	if p.said[what] == 0 {
 		return false
@@ -81,7 +81,7 @@ func (p *past) skips(what said) bool {
 	return true
 }
 
-// replay gives the core the ends in the log, in their order. The sub-runs have ended; they are found by their names.
+// replay gives the core the ends that are in the log, in their order. The ended sub-runs are found by name.
 func (r *runner) replay() error {
 	for _, key := range r.past.order {
 		m, ok := r.replayed[key]
@@ -110,13 +110,13 @@ func (r *runner) replay() error {
 	return nil
 }
 
-// earlierRun is a run of the plan whose ends this one keeps.
+// earlierRun is a run of the plan whose ends this run keeps.
 type earlierRun struct {
 	id   messages.RunID
-	anew []bool // the steps that run, whatever it has
+	anew []bool // the steps that run again, whatever their earlier outcome
 }
 
-// keeps reports whether the unit has ended in the earlier run, in a way that counts.
+// keeps reports whether the unit ended in the earlier run with an outcome that counts.
 func (e *earlier) keeps(c *core, m move) bool {
 	n := &c.steps[m.unit.step]
 	_, ended := e.ended[pastWork{m.name, m.start}]
@@ -124,11 +124,11 @@ func (e *earlier) keeps(c *core, m move) bool {
 	return ended && !e.anew[m.unit.step] && (last == Completed || last == Failed && n.goesOn)
 }
 
-// earlier is the earlier run and its log.
+// earlier is the earlier run with its log.
 type earlier struct {
 	earlierRun
 	past
-	waiting []move // units that it has ended, and the core does not know
+	waiting []move // units that it ended and that the core does not know yet
 }
 
 // next takes the unit that ended first.
@@ -142,7 +142,7 @@ func (e *earlier) next() (first move, ok bool) {
 	return first, true
 }
 
-// kept is the end of a unit in the earlier run.
+// kept returns the ending of a unit in the earlier run.
 func (r *runner) kept(m move) (ending, error) {
 	said := r.earlier.ended[pastWork{m.name, m.start}]
 	e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
@@ -163,7 +163,7 @@ func (r *runner) kept(m move) (ending, error) {
 	return endingOf(state), nil
 }
 
-// recallEarlier reads the run that this one goes on from, and those whose ends that one has kept.
+// recallEarlier reads the run that this run continues, and the runs whose ends that one has kept.
 func (r *runner) recallEarlier() error {
 	for id := r.earlier.id; id != ""; {
 		if r.runs == nil {

@@ -12,23 +12,24 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// runner carries out the moves of the core as a run's task.
+// runner carries out the moves of the core as a task of a run. The task's goroutine owns it; only work runs in
+// others.
 type runner struct {
 	Config
-	runs     Runs // that the plan may read, or nil
+	runs     Runs // runs that the plan may read, or nil
 	core     *core
 	task     *actors.TaskContext
 	ctx      context.Context // of the attempt
 	arrivals chan arrival
-	stops    map[unit]context.CancelCauseFunc
+	stops    map[unit]context.CancelCauseFunc // cancel running units
 	past     past
 	earlier  earlier
 	replayed map[pastWork]move // starts whose ends are in the log
-	steps    int64             // that have ended
+	steps    int64             // number of steps that have ended
 	finished bool
 }
 
-// arrival is the end of a unit.
+// arrival is the end of a unit, from the goroutine of its work.
 type arrival struct {
 	unit   unit
 	ending ending
@@ -43,7 +44,7 @@ func newRunner(config Config, c *core, t *actors.TaskContext, e earlierRun) *run
 		stops: map[unit]context.CancelCauseFunc{}, replayed: map[pastWork]move{}}
 }
 
-// run carries the plan out: first as far as the log says, then on the ends of the steps as they come.
+// run carries out the plan: first as far as the log goes, then as units end.
 func (r *runner) run(ctx context.Context) (err error) {
 	if r.past, err = recall(r.task.Earlier(ctx)); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (r *runner) run(ctx context.Context) (err error) {
 	return r.finish()
 }
 
-// next goes on with the next end.
+// next handles the next end.
 func (r *runner) next() error {
 	if m, ok := r.earlier.next(); ok {
 		e, err := r.kept(m)
@@ -89,7 +90,7 @@ func (r *runner) next() error {
 	}
 	select {
 	case a := <-r.arrivals:
-		if r.ctx.Err() == nil { // else the end may be of the attempt, and not of the step
+		if r.ctx.Err() == nil { // otherwise the end may belong to the attempt rather than the step
 			return r.arrived(a)
 		}
 	case <-r.ctx.Done():
@@ -126,7 +127,7 @@ func (r *runner) do(moves []move) (err error) {
 	return nil
 }
 
-// prepare starts a unit, or has it wait for its start. What has ended in an earlier attempt is left to replay.
+// prepare starts a unit, or waits for its delay. Units that ended in an earlier attempt are left to replay.
 func (r *runner) prepare(m move) error {
 	key := pastWork{m.name, m.start}
 	ctx, stop := context.WithCancelCause(r.ctx)
@@ -172,7 +173,7 @@ func wait(ctx context.Context, delay time.Duration) {
 	<-ctx.Done()
 }
 
-// sayStarted says that a step began, unless the log says so.
+// sayStarted announces that a step began, unless the log says so.
 func (r *runner) sayStarted(m move) error {
 	if r.past.skips(said{m.name, false}) {
 		return nil
@@ -188,7 +189,7 @@ func (r *runner) emitStarted(m move) error {
 	return r.task.Emit(messages.StepStarted{Step: m.name}, words)
 }
 
-// sayEnded says how a step ended, unless the log says so.
+// sayEnded announces how a step ended, unless the log says so.
 func (r *runner) sayEnded(m move) error {
 	if m.name == r.core.steps[m.unit.step].Name && (len(m.next) != 1 || m.next[0] != m.name) {
 		r.steps++
@@ -213,7 +214,7 @@ func (r *runner) sayEnded(m move) error {
 		Reason: clipped(m.reason)}, words)
 }
 
-// nextSteps names what starts by the end of a step, as far as a line has room.
+// nextSteps lists the steps that start because a step has ended, as far as a line has room.
 func nextSteps(names []string) string {
 	const most = 20
 	if len(names) > most {
@@ -222,7 +223,7 @@ func nextSteps(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// clipped is a reason as the log has it.
+// clipped shortens a reason for the log.
 func clipped(text string) string {
 	const most = 500
 	if len(text) > most {
@@ -231,7 +232,7 @@ func clipped(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// finish is the end of the task.
+// finish ends the task with the plan's result.
 func (r *runner) finish() error {
 	c := r.core
 	if f := c.failure; f != nil {
@@ -260,9 +261,11 @@ func (r *runner) finish() error {
 	return r.keep(result)
 }
 
-// longestResult bounds the result of a plan, in bytes of JSON. What is longer becomes an artifact, which the result names.
+// longestResult bounds the result of a plan, in bytes of JSON. A longer result becomes an artifact, which the result
+// names.
 const longestResult = messages.MaxEventBytes / 4
 
+// keep sets the result, or writes it as an artifact if it is too long.
 func (r *runner) keep(result any) error {
 	data, err := json.Marshal(result)
 	if err != nil {
@@ -275,7 +278,7 @@ func (r *runner) keep(result any) error {
 	if plain, ok := result.(string); ok {
 		name, text = "result.txt", plain
 	}
-	input, _ := json.Marshal(map[string]string{"name": name, "text": text}) // texts are JSON
+	input, _ := json.Marshal(map[string]string{"name": name, "text": text}) // texts are always valid JSON
 	job, err := r.Write.New(input)
 	if err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// childName is the name under which every attempt finds the sub-run of a start.
+// childName returns the name by which every attempt finds the sub-run of a start.
 func childName(m move) string { return fmt.Sprintf("%s#%d", m.name, m.start) }
 
-// work does a unit's work, and says what became of it. ctx ends when the unit is cancelled.
+// work does a unit's work, and returns its ending. ctx ends when the unit is cancelled.
 func (r *runner) work(ctx context.Context, m move) ending {
 	n := &r.core.steps[m.unit.step]
 	if n.Ask != nil {
@@ -31,7 +31,7 @@ func (r *runner) work(ctx context.Context, m move) ending {
 		return failedBy(err)
 	}
 	stop := context.AfterFunc(ctx, func() {
-		if r.ctx.Err() == nil { // else the attempt ends, and the next one goes on with the sub-run
+		if r.ctx.Err() == nil { // otherwise the attempt ends, and the next one continues with the sub-run
 			_ = run.Cancel(r.ctx, context.Cause(ctx).Error())
 		}
 	})
@@ -51,7 +51,7 @@ func failedBy(err error) ending {
 	return e
 }
 
-// endingOf is what became of a sub-run.
+// endingOf returns the ending of a unit from its sub-run's State.
 func endingOf(s messages.State) ending {
 	e := ending{outcome: Outcome(s.Status), cause: s.End.Cause, run: s.RunID,
 		seconds: s.End.At.Sub(s.QueuedAt).Seconds()}
@@ -61,7 +61,7 @@ func endingOf(s messages.State) ending {
 		e.message = "the run was cancelled"
 	}
 	if len(s.End.Result) > 0 {
-		_ = json.Unmarshal(s.End.Result, &e.result) // it is JSON, as the runtime wrote it
+		_ = json.Unmarshal(s.End.Result, &e.result) // the runtime wrote it as JSON
 	}
 	for _, a := range s.Artifacts {
 		e.artifacts = append(e.artifacts,
@@ -70,7 +70,7 @@ func endingOf(s messages.State) ending {
 	return e
 }
 
-// job is what a step starts.
+// job returns the job that a step starts.
 func (r *runner) job(n *Step, input any) (actors.Job, error) {
 	if n.Plan != nil {
 		params, _ := input.(map[string]any)
@@ -93,7 +93,7 @@ func (r *runner) job(n *Step, input any) (actors.Job, error) {
 	return job.New(data)
 }
 
-// schema is the JSON Schema of the answer: yes or no if there is none.
+// schema returns the JSON Schema of the answer; the default is yes or no.
 func (a *Ask) schema() json.RawMessage {
 	if a.Schema == nil {
 		return json.RawMessage(`{"type":"boolean"}`)
@@ -102,7 +102,7 @@ func (a *Ask) schema() json.RawMessage {
 	return schema
 }
 
-// ask asks people. By default a no fails the step, and so does declining.
+// ask asks people. By default the answer no fails the step, and so does declining.
 func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	prompt, ok := m.input.(string)
 	if !ok {
@@ -122,7 +122,7 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 		return invalid(err)
 	}
 	e := ending{outcome: Completed}
-	_ = json.Unmarshal(answer, &e.result) // the runtime has read it
+	_ = json.Unmarshal(answer, &e.result) // the runtime has checked it
 	switch problems := schema.Problems(answer); {
 	case e.result == false && n.Ask.Schema == nil:
 		e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "the answer was no"

@@ -15,40 +15,41 @@ import (
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
-// Name is the name of the job that delivers. Callers cannot start it.
+// Name is the name of the job that delivers events. Callers cannot start it.
 const Name = "webhook"
 
 // Input is the job's input.
 type Input struct {
 	Target string         `json:"target"`
 	Run    messages.RunID `json:"run"`
-	// After is the cursor of the first event.
+	// After is the cursor before the first event.
 	After uint64 `json:"after,omitempty"`
 }
 
-// Result is what a delivery came to.
+// Result is the result of a delivery.
 type Result struct {
 	Delivered int `json:"delivered"`
 }
 
 const (
-	// patience is how long an event is tried.
+	// patience is how long delivery of an event is tried.
 	patience = 72 * time.Hour
-	// longest bounds a delivery: an event that comes late in the time of another has all of its own.
+	// longest bounds a delivery. It leaves an event that arrives while another one is tried its own full time.
 	longest = 3 * patience
-	// mostTaken bounds the events of a step, and mostBody the bytes of one without its labels: a step holds 1 MiB.
+	// mostTaken bounds the events of a step. mostBody bounds one event without its labels, in bytes: a step holds 1
+	// MiB.
 	mostTaken = 25
 	mostBody  = 16 << 10
 )
 
-// policy tries again after 2 to 4 s, then after twice as long each time, and at least once an hour: more often than
-// --retention forgets what the run says meanwhile.
+// policy tries again after 2 to 4 s, then after twice as long each time, and at least once an hour: that is more
+// often than --retention removes what the run has said meanwhile.
 var policy = supervision.Policy{Attempts: 10_000, Backoff: 4 * time.Second, MaxBackoff: time.Hour}
 
-// principal owns the deliveries to the target. No token's name has a space.
+// principal returns the owner of the deliveries to the target. No token's name has a space, so no caller can be it.
 func principal(target string) string { return "webhook " + target }
 
-// Define defines the job.
+// Define returns the definition of the job.
 func (h *Hooks) Define() actors.Definition {
 	d := actors.Func(Name, h.deliver)
 	plain := d.New
@@ -63,7 +64,7 @@ func (h *Hooks) Define() actors.Definition {
 	return d
 }
 
-// message is an event as the receiver gets it.
+// message is an event in the form that the receiver gets.
 type message struct {
 	Seq   uint64          `json:"seq"`
 	ID    string          `json:"id"` // webhook-id
@@ -74,13 +75,13 @@ type message struct {
 // taken is what a delivery found in the log of its run.
 type taken struct {
 	Messages []message `json:"messages,omitempty"`
-	// Cursor is where the next one begins.
+	// Cursor is where the next step begins.
 	Cursor uint64 `json:"cursor"`
 }
 
-// outcome is how the sending of an event ended.
+// outcome says how sending an event ended.
 type outcome struct {
-	GivenUp string `json:"given_up,omitempty"` // why
+	GivenUp string `json:"given_up,omitempty"` // the reason
 }
 
 const (
@@ -88,8 +89,8 @@ const (
 	sendStep = "send "
 )
 
-// deliver sends what the log holds. Each attempt first takes what has come since the one before, so that a log that goes
-// while the receiver is away takes nothing with it.
+// deliver sends what the log holds. Each attempt first takes the events that have arrived since the attempt before,
+// so that they are kept even if the log is removed while the receiver is away.
 func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (Result, error) {
 	if t.Principal() != principal(in.Target) {
 		return Result{}, supervision.Permanent(messages.Errorf(messages.CodeNotFound, "there is no job %q", Name))
@@ -102,7 +103,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (R
 	var sent, lost int
 	var why string
 	for n, cursor := 1, in.After; ; n++ {
-		fresh := false // and not of an earlier attempt
+		fresh := false // not from an earlier attempt
 		got, err := actors.Do(ctx, t, fmt.Sprint(takeStep, n), func(ctx context.Context) (taken, error) {
 			fresh = true
 			return h.take(ctx, to, in.Run, cursor)
@@ -135,7 +136,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (R
 	return Result{Delivered: sent}, nil
 }
 
-// target is where the delivery goes.
+// target returns the target of the delivery.
 func (h *Hooks) target(ctx context.Context, in Input) (*Target, error) {
 	if in.Target != Callback {
 		return h.find(in.Target)
@@ -150,7 +151,7 @@ func (h *Hooks) target(ctx context.Context, in Input) (*Target, error) {
 	return nil, messages.Errorf(messages.CodeNotFound, "the server calls nobody back at the URL of run %s any more", in.Run)
 }
 
-// send sends a message once, and gives it up when its time is over.
+// send sends a message once. It gives the message up when its time is over.
 func (h *Hooks) send(ctx context.Context, to *Target, m message) (outcome, error) {
 	var pause time.Duration
 	var err error
@@ -171,7 +172,7 @@ func (h *Hooks) send(ctx context.Context, to *Target, m message) (outcome, error
 	return outcome{}, supervision.RetryAfter(pause, err)
 }
 
-// take reads what the log holds past the cursor now. A log that is gone holds nothing.
+// take reads the log past the cursor. A log that was removed holds nothing.
 func (h *Hooks) take(ctx context.Context, to *Target, run messages.RunID, cursor uint64) (taken, error) {
 	got := taken{Cursor: cursor}
 	state, err := h.System().State(ctx, run)
@@ -206,12 +207,13 @@ func (h *Hooks) take(ctx context.Context, to *Target, run messages.RunID, cursor
 	return got, nil
 }
 
-// idOf is the webhook-id: the same for every attempt and every resending. The standard allows no full stop in it.
+// idOf returns the webhook-id, which is the same for every attempt and every resending. The standard allows no full
+// stop in it.
 func idOf(e messages.Event) string {
 	return fmt.Sprintf("%s:%d", strings.ReplaceAll(string(e.RunID), ".", "_"), e.Seq)
 }
 
-// body is what is sent of the event.
+// body returns the body that is sent for the event.
 func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byte, error) {
 	if form := h.Forms[q.Labels[messages.CallbackFormLabel]]; form != nil && to.Name == Callback {
 		return h.Redact(form(q, e)), nil
@@ -231,7 +233,7 @@ func (h *Hooks) body(to *Target, q *messages.RunQueued, e messages.Event) ([]byt
 			Labels  map[string]string `json:"labels,omitempty"`
 			Message string            `json:"message,omitempty"`
 			Payload json.RawMessage   `json:"payload,omitempty"`
-			// Omitted says that the payload is too long: the run's log has it.
+			// Omitted says that the payload is too long, and only in the run's log.
 			Omitted bool `json:"omitted,omitempty"`
 		} `json:"data"`
 	}

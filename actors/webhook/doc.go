@@ -1,12 +1,13 @@
-// Package webhook delivers events of runs to receivers that an operator's file names, as work in the journal.
+// Package webhook delivers events of runs to receivers that an operator's file names. Deliveries are runs in the
+// journal.
 //
-// A delivery is a run of the job "webhook", owned by a principal that no caller can be: its input names the target, the run
-// and the cursor where it begins. It keeps what it is about to send as a step, sends one event after the other, each a step
-// of its own, and fails its attempt where the receiver does not take one: the task's policy tries again later, on whatever
-// node, and what has been sent is not sent again. It ends when it has sent all that the log of the run holds. The next event
-// starts the next delivery, whose key is the cursor where the one before has ended: so a run's events go out in their order,
-// and every node finds the same delivery.
+// A delivery is a run of the job "webhook", whose owner no caller can be. Its input names the target, the run, and
+// the cursor where it begins. It keeps the events that it is about to send as a step, and then sends them one by one,
+// each in a step of its own. If the receiver does not accept an event, the attempt fails; the task's policy tries
+// again later, on any node, and nothing is sent twice. The delivery ends when it has sent everything in the run's
+// log. The next event starts the next delivery, whose key is the cursor where the last one ended. So a run's events
+// arrive in order, and every node finds the same delivery.
 //
-// [Hooks.Observe] hears of events at once, and [Hooks.Run] looks through the journal for what nobody heard of: events of
-// a node that died, and of the time in which none ran. A mark per target says from when on it looks.
+// [Hooks.Observe] gets events at once. [Hooks.Run] searches the journal for events that nobody observed: those of a
+// node that died, and of times when no node ran. A mark per target says from when on it searches.
 package webhook

@@ -13,20 +13,21 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Target is a receiver.
+// Target is a receiver of events.
 type Target struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	// Secrets sign each message, every one of them.
+	// Secrets sign each message: every secret makes a signature.
 	Secrets Secrets `json:"secret"`
-	// Kinds are of the events to deliver; terminals and questions if empty. Jobs are of the runs; all if empty.
+	// Kinds are the kinds of events to deliver; the default is terminals and questions. Jobs restricts the runs; the
+	// default is all.
 	Kinds []messages.Kind `json:"kinds"`
 	Jobs  []string        `json:"jobs"`
 	// AllowPrivate permits http, and addresses that are not public.
 	AllowPrivate bool `json:"allow_private"`
 }
 
-// Secrets are one text or a list of them.
+// Secrets is a list of texts; in a file, a single text needs no list.
 type Secrets []string
 
 // UnmarshalJSON reads both forms.
@@ -38,7 +39,7 @@ func (s *Secrets) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &(*s)[0])
 }
 
-// usual are the kinds of a target that names none.
+// usual are the kinds for a target that names none.
 var usual = []messages.Kind{messages.KindRunCompleted, messages.KindRunFailed, messages.KindRunCanceled, messages.KindInputRequired}
 
 func (t *Target) kinds() []messages.Kind {
@@ -48,12 +49,12 @@ func (t *Target) kinds() []messages.Kind {
 	return t.Kinds
 }
 
-// wants reports whether the target takes events of the run.
+// wants reports whether the target accepts events of the run.
 func (t *Target) wants(q *messages.RunQueued) bool {
 	return len(t.Jobs) == 0 || slices.Contains(t.Jobs, q.Job)
 }
 
-// takes reports whether the target takes the event. How a sub-run ends is a matter of its parent.
+// takes reports whether the target accepts the event. The end of a sub-run concerns only its parent.
 func (t *Target) takes(q *messages.RunQueued, e messages.Event) bool {
 	return slices.Contains(t.kinds(), e.Kind()) && (q.Parent == "" || !e.IsTerminal())
 }
@@ -65,14 +66,14 @@ var fileSchema []byte
 
 var fileForm = sync.OnceValue(func() *document.Form { return document.MustForm(fileSchema, "") })
 
-// Checks say what else a file must be.
+// Checks are conditions on a file beyond its schema.
 type Checks struct {
-	Jobs   []string // that there are
+	Jobs   []string // jobs that exist
 	URL    func(Target) error
 	Secret func(string) error
 }
 
-// Read reads an operator's file, which is YAML. Its error is all that is wrong with it, each with line and column.
+// Read reads an operator's file, which is YAML. Its error lists all faults, each with line and column.
 func Read(text []byte, check Checks) ([]Target, error) {
 	value, at, err := document.Read(text, fileForm())
 	wrong, _ := errors.AsType[document.Problems](err)
@@ -92,7 +93,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 	all, seen := make([]Target, len(parts.Webhooks)), map[string]bool{}
 	for i, one := range parts.Webhooks {
 		to, place := &all[i], fmt.Sprintf("webhooks.%d", i)
-		_ = json.Unmarshal(one, to) // the form has said why
+		_ = json.Unmarshal(one, to) // the form has reported any fault
 		problem := func(field, format string, args ...any) {
 			wrong = append(wrong, at.Problem(place+"."+field, format, args...))
 		}
@@ -123,7 +124,7 @@ func Read(text []byte, check Checks) ([]Target, error) {
 	return all, wrong.Err()
 }
 
-// deliverable are the kinds of milestones: deltas are for readers.
+// deliverable lists the kinds of milestones, since deltas are only for readers.
 var deliverable = sync.OnceValue(func() (all []messages.Kind) {
 	for _, k := range messages.Kinds() {
 		if k.Level == messages.Milestone {

@@ -17,20 +17,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Marks say from when on runs are looked at, by the name of the target.
+// Marks says, for each target by name, from when on runs are searched.
 type Marks map[string]time.Time
 
-// Config is what hooks need of their node.
+// Config is what hooks need from their node.
 type Config struct {
 	Targets []Target
-	// Callback makes the target of a URL that a caller has given; nil where none is allowed.
+	// Callback makes the target for a URL that a caller has given; nil allows no callbacks.
 	Callback func(url string) (Target, error)
-	// Forms make the body of a callback for the protocols that [messages.CallbackFormLabel] names.
+	// Forms make the body of a callback, for each protocol that [messages.CallbackFormLabel] names.
 	Forms  map[string]func(*messages.RunQueued, messages.Event) json.RawMessage
 	System func() *actors.System
-	// Send sends a body once. Its error is retryable where another attempt may help, after the pause.
+	// Send sends a body once. If another attempt may help, its error is retryable; pause is how long to wait before.
 	Send func(ctx context.Context, to *Target, id string, body []byte) (pause time.Duration, err error)
-	// Load returns the marks that all nodes share, which may be none, and Save keeps them.
+	// Load returns the marks that all nodes share, which may be none. Save stores them.
 	Load func(ctx context.Context) (Marks, error)
 	Save func(ctx context.Context, m Marks) error
 	// Redact returns the text without the process's secrets.
@@ -38,19 +38,19 @@ type Config struct {
 	Log    *zap.Logger
 }
 
-// Callback is the name of the target that a run's [messages.CallbackLabel] gives.
+// Callback is the name of the target from a run's [messages.CallbackLabel].
 const Callback = "callback"
 
-// Hooks start deliveries.
+// Hooks starts deliveries. mu guards pending and resting; since and last belong to the goroutine of Run.
 type Hooks struct {
 	Config
 	wake chan struct{}
 
 	mu      sync.Mutex
 	pending map[messages.RunID]bool
-	// resting are the deliveries of this node that will try again.
+	// resting holds the deliveries of this node that will try again later.
 	resting map[messages.RunID]bool
-	// since are the marks as Run found them, and last what the deliveries so far have seen. Both belong to Run.
+	// since holds the marks as Run found them. last holds the end of the last delivery of each pair.
 	since Marks
 	last  map[pair]link
 }
@@ -58,29 +58,29 @@ type Hooks struct {
 // link is the end of the last delivery of a pair.
 type link struct {
 	cursor   uint64
-	delivery messages.RunID // its run, or ""
+	delivery messages.RunID // the run of that delivery, or ""
 }
 
-// pair is a run as a target sees it.
+// pair is a run together with a target.
 type pair struct {
 	target string
 	run    messages.RunID
 }
 
-// New returns hooks. Their job goes into the System's configuration, and Observe, too.
+// New returns Hooks. Put their job and their Observe into the System's configuration.
 func New(c Config) *Hooks {
 	return &Hooks{Config: c, wake: make(chan struct{}, 1), pending: map[messages.RunID]bool{},
 		resting: map[messages.RunID]bool{}, last: map[pair]link{}}
 }
 
 const (
-	// sweepEvery is how often the journal is looked through.
+	// sweepEvery is how often the journal is searched.
 	sweepEvery = 30 * time.Second
-	// slack is how much the clocks of nodes may differ.
+	// slack is the assumed difference between the clocks of nodes.
 	slack = time.Minute
 )
 
-// Observe is told of the milestones of the node's runs.
+// Observe gets the milestones of the node's runs.
 func (h *Hooks) Observe(e messages.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (h *Hooks) Observe(e messages.Event) {
 	case messages.TaskRestarted:
 		delete(h.resting, e.RunID)
 	}
-	if e.IsTerminal() { // that of a delivery makes room for the next
+	if e.IsTerminal() { // the end of a delivery allows the next one
 		delete(h.resting, e.RunID)
 	} else if !h.mayTake(e.Kind()) {
 		return
@@ -100,10 +100,11 @@ func (h *Hooks) Observe(e messages.Event) {
 	h.pending[e.RunID] = true
 	select {
 	case h.wake <- struct{}{}:
-	default: // it is awake
+	default: // Run is awake already
 	}
 }
 
+// mayTake reports whether any target accepts events of the kind.
 func (h *Hooks) mayTake(k messages.Kind) bool {
 	return h.Callback != nil && slices.Contains(usual, k) ||
 		slices.ContainsFunc(h.Targets, func(t Target) bool { return slices.Contains(t.kinds(), k) })
@@ -135,14 +136,14 @@ func (h *Hooks) Run(ctx context.Context) {
 	}
 }
 
-// Resting counts the deliveries of this node that wait until they try a receiver again.
+// Resting returns the number of deliveries of this node that wait for another attempt.
 func (h *Hooks) Resting() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.resting)
 }
 
-// names are those of the targets.
+// names returns the names of the targets.
 func (h *Hooks) names() (all []string) {
 	for _, t := range h.Targets {
 		all = append(all, t.Name)
@@ -153,8 +154,8 @@ func (h *Hooks) names() (all []string) {
 	return all
 }
 
-// sweep finds the runs that have ended, or ask, since the marks. It returns the marks for the time when they are dealt
-// with; nil if there is nothing new to keep.
+// sweep finds the runs that have ended or asked since the marks. It returns the marks to store once these runs are
+// handled, or nil if nothing has changed.
 func (h *Hooks) sweep(ctx context.Context) (next Marks, err error) {
 	since, err := h.Load(ctx)
 	if err != nil {
@@ -185,6 +186,7 @@ func (h *Hooks) sweep(ctx context.Context) (next Marks, err error) {
 	return next, nil
 }
 
+// runsSince returns the runs that were updated since the time.
 func (h *Hooks) runsSince(ctx context.Context, oldest time.Time) (map[messages.RunID]bool, error) {
 	found, q := map[messages.RunID]bool{}, messages.Query{Everyone: true, Limit: 100}
 	for {
@@ -208,13 +210,13 @@ func (h *Hooks) runsSince(ctx context.Context, oldest time.Time) (map[messages.R
 	}
 }
 
-// work starts the deliveries of the runs that wait for one, and reports whether that is all.
+// work starts the deliveries of the pending runs, and reports whether none is left.
 func (h *Hooks) work(ctx context.Context) (all bool) {
 	h.mu.Lock()
 	runs := slices.Sorted(maps.Keys(h.pending))
 	clear(h.pending)
 	h.mu.Unlock()
-	full := map[string]bool{} // targets that take no more deliveries now
+	full := map[string]bool{} // targets that accept no more deliveries now
 	for _, run := range runs {
 		if !h.settle(ctx, run, full) {
 			h.mu.Lock()
@@ -225,7 +227,7 @@ func (h *Hooks) work(ctx context.Context) (all bool) {
 	return len(full) == 0
 }
 
-// settle starts the deliveries of the run, and reports whether that is done.
+// settle starts the deliveries of the run, and reports whether it is done.
 func (h *Hooks) settle(ctx context.Context, run messages.RunID, full map[string]bool) (done bool) {
 	state, err := h.System().State(ctx, run)
 	if of := runOf(state); of != "" {
@@ -256,7 +258,7 @@ func (h *Hooks) settle(ctx context.Context, run messages.RunID, full map[string]
 	return done
 }
 
-// runOf is the run that a delivery is about; "" for another run.
+// runOf returns the run that a delivery is about, or "" for any other run.
 func runOf(state messages.State) messages.RunID {
 	var in Input
 	if state.Queued == nil || state.Queued.Job != Name || json.Unmarshal(state.Queued.Input, &in) != nil {
@@ -265,6 +267,7 @@ func runOf(state messages.State) messages.RunID {
 	return in.Run
 }
 
+// targetsOf returns the targets that accept events of the run.
 func (h *Hooks) targetsOf(q *messages.RunQueued) (all []*Target) {
 	for i := range h.Targets {
 		if h.Targets[i].wants(q) {
@@ -277,7 +280,7 @@ func (h *Hooks) targetsOf(q *messages.RunQueued) (all []*Target) {
 	return all
 }
 
-// callback is the target that the run's caller has named, or nil.
+// callback returns the target that the run's caller has named, or nil.
 func (h *Hooks) callback(q *messages.RunQueued) *Target {
 	url := q.Labels[messages.CallbackLabel]
 	if h.Callback == nil || url == "" {
@@ -291,8 +294,7 @@ func (h *Hooks) callback(q *messages.RunQueued) *Target {
 	return &to
 }
 
-// start goes through the deliveries of the run, one after the other, and starts the next if the log has more events for
-// the target.
+// start follows the chain of the run's deliveries, and starts the next one if the log has more events for the target.
 func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) error {
 	at := pair{to.Name, state.RunID}
 	for h.last[at].cursor < state.Seq {
@@ -311,7 +313,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 			return err
 		}
 		end, left := endOf(delivery, last.cursor)
-		if end <= last.cursor && !left { // whatever has ended it would end the next
+		if end <= last.cursor && !left { // otherwise the next delivery would end for the same reason
 			end = found.Cursor
 		}
 		h.last[at] = link{end, delivery.RunID}
@@ -319,7 +321,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 	return nil
 }
 
-// submit starts the delivery of the key, or finds it.
+// submit starts the delivery with the key, or finds it.
 func (h *Hooks) submit(ctx context.Context, in Input, key string) (state messages.State, err error) {
 	input, err := json.Marshal(in)
 	if err != nil {
@@ -333,8 +335,8 @@ func (h *Hooks) submit(ctx context.Context, in Input, key string) (state message
 	return h.System().State(ctx, id)
 }
 
-// endOf is the cursor where the next delivery begins. One that could not go on, because no node had its target, has left
-// what it has not sent.
+// endOf returns the cursor where the next delivery begins. left: the delivery could not continue because no node had
+// its target, and has not sent everything.
 func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
 	sent := map[string]bool{}
 	for _, kept := range delivery.Kept {
@@ -358,7 +360,7 @@ func endOf(delivery messages.State, cursor uint64) (end uint64, left bool) {
 	return min(cursor, unsent), left
 }
 
-// find returns the target of the name.
+// find returns the target with the name.
 func (h *Hooks) find(name string) (*Target, error) {
 	i := slices.IndexFunc(h.Targets, func(t Target) bool { return t.Name == name })
 	if i < 0 {

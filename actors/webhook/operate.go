@@ -11,24 +11,24 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Order is what an operator asks for: ls; test, which sends a message to the target of the name; or resend, which sends
-// a run's events again, to the target of the name or to all that take them.
+// Order is an operator's request: ls; test, which sends a message to the named target; or resend, which sends a run's
+// events again, to the named target or to all that accept them.
 type Order struct {
 	Action string         `json:"action"`
 	Name   string         `json:"name,omitempty"`
 	Run    messages.RunID `json:"run,omitempty"`
 }
 
-// Line says how a webhook is.
+// Line describes a webhook in a list.
 type Line struct {
 	Name  string          `json:"name"`
 	URL   string          `json:"url"`
 	Kinds []messages.Kind `json:"kinds"`
 	Jobs  []string        `json:"jobs,omitempty"`
-	// Trying counts the deliveries that go on, Delivered those that the journal still has.
+	// Trying counts the deliveries in progress. Delivered counts the deliveries that the journal still holds.
 	Trying    int `json:"trying"`
 	Delivered int `json:"delivered"`
-	// GivenUp are the newest that failed.
+	// GivenUp lists the newest failed deliveries.
 	GivenUp []Lost `json:"given_up,omitempty"`
 }
 
@@ -42,7 +42,7 @@ type Lost struct {
 // mostLost bounds Line.GivenUp.
 const mostLost = 20
 
-// Operate does what an operator asks for, and says how the webhooks are then.
+// Operate carries out an operator's request, and describes the webhooks after it.
 func (h *Hooks) Operate(ctx context.Context, o Order) ([]Line, error) {
 	var err error
 	switch o.Action {
@@ -57,7 +57,7 @@ func (h *Hooks) Operate(ctx context.Context, o Order) ([]Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := []Line{} // never null
+	lines := []Line{} // never null in JSON
 	for _, name := range h.names() {
 		line, err := h.line(ctx, name)
 		if err != nil {
@@ -102,7 +102,7 @@ func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) err
 	return nil
 }
 
-// shown is the URL without what may be secret.
+// shown returns the URL without parts that may be secret.
 func (t *Target) shown() string {
 	u, err := url.Parse(t.URL)
 	if err != nil {
