@@ -127,7 +127,7 @@ func (w *writer) begin() error {
 func wrongSchema(dir string, version int) error {
 	if version > len(migrations) {
 		return messages.Errorf(messages.CodeUnavailable,
-			"%s was written by a newer lastword (schema %d, this one knows %d): use that one", dir, version, len(migrations))
+			"%s was written by a newer lastword (schema %d, this one knows %d): install that version, or choose another directory", dir, version, len(migrations))
 	}
 	return messages.Errorf(messages.CodeUnavailable,
 		"%s was written by an older lastword (schema %d, this one knows %d): start the server there once", dir, version, len(migrations))
