@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,7 +86,22 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 	if e.timeout <= 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive"), "")
 	}
-	e.table = terminal.NewTable(cmd.OutOrStdout(), &e.program.Display, doctorIDs())
+	e.check(cmd, cmd.OutOrStdout())
+	if e.json {
+		e.table.Err = terminal.PrintJSON(cmd.OutOrStdout(), e.found)
+	}
+	switch {
+	case e.table.Err != nil:
+		return e.table.Err
+	case !e.found.OK:
+		return &exit.Error{Code: exit.Configuration}
+	}
+	return nil
+}
+
+// check makes every check, and prints them to out unless they are to be JSON.
+func (e *doctorOptions) check(cmd *cobra.Command, out io.Writer) {
+	e.table = terminal.NewTable(out, &e.program.Display, doctorIDs())
 	e.found.OK = true
 	e.tell(version())
 	for _, r := range e.settings(cmd) {
@@ -98,16 +114,6 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 		e.tell(r)
 	}
 	e.server(cmd.Context())
-	if e.json {
-		e.table.Err = terminal.PrintJSON(cmd.OutOrStdout(), e.found)
-	}
-	switch {
-	case e.table.Err != nil:
-		return e.table.Err
-	case !e.found.OK:
-		return &exit.Error{Code: exit.Configuration}
-	}
-	return nil
 }
 
 func version() probe.Result {

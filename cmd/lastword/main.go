@@ -88,7 +88,7 @@ word: completed, failed or canceled.`,
 		commands.ReplayCommand(p, func(d *terminal.Display, job string) { showRun(d, p, job) }, runExits()), mcpCommand(p),
 		editor.Command(p, exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated)),
 		serveCommand(p), uiCommand(p), verifyCommand(p), backupCommand(p), restoreCommand(p), modelsCommand(p), providerCommand(p),
-		tokenCommand(), keyCommand(p), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
+		tokenCommand(), keyCommand(p), doctorCommand(p), bundleCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	inOrder(root)
 	return root
 }

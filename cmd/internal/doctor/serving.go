@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -45,6 +46,14 @@ func ask(ctx context.Context, c *api.Client, path string) (a answer, err error) 
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, mostAsked))
 	return answer{response.StatusCode, response.Header, body}, err
+}
+
+// Page is the status and the body of what a server answers to a path.
+func Page(ctx context.Context, c *api.Client, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	a, err := ask(ctx, c, path)
+	return fmt.Appendf(nil, "%d %s\n%s", a.status, http.StatusText(a.status), a.body), err
 }
 
 // Serving checks the server of the client as its caller; token says whether the client has one.

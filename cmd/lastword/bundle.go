@@ -1,0 +1,259 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	guess "github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
+	"github.com/seed889630bf/lastword/cmd/internal/build"
+	"github.com/seed889630bf/lastword/cmd/internal/doctor"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// bundle collects what a report of a bug needs.
+type bundle struct {
+	doctor     doctorOptions
+	admin, log string
+	runs       []string
+	tar        *tar.Writer
+	rows       [][]string // what is inside
+}
+
+func bundleCommand(p *host.Program) *cobra.Command {
+	b := &bundle{doctor: doctorOptions{program: p, at: p.Endpoint(), remote: host.Remote{Program: p}, timeout: 20 * time.Second}}
+	cmd := &cobra.Command{
+		Use:     "bundle <file>",
+		GroupID: settings.Helping,
+		Short:   "Collect what a bug report needs, without secrets",
+		Long: `Bundle writes one file (.tar.gz): the version and the system, the settings, what doctor says, and the readiness and
+metrics of the server of --server, of LASTWORD_SERVER, or the one that has the folder of --state open. With --admin it asks
+that server's address of profiles what it is doing; --log adds the last lines of a log, and --run the milestones of a run.
+
+Keys, tokens and passwords are taken out: those that the settings and the environment hold, and what looks like one. What
+people and models said in the runs that you name stays in, without streams. Read the files before you send them.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
+		Example: `  lastword bundle report.tar.gz
+  lastword bundle report.tar.gz --state /var/lib/lastword --run last --log /var/log/lastword.log
+  tar xzf report.tar.gz -O | less`,
+		Args: exit.Takes(1, "needs the name of the file to write", ""),
+		RunE: func(cmd *cobra.Command, args []string) error { return misplaced(b.write(cmd, args[0])) },
+	}
+	flags := cmd.Flags()
+	b.doctor.remote.AddFlags(cmd, flags, "`URL` of a server, or unix:PATH (default: the one on this machine)")
+	flags.StringVar(&b.doctor.state, "state", "", "`folder` that keeps the runs' events (default: the one of serve)")
+	flags.StringVar(&b.admin, "admin", "", "`address` of the server's profiles (default: --admin of serve)")
+	flags.StringVar(&b.log, "log", "", "`file` with the server's log, of which the last 256 KiB are taken")
+	flags.StringSliceVar(&b.runs, "run", nil, "`ids` of runs, or last")
+	settings.Must(cmd.MarkFlagDirname("state"))
+	settings.Must(cmd.MarkFlagFilename("log"))
+	return cmd
+}
+
+func (b *bundle) write(cmd *cobra.Command, name string) (err error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	zip := gzip.NewWriter(f)
+	b.tar, b.rows = tar.NewWriter(zip), [][]string{{"FILE", "SIZE", "WHAT"}}
+	err = b.collect(cmd)
+	if err = errors.Join(err, b.tar.Close(), zip.Close(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	if err := terminal.Rows(cmd.OutOrStdout(), b.rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "\nread them before you send %s: tar xzf %[1]s -O | less\n", name)
+	return nil
+}
+
+// collect adds the files. What cannot be had is told in its place.
+func (b *bundle) collect(cmd *cobra.Command) error {
+	p, ctx := b.doctor.program, cmd.Context()
+	s, wrong := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
+	var shown any
+	if wrong == nil {
+		learn(s, p)
+		shown = configured(s, p.Env)
+		k, _ := settings.Find(s.Keys, "serve.admin")
+		b.admin = cmp.Or(b.admin, k.Flag.Value.String())
+	}
+	var said bytes.Buffer
+	b.doctor.check(cmd, &said) // finds the server, too
+	errs := []error{b.add("about.json", "the version, the system, and the variables that are set", asText(aboutSystem(p.Env)), nil),
+		b.add("settings.json", "every setting and where it comes from", asText(shown), wrong),
+		b.add("doctor.txt", "what lastword doctor says", said.Bytes(), nil)}
+	if at := b.doctor.remote.URL; at != "" {
+		c, err := b.doctor.remote.Client()
+		for _, path := range []string{"/readyz", "/metrics"} {
+			errs = append(errs, b.page(ctx, "server"+path+".txt", "what "+at+" answers to "+path, c, path, err))
+		}
+	}
+	if b.admin != "" {
+		c, err := api.New("http://"+b.admin, "")
+		errs = append(errs, b.page(ctx, "server/goroutines.txt", "what the server is doing", c, "/debug/pprof/goroutine?debug=1", err))
+	}
+	if b.log != "" {
+		text, err := lastLines(b.log)
+		errs = append(errs, b.add("log.txt", "the end of "+b.log, text, err))
+	}
+	if len(b.runs) > 0 {
+		errs = append(errs, b.events(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// learn adds the secrets that the settings hold or name to those that nothing says.
+func learn(s *settings.Settings, p *host.Program) {
+	for _, k := range s.Keys {
+		value := k.Flag.Value.String()
+		if strings.HasSuffix(k.Name, "key-file") || strings.HasSuffix(k.Name, "token-file") {
+			text, _ := os.ReadFile(value) // without it nobody has the secret
+			p.Secrets.Add("key", string(text))
+		}
+		for part := range strings.SplitSeq(value, ",") {
+			if u, err := url.Parse(strings.Trim(part, "[]")); err == nil && u.User != nil {
+				password, _ := u.User.Password()
+				p.Secrets.Add("password", password)
+			}
+		}
+	}
+	for pair := range strings.SplitSeq(p.Env.Get("OTEL_EXPORTER_OTLP_HEADERS"), ",") {
+		_, value, _ := strings.Cut(pair, "=")
+		p.Secrets.Add("header", value)
+	}
+}
+
+// inURL is what stands before the host in a URL.
+var inURL = regexp.MustCompile(`://[^\s/@"]+@`)
+
+// add adds a file without secrets, or why it cannot be had.
+func (b *bundle) add(name, what string, text []byte, failed error) error {
+	if failed != nil {
+		text = fmt.Appendf(text, "cannot be had: %v\n", failed)
+	}
+	clean := inURL.ReplaceAllString(guess.Redact(b.doctor.program.Secrets.Text(string(text))), "://[redacted]@")
+	b.rows = append(b.rows, []string{name, words.Size(int64(len(clean))), what})
+	err := b.tar.WriteHeader(&tar.Header{Name: "lastword-bundle/" + name, Mode: 0o600, Size: int64(len(clean)), ModTime: time.Now()})
+	if err == nil {
+		_, err = io.WriteString(b.tar, clean)
+	}
+	return err
+}
+
+func (b *bundle) page(ctx context.Context, name, what string, c *api.Client, path string, failed error) error {
+	var text []byte
+	if failed == nil {
+		text, failed = doctor.Page(ctx, c, path)
+	}
+	return b.add(name, what, text, failed)
+}
+
+func asText(v any) []byte {
+	text, _ := json.MarshalIndent(v, "", "  ") // of texts, numbers and times
+	return append(text, '\n')
+}
+
+// aboutSystem is what a report says of the machine: of variables the names alone.
+func aboutSystem(env environment.Variables) any {
+	about := map[string]any{"lastword": build.This(), "made": time.Now().UTC(), "cpus": runtime.NumCPU()}
+	for name, file := range map[string]string{"system": "/etc/os-release", "kernel": "/proc/sys/kernel/osrelease"} {
+		if text, err := os.ReadFile(file); err == nil {
+			first, _, _ := strings.Cut(string(text), "\n")
+			about[name] = first
+		}
+	}
+	set := []string{}
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		if ours.MatchString(name) {
+			set = append(set, name)
+		}
+	}
+	about["variables"] = set
+	return about
+}
+
+// ours are the names of variables that change what lastword does.
+var ours = regexp.MustCompile(`^(LASTWORD_|OTEL_|OPENAI_|GO(DEBUG|GC|MAXPROCS|MEMLIMIT)$|.*_(PROXY|proxy)$|XDG_|STATE_DIRECTORY$|SSL_CERT_)`)
+
+// events adds the milestones of the runs so far, from the server or, without one, from the folder. A secret that nobody
+// knows can be found in them, but not in a stream, which comes in pieces.
+func (b *bundle) events(ctx context.Context) error {
+	var from host.Source
+	var err error
+	if b.doctor.remote.URL != "" {
+		from, err = b.doctor.remote.Client()
+	} else {
+		var kept *store.Stopped
+		if kept, err = store.OpenStopped(cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); err == nil {
+			defer kept.Close()
+			from = kept
+		}
+	}
+	for _, name := range b.runs {
+		var id messages.RunID
+		if err == nil {
+			id, err = runNamed(ctx, from, name)
+		}
+		if err != nil {
+			return err
+		}
+		text, failed := untilNow(ctx, from, id)
+		err = b.add("runs/"+string(id)+".jsonl", "the milestones of the run", text, failed)
+	}
+	return err
+}
+
+func untilNow(ctx context.Context, from host.Source, id messages.RunID) ([]byte, error) {
+	var text bytes.Buffer
+	state, err := from.State(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	lines, want := json.NewEncoder(&text), messages.Filter{MilestonesOnly: true}
+	for e, err := range from.Follow(ctx, id, messages.Follow{}) {
+		milestone, is := want.Select(e)
+		if err == nil && is {
+			err = lines.Encode(milestone)
+		}
+		if err != nil || e.Seq >= state.Seq { // a live run would go on
+			return text.Bytes(), err
+		}
+	}
+	return text.Bytes(), nil
+}
+
+// lastLines are the last whole lines of a file, 256 KiB at most: a half secret could not be found.
+func lastLines(name string) ([]byte, error) {
+	const most = 256 << 10
+	text, err := os.ReadFile(name)
+	if len(text) > most {
+		text = text[len(text)-most:]
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	return text, err
+}
