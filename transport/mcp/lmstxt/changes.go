@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// fileOf is the file that a run of generate wrote. Where other jobs write is not known here.
+// fileOf returns the path of the file that a run of generate wrote. For other jobs it returns "".
 func fileOf(run messages.State, a messages.Artifact) string {
 	if run.Queued == nil || run.Queued.Job != generateJob || a.Path == "" {
 		return ""
@@ -16,7 +16,7 @@ func fileOf(run messages.State, a messages.Artifact) string {
 	return path.Join(inputOf(run).Out, a.Path)
 }
 
-// artifactOf is the artifact of a run that the resource is.
+// artifactOf returns the run and the artifact that a resource shows.
 func artifactOf(uri string) (id messages.RunID, name string, ok bool) {
 	plain, err := url.PathUnescape(uri)
 	rest, ok := strings.CutPrefix(plain, runScheme)
@@ -24,7 +24,7 @@ func artifactOf(uri string) (id messages.RunID, name string, ok bool) {
 	return messages.RunID(run), name, err == nil && ok && whole
 }
 
-// filesOf are the files below the caller's folder that the resource may be.
+// filesOf returns the paths, below the caller's folder, that a resource may show.
 func filesOf(uri string) []string {
 	plain, err := url.PathUnescape(uri)
 	if err != nil {

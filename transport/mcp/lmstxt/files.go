@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// copyArtifact copies a file of a run, or a file that a forgotten run has left in its folder.
 func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) error {
 	if a.RunID == "" && a.RepoURL == "" {
 		return messages.InvalidInput("name the run with run_id, or its repository with repo_url")
@@ -46,7 +47,7 @@ func has(state messages.State, name string) bool {
 	return slices.ContainsFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name && !a.Partial })
 }
 
-// copyFrom copies what the run wrote, or its log, once it has ended.
+// copyFrom copies a file that the run wrote, or its log. The run must have ended.
 func (d *door) copyFrom(ctx context.Context, state messages.State, name string, w io.Writer) error {
 	switch {
 	case !state.Status.IsEnded():
@@ -73,8 +74,8 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 	return err
 }
 
-// copyLater copies what the last run wrote that was made for this one, which has it not or no more. Where there is
-// none the error is none's.
+// copyLater copies the file from the last run that was made for this one, if this one does not have it any more. If
+// there is no such run, it returns the error none.
 func (d *door) copyLater(ctx context.Context, state messages.State, name string, w io.Writer, none error) error {
 	later, err := d.madeFor(ctx, state, name)
 	if err != nil || later.RunID == state.RunID {
@@ -83,6 +84,7 @@ func (d *door) copyLater(ctx context.Context, state messages.State, name string,
 	return d.copyFrom(ctx, later, name, w)
 }
 
+// names lists the artifacts of a run, for an error message.
 func names(state messages.State) string {
 	var all []string
 	for _, a := range state.Artifacts {
@@ -96,7 +98,7 @@ func names(state messages.State) string {
 	return "it has " + strings.Join(all, ", ")
 }
 
-// copyLeft copies what a run wrote that nobody remembers.
+// copyLeft copies a file of a run that the runtime has forgotten.
 func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.Writer) error {
 	dirs := d.foldersOf(ctx, a.RepoURL)
 	for _, s := range spellings(a.RepoURL) {

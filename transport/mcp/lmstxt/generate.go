@@ -13,18 +13,18 @@ const (
 	generateJob  = "generate"
 )
 
-// result is what is read of the job's.
+// result holds those members of the job's result that are read here.
 type result struct {
 	Cause messages.Code `json:"degraded_cause"`
 }
 
-// isPage reports whether the artifact is the page of one package. There may be thousands of them.
+// isPage reports whether the artifact is the page of one package. A graph can have thousands of them.
 func isPage(a messages.Artifact) bool { return strings.Contains(a.Name, "/") }
 
-// rootName is how the earlier server named its root.
+// rootName is the earlier server's name for its root folder.
 const rootName = "artifacts"
 
-// local is a folder as the earlier server named them: relative to its root, which "./artifacts" is.
+// local returns a folder relative to the root, which the earlier server named "./artifacts".
 func local(dir string) (string, error) {
 	clean := path.Clean(filepath.ToSlash(dir))
 	if dir == "" || clean == rootName {
@@ -41,7 +41,7 @@ func local(dir string) (string, error) {
 	return clean, nil
 }
 
-// local also knows folders by their whole paths, where callers are told these.
+// local is also able to map an absolute path, if callers are shown those.
 func (d *door) local(dir string) (string, error) {
 	if d.shown != "" && filepath.IsAbs(dir) {
 		if below, err := filepath.Rel(d.shown, dir); err == nil && filepath.IsLocal(below) {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// What arguments of more than one tool are.
+// Schemas of arguments that several tools share.
 const (
 	outputArgument = `"output_dir":{"type":"string","default":"./artifacts","description":"where to write: ` +
 		`./artifacts is your folder on the server"}`
@@ -19,22 +19,22 @@ const (
 		`folder"}`
 )
 
-// variant is one of the generators, which comes in two tools: one that answers at once, and one that streams.
+// variant is a generator. It becomes two tools: one returns at once, the other streams.
 type variant[A any] struct {
 	name, title, description string
 	input                    json.RawMessage
 	arguments                func(d *door, ctx context.Context, a A) (generation, error)
 }
 
-// generation is what a generator starts. Its out is local.
+// generation is what a generator starts. Its folder, out, is relative to the root.
 type generation struct {
 	input
-	more map[string]any // other members of the job's input
-	// earlier is the run that was named, in which the files are found as well.
+	more map[string]any // further members of the job's input
+	// earlier is the run that the caller named. The new run's files can be read under its id too.
 	earlier messages.RunID
 }
 
-// earlierLabel says of a run in which one the files are found as well.
+// earlierLabel is the label of a run that holds the earlier run, see generation.
 const earlierLabel = "lmstxt.run_id"
 
 func (d *door) addGenerators() {
@@ -104,7 +104,7 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	return d.StartJob(ctx, generateTool, arguments, options)
 }
 
-// ended is what a generator that streams answers.
+// ended returns the answer of a generator that streams.
 func (d *door) ended(state messages.State) (*mcp.Result, error) {
 	result, err := mcp.Structured(d.recordOf(state))
 	if err == nil {
@@ -118,7 +118,7 @@ type txtArguments struct {
 	OutputDir     string `json:"output_dir"`
 	CacheLM       *bool  `json:"cache_lm"`
 	GenerateGraph bool   `json:"generate_graph"`
-	// They have no effect here.
+	// Accepted, but without effect.
 	VerboseBudget       bool `json:"verbose_budget"`
 	EnableSessionMemory bool `json:"enable_session_memory"`
 }
@@ -150,8 +150,9 @@ func (d *door) ctx(ctx context.Context, a fullArguments) (generation, error) {
 	return asked, err
 }
 
-// again asks for what an earlier run did: the one that is named, else the repository's last one in the folder that
-// did not end without it, so that llms.txt stays what it was. Without one the defaults hold.
+// again returns the input of an earlier run with the same options: the run that the caller named, or else the
+// repository's last run in the folder that completed. So llms.txt stays the same. Without an earlier run it uses the
+// defaults.
 func (d *door) again(ctx context.Context, a fullArguments) (generation, error) {
 	if a.RunID != "" {
 		return d.continued(ctx, a)
@@ -173,8 +174,8 @@ func (d *door) again(ctx context.Context, a fullArguments) (generation, error) {
 	return asked, nil
 }
 
-// continued asks for what the run did that is named, in its folder whatever the other arguments say: many clients
-// give the defaults of all of them.
+// continued returns the input of the run that the caller named, for the same folder. It ignores the other arguments,
+// because many clients send the defaults of all arguments.
 func (d *door) continued(ctx context.Context, a fullArguments) (asked generation, err error) {
 	state, err := d.run(ctx, a.RunID)
 	if err != nil {
@@ -189,20 +190,20 @@ func (d *door) continued(ctx context.Context, a fullArguments) (asked generation
 	return asked, nil
 }
 
-// firstOf is the run that the run was made for, or else itself.
+// firstOf returns the run that this one was made for, or its own id.
 func firstOf(state messages.State) messages.RunID {
 	return cmp.Or(messages.RunID(state.Queued.Labels[earlierLabel]), state.RunID)
 }
 
-// like takes the options of the run.
+// like takes over the options of a run.
 func (g *generation) like(state messages.State) {
 	g.more = map[string]any{}
-	_ = json.Unmarshal(state.Queued.Input, &g.more) // a job of that name has it
+	_ = json.Unmarshal(state.Queued.Input, &g.more) // every input of generate has this form
 }
 
-// set says what the run writes, and that its results may be those of the cache.
+// set sets which files the run writes, and allows cached results.
 func (g *generation) set(full string, ctx bool) {
-	if g.more == nil { // there is an error
+	if g.more == nil { // an error occurred before
 		return
 	}
 	g.more["full"], g.more["ctx"] = full, ctx

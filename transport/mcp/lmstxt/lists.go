@@ -19,7 +19,7 @@ const (
 	graphScheme    = "lmstxt://graphs/"
 )
 
-// mostListed is the most files of one list, and mostFound how many are looked at for it.
+// mostListed is the maximum number of files in a list, mostFound the maximum number that is examined for it.
 const (
 	mostListed = 200
 	mostFound  = 10_000
@@ -36,7 +36,7 @@ type found struct {
 const foundSchema = `{"type":"object","required":["artifacts"],"properties":{"artifacts":{"type":"array","items":{` +
 	`"type":"object","required":["filename","size_bytes","last_modified","uri"]}}}}`
 
-// recordsSchema is of a list of records.
+// recordsSchema is the JSON Schema of a list of records.
 const recordsSchema = `{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":{` +
 	`"type":"object","required":["run_id","status","artifacts","error_message","created_at","updated_at"]}}}}`
 
@@ -85,7 +85,8 @@ func (d *door) listRuns(ctx context.Context, a listArguments) (*mcp.Result, erro
 	return listed("runs", records)
 }
 
-// listed is a list as the earlier server gave it, an array in the text; structured content has to be an object.
+// listed returns a list in the form of the earlier server: the text is an array. The structured content wraps it,
+// because it must be an object.
 func listed[T any](name string, list []T) (*mcp.Result, error) {
 	text, err := mcp.Text(list)
 	if err != nil {
@@ -94,7 +95,7 @@ func listed[T any](name string, list []T) (*mcp.Result, error) {
 	return &mcp.Result{Text: text, Structured: map[string]json.RawMessage{name: json.RawMessage(text)}}, nil
 }
 
-// list lists the files below the caller's folder that are wanted. Links are not followed.
+// list lists the files below the caller's folder for which wanted returns true. It does not follow links.
 func (d *door) list(
 	ctx context.Context, scheme string, wanted func(name string) bool,
 ) (*mcp.Result, error) {
@@ -114,7 +115,7 @@ func (d *door) list(
 		case len(files) == mostFound:
 			return fs.SkipAll
 		case err != nil || !e.Type().IsRegular() || !wanted(name):
-			return nil // what cannot be read is not there
+			return nil // ignore what cannot be read
 		}
 		if info, err := e.Info(); err == nil {
 			files = append(files, found{Filename: name, Bytes: info.Size(), LastModified: info.ModTime().UTC(),
@@ -129,7 +130,7 @@ func (d *door) list(
 	return listed("artifacts", files[:min(len(files), mostListed)])
 }
 
-// page is 1 for the page of one package of a graph, else 0.
+// page returns 1 for the page of one package of a graph, else 0. Lists are sorted by it.
 func (f found) page() int {
 	if path.Ext(f.Filename) == ".md" {
 		return 1

@@ -15,9 +15,10 @@ const (
 	eventsName = "run.events.jsonl"
 )
 
+// isLog reports whether the name stands for a log of a run, not for a file.
 func isLog(name string) bool { return name == logName || name == eventsName }
 
-// copyLog writes the run's events as JSON lines, or what they say for people.
+// copyLog writes the run's events, as JSON lines or as sentences.
 func (d *door) copyLog(ctx context.Context, state messages.State, name string, w io.Writer) error {
 	line := sentences
 	if name == eventsName {
@@ -34,6 +35,7 @@ func (d *door) copyLog(ctx context.Context, state messages.State, name string, w
 	return nil
 }
 
+// whole writes an event as a JSON line.
 func whole(w io.Writer, e messages.Event) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -43,6 +45,7 @@ func whole(w io.Writer, e messages.Event) error {
 	return err
 }
 
+// sentences writes what an event says for people.
 func sentences(w io.Writer, e messages.Event) error {
 	at := e.Time.UTC().Format(time.RFC3339Nano)
 	if e.Message != "" {
@@ -54,6 +57,7 @@ func sentences(w io.Writer, e messages.Event) error {
 	return nil
 }
 
+// lines returns the log lines in an event.
 func lines(b messages.Body) []messages.LogLine {
 	switch b := b.(type) {
 	case messages.Log:

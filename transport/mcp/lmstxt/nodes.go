@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// copyNode copies the page of a node of a repository's graph.
 func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) error {
 	if strings.ContainsAny(node, `/\`) {
 		return messages.InvalidInput("%s is no node's id; repo.graph.json has them", node)
@@ -27,7 +28,7 @@ func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) err
 		"first", node, repo)
 }
 
-// copyPage copies the node's page from the first of the repositories' folders that has it.
+// copyPage copies the node's page from the first of the folders that has it.
 func (d *door) copyPage(ctx context.Context, dirs []string, node string, w io.Writer) error {
 	for _, dir := range dirs {
 		err := d.copyFile(ctx, place(dir, "nodes/"+node+".md"), w)
@@ -38,8 +39,7 @@ func (d *door) copyPage(ctx context.Context, dirs []string, node string, w io.Wr
 	return messages.Errorf(messages.CodeNotFound, "no page")
 }
 
-// graphsOf are the folders of repositories that have a graph, wherever below the caller's folder, and one of the
-// names.
+// graphsOf returns the folders below the caller's folder that contain a graph and have one of the names.
 func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	folder, err := d.files(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	defer folder.Close()
 	_ = fs.WalkDir(folder, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || path.Base(name) != graphName || !isGraph(name) {
-			return ctx.Err() // what cannot be read is not there
+			return ctx.Err() // ignore what cannot be read
 		}
 		dir := path.Dir(path.Dir(name))
 		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(dir, "/"+n) }) {
@@ -59,8 +59,8 @@ func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	return dirs
 }
 
-// folders lists those that an id of a repository may mean: of these tools, and of generate for a repository on
-// GitHub. Owner and name may each contain the sign that joins them.
+// folders returns the folders that a repository id may stand for: those of these tools, and those of generate for a
+// repository on GitHub. Both owner and name may contain the separator, so there may be several.
 func folders(repo string) []string {
 	all := []string{repo}
 	if !strings.Contains(repo, "/") {
@@ -72,6 +72,7 @@ func folders(repo string) []string {
 	return all
 }
 
+// splits returns all ways to split an id into owner and name.
 func splits(repo string) (all []string) {
 	for _, sign := range []string{"--", "__"} {
 		for i := 1; i < len(repo)-len(sign); i++ {

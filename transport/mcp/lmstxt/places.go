@@ -14,7 +14,7 @@ const (
 )
 
 // isGraph reports whether a file belongs to a repository's graph: graph/repo.graph.json, graph/repo.force.json or
-// graph/nodes/<id>.md, below the folder of the repository.
+// graph/nodes/<id>.md, in the repository's folder.
 func isGraph(name string) bool {
 	dir, base := path.Split(path.Clean(name))
 	switch dir = path.Clean(dir); {
@@ -26,7 +26,7 @@ func isGraph(name string) bool {
 	return false
 }
 
-// place is where an artifact of the job lies, given the folder of its repository.
+// place returns the path of an artifact of generate in the folder of its repository.
 func place(dir, artifact string) string {
 	if in := path.Join(dir, "graph", artifact); isGraph(in) {
 		return in
@@ -34,10 +34,10 @@ func place(dir, artifact string) string {
 	return path.Join(dir, strings.TrimLeft(path.Base(dir), ".")+"-"+artifact)
 }
 
-// spelling is what the name of a repository may mean: a host and a path there, or else a folder on this machine.
+// spelling is one meaning of a repository's name: a host and a path on it, or, if host is "", a local folder.
 type spelling struct{ host, path string }
 
-// key is what two spellings of one repository have in common.
+// key is the same for all spellings of one repository.
 func (s spelling) key() string {
 	if s.host == "" {
 		return s.path
@@ -45,7 +45,7 @@ func (s spelling) key() string {
 	return "//" + strings.ToLower(s.host+"/"+s.path)
 }
 
-// folder is where the files of the repository are.
+// folder returns the folder that holds the repository's files.
 func (s spelling) folder() string {
 	if s.host == "" {
 		return path.Join("local", path.Base(filepath.ToSlash(s.path)))
@@ -53,7 +53,7 @@ func (s spelling) folder() string {
 	return s.path
 }
 
-// spellings are what the name may mean. Owner/repo is one on GitHub as well as a folder.
+// spellings returns everything that the name may mean. "owner/repo" may be a repository on GitHub or a folder.
 func spellings(repository string) []spelling {
 	if rest, ok := strings.CutPrefix(repository, "git@"); ok {
 		host, name, _ := strings.Cut(rest, ":")
@@ -74,9 +74,10 @@ func spellings(repository string) []spelling {
 	return all
 }
 
+// plain removes slashes at both ends, and ".git".
 func plain(name string) string { return strings.TrimSuffix(strings.Trim(name, "/"), ".git") }
 
-// isSame reports whether two names may be of one repository.
+// isSame reports whether two names may mean the same repository.
 func isSame(a, b string) bool {
 	other := spellings(b)
 	return slices.ContainsFunc(spellings(a), func(s spelling) bool {

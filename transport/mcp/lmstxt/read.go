@@ -42,7 +42,7 @@ func (d *door) addReaders() {
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readNode)
 }
 
-// part is which characters are asked for.
+// part says which characters of a text are wanted.
 type part struct {
 	Offset int `json:"offset"`
 	Limit  int `json:"limit"`

@@ -9,8 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// record is what the tools say of a run. The fields from Stage on are new, and are left out where there is nothing to
-// say.
+// record describes a run in results of the tools. The fields from Stage on are new, and are omitted if they are empty.
 type record struct {
 	RunID        messages.RunID  `json:"run_id"`
 	Status       messages.Status `json:"status"`
@@ -19,11 +18,11 @@ type record struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
 
-	// Stage is what is being done, or was last: fetch, configure, analyze, understand or write. Progress is how far it
-	// is.
+	// Stage is the current or last task: fetch, configure, analyze, understand or write. Progress is the progress of
+	// that task.
 	Stage    string    `json:"stage,omitempty"`
 	Progress *progress `json:"progress,omitempty"`
-	// UsedFallback says that a model was asked for and failed: the files were written without it.
+	// UsedFallback says that a model was requested and failed, so that the files were written without it.
 	UsedFallback   bool          `json:"used_fallback,omitempty"`
 	FallbackReason messages.Code `json:"fallback_reason,omitempty"`
 }
@@ -33,7 +32,7 @@ type file struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"size_bytes"`
 	SHA256 string `json:"hash_sha256"`
-	URI    string `json:"uri"` // of the resource to read it as
+	URI    string `json:"uri"` // the URI of the resource
 }
 
 type progress struct {
@@ -46,7 +45,7 @@ const recordSchema = `{"type":"object","required":["run_id","status","artifacts"
 	`"updated_at"],"properties":{"run_id":{"type":"string"},"status":{"type":"string"},` +
 	`"artifacts":{"type":"array","items":{"type":"object"}},"error_message":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`
 
-// input is what is read of the job's input.
+// input holds those members of the job's input that are read here.
 type input struct {
 	Repository string `json:"repository"`
 	Out        string `json:"out"`
@@ -55,7 +54,7 @@ type input struct {
 func inputOf(state messages.State) input {
 	var in input
 	if state.Queued != nil {
-		_ = json.Unmarshal(state.Queued.Input, &in) // a job of that name has it
+		_ = json.Unmarshal(state.Queued.Input, &in) // every input of generate has this form
 	}
 	return in
 }
@@ -64,12 +63,12 @@ func (d *door) recordOf(state messages.State) record {
 	r := record{RunID: state.RunID, Status: state.Status, Artifacts: []file{},
 		CreatedAt: state.QueuedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC()}
 	if r.Status == "" || r.Status == messages.Pending {
-		r.Status = messages.Processing // as the earlier server said: who polls waits until it does not say so any more
+		r.Status = messages.Processing // as the earlier server did: clients poll until the status changes
 	}
 	folder := filepath.Join(d.shown, filepath.FromSlash(inputOf(state).Out))
 	for _, a := range state.Artifacts {
 		if isPage(a) {
-			continue // the earlier server's records had none, and lmstxt_list_graph_artifacts does
+			continue // the earlier server's records had none; lmstxt_list_graph_artifacts lists them
 		}
 		r.Artifacts = append(r.Artifacts, file{Name: a.Name, Path: filepath.Join(folder, filepath.FromSlash(a.Path)),
 			Bytes: a.Bytes, SHA256: a.SHA256, URI: mcp.ArtifactURI(state.RunID, a.Name)})

@@ -9,31 +9,30 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// Config is what the tools are made of.
+// Config configures the tools. Only Files is required.
 type Config struct {
-	// Files opens the folder that the files of whoever calls in the context are below; who opened it closes it. Where it
-	// is not there (fs.ErrNotExist) there are no files. Callers that have a folder each do not see each other's files,
-	// and no link is followed. The job generate has to write below it, and its input has to name its folder, out,
-	// relative to it.
+	// Files opens the folder of the caller in the context. It must return fs.ErrNotExist if the folder does not exist.
+	// If each caller has its own folder, callers do not see each other's files; links are not followed. The job
+	// generate must write below this folder, and the member "out" of its input must be relative to it.
 	Files func(ctx context.Context) (Files, error)
-	// Shown is what the paths of files begin with in the records of runs: the folder's own path, for callers on the same
-	// machine. If empty they are relative to the folder.
+	// Shown is the prefix of file paths in results: the absolute path of the folder, for callers on the same machine.
+	// "" means relative paths.
 	Shown string
-	// Named, which may be nil, is what the inputs of runs call the repository that a caller names: "" where that cannot
-	// be told without asking the network.
+	// Named, if not nil, returns the name that inputs of runs use for a repository, or "" if that cannot be known
+	// without network access.
 	Named func(repository string) string
-	// Folders, which may be nil, are those below out that the repository's files may be in: none where that cannot be
-	// told without asking the network.
+	// Folders, if not nil, returns the folders below out that may hold the repository's files, or none if that cannot
+	// be known without network access.
 	Folders func(ctx context.Context, repository string) []string
 }
 
-// Files are those of one caller.
+// Files are the files of one caller.
 type Files interface {
 	fs.FS
 	Close() error
 }
 
-// door is what the tools share.
+// door is what the tools share: the server, and the fields of Config. It does not change after Register.
 type door struct {
 	*mcp.Server
 	files     func(ctx context.Context) (Files, error)
@@ -41,17 +40,17 @@ type door struct {
 	named     func(repository string) string
 	foldersOf func(ctx context.Context, repository string) []string
 	stream    func(ctx context.Context, id messages.RunID) (*mcp.Result, error)
-	failed    error // what could not be added
+	failed    error // the errors of adding tools and resources
 }
 
-// RegisterGenerate adds the tool of the job generate with prompts for its use.
+// RegisterGenerate adds the job generate as a tool, with prompts that use it.
 func RegisterGenerate(s *mcp.Server) error {
 	addPrompts(s)
 	s.AddChanges(mcp.Changes{File: fileOf})
 	return s.AddJob(mcp.JobTool{Job: generateJob})
 }
 
-// Register adds the tools lmstxt_* and their resources to a server that has generate.
+// Register adds the tools lmstxt_* and their resources. The server must have the tool generate.
 func Register(s *mcp.Server, c Config) error {
 	if c.Files == nil {
 		return errors.New("the lmstxt tools need a folder")
@@ -75,6 +74,7 @@ func Register(s *mcp.Server, c Config) error {
 	return d.failed
 }
 
+// addTool adds a tool, and keeps the error in d.failed.
 func addTool[A any](d *door, t mcp.Tool, call func(ctx context.Context, arguments A) (*mcp.Result, error)) {
 	d.failed = errors.Join(d.failed, mcp.AddTool(d.Server, t, call))
 }

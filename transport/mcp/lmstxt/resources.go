@@ -35,11 +35,11 @@ func (d *door) addResources() {
 	}
 }
 
-// mostChars is the most characters of one resource.
+// mostChars is the maximum length of a resource in characters.
 const mostChars = 16 << 20
 
-// readResource reads any resource of this package: the template that a URI matches says nothing that the URI does
-// not.
+// readResource reads any resource of this package. It looks at the URI only, because the matching template says nothing
+// more.
 func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, error) {
 	w := &window{limit: mostChars}
 	name, err := d.copyResource(ctx, uri, w)
@@ -55,6 +55,7 @@ func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, erro
 	return mcp.Contents{MIMEType: messages.MediaType(name), Text: text.Content}, nil
 }
 
+// copyResource writes the content of a resource to w, and returns the name of the file.
 func (d *door) copyResource(ctx context.Context, uri string, w io.Writer) (name string, err error) {
 	plain, err := url.PathUnescape(uri)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// searched is the most runs that are looked at for those of a repository.
+// searched is the maximum number of runs that are searched for those of a repository.
 const searched = 200
 
-// run returns the State of a run of the caller's that makes llms.txt files.
+// run returns the State of the caller's run, which must be a run of generate.
 func (d *door) run(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := d.Run(ctx, id)
 	if err == nil && state.Queued.Job != generateJob {
@@ -19,7 +19,7 @@ func (d *door) run(ctx context.Context, id messages.RunID) (messages.State, erro
 	return state, err
 }
 
-// runsOf are the caller's runs for the repository into the folder, a local one, the last updated first.
+// runsOf yields the caller's runs for the repository into the folder out, the last updated first.
 func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[messages.State, error] {
 	return func(yield func(messages.State, error) bool) {
 		list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
@@ -30,7 +30,7 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 		isOf := d.isOf(repository)
 		for _, run := range list {
 			state, err := d.Run(ctx, run.RunID)
-			if err != nil { // its log has been ended since
+			if err != nil { // the run was removed in the meantime
 				continue
 			}
 			if in := inputOf(state); in.Out == out && isOf(in) && !yield(state, nil) {
@@ -40,14 +40,14 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 	}
 }
 
-// isOf returns what tells whether inputs of runs are of the repository that a caller names.
+// isOf returns a function that reports whether the input of a run is for the repository.
 func (d *door) isOf(repository string) func(input) bool {
 	named := d.named(repository)
 	return func(in input) bool { return in.Repository == named || isSame(in.Repository, repository) }
 }
 
-// madeFor is the last run that was made for the one, or together with it for another, and wrote the file or still
-// may; itself if there is none.
+// madeFor returns the last run that has written the file, or may still do so, of those that were made for the given run
+// or for the same earlier run. If there is none, it returns the run itself.
 func (d *door) madeFor(ctx context.Context, state messages.State, name string) (messages.State, error) {
 	first := firstOf(state)
 	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})

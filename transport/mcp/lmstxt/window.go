@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// window keeps the characters of a text from an offset on, up to a limit, and counts all. What is not UTF-8 counts a
-// character a byte, and is kept as U+FFFD.
+// window keeps the characters of a text from offset on, at most limit, and counts all characters. A byte that is not
+// UTF-8 counts as one character and becomes U+FFFD.
 type window struct {
 	offset, limit int
 	total         int
 	kept          strings.Builder
-	rest          []byte // the beginning of a character
+	rest          []byte // the beginning of an incomplete character
 }
 
-// Write takes the next part of the text, which may end inside a character.
+// Write adds the next part of the text, which may end within a character.
 func (w *window) Write(p []byte) (int, error) {
 	n := len(p)
 	if len(w.rest) > 0 {
@@ -36,7 +36,7 @@ func (w *window) take(r rune) {
 	w.total++
 }
 
-// end is after the last Write.
+// end returns the result. It must be called after the last Write.
 func (w *window) end() text {
 	for range w.rest {
 		w.take(utf8.RuneError)
@@ -45,12 +45,12 @@ func (w *window) end() text {
 	return text{Content: w.kept.String(), Truncated: w.total-w.offset > w.limit, TotalChars: w.total}
 }
 
-// text is what the reading tools answer.
+// text is the result of the reading tools.
 type text struct {
 	Content string `json:"content"`
-	// Truncated says that there is more after this: what goes on is at offset plus the characters of Content.
+	// Truncated says that more follows: the next part begins at offset plus the number of characters in Content.
 	Truncated bool `json:"truncated"`
-	// TotalChars is how many characters the whole has.
+	// TotalChars is the number of characters of the whole text.
 	TotalChars int `json:"total_chars"`
 }
 

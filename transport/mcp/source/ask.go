@@ -14,10 +14,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-const mostPrompt = 2000 // bytes of a question
+const mostPrompt = 2000 // maximum length of a question in bytes
 
-// Elicit asks people what the server asks during a call. Servers of 2026-07-28 end the call to ask and are called
-// again; older ones ask over HTTP on the call's stream, and over stdio without saying for which call.
+// Elicit forwards a question of the server to the run that called it. Servers of 2026-07-28 ask in the result of the
+// call, which is then repeated. Older servers ask during the call: over HTTP on the call's stream, over stdio without
+// saying which call they mean.
 func (c *connection) Elicit(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	var p *pending
 	if ours := requestOf(ctx); ours != nil {
@@ -32,7 +33,7 @@ func (c *connection) Elicit(ctx context.Context, r mcp.ElicitationRequest) (*mcp
 	return &mcp.ElicitationResult{ElicitationResponse: answer}, err
 }
 
-// onlyCaller returns a call of the only run that is calling the server.
+// onlyCaller returns a call, if only one run is calling the server at the moment.
 func (c *connection) onlyCaller() (p *pending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,6 +48,7 @@ func (c *connection) onlyCaller() (p *pending) {
 	return p
 }
 
+// ask asks the people of the calling run, and returns their answer in the form of MCP.
 func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.ElicitationResponse, err error) {
 	var in messages.InputRequired
 	answer.Action = mcp.ElicitationResponseActionDecline
@@ -80,8 +82,8 @@ func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.Elicit
 	return answer, nil
 }
 
-// nameOf names a question by what it asks, so that a call that is repeated finds the answers that it has got, in
-// whatever order the server asks.
+// nameOf derives a question's name from its content, so that a repeated call finds the answers that it has received,
+// whatever the order in which the server asks.
 func (p *pending) nameOf(in messages.InputRequired) string {
 	name := p.ID + "." + messages.Digest(in.Prompt + string(in.Schema))[:8]
 	p.mu.Lock()
@@ -95,8 +97,8 @@ func (p *pending) nameOf(in messages.InputRequired) string {
 	return name
 }
 
-// formOf returns the kind of question that a form is, and its schema. A form of one field that is a boolean or one of
-// some values asks for the field's value alone.
+// formOf returns the kind of a question, and its schema. If a form has a single field that is a boolean or has a few
+// possible values, the schema is that of the field, and field is its name.
 func formOf(requested any) (kind messages.InputKind, field string, schema json.RawMessage, err error) {
 	if schema, err = json.Marshal(requested); err != nil {
 		return "", "", nil, err
@@ -113,7 +115,7 @@ func formOf(requested any) (kind messages.InputKind, field string, schema json.R
 			Enum  []json.RawMessage
 			OneOf []json.RawMessage
 		}
-		_ = json.Unmarshal(property, &p) // what does not fit is asked as a whole
+		_ = json.Unmarshal(property, &p) // a form that does not fit is asked as a whole
 		switch {
 		case p.Type == "boolean":
 			return messages.InputConfirmation, name, property, nil

@@ -6,12 +6,13 @@ import (
 )
 
 const (
-	mostMessage = 8 << 20 // bytes of a message
-	mostLines   = 1000    // of an event: mcp-go copies what it has for each of them
+	mostMessage = 8 << 20 // maximum size of a message in bytes
+	mostLines   = 1000    // maximum number of lines of an event; mcp-go copies the event for each line
 )
 
 var errLong = errors.New("a message has more than 8 MiB or 1000 lines")
 
+// ending says where a message ends in a stream.
 type ending int
 
 const (
@@ -20,15 +21,15 @@ const (
 	withAll
 )
 
-// bounded fails when a message is too long. A message ends with its line, in a stream of events with an empty line, or
-// with all that is read.
+// bounded is a reader that fails if a message is too long. A message ends with its line, with an empty line (in an
+// event stream), or at the end of the input.
 type bounded struct {
 	io.ReadCloser
 	ends  ending
-	long  func() // called when a message is too long; may be nil
+	long  func() // called if a message is too long; may be nil
 	size  int
 	lines int
-	empty bool // the line, so far
+	empty bool // whether the current line is empty so far
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

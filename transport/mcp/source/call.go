@@ -13,30 +13,31 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Call is a call of a tool.
+// Call is a call of a tool by a run.
 type Call struct {
-	// ID of the call and Run name who calls.
+	// ID identifies the call, Run the caller.
 	ID, Run   string
 	Arguments json.RawMessage
-	// Progress says how far the call is. It is not called after the call.
+	// Progress gets the call's progress. It is not called after the call has ended.
 	Progress func(done, total int64, unit string) error
-	// Ask asks people what the server wants to know.
+	// Ask asks the run's people a question of the server.
 	Ask func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
 }
 
-// pending is a call that goes on.
+// pending is a call in progress. mu guards asked.
 type pending struct {
 	Call
 	ctx      context.Context
-	progress chan progress // the latest
+	progress chan progress // holds only the latest
 
 	mu    sync.Mutex
-	asked map[string]int // how often, by name
+	asked map[string]int // how often each question was asked, by name
 }
 
+// progress is one progress report of a server.
 type progress struct{ done, total int64 }
 
-// call calls the tool, if it still is what the model was told of.
+// call calls the tool. It fails if the tool is no longer what the model was told.
 func (s *server) call(ctx context.Context, name, pin string, c Call) (string, error) {
 	conn, err := s.connected(ctx, true)
 	if err != nil {
@@ -66,11 +67,11 @@ func (s *server) call(ctx context.Context, name, pin string, c Call) (string, er
 	return got.text()
 }
 
-// failed says of which server an error is.
+// failed adds the name of the server to an error.
 func (s *server) failed(err error) error {
 	code := cmp.Or(messages.CodeOf(err), messages.CauseError)
 	if wrapped, ok := errors.AsType[*transport.Error](err); ok {
-		err = wrapped.Unwrap() // its own words say nothing
+		err = wrapped.Unwrap() // the wrapping error adds no information
 	}
 	return messages.Errorf(code, "the MCP server %s: %v", s.Name, err)
 }
@@ -100,7 +101,7 @@ func (c *connection) send(ctx context.Context, call Call, r mcp.CallToolRequest)
 	return ours.result, nil
 }
 
-// tell hands on the progress until the call is over.
+// tell passes on progress until the call has ended.
 func (p *pending) tell(over <-chan struct{}) {
 	for {
 		select {
@@ -114,6 +115,7 @@ func (p *pending) tell(over <-chan struct{}) {
 	}
 }
 
+// begin registers a call. Its token identifies it in progress notifications.
 func (c *connection) begin(p *pending) (token int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +130,7 @@ func (c *connection) end(token int64) {
 	delete(c.calls, token)
 }
 
-// notified never waits: the loop that reads the server's messages calls it.
+// notified handles a notification of the server. It never blocks, because the goroutine that reads messages calls it.
 func (c *connection) notified(n mcp.JSONRPCNotification) {
 	switch n.Method {
 	case string(mcp.MethodNotificationToolsListChanged):
@@ -139,7 +141,7 @@ func (c *connection) notified(n mcp.JSONRPCNotification) {
 		c.mu.Lock()
 		p := c.calls[int64(token)]
 		c.mu.Unlock()
-		if p == nil { // of a call that is over
+		if p == nil { // the call has ended
 			return
 		}
 		done, _ := fields["progress"].(float64)

@@ -1,6 +1,6 @@
-// Package source makes the tools of other MCP servers callable. [Parse] reads which servers there are, in the form that
-// hosts of MCP use, and a [Source] starts them when their tools are wanted, and again when they have ended.
+// Package source lets runs call the tools of other MCP servers. [Parse] reads the list of servers in the format that
+// MCP hosts use. A [Source] starts a server when its tools are needed, and restarts it if it ends.
 //
-// Nothing that a server says is trusted. A server gets an environment of its own, its messages are bounded, what it says
-// about its tools is believed only if the settings say so, and a tool that it changes during a turn is not called.
+// Servers are not trusted. A server gets its own environment. The size of its messages is limited. What it says about
+// its tools is believed only if the settings allow that. A tool that changes during a turn is not called.
 package source

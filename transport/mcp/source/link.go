@@ -17,18 +17,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// link is mcp-go's connection to a server, with what its client lacks: bounds, an end that says why, and answers that
-// are kept as they came.
+// link is a connection to a server, made of mcp-go's transports. It adds what those lack: limits, errors that say why a
+// server ended, and unparsed results.
 type link interface {
 	transport.BidirectionalInterface
+	// lost reports whether the server has ended.
 	lost() bool
 }
 
-// request is one request of ours. It is in the context that mcp-go's client hands on.
+// request is a request to a server. The context passes it through mcp-go's client. The goroutine that sends the request
+// owns it.
 type request struct {
 	ctx    context.Context
-	call   *pending        // nil unless it calls a tool
-	result json.RawMessage // the last one
+	call   *pending        // the call of a tool that the request makes, or nil
+	result json.RawMessage // the result of the last response
 	long   atomic.Bool     // a message of the server was too long
 }
 
@@ -39,13 +41,14 @@ func requestOf(ctx context.Context) *request {
 	return r
 }
 
-// keep keeps the answer for a request of ours. mcp-go's own reading refuses all of a result for a part that is new.
+// keep stores the unparsed result. mcp-go's own parser refuses a whole result if one part has an unknown type.
 func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
 	if r := requestOf(ctx); r != nil && answer != nil {
 		r.result = answer.Result
 	}
 }
 
+// dial connects to a server: it starts the command, or opens an HTTP client.
 func dial(life context.Context, s Server) (link, error) {
 	if s.Command == "" {
 		return dialHTTP(s)
@@ -57,6 +60,7 @@ func dial(life context.Context, s Server) (link, error) {
 	return &stdioLink{Stdio: transport.NewIO(p, p, nil), process: p}, nil
 }
 
+// stdioLink is a link to a process that this program has started.
 type stdioLink struct {
 	*transport.Stdio
 	process *process
@@ -71,7 +75,7 @@ func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest)
 	return answer, err
 }
 
-// Close returns when the process has ended.
+// Close returns after the process has ended.
 func (l *stdioLink) Close() error {
 	err := l.Stdio.Close()
 	<-l.process.ended
@@ -87,11 +91,12 @@ func (l *stdioLink) lost() bool {
 	}
 }
 
+// httpLink is a link to a server at a URL.
 type httpLink struct {
 	*transport.StreamableHTTP
 	server  Server
 	client  *http.Client
-	version string // of the protocol
+	version string // the protocol version
 }
 
 func dialHTTP(s Server) (link, error) {
@@ -105,7 +110,7 @@ func dialHTTP(s Server) (link, error) {
 	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
 }
 
-// sameHost keeps the headers of the settings, which may be keys, from other hosts.
+// sameHost refuses redirects to other hosts, because the headers from the settings may contain keys.
 func sameHost(r *http.Request, via []*http.Request) error {
 	if len(via) > 5 || r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
 		return errors.New("the server redirects elsewhere; give the address that it redirects to")
@@ -113,6 +118,7 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// boundedTransport limits the size of responses, and of single events in streams.
 type boundedTransport struct{ *http.Transport }
 
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -136,8 +142,8 @@ func (l *httpLink) SetProtocolVersion(version string) {
 	l.StreamableHTTP.SetProtocolVersion(version)
 }
 
-// SendRequest also tells a server of a protocol with sessions that a request is cancelled: the end of the connection
-// does not say so.
+// SendRequest also notifies a server with sessions when a request is cancelled. Closing the connection would not tell
+// it.
 func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	answer, err := l.StreamableHTTP.SendRequest(ctx, r)
 	keep(ctx, answer)
@@ -151,7 +157,7 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 				Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": r.ID}},
 			}})
 		}()
-	case err != nil && requestOf(ctx) != nil && requestOf(ctx).long.Load():
+	case err != nil && requestOf(ctx) != nil && requestOf(ctx).long.Load(): // mcp-go hides this error
 		err = errLong // mcp-go says nothing of it
 	case errors.Is(err, transport.ErrAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; put an Authorization header into its settings")
@@ -159,9 +165,11 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 	return answer, err
 }
 
+// replyTimeout limits the sending of an answer to a request of the server.
 const replyTimeout = 5 * time.Second
 
-// SetRequestHandler lets people take their time: mcp-go gives a handler 30 seconds, and then tells the server nothing.
+// SetRequestHandler gives people enough time to answer. mcp-go allows a handler 30 seconds and then sends no answer at
+// all.
 func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
 	l.StreamableHTTP.SetRequestHandler(func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 		ours := requestOf(ctx)
@@ -179,7 +187,7 @@ func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
 	})
 }
 
-// reply sends an answer to a request of the server. If that fails, the call goes on to its timeout.
+// reply sends the answer to a request of the server. If that fails, the call runs into its timeout.
 func (l *httpLink) reply(ctx context.Context, answer *transport.JSONRPCResponse) {
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -205,7 +213,7 @@ func (l *httpLink) reply(ctx context.Context, answer *transport.JSONRPCResponse)
 	}
 }
 
-// Close also drops the connections that are kept.
+// Close also closes idle connections.
 func (l *httpLink) Close() error {
 	err := l.StreamableHTTP.Close()
 	l.client.CloseIdleConnections()

@@ -6,10 +6,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-const mostName = 64 // bytes of a tool's name that every provider takes
+const mostName = 64 // maximum length, in bytes, that all model providers accept
 
-// nameOf is mcp__SERVER__TOOL in characters that every provider takes. A name that had to be changed, cut or is taken
-// ends in a digest. No name is ever taken apart again.
+// nameOf returns the name mcp__SERVER__TOOL with characters that all model providers accept. If it had to be changed or
+// cut, or if it is taken, it ends with a digest. Names are never parsed.
 func nameOf(server, tool string, taken map[string]bool) string {
 	exact := "mcp__" + server + "__" + tool
 	name := strings.Map(func(r rune) rune {

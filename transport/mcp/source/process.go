@@ -17,24 +17,27 @@ import (
 )
 
 const (
-	grace        = time.Second // to end after its input has
-	mostUnread   = 64          // messages that a process has not read
-	mostOfStderr = 8 << 10
+	grace        = time.Second // time to exit after the input was closed
+	mostUnread   = 64          // maximum number of messages that wait for the process to read them
+	mostOfStderr = 8 << 10     // kept bytes of standard error
 )
 
-// process is a server that speaks over its standard input and output. It is the leader of a group, which ends with it.
+// process is a server that communicates over standard input and output. It leads a process group, which is killed when
+// it ends.
+//
+// One goroutine writes the input, another waits for the end. Everything else is safe for concurrent use.
 type process struct {
 	cmd   *exec.Cmd
 	out   *bounded
 	in    chan []byte
-	quit  chan struct{} // closed: no message is written any more
+	quit  chan struct{} // closed when no more messages are written
 	close sync.Once
 	kill  context.CancelFunc
-	said  tail
-	ended chan struct{}
+	said  tail          // the end of its standard error
+	ended chan struct{} // closed when the process has ended
 }
 
-// start starts the command, which lives no longer than life.
+// start starts the server's command. The process ends at the latest with the context life.
 func start(life context.Context, s Server) (*process, error) {
 	life, kill := context.WithCancel(life)
 	cmd := exec.CommandContext(life, s.Command, s.Args...)
@@ -53,10 +56,10 @@ func start(life context.Context, s Server) (*process, error) {
 		kill()
 		return nil, err
 	}
-	leader := cmd.Process.Pid // Wait forgets it
+	leader := cmd.Process.Pid // Wait clears it
 	go p.feed(in)
 	go func() {
-		_ = cmd.Wait() // its state says how it ended
+		_ = cmd.Wait() // ProcessState says how it ended
 		killGroup(leader)
 		kill()
 		close(p.ended)
@@ -65,7 +68,7 @@ func start(life context.Context, s Server) (*process, error) {
 	return p, nil
 }
 
-// environment is what a server may know of ours, and what its settings give it.
+// environment returns the variables for a server: the inherited ones, and those of its settings.
 func environment(own map[string]string) (all []string) {
 	for _, name := range inherited {
 		if value, ok := os.LookupEnv(name); ok {
@@ -78,6 +81,7 @@ func environment(own map[string]string) (all []string) {
 	return all
 }
 
+// feed writes messages to the process until quit is closed.
 func (p *process) feed(in io.WriteCloser) {
 	defer in.Close()
 	for {
@@ -94,7 +98,7 @@ func (p *process) feed(in io.WriteCloser) {
 	}
 }
 
-// Read fails with io.EOF alone: mcp-go logs any other error.
+// Read returns no error but io.EOF, because mcp-go would log others.
 func (p *process) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if err != nil {
@@ -106,7 +110,7 @@ func (p *process) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write never blocks: a process that reads nothing must not hold up a call longer than its timeout.
+// Write never blocks, so that a process that does not read cannot delay a call beyond its timeout.
 func (p *process) Write(message []byte) (int, error) {
 	select {
 	case <-p.ended:
@@ -121,7 +125,7 @@ func (p *process) Write(message []byte) (int, error) {
 	}
 }
 
-// Close closes the input of the process, and kills its group if it does not end then.
+// Close closes the input of the process. If it does not exit then, Close kills its group.
 func (p *process) Close() error {
 	p.close.Do(func() {
 		close(p.quit)
@@ -136,14 +140,14 @@ func (p *process) Close() error {
 	return nil
 }
 
-// end kills the group. Wait waits until what was written is read, or cannot be read any more.
+// end kills the process group. Before it returns, the output has been read or is lost.
 func (p *process) end() {
 	p.kill()
 	p.out.Close()
 	<-p.ended
 }
 
-// why says how the process ended. One that has closed its output and lives on is killed.
+// why says how the process ended. A process that has closed its output but still runs is killed.
 func (p *process) why() string {
 	select {
 	case <-p.ended:
@@ -157,7 +161,7 @@ func (p *process) why() string {
 	return how
 }
 
-// tail keeps the end of what is written.
+// tail is a writer that keeps the last bytes written to it. It is safe for concurrent use.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -171,7 +175,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the last line that is not empty.
+// String returns the last line that is not empty.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

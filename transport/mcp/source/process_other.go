@@ -4,6 +4,7 @@ package source
 
 import "os/exec"
 
+// inherited are the variables that servers inherit.
 var inherited = []string{"PATH", "PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA",
 	"USERPROFILE", "USERNAME", "LANG"}
 

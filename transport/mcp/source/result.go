@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// result is the result of tools/call. It is read leniently: a part of a new type must not cost the others.
+// result is the result of tools/call. Unknown types of parts do not make it invalid.
 type result struct {
 	Type       string `json:"resultType"`
 	Content    []part
@@ -17,6 +17,7 @@ type result struct {
 	IsError    bool
 }
 
+// part is a part of a result. Which fields are set depends on Type.
 type part struct {
 	Type     string
 	Text     string
@@ -27,7 +28,7 @@ type part struct {
 	Resource struct{ URI, MimeType, Text, Blob string }
 }
 
-// text is what a model is told of the result. A model that sees no images is told what is there.
+// text returns what the model gets to read. Images and the like are replaced by a description.
 func (r result) text() (string, error) {
 	var all []string
 	for _, p := range r.Content {
@@ -62,10 +63,12 @@ func (p part) words() string {
 	return fmt.Sprintf("[a part of the type %q, which cannot be shown]", p.Type)
 }
 
+// unseen describes a part that the model cannot see.
 func unseen(kind, base64 string) string {
 	return fmt.Sprintf("[%s of %d bytes, which you cannot see]", kind, len(strings.TrimRight(base64, "="))*3/4)
 }
 
+// sameJSON reports whether the text is the same JSON as doc.
 func sameJSON(text string, doc json.RawMessage) bool {
 	var a, b bytes.Buffer
 	return len(doc) > 0 && json.Compact(&a, []byte(text)) == nil && json.Compact(&b, doc) == nil && bytes.Equal(a.Bytes(), b.Bytes())

@@ -20,39 +20,40 @@ import (
 )
 
 const (
-	mostStarts   = 5 // in startsWithin, and then the server is down
+	mostStarts   = 5 // maximum number of starts within startsWithin
 	startsWithin = 5 * time.Minute
-	longestPause = 30 * time.Second // before a start
+	longestPause = 30 * time.Second // the maximum pause before a start
 
-	probeTimeout    = time.Second // for a server that does not know how to discover
-	listAge         = 5 * time.Minute
+	probeTimeout    = time.Second     // how long a server has to answer whether it supports discovery
+	listAge         = 5 * time.Minute // age after which a list of tools is requested again
 	mostTools       = 500
-	mostDescription = 4 << 10 // bytes
+	mostDescription = 4 << 10 // maximum length of a tool's description in bytes
 	mostSchema      = 64 << 10
 )
 
-// server starts a server when it is wanted. Whoever holds turn may start, list and end it.
+// server is a configured server, which is started when it is needed. turn is a lock that can be awaited with a context;
+// its holder may start, list and end the server, and may use the fields below it.
 type server struct {
 	Server
 	life    context.Context
 	version string
 	log     *zap.Logger
-	pause   time.Duration // before the second start; it doubles
+	pause   time.Duration // pause before the second start; doubles each time
 
 	turn   chan struct{}
 	conn   *connection
-	starts []time.Time // the latest
-	reason error       // why the last start failed
+	starts []time.Time // times of the latest starts
+	reason error       // the error of the last start
 	known  []definition
 	closed bool
 }
 
-// connection is one life of a server.
+// connection is one lifetime of a server. listing guards tools and at; mu guards tokens and calls.
 type connection struct {
 	server *server
 	link   link
 	client *client.Client
-	stale  atomic.Bool // the server has said that its tools have changed
+	stale  atomic.Bool // the server said that its tools have changed
 
 	listing sync.Mutex
 	tools   map[string]definition
@@ -74,12 +75,12 @@ type definition struct {
 	}
 }
 
-// pin changes with all that a model is told of the tool.
+// pin returns a digest of everything that a model is told about the tool.
 func (d definition) pin() string {
 	return messages.Digest(d.Name + "\x00" + d.Description + "\x00" + string(d.InputSchema))
 }
 
-// list returns the server's tools that the settings allow. With an error they are those that it had last.
+// list returns the server's tools that the settings allow. After an error it returns the last known ones.
 func (s *server) list(ctx context.Context) ([]definition, error) {
 	conn, err := s.connected(ctx, false)
 	var now map[string]definition
@@ -103,6 +104,7 @@ func (s *server) list(ctx context.Context) ([]definition, error) {
 	return s.known, nil
 }
 
+// tool returns a tool as the settings allow it to be seen.
 func (s *server) tool(d definition, name string) Tool {
 	origin := fmt.Sprintf("%q in %q, %q", append([]string{s.Command}, s.Args...), s.Folder, s.URL)
 	t := Tool{Server: s.Name, Origin: origin, Name: name, Description: d.Description, Parameters: d.InputSchema, Timeout: s.Timeout,
@@ -127,8 +129,8 @@ func (s *server) lock(ctx context.Context) error {
 
 func (s *server) unlock() { <-s.turn }
 
-// connected returns the connection, and starts the server if it does not run. Only a patient caller waits until it may
-// be started again.
+// connected returns the connection, and starts the server if it is not running. If the server may not be restarted yet,
+// a patient caller waits; others get an error.
 func (s *server) connected(ctx context.Context, patient bool) (*connection, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
@@ -171,6 +173,7 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 
 var errEnded = errors.New("it was ended with us")
 
+// why returns the reason why the server is down.
 func (s *server) why() error {
 	if s.reason != nil {
 		return s.reason
@@ -178,14 +181,14 @@ func (s *server) why() error {
 	return errors.New("it ended")
 }
 
-// start starts the server. It lives on when ctx ends.
+// start starts the server. The server outlives ctx.
 func (s *server) start(ctx context.Context) (*connection, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, s.StartTimeout, messages.Errorf(messages.CauseDeadline,
 		"it did not start within %s", s.StartTimeout))
 	defer stop()
 	defer context.AfterFunc(s.life, stop)()
 	c, err := s.connect(ctx, probeTimeout)
-	if errors.Is(err, mcp.ErrMethodNotFound) { // it cannot be initialized: it can discover, and was not ready in time
+	if errors.Is(err, mcp.ErrMethodNotFound) { // it supports discovery, but was not ready in time
 		c, err = s.connect(ctx, s.StartTimeout)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -194,8 +197,8 @@ func (s *server) start(ctx context.Context) (*connection, error) {
 	return c, err
 }
 
-// connect starts a life of the server. A server that has not answered after the probe is taken for one that must be
-// initialized.
+// connect connects to the server. If the server does not answer the probe in time, connect assumes an older version
+// that must be initialized.
 func (s *server) connect(ctx context.Context, probe time.Duration) (*connection, error) {
 	l, err := dial(s.life, s.Server)
 	if err != nil {
@@ -213,13 +216,13 @@ func (s *server) connect(ctx context.Context, probe time.Duration) (*connection,
 		_, err = c.client.Initialize(ctx, r)
 	}
 	if err != nil {
-		_ = l.Close() // it has not begun
+		_ = l.Close() // nothing was sent yet
 		return nil, err
 	}
 	return c, nil
 }
 
-// forget makes the next call connect again: the server no longer knows our session.
+// forget drops a connection whose session the server has forgotten, so that the next call connects again.
 func (s *server) forget(c *connection) {
 	s.turn <- struct{}{}
 	defer s.unlock()
@@ -229,10 +232,10 @@ func (s *server) forget(c *connection) {
 	}
 }
 
-// drop ends the connection, if there is one.
+// drop closes the connection, if there is one.
 func (s *server) drop() {
 	if s.conn != nil {
-		_ = s.conn.link.Close() // how it ended is known already
+		_ = s.conn.link.Close() // the reason is known already
 		s.conn = nil
 	}
 }
@@ -244,7 +247,7 @@ func (s *server) close() {
 	s.drop()
 }
 
-// listed returns what the server says about its tools. It asks again if they have changed, or may have.
+// listed returns the server's tools. It requests them again if they have changed or the list is old.
 func (c *connection) listed(ctx context.Context) (map[string]definition, error) {
 	c.listing.Lock()
 	defer c.listing.Unlock()

@@ -12,27 +12,27 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Server is one server: a Command to start, or a URL.
+// Server describes an MCP server: a Command to start, or a URL.
 type Server struct {
 	Name    string
 	Command string
 	Args    []string
-	// Env are variables besides PATH, HOME, USER, LANG, TERM and TMPDIR, which a server gets as we have them.
+	// Env are variables for the process. It also inherits PATH, HOME, USER, LANG, TERM and TMPDIR.
 	Env     map[string]string
 	Folder  string
 	URL     string
 	Headers map[string]string
-	// Timeout of a call; zero leaves it to the caller.
+	// Timeout limits a call; 0 leaves that to the caller.
 	Timeout time.Duration
-	// StartTimeout is 30 seconds if zero.
+	// StartTimeout limits a start; 0 means 30 seconds.
 	StartTimeout time.Duration
-	// Trust: what the server says about its tools is true.
+	// Trust says that the server's hints about its tools are believed.
 	Trust bool
-	// Only are the tools that may be called, all if it is empty; Except are never called.
+	// Only lists the tools that may be called; empty means all. Tools in Except are never called.
 	Only, Except []string
 }
 
-// entry is a server as the hosts of MCP spell it.
+// entry is a server in the settings, with the spellings of all common MCP hosts.
 type entry struct {
 	Command  string
 	Args     []string
@@ -55,8 +55,9 @@ type entry struct {
 	DisabledToolsOfCodex                       []string `json:"disabled_tools"`
 }
 
-// Parse reads {"mcpServers": {NAME: {...}}} and returns the servers that are not disabled, by their names. In strings
-// ${V} stands for the value of the variable V, and ${V:-default} for the default if V is not set. Errors: invalid_input.
+// Parse parses {"mcpServers": {NAME: {...}}} and returns the servers that are not disabled, sorted by name. In strings,
+// ${V} is replaced by the value of the variable V, and ${V:-default} by the default if V is not set. Errors:
+// invalid_input.
 func Parse(settings []byte, lookup func(variable string) (string, bool)) ([]Server, error) {
 	var all struct {
 		MCPServers map[string]json.RawMessage
@@ -111,12 +112,12 @@ func (e entry) server(name string, lookup func(string) (string, bool)) (Server, 
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// Secrets are the values that the settings give the server, which may be keys.
+// Secrets returns the values in the server's settings that may be keys.
 func (s Server) Secrets() []string {
 	return slices.AppendSeq(slices.Collect(maps.Values(s.Env)), maps.Values(s.Headers))
 }
 
-// expander puts the values of variables into the strings of a server's settings.
+// expander replaces variables in the strings of a server's settings. It remembers a variable that is not set.
 type expander struct {
 	lookup  func(string) (string, bool)
 	missing string

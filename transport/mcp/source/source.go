@@ -12,31 +12,31 @@ import (
 	"go.uber.org/zap"
 )
 
-// Tool is a tool of a server, as the settings let it be seen.
+// Tool is a tool of a server, as the settings allow it to be seen.
 type Tool struct {
 	Server string
-	// Origin is the command or the URL of the server, as the settings have it.
+	// Origin is the command or URL of the server.
 	Origin string
-	// Name is mcp__SERVER__TOOL, or like it.
+	// Name is mcp__SERVER__TOOL, or similar if that is not a valid name.
 	Name        string
 	Description string
 	Parameters  json.RawMessage
-	// ReadOnly, Idempotent and Local are what a trusted server says. Local: it reaches no network.
+	// ReadOnly, Idempotent and Local are hints of a trusted server. Local means that the tool uses no network.
 	ReadOnly, Idempotent, Local bool
-	// Named: the settings allow the tool by its name.
+	// Named says that the settings allow the tool by name.
 	Named   bool
 	Timeout time.Duration
-	// Call returns a text for a model.
+	// Call calls the tool and returns a text for the model.
 	Call func(ctx context.Context, c Call) (string, error)
 }
 
-// Source is servers whose tools can be called.
+// Source gives access to the tools of several servers. It is safe for concurrent use.
 type Source struct {
 	servers []*server
 	stop    context.CancelFunc
 }
 
-// New returns a Source that has started nothing yet. Version is the one that servers are told of us.
+// New returns a Source. It starts no server yet. version is what servers are told about this program.
 func New(servers []Server, version string, log *zap.Logger) *Source {
 	if log == nil {
 		log = zap.NewNop()
@@ -50,9 +50,9 @@ func New(servers []Server, version string, log *zap.Logger) *Source {
 	return s
 }
 
-// Tools returns the tools as they are now, sorted by their names, for one turn. It starts the servers that do not run,
-// all at once. The error says which servers have no tools and why; their last known tools are returned all the same,
-// and answer with the reason.
+// Tools returns the current tools of all servers, sorted by name, for one turn. It starts those servers that are not
+// running, concurrently. The error says which servers have failed and why. Their last known tools are included; calls
+// of them return that error.
 func (s *Source) Tools(ctx context.Context) (all []Tool, err error) {
 	lists, errs := make([][]definition, len(s.servers)), make([]error, len(s.servers))
 	var listing sync.WaitGroup
@@ -72,9 +72,9 @@ func (s *Source) Tools(ctx context.Context) (all []Tool, err error) {
 	return all, errors.Join(errs...)
 }
 
-// Close ends the servers, and returns when they have ended.
+// Close stops the servers and waits until they have ended.
 func (s *Source) Close() {
-	late := time.AfterFunc(2*grace, s.stop) // of one that starts
+	late := time.AfterFunc(2*grace, s.stop) // for a server that is just starting
 	defer late.Stop()
 	defer s.stop()
 	var ending sync.WaitGroup
