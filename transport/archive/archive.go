@@ -12,44 +12,44 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow says what may be read besides local files and https from public addresses.
+// Allow says which URLs are allowed besides https at public addresses.
 type Allow = dial.Policy
 
 // Options configure [Read]. The zero Options are the strictest.
 type Options struct {
 	Allow  Allow
 	Limits Limits
-	// Token, which may be nil, returns the token for a host, or "". It is sent over TLS to the URL's host only, never
-	// after a redirect to another host.
+	// Token, if not nil, returns the token for a host, or "". The token is sent only over TLS and only to the URL's
+	// host, never after a redirect to another host.
 	Token func(host string) string
-	// Secrets are removed from errors and names. The token is added; nil is the token alone.
+	// Secrets are removed from errors and names, and so is the token. It may be nil.
 	Secrets *redact.Secrets
 }
 
 // Archive is an archive that was read.
 type Archive struct {
 	Files   fs.FS   // also fs.ReadDirFS, fs.StatFS, fs.ReadFileFS and fs.ReadLinkFS
-	Name    string  // of what is in it, as its file name, server or top folder tells it, without version; may be empty
-	Commit  string  // hexadecimal, where "git archive" left it, else ""
-	SHA256  string  // hexadecimal, of the archive as it came over the wire
-	Bytes   int64   // of the archive as it came over the wire
+	Name    string  // name of the content, without version, as the file name, the server or the top folder says; may be ""
+	Commit  string  // hexadecimal, if "git archive" recorded it, else ""
+	SHA256  string  // hexadecimal, of the archive as transferred
+	Bytes   int64   // size of the archive as transferred
 	Count   int     // files and links in Files
-	Skipped Skipped // what is in the archive and not, or not wholly, in Files
+	Skipped Skipped // entries that are missing or incomplete in Files
 }
 
-// Skipped counts entries.
+// Skipped counts entries that were left out, by reason.
 type Skipped struct {
-	Paths      int // no safe name
-	Duplicates int // a name that is taken, or that makes a folder of a file
+	Paths      int // unsafe name
+	Duplicates int // the name is taken, or needs a folder where a file is
 	Special    int // devices, pipes, hard links
-	Broken     int // encrypted, damaged or compressed in an unknown way (zip)
-	Large      int // over Limits.FileBytes: in Files by name and size, reading one fails with limit_exceeded
+	Broken     int // encrypted, damaged, or compressed in an unknown way (zip)
+	Large      int // larger than Limits.FileBytes: listed in Files, but reading fails with limit_exceeded
 }
 
-// Read reads the archive at source: the path of a local file, or a URL (anything with "://"). progress, which may be
-// nil, gets the bytes read so far and their total, 0 if unknown: at most once per 256 KiB, and at the end. The error
-// is ctx's cause or a [messages.Error]: invalid_input for a refused or missing source or one that is not an archive,
-// limit_exceeded, transport_closed, which may be retryable, or error if the disk fails.
+// Read reads the archive at source: the path of a local file, or a URL (anything with "://"). progress, if not nil, is
+// called with the bytes read so far and the total (0 if unknown), every 256 KiB and at the end. The error is the cause
+// of ctx or a [messages.Error]: invalid_input if the source is refused or missing or not an archive; limit_exceeded;
+// transport_closed, which may be retryable; or error if the disk fails.
 func Read(
 	ctx context.Context, source string, o Options, progress func(done, total int64),
 ) (a *Archive, err error) {
@@ -76,14 +76,14 @@ func Read(
 	if err := k.unpack(w); err != nil {
 		return nil, w.explain(err)
 	}
-	if _, err := io.Copy(io.Discard, w); err != nil { // what follows the end counts in the digest
+	if _, err := io.Copy(io.Discard, w); err != nil { // bytes after the end count in the digest
 		return nil, w.explain(err)
 	}
 	w.report()
 	return k.archive(in)
 }
 
-// unpack reads an archive of any supported kind.
+// unpack reads an archive of any supported format.
 func (k *keeper) unpack(w *wire) error {
 	head := bufio.NewReaderSize(w, 64<<10)
 	kind, err := sniff(head)
@@ -100,7 +100,7 @@ func (k *keeper) unpack(w *wire) error {
 	return k.tar(bufio.NewReaderSize(&meter{plain, &k.budget}, 64<<10), kind != tarred)
 }
 
-// archive returns what the keeper has gathered.
+// archive returns the result.
 func (k *keeper) archive(in *input) (*Archive, error) {
 	switch {
 	case k.count == 0 && k.skipped.Paths > 0:
@@ -119,7 +119,7 @@ func (k *keeper) archive(in *input) (*Archive, error) {
 	}, nil
 }
 
-// meter counts what a decompressor returns.
+// meter counts the output of a decompressor, and fails at the limit.
 type meter struct {
 	io.Reader
 	budget *budget
@@ -135,7 +135,7 @@ func (m *meter) Read(p []byte) (int, error) {
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
-// known reports errors that already say what people need to know.
+// known reports whether the error already has a message for users.
 func known(err error) bool {
 	_, ok := errors.AsType[*messages.Error](err)
 	return ok

@@ -9,18 +9,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/tree"
 )
 
-// keeper gathers an archive's entries.
+// keeper collects the entries of one archive. It belongs to the goroutine of [Read].
 type keeper struct {
 	budget
 	files   tree.Tree
-	top     string // first folder of all that was kept so far
-	mixed   bool   // there is no such folder
+	top     string // the top folder of all entries so far
+	mixed   bool   // entries have different top folders
 	count   int
 	commit  string
 	skipped Skipped
 }
 
-// path returns the entry's path, or "" if its name is not safe.
+// path returns the entry's clean path, or "" if its name is not safe. It counts the entry.
 func (k *keeper) path(name string) (string, error) {
 	if err := k.entry(); err != nil {
 		return "", err
@@ -41,7 +41,7 @@ func (k *keeper) path(name string) (string, error) {
 	return clean, k.newFolders(path.Dir(clean))
 }
 
-// newFolders counts the folders that an entry adds; a deep one may add many.
+// newFolders counts the folders that an entry adds. A deep path may add many.
 func (k *keeper) newFolders(dir string) error {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if _, err := k.files.Lstat(dir); err == nil {
@@ -54,7 +54,7 @@ func (k *keeper) newFolders(dir string) error {
 	return nil
 }
 
-// isSafe reports whether the name stays inside the archive on every system.
+// isSafe reports whether the name stays within the archive on every operating system.
 func isSafe(name string) bool {
 	if name == "" || name[0] == '/' || strings.ContainsAny(name, "\\\x00") || !utf8.ValidString(name) {
 		return false
@@ -74,7 +74,7 @@ func (k *keeper) file(name string, data []byte) {
 	k.added(name, k.files.File(name, int64(len(data)), func() ([]byte, error) { return data, nil }))
 }
 
-// large lists a file without its contents.
+// large adds a file without its content.
 func (k *keeper) large(name string, size int64) {
 	limit := k.FileBytes
 	err := k.files.File(name, size, func() ([]byte, error) {
@@ -94,7 +94,7 @@ func (k *keeper) link(name, target string) {
 	k.added(name, k.files.Symlink(name, target))
 }
 
-// added counts the outcome. A safe name is refused only if it is taken.
+// added counts the outcome of adding an entry. A safe name is refused only if it is taken.
 func (k *keeper) added(name string, err error) {
 	if err != nil {
 		k.skipped.Duplicates++
@@ -108,7 +108,7 @@ func (k *keeper) added(name string, err error) {
 	k.count++
 }
 
-// stripped returns the files without the folder that contains them all, and its name.
+// stripped returns the files without the folder that contains all of them, and the name of that folder.
 func (k *keeper) stripped() (top string, files fs.FS, err error) {
 	if k.mixed || k.count == 0 {
 		return "", &k.files, nil
@@ -117,7 +117,7 @@ func (k *keeper) stripped() (top string, files fs.FS, err error) {
 	return k.top, files, err
 }
 
-// setCommit accepts what looks like the hash of a commit.
+// setCommit takes the text as the commit if it looks like a hash. The first one wins.
 func (k *keeper) setCommit(text string) {
 	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
 		return

@@ -2,18 +2,18 @@ package archive
 
 import "github.com/seed889630bf/lastword/messages"
 
-// Limits bounds the reading of an archive; a zero field takes its default. Time is bounded by the context.
+// Limits bound the reading of an archive. Fields that are zero take their defaults. The context limits the time.
 type Limits struct {
-	WireBytes     int64 // of the archive itself, default 256 MiB
-	UnpackedBytes int64 // unpacked, whether kept or not, default 2 GiB
-	FileBytes     int64 // of one file; a larger one is listed without its contents; default 1 MiB
-	Ratio         int   // unpacked bytes for each byte on the wire once 16 MiB are unpacked, default 100
-	Files         int   // entries that are no folders, and as many folders, default 200,000
-	Depth         int   // folders above a file, default 128
-	PathBytes     int   // of a path or a link's target, default 4,096
+	WireBytes     int64 // size of the archive; default 256 MiB
+	UnpackedBytes int64 // total unpacked size, including what is not kept; default 2 GiB
+	FileBytes     int64 // size of one file; a larger one is listed without content; default 1 MiB
+	Ratio         int   // unpacked bytes per transferred byte, from 16 MiB on; default 100
+	Files         int   // number of files, and of folders; default 200,000
+	Depth         int   // number of folders above a file; default 128
+	PathBytes     int   // length of a path or of a link's target; default 4,096
 }
 
-// ratioFrom is how many unpacked bytes it takes for the ratio to count: small files that compress well do no harm.
+// ratioFrom is the unpacked size from which on the ratio is checked. Small files that compress well do no harm.
 const ratioFrom = 16 << 20
 
 func (l Limits) withDefaults() Limits {
@@ -37,12 +37,12 @@ func exceeded(format string, args ...any) error {
 	return messages.Errorf(messages.CauseLimitExceeded, format, args...)
 }
 
-// budget applies the limits while an archive is unpacked.
+// budget enforces the limits while an archive is unpacked.
 type budget struct {
 	Limits
 	wire     *wire
-	streamed int64 // bytes that the decompressor gave
-	kept     int64 // bytes of files, and of the holes in sparse ones
+	streamed int64 // bytes from the decompressor
+	kept     int64 // bytes of files, including holes in sparse files
 	entries  int
 	folders  int
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// name returns the first file name that is not generic.
+// name returns the first of the file names that is not generic, without ending and version.
 func name(files []string) string {
 	for _, file := range files {
 		if n := bare(path.Base(strings.ReplaceAll(file, `\`, "/"))); !isGeneric(n) {
@@ -17,7 +17,7 @@ func name(files []string) string {
 	return ""
 }
 
-// bare removes the ending and the version.
+// bare removes the ending and the version from a file name.
 func bare(file string) string {
 	file = withoutEnding(file)
 	for i, r := range file {
@@ -38,7 +38,7 @@ func withoutEnding(file string) string {
 	return file
 }
 
-// isVersion reports whether the text is a version such as 1.2 or v1, a common branch name or a commit's hash.
+// isVersion reports whether the text is a version such as 1.2 or v1, a common branch name or the hash of a commit.
 func isVersion(text string) bool {
 	switch strings.ToLower(text) {
 	case "main", "master", "trunk", "develop", "head":
@@ -52,7 +52,7 @@ func isVersion(text string) bool {
 	return len(text) >= 7 && strings.Trim(text, "0123456789abcdef") == "" && strings.ContainsAny(text, "0123456789")
 }
 
-// isGeneric reports names that any archive may have, and names that are not printable.
+// isGeneric reports whether any archive may have this name, or the name is not printable.
 func isGeneric(name string) bool {
 	switch strings.ToLower(name) {
 	case "", ".", "/", "..", "archive", "download", "package", "source", "src", "tarball", "zipball", "latest", "release":
@@ -61,7 +61,7 @@ func isGeneric(name string) bool {
 	return isVersion(name) || len(name) > 200 || !isPrintable(name)
 }
 
-// isPrintable reports whether the name can go to terminals and into file names.
+// isPrintable reports whether the name is safe in terminals and file names.
 func isPrintable(name string) bool {
 	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }

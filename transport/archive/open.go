@@ -22,9 +22,9 @@ type input struct {
 	body  io.Reader
 	file  *os.File // a local archive
 	host  string   // "" for a local file
-	label string   // for people: no credentials, no query
-	names []string // file names that may tell what it is, the best first
-	total int64    // bytes, 0 or less if unknown
+	label string   // for messages: without credentials and query
+	names []string // file names that may tell the content's name, the best first
+	total int64    // size in bytes; 0 or less if unknown
 	close func()
 }
 
@@ -55,7 +55,7 @@ func openFile(path string) (*input, error) {
 		close: func() { _ = file.Close() }}, nil
 }
 
-// reason drops the path, which the label holds, from an error of os.
+// reason removes the path from an error of package os, because the label has it already.
 func reason(err error) error {
 	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
 		return wrapped.Err
@@ -101,6 +101,7 @@ func (o Options) token(u *url.URL) string {
 // label returns the URL without its query, which may hold a signature.
 func label(u *url.URL) string { return u.Scheme + "://" + u.Host + u.EscapedPath() }
 
+// remoteNames returns the file names that the response and the URL suggest.
 func remoteNames(u *url.URL, response *http.Response) []string {
 	var names []string
 	if _, params, err := mime.ParseMediaType(response.Header.Get("Content-Disposition")); err == nil {
@@ -109,6 +110,7 @@ func remoteNames(u *url.URL, response *http.Response) []string {
 	return append(names, response.Request.URL.Path, u.Path)
 }
 
+// checkStatus returns an error for a status other than 200.
 func checkStatus(label string, status int) error {
 	switch {
 	case status == http.StatusOK:

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kind is the format that an archive's first bytes show.
+// kind is the format of an archive, as its first bytes show.
 type kind uint8
 
 const (
@@ -22,11 +22,11 @@ const (
 )
 
 const (
-	block     = 512 // of tar
+	block     = 512 // size of a tar block
 	gzipMagic = "\x1f\x8b"
 )
 
-// sniff returns the kind without consuming bytes of r.
+// sniff returns the format without consuming bytes of r.
 func sniff(r *bufio.Reader) (kind, error) {
 	head, err := r.Peek(block)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -46,7 +46,7 @@ func sniff(r *bufio.Reader) (kind, error) {
 	return 0, unknown(head)
 }
 
-// unknown says what the bytes are instead, if they show it.
+// unknown returns the error for a format that is not supported. It names the format if the first bytes show it.
 func unknown(head []byte) error {
 	for magic, name := range map[string]string{
 		"\xfd7zXZ\x00": "xz", "\x28\xb5\x2f\xfd": "zstd", "LZIP": "lzip", "7z\xbc\xaf\x27\x1c": "7-Zip", "Rar!": "RAR",
@@ -67,7 +67,8 @@ func unknown(head []byte) error {
 	return invalid("this is not an archive; .tar, .tar.gz, .tar.bz2 and .zip are read")
 }
 
-// isTar checks the header's checksum: the oldest format has no magic bytes. An empty archive is zeros.
+// isTar verifies the header's checksum, because the oldest tar format has no magic bytes. An empty archive consists of
+// zeros.
 func isTar(head []byte) bool {
 	if len(head) < block {
 		return false
@@ -97,7 +98,7 @@ func (k kind) decompress(r *bufio.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// members reads gzip members one after the other and ignores the padding after the last one.
+// members reads concatenated gzip members and ignores padding after the last one, as the gzip program does.
 type members struct {
 	*gzip.Reader
 	packed *bufio.Reader
@@ -107,7 +108,7 @@ func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.Reader.Read(p)
 		if n > 0 && errors.Is(err, io.EOF) {
-			return n, nil // the next call meets the end again
+			return n, nil // the next call meets io.EOF again
 		}
 		if n > 0 || !errors.Is(err, io.EOF) {
 			return n, err
@@ -118,7 +119,7 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// next begins the next member. The error is io.EOF if there is none.
+// next starts the next member. The error is io.EOF if there is none.
 func (m *members) next() error {
 	head, err := m.packed.Peek(len(gzipMagic))
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// tar reads entries until the end. packed means that r decompresses: the checksum at its end must be read too.
+// tar reads all entries. If packed is set, r is a decompressor, which must be read to its end to verify the checksum.
 func (k *keeper) tar(r io.Reader, packed bool) error {
 	if err := k.checkTar(r); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (k *keeper) tar(r io.Reader, packed bool) error {
 	return err
 }
 
-// checkTar distinguishes a compressed tar from another compressed file.
+// checkTar tells a compressed tar from another compressed file.
 func (k *keeper) checkTar(r io.Reader) error {
 	head, err := r.(peeker).Peek(block)
 	if len(head) < block && err != nil && !errors.Is(err, io.EOF) {

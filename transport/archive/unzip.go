@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	inMemory    = 16 << 20 // a larger zip from a URL goes to a temporary file
-	perEntry    = 128      // bytes of a zip's directory for each file, on average
-	directory   = 1 << 20  // bytes of a zip's directory that are always read
-	isEncrypted = 1        // flag of an entry
+	inMemory    = 16 << 20 // a larger zip from a URL is stored in a temporary file
+	perEntry    = 128      // average size of a file's entry in the zip directory
+	directory   = 1 << 20  // size of a zip directory that is always allowed
+	isEncrypted = 1        // bit in an entry's flags
 )
 
-// zip reads the whole archive first: its directory is at the end.
+// zip reads the whole archive first, because a zip's directory is at its end.
 func (k *keeper) zip(r io.Reader, w *wire) error {
 	at, drop, err := spool(r, w)
 	if err != nil {
@@ -43,11 +43,12 @@ func (k *keeper) zip(r io.Reader, w *wire) error {
 	return nil
 }
 
-// directoryReader bounds the memory for entries: a zip need not declare their number.
+// directoryReader limits the memory for entries, since a zip need not declare their number. The limit applies until
+// open is set.
 type directoryReader struct {
 	io.ReaderAt
 	left  int64
-	files int
+	files int  // the directory was read, so the limit does not apply any more
 	open  bool // the directory has been read
 }
 
@@ -94,7 +95,7 @@ func (k *keeper) zipEntry(f *zip.File) error {
 	return nil
 }
 
-// inflate reads exactly the size that the entry declares.
+// inflate reads an entry, which must have exactly the declared size.
 func inflate(f *zip.File) ([]byte, error) {
 	if f.Flags&isEncrypted != 0 {
 		return nil, zip.ErrAlgorithm
@@ -108,13 +109,13 @@ func inflate(f *zip.File) ([]byte, error) {
 	if _, err := io.ReadFull(r, data); err != nil {
 		return nil, err
 	}
-	if n, err := io.ReadFull(r, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // the end checks the checksum
+	if n, err := io.ReadFull(r, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // reading to the end verifies the checksum
 		return nil, zip.ErrFormat
 	}
 	return data, nil
 }
 
-// spool gives random access to all of r. drop frees it.
+// spool gives random access to all of r. drop releases it.
 func spool(r io.Reader, w *wire) (at io.ReaderAt, drop func(), err error) {
 	if w.in.file != nil {
 		_, err := io.Copy(io.Discard, r)
@@ -130,7 +131,8 @@ func spool(r io.Reader, w *wire) (at io.ReaderAt, drop func(), err error) {
 	return spoolFile(io.MultiReader(&memory, r))
 }
 
-// spoolFile unlinks its file at once if the system allows it, else when it is dropped.
+// spoolFile writes r to a temporary file. The file is removed at once if the operating system allows that, else by
+// drop.
 func spoolFile(r io.Reader) (at io.ReaderAt, drop func(), err error) {
 	file, err := os.CreateTemp("", "lastword-*.zip")
 	if err != nil {

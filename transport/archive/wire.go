@@ -16,7 +16,7 @@ import (
 // progressStep is the number of bytes between two calls of progress.
 const progressStep = 256 << 10
 
-// wire reads the archive's own bytes, bounds, counts and digests them.
+// wire reads the archive as transferred, and limits, counts and hashes its bytes.
 type wire struct {
 	ctx      context.Context
 	in       *input
@@ -25,14 +25,14 @@ type wire struct {
 	sum      hash.Hash
 	done     int64
 	reported int64
-	err      error // the first that was not io.EOF: decompressors may hide it
+	err      error // the first error other than io.EOF; decompressors may hide it
 }
 
 func newWire(ctx context.Context, in *input, limit int64, progress func(done, total int64)) *wire {
 	return &wire{ctx: ctx, in: in, limit: limit, progress: progress, sum: sha256.New()}
 }
 
-// checkTotal refuses an archive that declares itself too large, before the download.
+// checkTotal refuses an archive whose declared size exceeds the limit, before the download.
 func (w *wire) checkTotal() error {
 	if w.in.total > w.limit {
 		return w.tooLarge()
@@ -44,7 +44,7 @@ func (w *wire) tooLarge() error {
 	return exceeded("%s is larger than %d bytes; --max-download raises the limit", w.in.label, w.limit)
 }
 
-// Read reads at most one byte past the limit, which causes the error.
+// Read reads at most one byte more than the limit; that byte causes the error.
 func (w *wire) Read(p []byte) (int, error) {
 	if w.err == nil && w.ctx.Err() != nil {
 		w.err = context.Cause(w.ctx)
@@ -77,7 +77,7 @@ func (w *wire) report() {
 
 func (w *wire) digest() string { return hex.EncodeToString(w.sum.Sum(nil)) }
 
-// explain turns a read error into one for people.
+// explain turns a read error into an error for users.
 func (w *wire) explain(err error) error {
 	if w.err != nil {
 		err = w.err
@@ -99,7 +99,7 @@ func (w *wire) explain(err error) error {
 	return invalid("%s is damaged: %v", w.in.label, err)
 }
 
-// cutOff is retryable for a server that closed early.
+// cutOff returns the error for an incomplete archive. It is retryable if a server closed the connection.
 func (w *wire) cutOff() error {
 	if w.in.host == "" {
 		return invalid("%s is cut off after %d bytes", w.in.label, w.done)
@@ -110,7 +110,7 @@ func (w *wire) cutOff() error {
 	return err
 }
 
-// isDisk reports whether the disk failed, not the archive.
+// isDisk reports whether the local disk failed, not the archive.
 func isDisk(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok

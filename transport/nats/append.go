@@ -15,10 +15,11 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// appendTimeout is how long an append waits for JetStream. Its fate is unknown then.
+// appendTimeout is how long an append waits for JetStream. After that, nobody knows whether the block was stored.
 const appendTimeout = 5 * time.Second
 
-// largestHeader is the most of a mark: the server takes 64 kB of headers, of which it adds some, and the run's id is one.
+// largestHeader is the maximum size of a mark in bytes. The server allows 64 kB of headers, adds some itself, and one
+// header holds the run's id.
 const largestHeader = 40 << 10
 
 // Append implements [journal.Journal].
@@ -57,7 +58,7 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 		case errors.Is(err, errTooLarge), errors.Is(err, nats.ErrMaxPayload), codeOf(err) == errHeaderExceeds,
 			codeOf(err) == jetstream.JSErrCodeStreamMessageExceedsMaximum:
 			return fmt.Errorf("%w: %w", journal.ErrUnstorable, err)
-		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded):
+		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded): // the stream refused it, or no server received it
 			return fmt.Errorf("%w: %w", journal.ErrRefused, explained(err)) // the stream, or not even a server, has it
 		default:
 			return fmt.Errorf("%w: %w", journal.ErrUnknown, explained(err))
@@ -65,8 +66,8 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 	}
 }
 
-// judge reads where the log ends. It returns the head if the block may follow it, or says that the block is in the log,
-// or why it never will be.
+// judge reads the end of the log. It returns the head if the block may follow it. landed says that the log already
+// holds the block. An error says why the block can never be stored.
 func (j *Journal) judge(ctx context.Context, b journal.Block) (head stored, landed bool, err error) {
 	head, err = j.last(ctx, b.Run)
 	unknown := messages.CodeOf(err) == messages.CodeNotFound
@@ -96,10 +97,10 @@ func (j *Journal) judge(ctx context.Context, b journal.Block) (head stored, land
 
 var errTooLarge = errors.New("the labels or open requests of the run are larger than a message of NATS may be")
 
-// publish sends the block, which lands if the log still ends at the sequence, and returns its own. An error without a
-// code of JetStream leaves its fate unknown.
+// publish sends the block and returns its sequence. The block is stored if the log still ends at the sequence after. An
+// error without a code of JetStream leaves that unknown.
 func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *stored, after uint64) (uint64, error) {
-	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // for the other headers
+	room := int(j.nc.MaxPayload()) - 1<<10 - len(b.Run) // leave space for other headers
 	head, data, err := s.header()
 	if err == nil && len(head)+len(data)+len(s.data) > room {
 		if err = j.publishParts(ctx, name, s, room); err == nil {
@@ -121,7 +122,7 @@ func (j *Journal) publish(ctx context.Context, name string, b journal.Block, s *
 	return j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
 }
 
-// publishParts sends the block's events by themselves. Parts that are there already are left.
+// publishParts sends the block's events as messages of their own. It skips parts that exist already.
 func (j *Journal) publishParts(ctx context.Context, name string, s *stored, room int) error {
 	s.Parts, s.Parted = (len(s.data)+room-1)/room, true
 	for n := range s.Parts {
@@ -134,14 +135,16 @@ func (j *Journal) publishParts(ctx context.Context, name string, s *stored, room
 	return nil
 }
 
+// partOf returns the subject of a part.
 func partOf(name, block string, n int) string {
 	return "part." + name + "." + block + "." + strconv.Itoa(n)
 }
 
-// errInFlight says that another message of the same subject is under way. A lone writer gets it, too.
+// errInFlight is JetStream's error while another message of the same subject is in flight. Even a single writer gets
+// it.
 const errInFlight jetstream.ErrorCode = 10164
 
-// send publishes the message, again while another is under way.
+// send publishes a message. It repeats that while another message of the subject is in flight.
 func (j *Journal) send(ctx context.Context, m *nats.Msg, expect jetstream.PublishOpt) (uint64, error) {
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		ack, err := j.js.PublishMsg(ctx, m, expect)

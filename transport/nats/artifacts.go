@@ -12,15 +12,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// bucketName is the object store of the files that runs write.
+// bucketName is the object store that holds the files of runs.
 const bucketName = "ARTIFACTS"
 
-// loadTimeout is the longest that a file may take to load.
+// loadTimeout is how long loading a file may take.
 const loadTimeout = time.Minute
 
-// Save keeps a file for all nodes, in place of another of the name, for as long as the stream keeps a log.
+// Save stores a file for all nodes, and replaces a file of the same name. It is kept as long as the stream keeps a log.
 func (j *Journal) Save(ctx context.Context, name string, file io.ReadSeeker) error {
-	// With a deadline, the library would wait until then for a message that no server has taken. Without, for 5 seconds.
+	// With a deadline, the library would wait for that long if no server received a message; without one, it waits 5 s.
 	timeless, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
@@ -50,12 +50,12 @@ func (j *Journal) save(ctx context.Context, name string, file io.ReadSeeker) err
 	return err
 }
 
-// Load writes a saved file to w. Errors: not_found.
+// Load writes a stored file to w. Errors: not_found.
 func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	var file jetstream.ObjectResult
-	err := patiently(ctx, func(context.Context) (err error) { // what is read of the file later must outlast this question
+	err := patiently(ctx, func(context.Context) (err error) { // ctx, not the function's own context, must last until the file is read
 		file, err = j.artifact(ctx, name)
 		return err
 	})

@@ -15,7 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// A subject is at most 4 kB, and a header at most 64 kB. A long id has its hash in the subject and is itself in a header.
+// JetStream limits subjects to 4 kB and headers to 64 kB. So the subject has a hash of a long run id, and a header has
+// the id.
 const (
 	longestToken = 200
 	longestID    = 16 << 10
@@ -23,7 +24,7 @@ const (
 	hashed       = "="
 )
 
-// token returns the run's id as a token of subjects. ok is false for what cannot be the id of a run.
+// token returns the run's id as a token in subjects. ok is false if it cannot be the id of a run.
 func token(run messages.RunID) (t string, ok bool) {
 	odd := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.'
@@ -38,7 +39,7 @@ func token(run messages.RunID) (t string, ok bool) {
 	return strings.ReplaceAll(string(run), ".", "~"), true
 }
 
-// named adds the run's id if the token does not say it.
+// named adds a header with the run's id if the token does not contain it.
 func named(h nats.Header, token string, run messages.RunID) nats.Header {
 	if strings.HasPrefix(token, hashed) {
 		h[runHeader] = []string{string(run)}
@@ -46,7 +47,7 @@ func named(h nats.Header, token string, run messages.RunID) nats.Header {
 	return h
 }
 
-// runOf returns the run of a message whose subject's second token is the run's, and the subject's third token.
+// runOf returns the run that a message belongs to, and the third token of its subject. The second token is the run's.
 func runOf(subject string, h nats.Header) (run messages.RunID, what string) {
 	_, rest, _ := strings.Cut(subject, ".")
 	id, what, _ := strings.Cut(rest, ".")
@@ -56,28 +57,28 @@ func runOf(subject string, h nats.Header) (run messages.RunID, what string) {
 	return messages.RunID(strings.ReplaceAll(id, "~", ".")), what
 }
 
-// logOf is the filter of a run's whole log.
+// logOf returns the subject filter of a run's whole log.
 func logOf(token string) string { return "run." + token + ".>" }
 
-// blockHeader is the header of a message that holds the block's mark.
+// blockHeader is the header that holds a block's mark.
 const blockHeader = "Lastword-Block"
 
-// mark says what a block is, and what the run's log adds up to with it. Fields are only added.
+// mark describes a block, and summarizes the run's log up to and including it. Later versions only add fields.
 type mark struct {
 	ID     string `json:"id"`
 	First  uint64 `json:"first"`
 	Last   uint64 `json:"last"`
-	Epoch  uint64 `json:"epoch,omitempty"` // the greatest of the log
+	Epoch  uint64 `json:"epoch,omitempty"` // the greatest in the log
 	Writer string `json:"writer,omitempty"`
-	// Parts is how many messages hold the events, or 0 if the block's own does.
+	// Parts is the number of messages that hold the block's events; 0 if the block's own message does.
 	Parts int `json:"parts,omitempty"`
-	// Aside is how many bytes of the message's data, its first, hold what the header has no room for.
+	// Aside is how many bytes at the beginning of the message's data hold what does not fit the header.
 	Aside int `json:"aside,omitempty"`
-	// Chain is the hash of journal.Chain after the block, and Digest that of journal.StoredBlock. A log that an older
-	// version has written to has none from there on.
+	// Chain is the journal.Chain after the block. Digest is that of the journal.StoredBlock. They are missing if an
+	// older version has written to the log.
 	Chain  []byte `json:"chain,omitempty"`
 	Digest []byte `json:"digest,omitempty"`
-	// Bytes is the size of the log, and Parted whether any block of it has parts.
+	// Bytes is the size of the log. Parted says whether any of its blocks has parts.
 	Bytes  int64 `json:"bytes"`
 	Parted bool  `json:"parted,omitempty"`
 
@@ -86,11 +87,11 @@ type mark struct {
 	Cause     messages.Code   `json:"cause,omitempty"`
 	Requests  []string        `json:"open_requests,omitempty"`
 	UpdatedAt time.Time       `json:"updated_at"`
-	// Opened is in the first block alone.
+	// Opened is set only in the first block.
 	Opened *opened `json:"opened,omitempty"`
 }
 
-// opened is what never changes about a run.
+// opened holds what never changes about a run.
 type opened struct {
 	Job       string            `json:"job"`
 	Input     string            `json:"input,omitempty"`
@@ -99,13 +100,13 @@ type opened struct {
 	QueuedAt  time.Time         `json:"queued_at"`
 }
 
-// aside is what a header may have no room for.
+// aside is the part of a mark that may not fit a header.
 type aside struct {
 	Requests []string `json:"open_requests,omitempty"`
 	Opened   *opened  `json:"opened,omitempty"`
 }
 
-// header returns the mark as a header, and in data what does not fit it.
+// header returns the mark as a header. data is the part that does not fit, or nil.
 func (m *mark) header() (head, data []byte, err error) {
 	if head, err = json.Marshal(m); err != nil || len(head) <= largestHeader {
 		return head, nil, err
@@ -126,7 +127,7 @@ func (m *mark) header() (head, data []byte, err error) {
 	return head, data, err
 }
 
-// whole takes from the message's data what was not in the header, and returns the rest.
+// whole completes the mark from the message's data, and returns the rest of the data.
 func (m *mark) whole(data []byte) (rest []byte, err error) {
 	if m.Aside == 0 {
 		return data, nil
@@ -146,7 +147,7 @@ func (m *mark) whole(data []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// newMark returns the mark of a block with these lines, after the mark of the block before it.
+// newMark returns the mark of a block with these lines. before is the mark of the preceding block.
 func newMark(b journal.Block, before mark, lines [][]byte) mark {
 	s := messages.Summary{Status: before.Status, Canceling: before.Canceling, Cause: before.Cause, OpenRequests: before.Requests}
 	for _, e := range b.Events {
@@ -168,7 +169,7 @@ func newMark(b journal.Block, before mark, lines [][]byte) mark {
 	return m
 }
 
-// kept returns the block of the mark, without its seal.
+// kept returns the block without its chain and digest.
 func (m mark) kept(id journal.BlockID, lines [][]byte) journal.StoredBlock {
 	return journal.StoredBlock{First: m.First, Last: m.Last, ID: id, Writer: m.Writer, Epoch: m.Epoch, Terminal: m.ended(), Lines: lines}
 }
@@ -182,7 +183,7 @@ func markOf(h nats.Header) (m mark, err error) {
 	return m, err
 }
 
-// stored is a block in the stream, at a stream sequence.
+// stored is a block in the stream, at the stream sequence at.
 type stored struct {
 	mark
 	at   uint64
@@ -193,7 +194,7 @@ func (s stored) head() journal.Head {
 	return journal.Head{Seq: s.Last, Epoch: s.Epoch, At: s.at, Ended: s.ended()}
 }
 
-// encode returns the events' wire forms.
+// encode returns the events in their wire form.
 func encode(events []messages.Event) (lines [][]byte, err error) {
 	for _, e := range events {
 		line, err := e.JSON()
@@ -205,7 +206,7 @@ func encode(events []messages.Event) (lines [][]byte, err error) {
 	return lines, nil
 }
 
-// join returns the data of a message, in which a line break ends each line. Only one of an unknown kind may have more.
+// join returns the data of a message: each line ends with a line break. Only lines of unknown kinds may contain more.
 func join(lines [][]byte) []byte {
 	return append(bytes.Join(lines, []byte("\n")), '\n')
 }
@@ -218,7 +219,7 @@ func size(lines [][]byte) int {
 	return n
 }
 
-// split returns the lines of what join has returned.
+// split returns the lines that join has joined.
 func split(data []byte) (lines [][]byte, err error) {
 	for from := json.NewDecoder(bytes.NewReader(data)); from.More(); {
 		var line json.RawMessage
@@ -230,7 +231,7 @@ func split(data []byte) (lines [][]byte, err error) {
 	return lines, nil
 }
 
-// decode returns the events past the number.
+// decode returns the events after the number.
 func decode(data []byte, after uint64) ([]messages.Event, error) {
 	var events []messages.Event
 	for lines := json.NewDecoder(bytes.NewReader(data)); lines.More(); {
@@ -245,6 +246,7 @@ func decode(data []byte, after uint64) ([]messages.Event, error) {
 	return events, nil
 }
 
+// errBroken returns the error for a damaged log.
 func errBroken(run messages.RunID, why any) error {
 	return messages.Errorf(messages.CodeUnavailable, "the log of run %s in stream %s is damaged: %v", run, streamName, why)
 }

@@ -18,34 +18,34 @@ import (
 )
 
 const (
-	// beatEvery is how often the journal wants to hear that a claim is held. The consumer lends a run again after four
-	// times as long.
+	// beatEvery is how often a node must confirm that it holds a claim. If it does not for four times as long, the
+	// consumer lends the run to another node.
 	beatEvery = 2500 * time.Millisecond
-	// pullTimeout is how long the server keeps a request for a work item.
+	// pullTimeout is how long the server holds a request for a work item.
 	pullTimeout = 4 * beatEvery
-	// handTimeout is how long a node may take to say that it has a work item of its own.
+	// handTimeout is how long a node may take to accept a work item that it wrote itself.
 	handTimeout = 2 * time.Second
 )
 
-// claims lends work items to the nodes that ask for one.
+// claims distributes work items among the callers of Claim. mu guards the fields below it.
 type claims struct {
 	consumer jetstream.Consumer
 
 	mu      sync.Mutex
-	nodes   map[string]bool // whose items may be handed to this journal
-	waiting []*claimer
-	kept    []item // for nodes of this journal that do not wait at the moment
-	pulling bool
-	failed  time.Time // when JetStream last lent nothing, because it could not
+	nodes   map[string]bool // the nodes for which this journal accepts work items
+	waiting []*claimer      // callers of Claim that wait
+	kept    []item          // items for nodes of this journal that are not waiting at the moment
+	pulling bool            // whether a goroutine pulls work items
+	failed  time.Time       // when JetStream last failed to lend an item
 }
 
-// claimer is a call of Claim.
+// claimer is a waiting call of Claim.
 type claimer struct {
 	node string
 	got  chan journal.Claim
 }
 
-// item is a claim that was handed to its writer.
+// item is a claim that is kept for the node that wrote the run.
 type item struct {
 	node  string
 	claim journal.Claim
@@ -85,11 +85,11 @@ func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error)
 	return journal.Claim{}, context.Cause(ctx)
 }
 
-// claimReady returns what can be claimed at once.
+// claimReady returns a claim that is available without waiting.
 func (j *Journal) claimReady(ctx context.Context, w *claimer) (journal.Claim, error) {
 	j.await(w, false)
 	var err error
-	for more := true; more && err == nil && len(w.got) == 0; { // what is pulled may be another's
+	for more := true; more && err == nil && len(w.got) == 0; { // a pulled item may belong to another node
 		more, err = j.pullReady()
 	}
 	c, ok := j.leave(w)
@@ -102,7 +102,7 @@ func (j *Journal) claimReady(ctx context.Context, w *claimer) (journal.Claim, er
 	return c, context.Cause(ctx)
 }
 
-// pullReady lends one work item if the consumer has any.
+// pullReady lends one work item, if the consumer has one, and reports whether it had.
 func (j *Journal) pullReady() (any bool, err error) {
 	found, err := j.claims.consumer.FetchNoWait(1)
 	if err != nil {
@@ -119,7 +119,7 @@ func (j *Journal) pullReady() (any bool, err error) {
 	}
 }
 
-// present lets other nodes hand over work items that this node wrote.
+// present tells the other nodes that this journal accepts work items of the node.
 func (j *Journal) present(node string) error {
 	j.claims.mu.Lock()
 	defer j.claims.mu.Unlock()
@@ -142,9 +142,10 @@ func (j *Journal) present(node string) error {
 	return nil
 }
 
+// lendOf returns the subject on which a node receives its own work items.
 func lendOf(node string) string { return "lend." + base64.RawURLEncoding.EncodeToString([]byte(node)) }
 
-// handed is a work item on its way to its writer. Token is where its acknowledgements go.
+// handed is a work item in transit to the node that wrote it. Token is the subject of its acknowledgements.
 type handed struct {
 	Run   messages.RunID `json:"run"`
 	Token string         `json:"token"`
@@ -154,7 +155,7 @@ func claimOf(run messages.RunID, token string) journal.Claim {
 	return journal.Claim{Run: run, Every: beatEvery, Token: token}
 }
 
-// await has the claimer wait, or gives it what was kept for its node.
+// await registers a claimer, or gives it an item that was kept for its node.
 func (j *Journal) await(w *claimer, pull bool) {
 	c := &j.claims
 	c.mu.Lock()
@@ -173,7 +174,7 @@ func (j *Journal) await(w *claimer, pull bool) {
 	}
 }
 
-// leave ends the wait. The claimer may have got something meanwhile.
+// leave removes a claimer. It may have received a claim in the meantime.
 func (j *Journal) leave(w *claimer) (c journal.Claim, ok bool) {
 	j.claims.mu.Lock()
 	defer j.claims.mu.Unlock()
@@ -186,7 +187,7 @@ func (j *Journal) leave(w *claimer) (c journal.Claim, ok bool) {
 	}
 }
 
-// give lends a claim to the node, or to any that waits if node is "".
+// give gives a claim to a waiting claimer of the node, or to any if node is "". It reports whether there was one.
 func (j *Journal) give(node string, claim journal.Claim) bool {
 	c := &j.claims
 	c.mu.Lock()
@@ -204,7 +205,7 @@ func (j *Journal) give(node string, claim journal.Claim) bool {
 	return true
 }
 
-// pull asks the consumer for work items as long as a claimer waits.
+// pull fetches work items as long as a claimer waits.
 func (j *Journal) pull() {
 	for j.wanted() {
 		ctx, cancel := context.WithTimeout(j.ctx, pullTimeout)
@@ -229,13 +230,14 @@ func (j *Journal) pull() {
 	}
 }
 
-// failed reports whether JetStream could lend nothing a moment ago.
+// failed reports whether JetStream could not lend items a moment ago.
 func (j *Journal) failed() bool {
 	j.claims.mu.Lock()
 	defer j.claims.mu.Unlock()
 	return time.Since(j.claims.failed) < 2*beatEvery
 }
 
+// wanted reports whether a claimer waits. If not, it marks the pulling as ended.
 func (j *Journal) wanted() bool {
 	j.claims.mu.Lock()
 	defer j.claims.mu.Unlock()
@@ -243,8 +245,8 @@ func (j *Journal) wanted() bool {
 	return j.claims.pulling
 }
 
-// lend gives a work item to its writer the first time, wherever that node is, and later, or if that node is gone, to a
-// claimer here.
+// lend passes on a work item. The first time, it goes to the node that wrote it, wherever that is. Later, or if that
+// node is gone, it goes to a claimer here.
 func (j *Journal) lend(m jetstream.Msg) {
 	run, _ := runOf(m.Subject(), m.Headers())
 	meta, err := m.Metadata()
@@ -254,7 +256,7 @@ func (j *Journal) lend(m jetstream.Msg) {
 		return
 	}
 	if meta.NumDelivered > 1 && j.failed() {
-		return // its owner could not beat either, and does so now; if it is gone, the item is lent again
+		return // the owner could not beat either; if it is gone, the item is lent again
 	}
 	claim := claimOf(run, m.Reply())
 	if meta.NumDelivered == 1 && block.Writer != "" && j.hand(block.Writer, claim) {
@@ -265,7 +267,7 @@ func (j *Journal) lend(m jetstream.Msg) {
 	}
 }
 
-// hand gives a work item to its writer, here or at another journal. It reports false if that node is gone.
+// hand gives a work item to the node that wrote it, here or at another journal. It returns false if that node is gone.
 func (j *Journal) hand(writer string, claim journal.Claim) bool {
 	if j.give(writer, claim) {
 		return true
@@ -276,7 +278,7 @@ func (j *Journal) hand(writer string, claim journal.Claim) bool {
 		_, err = j.nc.RequestWithContext(ctx, lendOf(writer), data)
 		cancel()
 	}
-	return !errors.Is(err, nats.ErrNoResponders) // one that does not answer leaves it to be lent again
+	return !errors.Is(err, nats.ErrNoResponders) // a node that does not answer gets the item lent again later
 }
 
 // Keep implements [journal.Journal].
@@ -295,7 +297,7 @@ func (j *Journal) Keep(ctx context.Context, c journal.Claim, k journal.ClaimStat
 	}
 }
 
-// finish removes a work item, unless the log has no terminal after all: then the run is lent again.
+// finish removes a work item. If the log has no terminal, the run is lent again instead.
 func (j *Journal) finish(ctx context.Context, run messages.RunID, token string) error {
 	last, err := j.last(ctx, run)
 	switch {

@@ -1,29 +1,29 @@
-// Package nats keeps the journal of many nodes in NATS JetStream.
+// Package nats stores the journal of several nodes in NATS JetStream.
 //
-// [Open] connects to a server or a cluster of one's own; the journal goes into an [actors.Config]. Each node opens its
-// own. The runtime above holds the rules of ownership; this package says how JetStream keeps its part:
+// [Open] connects to a NATS server or cluster. Each node opens its own [Journal] and passes it to the System in an
+// [actors.Config]. The runtime enforces the rules of ownership; this package stores what they need:
 //
-//	stream RUNS      all logs, and the salt in its metadata. A full stream refuses what is new.
+//	stream RUNS      all logs; the metadata holds the salt. A full stream refuses new messages.
 //	run.ID.q         the first block of a run: its log, its key and its work item in one write
-//	run.ID.e         the other blocks. Each expects the head on run.ID.>, and so at most one follows a head.
-//	part.ID.BLOCK.n  the events of a block that is larger than the server's messages
+//	run.ID.e         the other blocks. Each expects the head on run.ID.>, so at most one can follow a head.
+//	part.ID.BLOCK.n  the events of a block that is too large for one message
 //	claims           a consumer of run.*.q: it lends each run to one node, and again after 10 seconds without a beat
-//	lend.NODE        passes a work item to the node that wrote it, which alone may know the job
-//	live.ID.q, .e    a copy of each block's header, for readers at every node; live.ID.gone tells of a removed log
+//	lend.NODE        passes a work item to the node that wrote it, because only that node may know the job
+//	live.ID.q, .e    a copy of each block's header, for readers at all nodes; live.ID.gone tells of a removed log
 //	cmd.ID           a command for the node that owns the run
-//	ARTIFACTS        an object store of the files that runs wrote, for nodes that do not share a folder
+//	ARTIFACTS        an object store for the files of runs, for nodes that do not share a folder
 //
-// A header of each block ([mark]) says where the block belongs and what the log adds up to with it, so that a node can
-// list runs without reading events. Open requests and labels that do not fit it are at the beginning of the message's
-// data, for whoever lists the run. A long id has its hash in the subject, and is itself in the header Lastword-Run: a
-// subject is at most 4 kB. A child's id is written with a tilde, p~c1: a dot would put it into its parent's
-// filter. A user needs a NATS account for these subjects, and permission for them.
+// A header of each block ([mark]) says where the block belongs, and summarizes the log up to it. So a node can list
+// runs without reading events. Open requests and labels that do not fit the header are at the beginning of the
+// message's data. A long run id is in the header Lastword-Run, and the subject has its hash, because subjects are
+// limited to 4 kB. The dot in a child's id is written as a tilde (p~c1), because a dot would match its parent's filter.
+// A user needs a NATS account for these subjects, and permission for them.
 //
-// The stream's leader answers what decides: where a log ends, and whether a block is in it. Other events may come from
-// any replica, because the head tells whether it lags. A leader that was cut off may answer for some seconds; what it
-// says costs a refused block at most. While the servers elect a leader, a read waits for it, and an append fails.
+// Whatever decides is read from the stream's leader: where a log ends, and whether it holds a block. Other events may
+// come from any replica, because the head tells whether the replica lags. A deposed leader may answer for some seconds;
+// at worst its answer causes a refused block. While the servers elect a leader, reads wait and appends fail.
 //
-// A server tells its clients how many replicas a stream has, and whether the stream is written behind. It does not tell
-// when it syncs: with the default, every two minutes, a power cut of one server loses what a stream with one replica
-// has acknowledged. Set sync_interval: always on the servers. See [Journal.Warnings].
+// A server tells its clients how many replicas a stream has, and whether it writes the stream asynchronously. It does
+// not tell when it syncs to disk. The default is every two minutes: if a server loses power, a stream with one replica
+// loses blocks that were acknowledged. Set sync_interval: always on the servers. See [Journal.Warnings].
 package nats

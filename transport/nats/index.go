@@ -13,16 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// index has the head of every run's log. Three sources fill it, and the newest word counts: the journal's own appends,
-// live copies of headers, which may be lost, and a consumer, which brings all of them, perhaps late.
+// index knows the head of every run's log. It is filled from three sources, and the newest block wins: this journal's
+// own appends; live copies of headers, which may be lost; and a consumer, which delivers all headers, but may be late.
+// mu guards the maps.
 type index struct {
 	feed  jetstream.ConsumeContext
-	ready chan struct{} // closed when all that was in the stream has been read
+	ready chan struct{} // closed when everything that was in the stream has been read
 
 	mu   sync.Mutex
 	runs map[messages.RunID]*row
-	open map[messages.RunID]*row // those without a terminal
-	// gaps are the blocks, by their sequences, whose headers had no room for all that a list says.
+	open map[messages.RunID]*row // runs without a terminal
+	// gaps holds the blocks whose headers lack something that a list needs, by their sequences.
 	gaps map[uint64]messages.RunID
 }
 
@@ -30,14 +31,14 @@ type index struct {
 type row struct {
 	stored
 	opened *opened // nil until the run's first block was seen
-	first  uint64  // the sequence of the first block, if there is a gap
+	first  uint64  // sequence of the first block, if it is in gaps
 	places []place
 }
 
-// place says at which stream sequence the block is that ends with an event.
+// place says that the block at the stream sequence at ends with the event last.
 type place struct{ last, at uint64 }
 
-// mostPlaces is how many places of a log are kept, for as many readers that follow it.
+// mostPlaces is how many places of a log are remembered, for readers that follow it.
 const mostPlaces = 16
 
 func (r *row) summary(run messages.RunID) messages.Summary {
@@ -46,7 +47,8 @@ func (r *row) summary(run messages.RunID) messages.Summary {
 		QueuedAt: r.opened.QueuedAt, UpdatedAt: r.UpdatedAt}
 }
 
-// before returns the head that the block expects, if the log is known to have ended there.
+// before returns the head that the block expects to follow. known is false unless the index knows that the log ended
+// there.
 func (x *index) before(b journal.Block) (head stored, known bool) {
 	if b.After.Seq == 0 {
 		return stored{}, true
@@ -60,7 +62,7 @@ func (x *index) before(b journal.Block) (head stored, known bool) {
 	return r.stored, true
 }
 
-// put takes a block's mark, and reports whether it is news.
+// put adds a block's mark, and reports whether it was new.
 func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -94,7 +96,7 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 	return true
 }
 
-// begin takes the mark of the run's first block. Under mu.
+// begin adds the mark of the run's first block. mu must be held.
 func (x *index) begin(run messages.RunID, r *row, at uint64, m mark) {
 	r.opened = m.Opened
 	if m.Aside > 0 {
@@ -102,7 +104,7 @@ func (x *index) begin(run messages.RunID, r *row, at uint64, m mark) {
 	}
 }
 
-// fill takes a mark without a gap, or nil if there is none to be had.
+// fill replaces a mark that was in gaps. m is nil if the complete mark does not exist any more.
 func (x *index) fill(run messages.RunID, at uint64, m *mark) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -119,7 +121,7 @@ func (x *index) fill(run messages.RunID, at uint64, m *mark) {
 	}
 }
 
-// complete reads what the headers had no room for.
+// complete reads what the headers in gaps lack.
 func (j *Journal) complete(ctx context.Context) error {
 	j.index.mu.Lock()
 	gaps := maps.Clone(j.index.gaps)
@@ -150,7 +152,7 @@ func (x *index) knows(run messages.RunID, at uint64) bool {
 	return r != nil && at <= r.at && r.opened != nil
 }
 
-// end returns the sequence of the newest block that the index knows of the run, or 0.
+// end returns the sequence of the run's newest block in the index, or 0.
 func (x *index) end(run messages.RunID) uint64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -160,7 +162,7 @@ func (x *index) end(run messages.RunID) uint64 {
 	return 0
 }
 
-// drop forgets the run unless its log was begun anew.
+// drop removes the run, unless a new log with the same id has begun.
 func (x *index) drop(run messages.RunID, upTo uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,7 +185,7 @@ func (x *index) remember(run messages.RunID, p place) {
 	r.places = append(r.places, p)
 }
 
-// placeOf returns the sequence of a block before the one that has the event after the number, or 0.
+// placeOf returns the sequence of a block that ends at or before the event with the given number, or 0.
 func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -197,7 +199,7 @@ func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
 	return at
 }
 
-// readIndex begins to read the last header of every log, and then all that come.
+// readIndex starts to read the last header of every log, and then all new headers.
 func (j *Journal) readIndex(ctx context.Context) error {
 	ready := sync.OnceFunc(func() { close(j.index.ready) })
 	var feed jetstream.Consumer
@@ -233,7 +235,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 	return err
 }
 
-// saw takes news of a log, from whatever source.
+// saw adds a block to the index and, if it is new, tells whoever watches.
 func (j *Journal) saw(run messages.RunID, at uint64, m mark) {
 	if j.index.put(run, at, m) {
 		j.notes.Tell(m.Writer, journal.Note{Run: run})

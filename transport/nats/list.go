@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// List implements [journal.Reader]. What another node has appended shows when its copy has come here.
+// List implements [journal.Reader]. Blocks of other nodes show with a short delay.
 func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	if err := j.indexed(ctx); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	j.index.mu.Lock()
 	among := j.index.runs
 	if len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded) {
-		among = j.index.open // each start asks for these
+		among = j.index.open // every start of a node asks for these
 	}
 	if len(q.Runs) > 0 {
 		among = map[messages.RunID]*row{}
@@ -48,7 +48,7 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	return slices.Clip(list[:min(len(list), q.Most())]), nil
 }
 
-// indexed waits until all that was in the stream is in the index.
+// indexed waits until the index holds everything that was in the stream.
 func (j *Journal) indexed(ctx context.Context) error {
 	select {
 	case <-j.index.ready:
@@ -60,7 +60,7 @@ func (j *Journal) indexed(ctx context.Context) error {
 	}
 }
 
-// old is an ended log that may expire.
+// old is an ended log that may be removed.
 type old struct {
 	run    messages.RunID
 	ended  time.Time
@@ -83,8 +83,8 @@ func (j *Journal) endedRuns() (all []old, bytes int64) {
 	return all, bytes
 }
 
-// Expire implements [journal.Journal]. Of several nodes that expire the same logs, each leaves to the others what they
-// have removed already.
+// Expire implements [journal.Journal]. If several nodes expire the same logs, each skips those that others have
+// removed.
 func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (int, error) {
 	if err := j.indexed(ctx); err != nil {
 		return 0, err
@@ -117,7 +117,7 @@ func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	return j.remove(ctx, run, last.at, last.Parted)
 }
 
-// remove removes a log that ends at the sequence; a new log of the same key stays. It tells every node.
+// remove removes the log that ends at the sequence, and tells all nodes. It keeps a new log of the same id.
 func (j *Journal) remove(ctx context.Context, run messages.RunID, at uint64, parted bool) error {
 	name, _ := token(run)
 	filters := []string{logOf(name)}

@@ -21,7 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Journal is an [journal.Journal] in NATS JetStream. Make one with [Open].
+// Journal is a [journal.Journal] in NATS JetStream. [Open] makes one. It is safe for concurrent use.
 type Journal struct {
 	nc       *nats.Conn
 	js       jetstream.JetStream
@@ -30,7 +30,7 @@ type Journal struct {
 	salt     [32]byte
 	warnings []string
 
-	ctx    context.Context // of everything that the journal does by itself
+	ctx    context.Context // for background work
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 
@@ -41,7 +41,7 @@ type Journal struct {
 
 var _ journal.Journal = (*Journal)(nil)
 
-// Option changes what [Open] does.
+// Option is an option of [Open].
 type Option func(*options)
 
 type options struct {
@@ -51,18 +51,18 @@ type options struct {
 	connect   []nats.Option
 }
 
-// Replicas asks for so many copies of every log. Open never lowers what a stream has. Without it, a new stream has 3 in
-// a cluster, and 1 on a single server.
+// Replicas sets the number of copies of every log. Open never lowers the number of an existing stream. By default, a
+// new stream has 3 in a cluster, and 1 on a single server.
 func Replicas(n int) Option { return func(o *options) { o.replicas = n } }
 
-// Retention is the longest that an ended run is to be kept, if not the 24 hours of a System's default. The stream
-// itself removes what is older, and a week more.
+// Retention is the longest time that ended runs are kept; the default is 24 hours, as that of a System. The stream
+// itself removes messages that are older by another week.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 
-// Log gets trouble with the servers. Without it, or with nil, the journal is silent.
+// Log sets the logger for trouble with the servers. By default nothing is logged.
 func Log(log *zap.Logger) Option { return func(o *options) { o.log = log } }
 
-// Credentials is a file with the user's JWT and key.
+// Credentials names a file with the user's JWT and key.
 func Credentials(file string) Option { return Connect(nats.UserCredentials(file)) }
 
 // Connect adds options of the NATS client, for example for TLS.
@@ -70,11 +70,11 @@ func Connect(with ...nats.Option) Option {
 	return func(o *options) { o.connect = append(o.connect, with...) }
 }
 
-// openTimeout is the longest that Open takes.
+// openTimeout is how long Open may take.
 const openTimeout = 30 * time.Second
 
-// Open connects to NATS at the URL, which may be a list with commas, and makes the stream unless it exists. ctx bounds
-// Open alone. Close the Journal after the System that uses it.
+// Open connects to NATS and creates the stream unless it exists. url may be a list with commas. ctx limits only Open
+// itself. Close the Journal after the System that uses it.
 func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 	o := options{retention: 24 * time.Hour}
 	for _, f := range with {
@@ -101,14 +101,15 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 	return j, nil
 }
 
-// subjects are what the user must be allowed to publish and subscribe to.
+// subjects are those that the user must be allowed to publish and subscribe to.
 const subjects = "run.>, part.>, live.>, lend.>, cmd.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
 
 func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
-	// Another node may make the stream at this moment: a server that has not heard of it says that there is none.
+	// Another node may create the stream at this moment, and servers that have not heard of it say that it does not
+	// exist.
 	const young = jetstream.JSErrCodeStreamNotFound
 	if err = patiently(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }, young); err != nil {
 		return explained(err)
@@ -128,10 +129,10 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	return explained(j.readIndex(ctx))
 }
 
-// Close ends the connection. Runs that this node holds are lent to another after 10 seconds.
+// Close ends the connection. Runs that this node holds are lent to another node after 10 seconds.
 func (j *Journal) Close() error {
 	j.claims.mu.Lock()
-	j.cancel() // from now on, nothing begins
+	j.cancel() // from now on, no work begins
 	j.claims.mu.Unlock()
 	if j.index.feed != nil {
 		j.index.feed.Stop()
@@ -143,7 +144,7 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// Warnings says how the servers could lose what they have acknowledged, as far as they tell their clients.
+// Warnings says how the servers may lose acknowledged blocks, as far as they tell their clients.
 func (j *Journal) Warnings() []string { return j.warnings }
 
 // Salt implements [journal.Journal].
@@ -166,7 +167,7 @@ func (j *Journal) connect(at string, o options) (err error) {
 		}
 	}
 	j.nc, err = nats.Connect(at, append(o.connect, nats.Name("lastword"), nats.MaxReconnects(-1),
-		nats.ReconnectWait(250*time.Millisecond), nats.ReconnectBufSize(-1), // what cannot be sent now is not sent later
+		nats.ReconnectWait(250*time.Millisecond), nats.ReconnectBufSize(-1), // do not send later what cannot be sent now
 		nats.ReconnectHandler(reconnected), nats.DisconnectErrHandler(cut), nats.ErrorHandler(trouble))...)
 	if err != nil {
 		return refused(at, err)
@@ -174,7 +175,7 @@ func (j *Journal) connect(at string, o options) (err error) {
 	return nil
 }
 
-// refused says what to do when there is no connection.
+// refused returns the error for a failed connection, which says what to do.
 func refused(at string, err error) error {
 	say := func(advice string) error {
 		return messages.Errorf(messages.CodeUnavailable, "NATS at %s: %v: %s", redacted(at), err, advice)
@@ -188,7 +189,7 @@ func refused(at string, err error) error {
 	return say("check the URL and the credentials")
 }
 
-// redacted hides the passwords of a list of URLs.
+// redacted hides the passwords in a list of URLs.
 func redacted(list string) string {
 	urls := strings.Split(list, ",")
 	for i, at := range urls {
@@ -203,14 +204,14 @@ func redacted(list string) string {
 
 const (
 	streamName = "RUNS"
-	// saltKey is where the stream's metadata has the salt, which the first node makes together with the stream.
+	// saltKey is the key of the salt in the stream's metadata. The node that creates the stream creates the salt.
 	saltKey = "lastword-salt"
-	// longestLife is the longest that a run may live, people's answers included. The stream removes single messages by
-	// age, and must keep a run's first for as long as the run and its retention last.
+	// longestLife is the longest time that a run may take, including the wait for people. The stream removes messages
+	// by age, and must keep the first message of a run as long as the run and its retention last.
 	longestLife = 7 * 24 * time.Hour
 )
 
-// openStream makes the stream, or changes what it lacks.
+// openStream opens or creates the stream, and updates its configuration.
 func (j *Journal) openStream(ctx context.Context, o options) (err error) {
 	j.stream, err = j.js.Stream(ctx, streamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -261,17 +262,17 @@ func (j *Journal) makeStream(ctx context.Context, o options) (jetstream.Stream, 
 	return stream, err
 }
 
-// Codes that the client library does not name.
+// Error codes of JetStream that the client library does not name.
 const (
 	errNoPeers      jetstream.ErrorCode = 10005
 	errNotClustered jetstream.ErrorCode = 10074
 	errOverlaps     jetstream.ErrorCode = 10065
 	errNoLeader     jetstream.ErrorCode = 10008
-	// errHeaderExceeds is for more than 64 kB.
+	// errHeaderExceeds means more than 64 kB of headers.
 	errHeaderExceeds jetstream.ErrorCode = 10097
 )
 
-// errFull are the codes of limits: of the account, of a server's memory or disk, of the stream.
+// errFull are the error codes for limits: of the account, of a server's memory or disk, of the stream.
 var errFull = []jetstream.ErrorCode{10002, 10023, 10028, 10047, 10077}
 
 func codeOf(err error) jetstream.ErrorCode {
@@ -281,12 +282,13 @@ func codeOf(err error) jetstream.ErrorCode {
 	return 0
 }
 
-// explained says what to do about an error of JetStream. Its code is journal_unavailable: the error is no single run's.
+// explained turns an error of JetStream into one that says what to do. Its code is journal_unavailable, because it
+// affects more than one run.
 func explained(err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, nats.ErrReconnectBufExceeded) { // it says no more than that
+	if errors.Is(err, nats.ErrReconnectBufExceeded) { // the error itself says no more
 		return messages.Errorf(messages.CauseJournalUnavailable,
 			"there is no connection to NATS: start nats-server; lastword goes on trying")
 	}
@@ -306,7 +308,7 @@ func explained(err error) error {
 	return messages.Errorf(messages.CauseJournalUnavailable, "JetStream: %v: %s", err, advice)
 }
 
-// doubts says how a stream could lose what it has acknowledged.
+// doubts says how a stream may lose acknowledged blocks.
 func doubts(c jetstream.StreamConfig) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if c.Replicas < 2 {

@@ -18,14 +18,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// A server that dies answers no question. askTimeout is how long one waits before it is asked again, and patience how
-// long in all: an election takes 4 to 9 seconds.
+// A server that has died answers no request. askTimeout is how long one attempt waits; patience is how long all
+// attempts may take. An election takes 4 to 9 seconds.
 const (
 	askTimeout = 2 * time.Second
 	patience   = 20 * time.Second
 )
 
-// The most that one read asks for.
+// The maximum that one read returns.
 const (
 	batchBlocks = 256
 	batchBytes  = 1 << 20
@@ -72,7 +72,7 @@ func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, afte
 	return nil
 }
 
-// load reads the parts of a block's data, and its id.
+// load reads the parts of a block's data, and returns the block's id.
 func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id journal.BlockID, err error) {
 	name, _ := token(run)
 	for n := range b.Parts {
@@ -91,7 +91,7 @@ func (j *Journal) load(ctx context.Context, run messages.RunID, b *stored) (id j
 	return id, nil
 }
 
-// Blocks implements [journal.Reader]. A block that an older version wrote, or that follows one, has no digest.
+// Blocks implements [journal.Reader]. Blocks from an older version, and those after them, have no digest.
 func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[journal.StoredBlock, error] {
 	return func(yield func(journal.StoredBlock, error) bool) {
 		last, err := j.last(ctx, run)
@@ -119,7 +119,7 @@ func (j *Journal) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[jour
 	}
 }
 
-// kept returns a block as it is kept, but for what is in the block before it.
+// kept returns the block in the form of the journal, but without the chain, which comes from the block before.
 func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b journal.StoredBlock, err error) {
 	id, err := j.load(ctx, run, &s)
 	if err != nil {
@@ -134,7 +134,7 @@ func (j *Journal) kept(ctx context.Context, run messages.RunID, s stored) (b jou
 	return b, nil
 }
 
-// blocks reads the blocks from the one that has the event after the number, none beyond the sequence upTo.
+// blocks reads blocks, beginning with the one that has the event after the given number, up to the sequence upTo.
 func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo uint64) ([]stored, error) {
 	name, _ := token(run)
 	next := getRequest{Seq: j.index.placeOf(run, after) + 1, NextFor: logOf(name)}
@@ -143,7 +143,7 @@ func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo ui
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 || found[0].seq > upTo { // the replica lags: the leader has the next
+		if len(found) == 0 || found[0].seq > upTo { // the replica lags, but the leader has the next block
 			m, err := j.get(ctx, next)
 			if err != nil {
 				return nil, errGet(run, err)
@@ -164,7 +164,7 @@ func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo ui
 			}
 		}
 		switch {
-		case len(out) > 0 && out[0].First > after+1: // the stream's age has removed it
+		case len(out) > 0 && out[0].First > after+1: // the stream has removed it because of its age
 			return nil, journal.ErrNotFound(run)
 		case len(out) > 0:
 			return out, nil
@@ -172,9 +172,9 @@ func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo ui
 	}
 }
 
-// last returns the last block of the run's log, as the stream's leader has it. A leader that was deposed answers until
-// it knows, so a block that is older than one that was told of here is asked for again: whoever follows the run might
-// not be told a second time.
+// last returns the last block of the run's log from the stream's leader. A deposed leader keeps answering for a while.
+// So if the block is older than one that this node has heard of, last asks again; a follower of the run might not be
+// notified a second time.
 func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) {
 	name, ok := token(run)
 	if !ok {
@@ -220,7 +220,7 @@ func (m message) block(run messages.RunID) (stored, error) {
 	return stored{mark, m.seq, data}, nil
 }
 
-// getRequest asks for messages of the stream.
+// getRequest is JetStream's request for stored messages.
 type getRequest struct {
 	Seq      uint64 `json:"seq,omitempty"`
 	LastFor  string `json:"last_by_subj,omitempty"`
@@ -229,7 +229,7 @@ type getRequest struct {
 	MaxBytes int    `json:"max_bytes,omitempty"`
 }
 
-// patiently asks a question until somebody answers with another code than those that pass.
+// patiently repeats a request until it is answered, or fails with a code other than those in passing.
 func patiently(ctx context.Context, ask func(context.Context) error, passing ...jetstream.ErrorCode) error {
 	for began := time.Now(); ; {
 		once, cancel := context.WithTimeout(ctx, askTimeout)
@@ -247,7 +247,7 @@ func patiently(ctx context.Context, ask func(context.Context) error, passing ...
 	}
 }
 
-// pause returns after d, or when ctx is done.
+// pause returns after d or when ctx is done.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -255,7 +255,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// get asks the stream's leader for one message. The client library would ask any replica.
+// get requests one message from the stream's leader. The client library would ask any replica.
 func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error) {
 	data, err := json.Marshal(ask)
 	if err != nil {
@@ -271,6 +271,7 @@ func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error
 	return m, err
 }
 
+// gotten decodes the response to a get.
 func gotten(answer []byte) (m message, err error) {
 	var got struct {
 		Error   *jetstream.APIError
@@ -294,7 +295,7 @@ func gotten(answer []byte) (m message, err error) {
 	return m, err
 }
 
-// batch asks any replica for the next messages; it may lag.
+// batch requests the next messages from any replica, which may lag behind the leader.
 func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, err error) {
 	ask.Batch, ask.MaxBytes = batchBlocks, batchBytes
 	data, err := json.Marshal(ask)
@@ -308,7 +309,7 @@ func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, e
 	return found, err
 }
 
-// answers asks a question that has several messages as its answer.
+// answers sends a request whose response consists of several messages.
 func (j *Journal) answers(ctx context.Context, subject string, question []byte) (found []message, err error) {
 	sub, err := j.nc.SubscribeSync(j.nc.NewInbox())
 	if err != nil {
@@ -330,7 +331,7 @@ func (j *Journal) answers(ctx context.Context, subject string, question []byte) 
 				return nil, err
 			}
 			found = append(found, message{m, seq})
-		case "204", "404": // the end of the batch; there is none
+		case "204", "404": // end of the batch; no messages
 			return found, nil
 		default:
 			return nil, messages.Errorf(messages.CodeUnavailable, "JetStream does not read stream %s: status %s %s",

@@ -13,7 +13,7 @@ import (
 
 var errClosed = messages.Errorf(messages.CodeUnavailable, "the journal is closed")
 
-// listen subscribes to live headers and to commands. One subscription serves every Watch of this journal.
+// listen subscribes to live headers and commands. These subscriptions serve every Watch of this journal.
 func (j *Journal) listen(ctx context.Context) error {
 	if _, err := j.nc.Subscribe("live.>", j.heard); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (j *Journal) listen(ctx context.Context) error {
 	return j.nc.FlushWithContext(ctx)
 }
 
-// heard takes a copy of a block's header, or the news that a log was removed.
+// heard handles a copy of a block's header, or the notice that a log was removed.
 func (j *Journal) heard(m *nats.Msg) {
 	run, what := runOf(m.Subject, m.Header)
 	at, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
@@ -40,6 +40,7 @@ func (j *Journal) heard(m *nats.Msg) {
 	}
 }
 
+// commanded handles a command.
 func (j *Journal) commanded(m *nats.Msg) {
 	var c journal.Command
 	if json.Unmarshal(m.Data, &c) == nil {

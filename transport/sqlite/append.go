@@ -10,19 +10,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// head is what the writer knows of a run.
+// head is what the writer knows about a run. It belongs to the writer's goroutine.
 type head struct {
 	journal.Head
-	number  int64 // of the run in the database
+	number  int64 // the run's id in the database
 	summary messages.Summary
 	bytes   int64
 	chain   journal.Hash
-	broken  error // why the log cannot go on
-	// The database has a row of the run, and the row does not have what changed in this transaction.
+	broken  error // why nothing can be appended to the log
+	// inserted says that the database has a row for the run. changed says that the row must be written in this
+	// transaction.
 	inserted, changed bool
 }
 
-// Append implements [journal.Journal]. It encodes the block and leaves it to the writer.
+// Append implements [journal.Journal]. It encodes the block and passes it to the writer.
 func (j *Journal) Append(b journal.Block, done func(error)) {
 	if len(b.Events) == 0 {
 		done(unstorable(messages.InvalidInput("a block has no events")))
@@ -33,7 +34,7 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 		done(unstorable(err))
 		return
 	}
-	all, _ := lines(body) // that encode has written
+	all, _ := lines(body) // encode has just written them
 	last := b.Events[len(b.Events)-1]
 	stored := journal.StoredBlock{First: b.Events[0].From, Last: last.Seq, ID: b.ID, Writer: b.Writer, Epoch: b.Epoch,
 		Terminal: last.IsTerminal(), Lines: all}
@@ -42,11 +43,12 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 	}
 }
 
-// commit appends the group, and answers.
+// commit appends the group in one transaction, and reports the outcome to each caller. If the transaction fails because
+// of one block, it commits each block separately.
 func (w *writer) commit(group []*pending) {
 	err := w.transaction(func() error { return w.appendAll(group) })
 	if err != nil && len(group) > 1 && !failsAll(err) {
-		for _, p := range group { // one bad block must not fail its neighbours
+		for _, p := range group { // a bad block must not fail its neighbours
 			w.commit([]*pending{p})
 		}
 		return
@@ -61,11 +63,11 @@ func (w *writer) commit(group []*pending) {
 		case err != nil:
 			p.err = declined(w.journal.dir, err, p.After.Seq == 0)
 		}
-		go p.done(p.err) // whoever waits in done must not stop the journal
+		go p.done(p.err) // the receiver must not block the journal
 	}
 }
 
-// landed tells of a block that is durable.
+// landed notifies others of a block that is durable.
 func (w *writer) landed(p *pending) {
 	j := w.journal
 	if p.After.Seq == 0 {
@@ -79,7 +81,7 @@ func (w *writer) landed(p *pending) {
 	j.notes.Tell(p.Writer, journal.Note{Run: p.Run})
 }
 
-// appendAll writes the blocks that fit their logs, and the changed runs.
+// appendAll writes the blocks that fit their logs, and the rows of changed runs.
 func (w *writer) appendAll(group []*pending) error {
 	for _, p := range group {
 		if err := w.append(p); err != nil {
@@ -94,7 +96,7 @@ func (w *writer) appendAll(group []*pending) error {
 	return nil
 }
 
-// append writes the block if it fits its log. Otherwise p.err says why not.
+// append writes the block if it fits its log. If not, p.err says why.
 func (w *writer) append(p *pending) error {
 	h, err := w.head(p.Run)
 	if err != nil {
@@ -127,7 +129,7 @@ func (w *writer) append(p *pending) error {
 	return nil
 }
 
-// misfit says why a block does not fit. One that the log holds already is fine.
+// misfit says why a block does not fit. answer is nil if the log holds the block already.
 func (w *writer) misfit(h *head, p *pending) (answer, err error) {
 	var id []byte
 	err = w.row("SELECT id FROM blocks WHERE run = ? AND first <= ? ORDER BY first DESC LIMIT 1", h.number,
@@ -143,7 +145,7 @@ func (w *writer) misfit(h *head, p *pending) (answer, err error) {
 	return journal.ErrFenced, nil
 }
 
-// head returns what the writer knows of the run, after reading it if need be.
+// head returns what the writer knows about the run. It reads that from the database if necessary.
 func (w *writer) head(run messages.RunID) (*head, error) {
 	if h := w.heads[run]; h != nil {
 		return h, nil
@@ -165,7 +167,7 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 	return h, nil
 }
 
-// Each changes what its indexes need and no more.
+// Each statement changes only what its indexes need.
 const (
 	insertRun = `INSERT INTO runs (id, run, principal, job, input, labels, requests, status, canceling, cause, seq, epoch,
 		ended, bytes, queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`

@@ -2,7 +2,7 @@ package sqlite
 
 import "context"
 
-// aside works in a goroutine of its own whenever it was roused, at least once.
+// aside is a background goroutine that does its work once at the start, and again after each call of rouse.
 type aside struct {
 	wake   chan struct{}
 	cancel context.CancelFunc
@@ -27,6 +27,7 @@ func startAside(work func(context.Context)) *aside {
 	return a
 }
 
+// rouse makes the work run again. It never blocks.
 func (a *aside) rouse() {
 	select {
 	case a.wake <- struct{}{}:
@@ -34,7 +35,7 @@ func (a *aside) rouse() {
 	}
 }
 
-// stop waits until the work has ended.
+// stop ends the goroutine, and waits for the current work.
 func (a *aside) stop() {
 	a.cancel()
 	<-a.over

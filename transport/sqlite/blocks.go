@@ -15,12 +15,12 @@ import (
 const (
 	blockColumns = "first, last, id, epoch, writer, terminal, before, digest, body"
 	insertBlock  = "INSERT INTO blocks (run, opening, " + blockColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-	// selectBlocks reads a run's log, by its number.
+	// selectBlocks reads the log of a run by its id in the database.
 	selectBlocks = "SELECT " + blockColumns + " FROM blocks WHERE run = ? ORDER BY first"
 	selectLast   = selectBlocks + " DESC LIMIT 1"
 )
 
-// insert adds a block, whose Lines are those of the body, to a log.
+// insert adds a block to a log. body is the encoding of b.Lines.
 func insert(exec exec, number, opening int64, b *journal.StoredBlock, body []byte) error {
 	id := b.ID[:]
 	if b.ID == (journal.BlockID{}) {
@@ -31,7 +31,7 @@ func insert(exec exec, number, opening int64, b *journal.StoredBlock, body []byt
 	return err
 }
 
-// scanBlock reads the blockColumns.
+// scanBlock scans a row of blockColumns.
 func scanBlock(row interface{ Scan(...any) error }) (b journal.StoredBlock, err error) {
 	var id, before, digest, body []byte
 	if err = row.Scan(&b.First, &b.Last, &id, &b.Epoch, &b.Writer, &b.Terminal, &before, &digest, &body); err != nil {
@@ -60,7 +60,7 @@ func (s *store) Blocks(ctx context.Context, run messages.RunID) iter.Seq2[journa
 	}
 }
 
-// blocksOf yields the blocks of a run by its number.
+// blocksOf yields the blocks of a run by its id in the database.
 func blocksOf(ctx context.Context, db interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }, number int64) iter.Seq2[journal.StoredBlock, error] {
@@ -88,7 +88,7 @@ func blocksOf(ctx context.Context, db interface {
 
 var errBody = errors.New("a block's length is wrong")
 
-// cut returns the first line of a body, and the rest.
+// cut splits off the first line of a body.
 func cut(body []byte) (line, rest []byte, err error) {
 	n, head := binary.Uvarint(body)
 	if head <= 0 || n > uint64(len(body)-head) {
@@ -97,7 +97,7 @@ func cut(body []byte) (line, rest []byte, err error) {
 	return body[head : head+int(n)], body[head+int(n):], nil
 }
 
-// lines splits a body, and keeps it.
+// lines splits a body into lines, which share its memory.
 func lines(body []byte) (all [][]byte, err error) {
 	for len(body) > 0 && err == nil {
 		var line []byte
@@ -107,12 +107,12 @@ func lines(body []byte) (all [][]byte, err error) {
 	return all, err
 }
 
-// framed is how many bytes of a body a line takes.
+// framed returns how many bytes of a body a line takes.
 func framed(line []byte) int {
 	return len(binary.AppendUvarint(nil, uint64(len(line)))) + len(line)
 }
 
-// decode appends the events of a body that are past the cursor. They keep the body.
+// decode appends the events of a body that come after the number. The events share the body's memory.
 func decode(events []messages.Event, body []byte, after uint64) ([]messages.Event, error) {
 	for len(body) > 0 {
 		line, rest, err := cut(body)
@@ -131,7 +131,7 @@ func decode(events []messages.Event, body []byte, after uint64) ([]messages.Even
 	return events, nil
 }
 
-// encode returns the body of a block.
+// encode returns the body of a block: for each event, the length of its JSON as a varint, and the JSON.
 func encode(events []messages.Event) ([]byte, error) {
 	var body []byte
 	for _, e := range events {

@@ -16,12 +16,12 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// mostFaults bounds the Report of a journal that is damaged all over.
+// mostFaults limits the report on a badly damaged journal.
 const mostFaults = 100
 
-// Check reads the journal of the directory, beside a live server too: whether the database is sound, whether every log
-// passes a [journal.Audit], and whether the lists say what the logs say. With runs it reads their logs alone. The error
-// says why it could not read: not_found for a run that is not there.
+// Check verifies the journal in the directory, even beside a live server. It checks the database, each log by a
+// [journal.Audit], and whether the list of runs agrees with the logs. If runs are given, it checks only their logs. The
+// error says why the journal could not be read: not_found for an unknown run.
 func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Report, error) {
 	if len(runs) == 0 {
 		return check(ctx, dir, (*checker).database, (*checker).strays, (*checker).removed, (*checker).all)
@@ -29,7 +29,7 @@ func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Rep
 	return check(ctx, dir, (*checker).removed, func(c *checker) error { return c.only(runs) })
 }
 
-// CheckDatabase is Check without the logs.
+// CheckDatabase is like Check, but does not check logs.
 func CheckDatabase(ctx context.Context, dir string) (journal.Report, error) {
 	return check(ctx, dir, (*checker).database)
 }
@@ -39,7 +39,7 @@ func check(ctx context.Context, dir string, checks ...func(*checker) error) (jou
 	r, err := openEither(dir)
 	if err == nil {
 		defer r.Close()
-		c.tx, err = r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one state of a journal that goes on
+		c.tx, err = r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one snapshot, while the journal changes
 	}
 	switch primary, _ := codeOf(err); {
 	case primary == lib.SQLITE_CORRUPT || primary == lib.SQLITE_NOTADB:
@@ -63,11 +63,12 @@ func check(ctx context.Context, dir string, checks ...func(*checker) error) (jou
 	return c.report, nil
 }
 
+// checker checks one snapshot of a journal, and collects the faults.
 type checker struct {
 	ctx    context.Context
 	tx     *sql.Tx
 	report journal.Report
-	named  bool // the report has the logs
+	named  bool // the report lists the logs
 }
 
 func (c *checker) fault(f journal.Fault) {
@@ -94,6 +95,7 @@ func (c *checker) database() error {
 	return rows.Err()
 }
 
+// strays looks for blocks that belong to no run.
 func (c *checker) strays() error {
 	var n int
 	err := c.tx.QueryRowContext(c.ctx, "SELECT count(*) FROM blocks WHERE run NOT IN (SELECT id FROM runs)").Scan(&n)
@@ -103,7 +105,7 @@ func (c *checker) strays() error {
 	return err
 }
 
-// removed reads what has gone.
+// removed reads the records of removed logs.
 func (c *checker) removed() error {
 	rows, err := c.tx.QueryContext(c.ctx, "SELECT line, digest FROM removed ORDER BY rowid")
 	if err != nil {
@@ -141,7 +143,7 @@ func (c *checker) all() error {
 	return rows.Err()
 }
 
-// only checks the logs of some runs. Of what was removed it keeps their lines alone.
+// only checks the logs of some runs. It keeps only the records of these among the removed.
 func (c *checker) only(runs []messages.RunID) error {
 	c.named = true
 	c.report.Removed = slices.DeleteFunc(c.report.Removed, func(r journal.Removed) bool { return !slices.Contains(runs, r.Run) })
@@ -158,7 +160,7 @@ func (c *checker) only(runs []messages.RunID) error {
 	return nil
 }
 
-// run checks the log of a row of the runs' table.
+// run checks the log of a row of the table runs.
 func (c *checker) run(row interface{ Scan(...any) error }) error {
 	var h head
 	if err := scanSummary(row, &h.summary, &h.number, &h.Epoch, &h.Ended, &h.bytes); err != nil {
@@ -176,7 +178,7 @@ func (c *checker) run(row interface{ Scan(...any) error }) error {
 	return nil
 }
 
-// log reads a run's log and compares it with what the runs' table says of it.
+// log reads a run's log, and compares it with the row of the table runs.
 func (c *checker) log(want *head) error {
 	audit := journal.Audit{Run: want.summary.RunID}
 	got := head{number: want.number}
@@ -205,8 +207,8 @@ func (c *checker) log(want *head) error {
 	return nil
 }
 
-// String says what the runs' table says of a log.
+// String returns the row of the table runs as text, for comparison and for reports.
 func (h *head) String() string {
-	says, _ := json.Marshal(h.summary) // of texts and times alone
+	says, _ := json.Marshal(h.summary) // texts and times only
 	return fmt.Sprintf("%s at %d with %d bytes, epoch %d, ended: %t, %s", h.summary.Status, h.Seq, h.bytes, h.Epoch, h.Ended, says)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// codeOf returns SQLite's primary and extended result code, or zeros.
+// codeOf returns SQLite's primary and extended result codes, or zeros.
 func codeOf(err error) (primary, extended int) {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff, e.Code()
@@ -22,8 +22,8 @@ func codeOf(err error) (primary, extended int) {
 	return 0, 0
 }
 
-// explained says what to do about an error of SQLite, as a [messages.Error]: journal_unavailable if other runs would
-// meet it too, or unavailable.
+// explained turns an error of SQLite into a [messages.Error] that says what to do. Its code is journal_unavailable if
+// other runs would get the error too, else unavailable.
 func explained(dir string, err error) error {
 	primary, extended := codeOf(err)
 	says := func(code messages.Code, format string, args ...any) error {
@@ -53,10 +53,10 @@ func explained(dir string, err error) error {
 	return err
 }
 
-// openedElsewhere is what the schema says to a process that was overtaken.
+// openedElsewhere is the schema's error for a process that has lost the directory to another.
 const openedElsewhere = "another process has opened the journal"
 
-// failsAll reports whether the error is of the disk or the machine, so that other blocks would meet it too.
+// failsAll reports whether the error is caused by the disk or the machine, so that other blocks would fail too.
 func failsAll(err error) bool {
 	switch primary, _ := codeOf(err); primary {
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CORRUPT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH:
@@ -65,19 +65,19 @@ func failsAll(err error) bool {
 	return true
 }
 
-// inDoubt reports whether a transaction whose COMMIT failed may have landed: its frames may be in the write-ahead log.
-// A full disk took no whole frame of the commit.
+// inDoubt reports whether a transaction whose COMMIT failed may be stored, because its frames may be in the write-ahead
+// log. After a "disk full", no complete frame was written.
 func inDoubt(err error) bool {
 	primary, _ := codeOf(err)
 	return primary != lib.SQLITE_FULL && primary != lib.SQLITE_READONLY
 }
 
-// refused wraps why a block did not land, and unstorable why it never will.
+// refused wraps the reason why a block was not stored, unstorable the reason why it can never be stored.
 func refused(why error) error    { return fmt.Errorf("%w: %w", journal.ErrRefused, why) }
 func unstorable(why error) error { return fmt.Errorf("%w: %w", journal.ErrUnstorable, why) }
 
-// declined says why a block did not land, after the error of its transaction. Damage costs a run that is there its own
-// log; that a run cannot begin is so for every other.
+// declined returns the reason why a block was not stored, after its transaction has failed. Damage affects only an
+// existing run's own log. If a new run cannot begin, no other can either.
 func declined(dir string, err error, begins bool) error {
 	why := explained(dir, err)
 	switch primary, _ := codeOf(err); primary {

@@ -13,16 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// An errand of the retention aims at errandTime before its commit, because appends wait for it.
+// The retention works in errands (transactions) that should take errandTime before their commit, because appends wait
+// meanwhile.
 const (
 	errandTime  = 3 * time.Millisecond
-	mostRemoved = 512     // logs in one transaction
-	mostFreed   = 4 << 20 // their bytes, unless one log has more
-	mostPages   = 1024    // given back in one transaction
-	sparePages  = 1024    // that the file keeps for what comes
+	mostRemoved = 512     // maximum number of logs removed in one transaction
+	mostFreed   = 4 << 20 // maximum size of these logs, unless one alone is larger
+	mostPages   = 1024    // maximum number of pages freed in one transaction
+	sparePages  = 1024    // free pages that the file keeps for later
 )
 
-// paced does work in steps, small at first, until there is no more. A step says how long it took.
+// paced calls step with a growing n until there is no more to do. It shrinks n if a step takes too long.
 func paced(most int, step func(n int) (more bool, took time.Duration, err error)) error {
 	for n := 1; ; {
 		more, took, err := step(n)
@@ -35,8 +36,8 @@ func paced(most int, step func(n int) (more bool, took time.Duration, err error)
 	}
 }
 
-// Expire implements [journal.Journal]. The bytes are those of the events as the database holds them. What the logs leave
-// free is given back to the disk, but for a few megabytes.
+// Expire implements [journal.Journal]. bytes counts the events as stored in the database. The disk gets back the freed
+// space, except for a few megabytes.
 func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (left int, err error) {
 	expired, left, err := j.expired(ctx, before, bytes)
 	if err != nil {
@@ -67,7 +68,7 @@ func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (le
 	return left, nil
 }
 
-// giveBack shortens the file by so many free pages.
+// giveBack removes up to the given number of free pages from the file.
 func (j *Journal) giveBack(ctx context.Context, pages int) (more bool, took time.Duration, err error) {
 	var free int
 	if err := j.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
@@ -83,10 +84,10 @@ func (j *Journal) giveBack(ctx context.Context, pages int) (more bool, took time
 	return true, took, err
 }
 
-// endedLog is a log that may be removed.
+// endedLog is an ended log that may be removed.
 type endedLog struct{ number, bytes int64 }
 
-// expired returns the logs to remove, and how many others have ended.
+// expired returns the logs that should be removed, and the number of other ended logs.
 func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (all []endedLog, left int, err error) {
 	var total int64
 	row := j.db.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(bytes), 0) FROM runs WHERE ended = 1")
@@ -130,7 +131,7 @@ func removeLog(exec exec, number int64) (removed int64, err error) {
 	return removed, err
 }
 
-// Forget implements [journal.Journal]. It leaves a line that [Check] reports, which says what went.
+// Forget implements [journal.Journal]. It records what was removed; [Check] reports that.
 func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
 	var number int64
 	var ended bool

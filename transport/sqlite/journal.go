@@ -17,7 +17,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Journal is the journal of the node that owns a directory. It implements [journal.Journal].
+// Journal is the journal of the node that owns a directory. It implements [journal.Journal], and is safe for concurrent
+// use.
 type Journal struct {
 	store
 	lock   *lock
@@ -29,11 +30,12 @@ type Journal struct {
 	notes  lease.Notes[journal.Note]
 }
 
-// databaseFile is the database in the directory.
+// databaseFile is the name of the database in the directory.
 const databaseFile = "journal.db"
 
-// Open opens the journal in the directory, which it creates if there is none. A [*LockedError] says that another
-// process has opened it, and invalid_input that the directory is a link or others may write it. Call Close when nothing uses the journal any more.
+// Open opens the journal in the directory, which it creates if necessary. Close it after everything that uses it.
+// Errors: a [*LockedError] if another process has opened it; invalid_input if the directory is a link, or others may
+// write to it.
 func Open(dir string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, explained(dir, err)
@@ -74,7 +76,7 @@ func (j *Journal) open() error {
 	return nil
 }
 
-// offerAll makes every unfinished run claimable: whoever held it is gone.
+// offerAll makes every unfinished run claimable, because its former owner is gone.
 func (j *Journal) offerAll() error {
 	rows, err := j.db.Query("SELECT run FROM runs WHERE ended = 0")
 	if err != nil {
@@ -91,7 +93,7 @@ func (j *Journal) offerAll() error {
 	return rows.Err()
 }
 
-// Close waits for the appends that were accepted, and gives the directory up.
+// Close waits for accepted appends, and releases the directory.
 func (j *Journal) Close() error {
 	var errs []error
 	if j.merger != nil {
@@ -107,11 +109,13 @@ func (j *Journal) Close() error {
 	return errors.Join(append(errs, j.lock.release())...)
 }
 
-// Announce tells others, in the lock file, where the server of this journal answers.
+// Announce writes the URL of this journal's server into the lock file, where others find it.
 func (j *Journal) Announce(url string) error { return j.lock.announce(url) }
 
+// Salt implements [journal.Journal].
 func (j *Journal) Salt() [32]byte { return j.salt }
 
+// Claim implements [journal.Journal].
 func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error) {
 	run, err := j.leases.Claim(ctx, node)
 	if err != nil {
@@ -120,34 +124,37 @@ func (j *Journal) Claim(ctx context.Context, node string) (journal.Claim, error)
 	return journal.Claim{Run: run, Every: lease.Every}, nil
 }
 
+// Keep implements [journal.Journal].
 func (j *Journal) Keep(_ context.Context, c journal.Claim, k journal.ClaimState) error {
 	switch k {
 	case journal.Held:
 		j.leases.Hold(c.Run)
 	case journal.Released:
 		j.leases.Release(c.Run)
-	case journal.Ended: // the writer has seen it
+	case journal.Ended: // the writer knows that already
 	}
 	return nil
 }
 
+// Watch implements [journal.Reader].
 func (j *Journal) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	return j.notes.Watch(ctx, self, fn)
 }
 
+// Send implements [journal.Journal].
 func (j *Journal) Send(_ context.Context, c journal.Command) error {
 	j.notes.Tell("", journal.Note{Run: c.Run, Command: &c})
 	return nil
 }
 
-// connect opens connections to the database, at the first use of each.
+// connect returns a pool of connections to the database. Each is opened at its first use.
 func connect(dir string, query url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(filepath.Join(dir, databaseFile))
 	if err != nil {
 		return nil, err
 	}
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive of Windows
+		path = "/" + path // a drive letter of Windows
 	}
 	query.Add("_pragma", "busy_timeout(5000)")
 	name := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
@@ -158,10 +165,10 @@ func connect(dir string, query url.Values) (*sql.DB, error) {
 	return sql.OpenDB(c), nil
 }
 
-// readers is how many reads may go on at once.
+// readers is the maximum number of concurrent reads.
 const readers = 4
 
-// How a database is opened for reading: beside a writer, and when there is none, in a directory that nobody can write.
+// Modes for reading a database: beside a writer, or, if there is none, in a directory that is not writable.
 const (
 	beside = "mode=ro"
 	alone  = "mode=ro&immutable=1"

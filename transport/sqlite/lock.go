@@ -13,22 +13,22 @@ import (
 	"github.com/seed889630bf/lastword/actors/filelock"
 )
 
-// Owner is the process that has opened a directory for writing.
+// Owner describes the process that has opened a directory for writing.
 type Owner struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
-	// URL is where its server answers, or "" if it has not said.
+	// URL is the address of its server, or "" if it has not announced one.
 	URL string `json:"url,omitempty"`
 }
 
-// LockedError is why [Open] did not open a directory: another process owns it.
+// LockedError says that [Open] failed because another process owns the directory.
 type LockedError struct {
 	Dir   string
 	Owner Owner
 }
 
-// Error names the owner, and says what to do.
+// Error names the owner and says what to do.
 func (e *LockedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is in use by ", e.Dir)
@@ -48,7 +48,7 @@ func (e *LockedError) Error() string {
 
 const lockFile = "lock"
 
-// FindOwner returns the process that has opened the directory for writing, or false if there is none.
+// FindOwner returns the process that has opened the directory for writing. ok is false if there is none.
 func FindOwner(dir string) (Owner, bool) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
@@ -64,19 +64,21 @@ func FindOwner(dir string) (Owner, bool) {
 func readOwner(f *os.File) (o Owner) {
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
 	if err != nil || json.Unmarshal(data, &o) != nil {
-		return Owner{} // its owner writes it just now
+		return Owner{} // the owner is writing it right now
 	}
 	return o
 }
 
-// lock is the locked file of a directory. Its content may be old: the lock alone says whether there is an owner.
+// lock is the locked file of a directory. Its content may be outdated: only the lock says whether there is an owner. mu
+// guards owner.
 type lock struct {
 	mu    sync.Mutex
 	file  *os.File
 	owner Owner
 }
 
-// lockTries is how often a lock that is held is tried, a lockPause apart: FindOwner holds it for an instant.
+// lockTries is the number of attempts to take the lock, lockPause the time between them. FindOwner holds the lock for a
+// moment.
 const (
 	lockTries = 5
 	lockPause = 20 * time.Millisecond
@@ -106,7 +108,7 @@ func lockDir(dir string) (*lock, error) {
 	return l, nil
 }
 
-// announce writes the owner into the file.
+// announce writes the owner to the file.
 func (l *lock) announce(url string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,5 +124,5 @@ func (l *lock) announce(url string) error {
 	return err
 }
 
-// release unlocks the file, as the end of the process does.
+// release releases the lock, as the end of the process would do.
 func (l *lock) release() error { return l.file.Close() }

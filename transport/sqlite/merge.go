@@ -8,24 +8,24 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// merger merges the deltas of ended runs, and at its first turn those of before.
+// merger merges the deltas of runs that have ended, beginning with those that ended before the journal was opened.
 type merger struct{ journal *Journal }
 
-// mergeAll goes on until nothing is left, or until an error, which it meets again when the next run ends.
+// mergeAll merges until nothing is left or an error occurs. It meets the error again when the next run ends.
 func (m *merger) mergeAll(ctx context.Context) {
 	for more, err := true, error(nil); more && err == nil; {
 		more, err = m.merge(ctx)
 	}
 }
 
-// Limits of what is merged in one transaction, and of a block that is written. A single run may have more.
+// Limits of what is merged in one transaction, and of a resulting block. A single run may exceed them.
 const (
 	mostMerged      = 16
 	mostMergedBytes = 4 << 20
 	mergedBytes     = 256 << 10
 )
 
-// merge merges some runs that have ended.
+// merge merges some of the ended runs, and reports whether there may be more.
 func (m *merger) merge(ctx context.Context) (more bool, err error) {
 	rows, err := m.journal.db.QueryContext(ctx, "SELECT id, bytes FROM runs WHERE ended = 1 AND merged = 0 LIMIT ?", mostMerged)
 	if err != nil {
@@ -49,7 +49,7 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 		if ctx.Err() != nil {
 			return false, err
 		}
-		if err != nil { // a damaged log stays as it is
+		if err != nil { // leave a damaged log as it is
 			r = &mergedRun{number: number}
 		}
 		runs = append(runs, r)
@@ -65,15 +65,16 @@ func (m *merger) merge(ctx context.Context) (more bool, err error) {
 	return true, err
 }
 
-// mergedRun is the log of an ended run, with its deltas merged if there were any.
+// mergedRun is the log of an ended run, with its deltas merged.
 type mergedRun struct {
 	number int64
 	events []messages.Event // empty if the log stays as it is
-	// last has the id and the writer of the last block, and the greatest epoch: so that the block lands once.
+	// last has the id and the writer of the log's last block, and the greatest epoch, so that an append that is
+	// repeated is still recognized.
 	last journal.StoredBlock
 }
 
-// read reads a log, and merges its deltas if it is whole: what is damaged must not get a new digest.
+// read reads a log and merges its deltas. A damaged log is left alone, because it must not get a new digest.
 func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 	r := &mergedRun{number: number}
 	var at journal.Chain
@@ -96,10 +97,10 @@ func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
 	return r, nil
 }
 
-// write replaces the log's blocks.
+// write replaces the blocks of the log.
 func (r *mergedRun) write(exec exec, opening int64) error {
 	if n, err := exec("UPDATE runs SET merged = 1 WHERE id = ? AND ended = 1 AND merged = 0", r.number); n == 0 || len(r.events) == 0 {
-		return err // it may have been removed
+		return err // the log may have been removed
 	}
 	if _, err := exec("DELETE FROM blocks WHERE run = ?", r.number); err != nil {
 		return err

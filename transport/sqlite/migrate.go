@@ -6,8 +6,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// seal gives the blocks of older schemas their chains and digests, and the runs the columns that were added empty. A log
-// that cannot be read stays without, and [Check] names it.
+// seal adds chains and digests to the blocks of older schemas, and fills new columns of runs. It skips a log that
+// cannot be read; [Check] reports it.
 func (w *writer) seal() error {
 	rows, err := w.conn.QueryContext(ctx, "SELECT id FROM runs")
 	if err != nil {
@@ -34,6 +34,7 @@ func (w *writer) seal() error {
 	return nil
 }
 
+// sealLog is seal for one log.
 func (w *writer) sealLog(number int64) error {
 	var all []journal.StoredBlock
 	var s messages.Summary
@@ -66,8 +67,8 @@ func (w *writer) sealLog(number int64) error {
 	return err
 }
 
-// rewrite has SQLite write the file of an older schema anew, once, so that it can shrink from then on. Beside the file
-// there must be room for two copies. Where there is none, the file keeps its size, and the next opening tries again.
+// rewrite rewrites the file of an older schema once, so that it can shrink from then on. This needs disk space for two
+// copies. If there is not enough, the file keeps its size, and the next Open tries again.
 func (w *writer) rewrite() {
 	const incremental = 2
 	var mode int

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// store reads the database of a directory.
+// store reads the database of a directory. It is safe for concurrent use.
 type store struct {
 	dir string
 	db  *sql.DB
@@ -22,7 +22,7 @@ type store struct {
 
 func (s *store) path() string { return filepath.Join(s.dir, databaseFile) }
 
-// batchBytes is how much of a log a Read returns, and one block more.
+// batchBytes is the size after which a Read returns no further block.
 const batchBytes = 1 << 20
 
 const readSQL = `SELECT r.seq, r.epoch, r.ended, b.id, b.body FROM runs r LEFT JOIN blocks b ON b.run = r.id AND r.seq > ?2
@@ -67,12 +67,12 @@ func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (pag
 	return page, nil
 }
 
-// maxSeq bounds what is compared in SQL, whose integers have a sign.
+// maxSeq limits event numbers in SQL, whose integers are signed.
 const maxSeq = 1 << 62
 
-// add adds a block's events past the cursor to the page.
+// add adds a block's events after the number to the page.
 func add(page *journal.Page, run messages.RunID, after uint64, id, body []byte) error {
-	events, err := decode(page.Events, slices.Clone(body), after) // the driver uses the body's memory again
+	events, err := decode(page.Events, slices.Clone(body), after) // the driver reuses the body's memory
 	if err != nil {
 		return errDamaged(run, err)
 	}
@@ -85,7 +85,7 @@ func add(page *journal.Page, run messages.RunID, after uint64, id, body []byte) 
 
 const summaryColumns = "run, principal, job, input, labels, requests, status, canceling, cause, seq, queued_at, updated_at"
 
-// scanSummary reads the summaryColumns, and more after them.
+// scanSummary scans the summaryColumns, and then more.
 func scanSummary(rows interface{ Scan(...any) error }, s *messages.Summary, more ...any) error {
 	var labels, requests string
 	var queued, updated int64
@@ -98,7 +98,7 @@ func scanSummary(rows interface{ Scan(...any) error }, s *messages.Summary, more
 	return errors.Join(unpack(labels, &s.Labels), unpack(requests, &s.OpenRequests))
 }
 
-// pack returns the JSON of what is not empty, and unpack reads it.
+// pack returns v as JSON, or "" if size is 0. unpack is its inverse.
 func pack(v any, size int) (string, error) {
 	if size == 0 {
 		return "", nil
@@ -128,7 +128,7 @@ func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary,
 		if err := scanSummary(rows, &run); err != nil {
 			return nil, explained(s.dir, err)
 		}
-		if q.Selects(&run) { // by labels too
+		if q.Selects(&run) { // checks labels too, which the query does not
 			list = append(list, run)
 		}
 	}
@@ -138,12 +138,12 @@ func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary,
 	return list, nil
 }
 
-// listSQL returns the query that has what q selects, without regard to labels, in order.
+// listSQL returns the query for the runs that q selects, in order. It ignores labels.
 func listSQL(q messages.Query) (string, []any) {
 	var where strings.Builder
 	var args []any
 	where.WriteString("SELECT " + summaryColumns + " FROM runs WHERE TRUE")
-	if !q.Everyone { // a list of everyone's runs has no index: it is for the node's operator
+	if !q.Everyone { // listing everyone's runs has no index; only the node's operator does that
 		where.WriteString(" AND principal = ?")
 		args = append(args, q.Principal)
 	}
@@ -177,7 +177,7 @@ func listSQL(q messages.Query) (string, []any) {
 	}
 	order := " ORDER BY " + column + " DESC, run"
 	switch live := len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded); {
-	case live: // each start asks for these
+	case live: // every start of a node asks for these
 		return where.String() + " AND ended = 0" + order, args
 	case q.ByQueued:
 		return where.String() + order, args

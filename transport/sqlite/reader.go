@@ -7,20 +7,21 @@ import (
 	"github.com/seed889630bf/lastword/actors/journal"
 )
 
-// Reader reads a journal that another process may write to. It implements [journal.Reader].
+// Reader reads a journal to which another process may be writing. It implements [journal.Reader].
 type Reader struct {
 	store
-	how string
+	how string // the mode in which the database was opened
 }
 
-// OpenReader opens the journal in the directory for reading, beside a live server or after it has stopped. It needs
-// no right to write. Where it has none and no server lives, it does not see what a server writes that starts later:
-// then open a new Reader. Call Close when nothing uses the Reader any more.
+// OpenReader opens the journal in the directory for reading, beside a live server or after that has stopped. It needs
+// no permission to write. If it has none and no server is running, it does not see the writes of a server that starts
+// later; open a new Reader then. Close it after use.
 func OpenReader(dir string) (*Reader, error) {
 	r, err := openEither(dir)
 	return r, explained(dir, err)
 }
 
+// openEither opens the database beside a writer or alone, see either.
 func openEither(dir string) (r *Reader, err error) {
 	err = either(dir, func(how string) error {
 		r, err = openReader(dir, how)
@@ -48,12 +49,12 @@ func openReader(dir, how string) (*Reader, error) {
 // Close closes the Reader.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// pollEvery is how often a Watch looks whether another process has written.
+// pollEvery is how often a Watch checks whether another process has written.
 const pollEvery = 50 * time.Millisecond
 
-// Watch implements [journal.Reader]. Its notes are of every run, and never commands.
+// Watch implements [journal.Reader]. Its notes say only that any run may have changed; it never sees commands.
 func (r *Reader) Watch(ctx context.Context, _ string, fn func(journal.Note)) error {
-	db, err := openReading(r.dir, r.how) // reads must not wait until a Watch ends
+	db, err := openReading(r.dir, r.how) // a Watch must not take one of the connections for reads
 	if err != nil {
 		return explained(r.dir, err)
 	}
@@ -66,7 +67,7 @@ func (r *Reader) Watch(ctx context.Context, _ string, fn func(journal.Note)) err
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for last := int64(-1); ; {
-		var now int64 // changes when another connection has committed
+		var now int64 // changes when another connection commits
 		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -1,6 +1,7 @@
 package sqlite
 
-// migrations brings a database from each version of the schema to the next. PRAGMA user_version counts them.
+// migrations brings a database from each version of the schema to the next. PRAGMA user_version is the number of those
+// applied.
 var migrations = []string{`
 CREATE TABLE store (
 	id      INTEGER PRIMARY KEY CHECK (id = 1),
@@ -69,5 +70,5 @@ ALTER TABLE blocks ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
 CREATE TABLE removed (line TEXT NOT NULL, digest BLOB NOT NULL);
 `}
 
-// sealed is the version of the schema since which blocks have a digest.
+// sealed is the version of the schema from which on blocks have digests.
 const sealed = 4

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Limits of what waits for the writer, and of one commit.
+// Limits of the queue, and of one commit.
 const (
 	mostWaiting      = 4096
 	mostWaitingBytes = 64 << 20
@@ -22,48 +22,49 @@ const (
 	mostGroupedBytes = 4 << 20
 )
 
-// pending is a block that waits for the writer.
+// pending is a block in the queue.
 type pending struct {
 	journal.Block
-	stored journal.StoredBlock // without its seal
+	stored journal.StoredBlock // without digest and chain
 	body   []byte
 	done   func(error)
 
-	head    *head // of its run
-	written bool  // with its group
-	err     error // why it was not written; nil if the log holds it already
+	head    *head // of the block's run
+	written bool  // whether the group's transaction wrote it
+	err     error // why it was not written; nil if the log already has it
 }
 
-// writer is the one goroutine that writes to the database. It commits what waits as one group.
+// writer is the goroutine that writes to the database. It commits all waiting blocks as one group. mu guards the queue;
+// the fields at the end belong to the goroutine.
 type writer struct {
 	journal *Journal
-	opening int64 // of the directory
+	opening int64 // number of this opening of the directory
 
 	mu     sync.Mutex
 	queue  []*pending
-	bytes  int // of the queue
+	bytes  int // size of the queue
 	errand chan *errand
 	closed bool
 	wake   chan struct{}
 	over   chan struct{}
 
-	// for the goroutine alone
+	// Only the goroutine uses these.
 	db    *sql.DB
-	conn  *sql.Conn // nil after an error in doubt
+	conn  *sql.Conn // nil after a commit whose outcome is unknown
 	stmts map[string]*sql.Stmt
-	heads map[messages.RunID]*head // of unfinished runs, as of the transaction
-	next  int64                    // number of a new run
+	heads map[messages.RunID]*head // unfinished runs, as of the current transaction
+	next  int64                    // the id of the next new run
 }
 
-// errand is a transaction of something other than appends. It took so long without its commit, which costs the same
-// however much it does.
+// errand is a transaction other than appends. took excludes the commit, whose cost does not depend on the size of the
+// transaction.
 type errand struct {
 	do   func(exec) error
 	took time.Duration
 	done chan error
 }
 
-// exec executes a statement, and returns how many rows it has changed.
+// exec executes a statement, and returns the number of changed rows.
 type exec func(query string, args ...any) (int64, error)
 
 func openWriter(j *Journal) (*writer, error) {
@@ -82,7 +83,7 @@ func openWriter(j *Journal) (*writer, error) {
 	return w, nil
 }
 
-// begin brings the schema up to date and counts the opening.
+// begin updates the schema and counts this opening.
 func (w *writer) begin() error {
 	if err := w.connect(); err != nil {
 		return err
@@ -133,7 +134,7 @@ func wrongSchema(dir string, version int) error {
 		"%s was written by an older lastword (schema %d, this one knows %d): start the server there once", dir, version, len(migrations))
 }
 
-// ctx is that of the writer's statements: a context that can end would cost a goroutine for each.
+// ctx is the context of the writer's statements. A context that can end would cost a goroutine for each statement.
 var ctx = context.Background()
 
 func (w *writer) connect() (err error) {
@@ -144,16 +145,16 @@ func (w *writer) connect() (err error) {
 	return err
 }
 
-// disconnect closes the connection. The next transaction uses a new one, which sees what is in the database.
+// disconnect closes the connection. The next transaction opens a new one, which sees what the database really holds.
 func (w *writer) disconnect() {
 	if w.conn == nil {
 		return
 	}
 	clear(w.heads)
-	for _, stmt := range w.stmts { // SQLite keeps a connection open as long as it has one of these
+	for _, stmt := range w.stmts { // SQLite keeps a connection open while it has statements
 		_ = stmt.Close()
 	}
-	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // has database/sql close it
+	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // makes database/sql close the connection
 	_ = w.conn.Close()
 	w.conn = nil
 }
@@ -189,18 +190,18 @@ func (w *writer) row(query string, args ...any) interface{ Scan(...any) error } 
 	return stmt.QueryRowContext(ctx, args...)
 }
 
-// failed is a row that could not be asked for.
+// failed is the result of a query that could not be prepared.
 type failed struct{ err error }
 
 func (f failed) Scan(...any) error { return f.err }
 
-// doubt is an error of a COMMIT: the transaction may have landed, or may land when the database is opened again.
+// doubt is the error of a COMMIT whose outcome is unknown: the transaction may be stored.
 type doubt struct{ err error }
 
 func (d doubt) Error() string { return d.err.Error() }
 func (d doubt) Unwrap() error { return d.err }
 
-// transaction commits what do does, or nothing. The error is a [doubt] if that is not known.
+// transaction runs do in a transaction. The error is a [doubt] if the outcome is unknown.
 func (w *writer) transaction(do func() error) error {
 	if err := w.connect(); err != nil {
 		return err
@@ -220,12 +221,13 @@ func (w *writer) transaction(do func() error) error {
 	}
 	clear(w.heads)
 	if _, rollback := w.exec("ROLLBACK"); rollback != nil {
-		w.disconnect() // SQLite has rolled back on its own, or cannot
+		w.disconnect() // SQLite has already rolled back, or cannot
 	}
 	return err
 }
 
-// run commits what waits, until close. Errands wait until nothing else does, but not for ever.
+// run is the goroutine's loop. It commits groups until close. Errands wait while there are groups, but not for ever:
+// see errandShare.
 func (w *writer) run() {
 	defer close(w.over)
 	var owed time.Duration // what appends may take before the next errand
@@ -260,10 +262,11 @@ func (w *writer) run() {
 	}
 }
 
-// errandShare is how many times as long as an errand the appends after it may take, before there is another: what runs
-// write must not grow faster than it is merged and removed.
+// errandShare limits how long appends may keep an errand waiting, as a multiple of the last errand's duration.
+// Otherwise runs could write faster than their logs are merged and removed.
 const errandShare = 2
 
+// oblige runs an errand and reports its outcome.
 func (w *writer) oblige(e *errand) {
 	e.done <- w.transaction(func() error {
 		began := time.Now()
@@ -273,13 +276,13 @@ func (w *writer) oblige(e *errand) {
 	})
 }
 
-// checkpoint copies what the write-ahead log holds to the database, while the writer goes on. The writer itself copies
-// the rest, and begins the log anew, when the log is long.
+// checkpoint copies the write-ahead log to the database while the writer continues. If the log is long, the writer
+// itself copies the rest and restarts the log.
 func (w *writer) checkpoint(ctx context.Context) {
-	_, _ = w.db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // the writer will meet the error
+	_, _ = w.db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // the writer will get the error as well
 }
 
-// checkpointEvery is after how many groups the log is copied.
+// checkpointEvery is the number of groups between two checkpoints.
 const checkpointEvery = 512
 
 // take takes the next group from the queue.
@@ -298,7 +301,7 @@ func (w *writer) take() (group []*pending, closed bool) {
 	return group, w.closed
 }
 
-// put adds a block to the queue, unless too much waits.
+// put adds a block to the queue. It refuses the block if the queue is full or closed.
 func (w *writer) put(p *pending) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -314,6 +317,7 @@ func (w *writer) put(p *pending) error {
 	return nil
 }
 
+// rouse wakes the goroutine. It never blocks.
 func (w *writer) rouse() {
 	select {
 	case w.wake <- struct{}{}:
@@ -321,7 +325,7 @@ func (w *writer) rouse() {
 	}
 }
 
-// execute waits for its turn, and executes a transaction. It returns how long that took without the commit.
+// execute runs a transaction as an errand. It returns how long that took without the commit.
 func (w *writer) execute(c context.Context, do func(exec) error) (took time.Duration, err error) {
 	e := &errand{do: do, done: make(chan error, 1)}
 	select {
@@ -335,7 +339,7 @@ func (w *writer) execute(c context.Context, do func(exec) error) (took time.Dura
 	}
 }
 
-// close waits for what was accepted.
+// close stops the goroutine after it has written all accepted blocks.
 func (w *writer) close() error {
 	w.mu.Lock()
 	w.closed = true

@@ -1,9 +1,11 @@
-// Package telemetry makes metrics and traces of runs for operators, from the milestones of the runs' logs alone.
+// Package telemetry gives operators metrics and traces of runs. It derives all of them from the milestones in the runs'
+// logs.
 //
-// Give [Observer.Observe] to actors.Config.Observe. [Observer.ServeHTTP] answers with Prometheus metrics. Where [Config]
-// names a collector, each run, attempt of a task, model call and tool call becomes an OpenTelemetry span, sent by OTLP
-// over HTTP as JSON. [Observer.Requests] makes a span of each request. A run started with the label traceparent continues
-// the caller's trace (W3C Trace Context), whose spans are left out if the caller does not keep it.
+// Set actors.Config.Observe to [Observer.Observe]. [Observer.ServeHTTP] serves metrics to Prometheus. If [Config] names
+// a collector, each run, attempt of a task, model call and tool call becomes an OpenTelemetry span, sent by OTLP over
+// HTTP as JSON. [Observer.Requests] makes a span of each HTTP request. A run that was started with the label
+// traceparent continues the caller's trace (W3C Trace Context). If the caller does not sample its trace, its spans are
+// not sent.
 //
 // Names and units are those of OpenTelemetry's semantic conventions for generative AI, and those of metrics are in the
 // form of Prometheus. No span has what people and models say.
