@@ -13,29 +13,29 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Config says what is told to whom.
+// Config configures an Observer.
 type Config struct {
-	// Gauges are values of now, by the name of the metric: the readers of a door, the runtime's counters. Each is read
-	// when the metrics are asked for.
+	// Gauges are current values by the name of the metric, for example the number of readers. Each is read when the
+	// metrics are requested.
 	Gauges map[string]Gauge
-	// Collector is the URL that takes traces, such as http://127.0.0.1:4318/v1/traces; "" sends none.
+	// Collector is the URL that receives traces, for example http://127.0.0.1:4318/v1/traces; "" sends none.
 	Collector string
 	// Headers are sent to the collector.
 	Headers map[string]string
-	// Service names this program in traces, with its Version.
+	// Service is the name of this program in traces, Version its version.
 	Service, Version string
-	// Tokens is told how many tokens a model call of the principal's runs and their sub-runs read and wrote, as the
-	// model's server reports them. nil is told nothing.
+	// Tokens, if not nil, is called with the tokens that a model call has read and written, as the model's server
+	// reports them. principal is the owner of the run.
 	Tokens func(principal string, tokens int64)
 }
 
-// Gauge is a value of now, with one sentence about it.
+// Gauge is a current value, with one sentence that explains it.
 type Gauge struct {
 	Help string
 	Read func() float64
 }
 
-// Observer makes metrics and traces of the milestones that it is told of. It is safe for concurrent use.
+// Observer derives metrics and traces from milestones. It is safe for concurrent use; mu guards the fields below it.
 type Observer struct {
 	registry *prometheus.Registry
 	handler  http.Handler
@@ -44,19 +44,19 @@ type Observer struct {
 	tell     func(principal string, tokens int64)
 
 	mu     sync.Mutex
-	runs   map[messages.RunID]*run // those that have not ended
-	models map[string]bool         // that have a metric of their own
+	runs   map[messages.RunID]*run // runs that have not ended
+	models map[string]bool         // models that have metrics of their own
 }
 
-// mostModels bounds the metrics: a caller may ask for models of any name.
+// mostModels limits the number of metrics, because callers may ask for models of any name.
 const mostModels = 100
 
-// run is what is known of a run that goes on.
+// run is what the observer knows about a run in progress.
 type run struct {
 	id             messages.RunID
 	job, principal string
-	at             messages.Trace   // of what it calls
-	open           map[string]*span // by what they are of
+	at             messages.Trace   // the trace context that its calls inherit
+	open           map[string]*span // open spans, by what they are of
 }
 
 type metrics struct {
@@ -66,7 +66,7 @@ type metrics struct {
 	inFlight                                                 prometheus.Gauge
 }
 
-// New returns an observer. Close it when the runtime is closed.
+// New returns an Observer. Close it after the runtime.
 func New(c Config) *Observer {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lastword_" + name, Help: help}, labels)
@@ -114,20 +114,21 @@ func New(c Config) *Observer {
 	return o
 }
 
-// ServeHTTP answers with the metrics.
+// ServeHTTP serves the metrics to Prometheus.
 func (o *Observer) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
 
-// Lag takes how late an event was written to a reader.
+// Lag records how late an event was written to a reader.
 func (o *Observer) Lag(d time.Duration) { o.metrics.lag.WithLabelValues().Observe(d.Seconds()) }
 
-// Close sends the spans that wait.
+// Close sends the spans that are waiting.
 func (o *Observer) Close() {
 	if o.exporter != nil {
 		o.exporter.close()
 	}
 }
 
-// Observe takes a milestone that readers can see now. Those of a run come in their order. It returns at once.
+// Observe records a milestone that has become visible to readers. The milestones of one run must come in order. It does
+// not block.
 func (o *Observer) Observe(e messages.Event) {
 	o.metrics.visible.WithLabelValues().Observe(time.Since(e.Time).Seconds())
 	o.mu.Lock()
@@ -139,7 +140,7 @@ func (o *Observer) Observe(e messages.Event) {
 	}
 	r := o.runs[e.RunID]
 	if r == nil {
-		return // it was queued by another process
+		return // another process queued the run
 	}
 	ended := r.trace(e)
 	o.count(r, e, ended)
@@ -176,7 +177,7 @@ func (o *Observer) count(r *run, e messages.Event, ended *span) {
 	}
 }
 
-// answered counts a call of a model by the conventions of OpenTelemetry, whose names are in the form of Prometheus.
+// answered records a model call under the names of OpenTelemetry's conventions, in the form of Prometheus.
 func (o *Observer) answered(b messages.LLMCompleted, s *span) {
 	model := cmp.Or(s.attributes["gen_ai.request.model"].(string), b.Model)
 	if o.models[model] = o.models[model] || len(o.models) < mostModels; !o.models[model] {
@@ -194,6 +195,7 @@ func (o *Observer) answered(b messages.LLMCompleted, s *span) {
 	}
 }
 
+// spent records tokens that a principal's runs have used.
 func (o *Observer) spent(principal string, read, written int64) {
 	o.metrics.tokens.WithLabelValues(principal, "read").Add(float64(read))
 	o.metrics.tokens.WithLabelValues(principal, "written").Add(float64(written))

@@ -16,15 +16,17 @@ import (
 )
 
 const (
-	// maxSpans is how many spans wait at most; batch is how many are sent at once, and flushInterval how long one waits.
+	// maxSpans is the maximum number of waiting spans, batch the number that is sent at once, and flushInterval the
+	// longest time that a span waits.
 	maxSpans      = 8192
 	batch         = 512
 	flushInterval = time.Second
-	// sendTimeout bounds one request to the collector.
+	// sendTimeout limits one request to the collector.
 	sendTimeout = 10 * time.Second
 )
 
-// exporter sends spans to a collector by OTLP over HTTP, as JSON. The SDK's exporter would add 5 MB to the binary.
+// exporter sends spans to a collector by OTLP over HTTP, as JSON. The exporter of the OpenTelemetry SDK would add 5 MB
+// to the binary. It is safe for concurrent use until close.
 type exporter struct {
 	config  Config
 	client  http.Client
@@ -39,7 +41,8 @@ func newExporter(c Config) *exporter {
 	return x
 }
 
-// send sends a span, unless its caller does not keep the trace.
+// send queues a span, unless the caller does not sample the trace. If the queue is full, it drops the span and counts
+// that.
 func (x *exporter) send(s span) {
 	if !s.at.Sampled() {
 		return
@@ -56,7 +59,7 @@ func (x *exporter) close() {
 	x.done.Wait()
 }
 
-// run sends spans in batches until close.
+// run sends the spans in batches until close.
 func (x *exporter) run() {
 	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
@@ -113,7 +116,7 @@ func (x *exporter) deliver(body []byte) error {
 
 var errRefused = errors.New("the collector refused the spans")
 
-// request is an ExportTraceServiceRequest.
+// request returns an ExportTraceServiceRequest.
 func (x *exporter) request(list []span) any {
 	spans := make([]map[string]any, 0, len(list))
 	for _, s := range list {
@@ -138,10 +141,10 @@ func (x *exporter) request(list []span) any {
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// attributes are texts, lists of texts, whole numbers and others, by their names.
+// attributes are the attributes of a span by name: strings, lists of strings, integers and others.
 type attributes map[string]any
 
-// list is in the form of OTLP, without what is empty.
+// list returns the attributes in the form of OTLP, without empty ones.
 func (a attributes) list() []any {
 	out := []any{}
 	for _, key := range slices.Sorted(maps.Keys(a)) {
@@ -161,7 +164,7 @@ func anyValue(v any) map[string]any {
 		}
 		return map[string]any{"arrayValue": map[string]any{"values": values}}
 	case int, int64:
-		return map[string]any{"intValue": fmt.Sprint(v)} // JSON of 64 bits is a text
+		return map[string]any{"intValue": fmt.Sprint(v)} // OTLP's JSON has 64-bit integers as strings
 	case float64:
 		return map[string]any{"doubleValue": v}
 	}

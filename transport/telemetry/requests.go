@@ -12,8 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Requests counts the requests that door answers. With a collector each is a span, a stream until its end, and the runs
-// that it starts belong to it. Door sets the request's Pattern, as [http.ServeMux] does.
+// Requests counts the requests that door serves. With a collector each request becomes a span, which for a stream lasts
+// until its end. Runs that the request starts belong to the span. door must set the request's Pattern, as
+// [http.ServeMux] does.
 func (o *Observer) Requests(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.metrics.inFlight.Inc()
@@ -37,8 +38,8 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 	})
 }
 
-// operation is the method and the path that the door has for the request, or the path to a door that has none, such as
-// that of MCP. Other requests share one, so that no client fills the metrics with names of its own.
+// operation returns the method and the path pattern of a request. A door without patterns, such as MCP, has its path.
+// All other requests share the name "other", so that clients cannot add metrics with names of their own.
 func operation(r *http.Request) (method, route string) {
 	method, route, found := strings.Cut(r.Pattern, " ")
 	switch {
@@ -50,7 +51,7 @@ func operation(r *http.Request) (method, route string) {
 	return "other", "other"
 }
 
-// begin returns the span of a request with the context.
+// begin returns a span for a request with the context.
 func begin(ctx context.Context) span {
 	at := messages.TraceOf(ctx)
 	_, parent := at.IDs()
@@ -74,7 +75,7 @@ func randomID(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// statusWriter remembers the status.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -85,5 +86,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -10,30 +10,30 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// span is one span as OTLP has it.
+// span is a span in the terms of OTLP.
 type span struct {
-	at           messages.Trace // its trace, and its own id
+	at           messages.Trace // trace id and span id
 	parent, name string
 	began, ended time.Time
-	kind         int // 0 is internal
+	kind         int // 0 means internal
 	attributes   attributes
 	failed       bool
 	reason       string
 }
 
-// serverKind and clientKind are SPAN_KIND_SERVER and SPAN_KIND_CLIENT of OTLP.
+// serverKind and clientKind are OTLP's SPAN_KIND_SERVER and SPAN_KIND_CLIENT.
 const (
 	serverKind = 2
 	clientKind = 3
 )
 
-// newTrace is a trace that nobody has begun.
+// newTrace returns the context of a new trace.
 func newTrace(id string) messages.Trace {
 	return messages.Trace{Parent: "00-" + id + "-" + id[:16] + "-01"}
 }
 
-// queued returns a run in the trace of its caller, else of its parent, else in its own. Ids of spans follow from the run's
-// id, so that nothing is kept for them.
+// queued returns a run in its caller's trace, or in its parent's, or in a new one. Span ids are derived from the run's
+// id, so that nothing needs to be stored for them.
 func queued(e messages.Event, b messages.RunQueued, parent *run) *run {
 	r := &run{id: e.RunID, job: b.Job, principal: b.Principal, open: map[string]*span{}}
 	r.at = messages.ReadTrace(func(name string) string { return b.Labels[name] })
@@ -52,7 +52,7 @@ func queued(e messages.Event, b messages.RunQueued, parent *run) *run {
 	return r
 }
 
-// begin begins the span of that id for what has the key, below the task's attempt, else below the run.
+// begin begins the span with the id, and keeps it under the key. Its parent is the task's attempt, or else the run.
 func (r *run) begin(e messages.Event, key, id, task string) *span {
 	s := &span{at: r.at.Below(messages.SpanID(r.id, id)), began: e.Time, attributes: attributes{"lastword.run_id": string(r.id)}}
 	above := r.at
@@ -69,7 +69,7 @@ func (r *run) attempt(e messages.Event, task string, number int) {
 	s.name, s.attributes["lastword.task"], s.attributes["lastword.attempt"] = "task "+task, task, number
 }
 
-// end ends the span of what has the key, and returns it; nil if there is none.
+// end ends the span under the key and returns it, or nil if there is none.
 func (r *run) end(e messages.Event, key string, cause messages.Code, err *messages.Error) *span {
 	s := r.open[key]
 	if delete(r.open, key); s == nil {
@@ -82,7 +82,7 @@ func (r *run) end(e messages.Event, key string, cause messages.Code, err *messag
 	return s
 }
 
-// trace returns the span of what ends with the event, or nil.
+// trace updates the spans for an event. It returns the span that the event has ended, or nil.
 func (r *run) trace(e messages.Event) *span {
 	switch b := e.Body.(type) {
 	case messages.TaskStarted:
@@ -113,11 +113,12 @@ func (r *run) trace(e messages.Event) *span {
 	return nil
 }
 
+// is sets the operation and the name of a span, as the conventions for generative AI demand.
 func (s *span) is(operation, name string) {
 	s.name, s.attributes["gen_ai.operation.name"] = strings.TrimSpace(operation+" "+name), operation
 }
 
-// ask begins the span of a call of a model. An attempt with such calls is an agent.
+// ask begins the span of a model call. A task's attempt with model calls is shown as an agent.
 func (r *run) ask(e messages.Event, b messages.LLMStarted) {
 	if attempt := r.open["task "+b.Task]; attempt != nil {
 		attempt.is("invoke_agent", r.job)
@@ -149,14 +150,15 @@ func (s *span) answered(b messages.LLMCompleted) *span {
 	}
 	if u := b.Usage; u != nil {
 		s.attributes["gen_ai.usage.input_tokens"], s.attributes["gen_ai.usage.output_tokens"] = u.PromptTokens, u.CompletionTokens
-		if u.ReasoningTokens > 0 { // 0 is also what a server says nothing of
+		if u.ReasoningTokens > 0 { // 0 also means that the server does not report it
 			s.attributes["gen_ai.usage.reasoning.output_tokens"] = u.ReasoningTokens
 		}
 	}
 	return s
 }
 
-// providers are the conventions' names of servers, by their hosts. Others have the name of the format, which is OpenAI's.
+// providers are the names of providers in the conventions, by host. Others are named after the API's format, which is
+// OpenAI's.
 var providers = map[string]string{"api.anthropic.com": "anthropic", "generativelanguage.googleapis.com": "gcp.gemini",
 	"api.groq.com": "groq", "api.deepseek.com": "deepseek", "api.mistral.ai": "mistral_ai", "api.x.ai": "x_ai",
 	"api.perplexity.ai": "perplexity", "api.cohere.com": "cohere"}
