@@ -17,21 +17,21 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
-// A comparison ends after so many entries of trees or bytes of paths.
+// Limits of a comparison: entries of trees, and bytes of paths.
 const (
 	maxCompared     = 1_000_000
 	maxChangedBytes = 64 << 20
 )
 
-// Changes lists how the files of the checked-out commit differ from those of another commit.
+// Changes lists the files that differ between the checked-out commit and another commit.
 type Changes struct {
-	Paths []string // from the top of the work tree, sorted: of files that came, went, or hold something else
-	More  bool     // there are more than Paths
-	Gap   string   // why the two cannot be compared, in a clause; "" as a rule
+	Paths []string // sorted paths from the top of the work tree, of files that were added, removed or changed
+	More  bool     // more files have changed than Paths lists
+	Gap   string   // why the commits cannot be compared, as a clause; usually ""
 }
 
-// Since compares the checked-out commit with another commit of the repository. A rename is a removed and an added
-// file. Executable bits do not count. Equal folders are skipped.
+// Since compares the checked-out commit with another commit of the repository. A rename counts as a removed and an
+// added file. Changes of executable bits are ignored.
 func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
 	if commit == c.Head {
 		return &Changes{}, nil
@@ -59,7 +59,7 @@ func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
 	return &d.changes, nil
 }
 
-// gap says why an object may be missing. begun means that the commit itself is there.
+// gap says why an object may be missing. begun says that the commit itself exists.
 func (c *Checkout) gap(begun bool) string {
 	_, borrows := os.Stat(filepath.Join(c.git, "objects", "info", "alternates"))
 	shallow, _ := c.storage.Shallow()
@@ -78,12 +78,13 @@ func (c *Checkout) reader() *lister {
 	return &lister{from: &folder{storage: c.storage, limits: Limits{}.orDefaults()}}
 }
 
+// errEnough ends a comparison that has reached a limit.
 var errEnough = errors.New("there is more than is compared")
 
-// differ collects the paths in which two trees differ.
+// differ collects the paths that differ between two trees.
 type differ struct {
 	reader         *lister
-	begun          bool // both commits are there
+	begun          bool // both commits exist
 	entries, bytes int
 	changes        Changes
 }
@@ -99,7 +100,7 @@ func (d *differ) commits(ctx context.Context, was, is plumbing.Hash) error {
 	return d.trees(ctx, before.TreeHash, after.TreeHash, "")
 }
 
-// trees compares two trees. The zero hash is an empty tree.
+// trees compares two trees. The zero hash stands for an empty tree. Folders with equal hashes are skipped.
 func (d *differ) trees(ctx context.Context, was, is plumbing.Hash, prefix string) error {
 	if err := ctx.Err(); err != nil || was == is {
 		return err
@@ -137,7 +138,7 @@ func (d *differ) tree(id plumbing.Hash, into *object.Tree) error {
 	return err
 }
 
-// entry compares two entries of one name. The zero entry is a missing one.
+// entry compares two entries with the same name. The zero entry stands for a missing one.
 func (d *differ) entry(ctx context.Context, was, is object.TreeEntry, path string) error {
 	if was.Hash == is.Hash && kindOf(was) == kindOf(is) {
 		return nil
@@ -151,14 +152,14 @@ func (d *differ) entry(ctx context.Context, was, is object.TreeEntry, path strin
 	return d.trees(ctx, below(was), below(is), path+"/")
 }
 
-// entryKind is the part of a mode that matters to readers.
+// entryKind is what readers need to know about an entry's mode.
 type entryKind uint8
 
 const (
 	nothing entryKind = iota
 	branch
 	leaf
-	pointer // a leaf as well: a symbolic link or a submodule
+	pointer // like a leaf, but a symbolic link or a submodule
 )
 
 func kindOf(e object.TreeEntry) entryKind {
@@ -180,12 +181,11 @@ func below(e object.TreeEntry) plumbing.Hash {
 	return plumbing.ZeroHash
 }
 
-// maxEdited is the maximum size of files whose contents are compared.
+// maxEdited is the maximum size, in bytes, of files whose contents are compared.
 const maxEdited = 16 << 20
 
-// Edited returns those of the files, named from the top of the work tree, whose content differs from the checked-out
-// commit. It skips files that are missing on either side, symbolic links, files in Git LFS, and files larger than 16
-// MiB.
+// Edited returns those of the paths, from the top of the work tree, whose file differs from the checked-out commit. It
+// skips files that are missing on either side, symbolic links, files in Git LFS, and files larger than 16 MiB.
 func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string, err error) {
 	if _, err := c.config(); err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	tree, err := c.tree()
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return nil, nil // the commit is not here to compare with
+		return nil, nil // the commit is not available locally
 	case err != nil:
 		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 	}
@@ -213,7 +213,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	return edited, nil
 }
 
-// tree is that of the head.
+// tree returns the tree of the checked-out commit.
 func (c *Checkout) tree() (*object.Tree, error) {
 	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
 	if err != nil {
@@ -222,8 +222,8 @@ func (c *Checkout) tree() (*object.Tree, error) {
 	return commit.Tree()
 }
 
-// differs compares by git's hash. It allows for other line ends in the work tree and for pointers of Git LFS in the
-// commit.
+// differs compares by git's hash. It ignores different line ends in the work tree, and accepts any content for a Git
+// LFS pointer in the commit.
 func (c *Checkout) differs(top *os.Root, path string, blob plumbing.Hash) bool {
 	text, err := readEdited(top, filepath.FromSlash(path))
 	if err != nil || isBlob(text, blob) || isBlob(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), blob) {
@@ -234,7 +234,7 @@ func (c *Checkout) differs(top *os.Root, path string, blob plumbing.Hash) bool {
 }
 
 func readEdited(top *os.Root, name string) ([]byte, error) {
-	if info, err := top.Lstat(name); err != nil || !info.Mode().IsRegular() { // a link is no file of its own
+	if info, err := top.Lstat(name); err != nil || !info.Mode().IsRegular() { // a link has no content of its own
 		return nil, errors.Join(err, fs.ErrInvalid)
 	}
 	f, info, err := regular.OpenIn(top, name)

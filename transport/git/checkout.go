@@ -21,17 +21,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
-// Checkout is a local work tree with its repository, which is only read. It is for one goroutine at a time.
+// Checkout is a local work tree with its repository. It never writes. It must be used by one goroutine at a time.
 type Checkout struct {
 	Top  string // real path of the work tree
 	Head string // checked-out commit, hexadecimal; "" before the first one
 
 	storage *filesystem.Storage
-	git     string // real path of what belongs to all work trees of the repository
+	git     string // real path of the git folder that all work trees of the repository share
 }
 
-// OpenCheckout opens the work tree around dir: of a clone, a linked work tree or a submodule. It returns nil and no
-// error if there is none.
+// OpenCheckout opens the work tree that contains dir, be it that of a clone, a linked work tree or a submodule. If
+// there is none, it returns nil without an error.
 func OpenCheckout(dir string) (*Checkout, error) {
 	top, private, err := discover(dir)
 	if err != nil || private == "" {
@@ -60,7 +60,7 @@ func OpenCheckout(dir string) (*Checkout, error) {
 	return c, nil
 }
 
-// readHead reads HEAD. Without one this is no repository, and git is "".
+// readHead reads HEAD. If there is no HEAD, this is not a repository, and readHead sets git to "".
 func (c *Checkout) readHead() error {
 	if _, err := c.storage.Reference(plumbing.HEAD); err != nil {
 		c.git = ""
@@ -73,17 +73,17 @@ func (c *Checkout) readHead() error {
 	if err != nil {
 		return fmt.Errorf("read the checked-out commit of %s: %w", c.Top, err)
 	}
-	if !head.Hash().IsZero() { // as go-git reads what is no hash
+	if !head.Hash().IsZero() { // go-git returns zero for an invalid hash
 		c.Head = head.Hash().String()
 	}
 	return nil
 }
 
-// Close closes the files of objects.
+// Close closes the object files.
 func (c *Checkout) Close() error { return c.storage.Close() }
 
-// config refuses repositories with formats of objects or refs that this package does not read. Extensions that only
-// say what may be missing are accepted.
+// config returns the repository's configuration. It refuses repositories whose format of objects or refs this package
+// cannot read. Extensions for partial clones are accepted.
 func (c *Checkout) config() (*config.Config, error) {
 	cfg, err := c.storage.Config()
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Checkout) config() (*config.Config, error) {
 	return cfg, nil
 }
 
-// discover finds the nearest work tree at or above dir and its git folder. Both are "" if there is none.
+// discover finds the nearest work tree at or above dir, and its git folder. Both are "" if there is none.
 func discover(dir string) (top, git string, err error) {
 	if top, err = realPath(dir); err != nil {
 		return "", "", err
@@ -124,10 +124,10 @@ func discover(dir string) (top, git string, err error) {
 	}
 }
 
-// maxPointer is the maximum size of a file that names another path.
+// maxPointer is the maximum size, in bytes, of a file that contains a path.
 const maxPointer = 8 << 10
 
-// readPointer returns the path that a file of one line names, or "" if there is no such file.
+// readPointer returns the path in a file with one line, or "" if the file does not exist.
 func readPointer(name, prefix string) (string, error) {
 	f, _, err := regular.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,6 +154,7 @@ func readPointer(name, prefix string) (string, error) {
 	return path, nil
 }
 
+// realPath returns the absolute path without symbolic links.
 func realPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// deltas are the objects of a pack that came as deltas, by their base: its offset or its hash.
+// deltas holds the positions of delta objects in a pack, by their base: its offset or its hash.
 type deltas struct {
 	count   int
 	byPlace map[int64][]int64
@@ -35,14 +35,14 @@ func (d *deltas) of(offset int64, h plumbing.Hash) []int64 {
 	return found
 }
 
-// edge leads from an object to a delta against it.
+// edge connects an object with a delta against it.
 type edge struct {
 	base, delta int64 // offsets
 	kind        plumbing.ObjectType
 }
 
-// resolveDeltas makes the objects of all deltas, from the bases outwards. It applies each delta at least once,
-// however long the chains are. Objects stay in memory only while the cache has room.
+// resolveDeltas creates the objects of all deltas, from their bases outwards. It applies each delta at least once,
+// however long the chains are. Objects stay in memory only while they fit the cache.
 func (p *pack) resolveDeltas(ctx context.Context, waiting *deltas) error {
 	var stack []edge
 	push := func(h plumbing.Hash, o packed) {
@@ -67,12 +67,12 @@ func (p *pack) resolveDeltas(ctx context.Context, waiting *deltas) error {
 		p.known[h] = o
 	}
 	if waiting.count > 0 {
-		return errMalformed // deltas against what is not there
+		return errMalformed // deltas against objects that do not exist
 	}
 	return nil
 }
 
-// follow makes the edge's object for the first time.
+// follow creates an edge's object for the first time.
 func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
 	base, err := p.whole(e.base)
 	if err != nil {
@@ -87,8 +87,8 @@ func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
 	return plumbing.ComputeHash(e.kind, data), packed{offset: e.delta, size: int64(len(data)), kind: e.kind}, nil
 }
 
-// whole returns the object at the offset. A delta's object that is no longer cached is made again from its nearest
-// cached base.
+// whole returns the object at the offset. If a delta's object is not cached any more, it is created again from its
+// nearest cached base.
 func (p *pack) whole(offset int64) ([]byte, error) {
 	var chain []int64
 	data, ok := p.cache.Get(offset)
@@ -114,7 +114,7 @@ func (p *pack) whole(offset int64) ([]byte, error) {
 	return data, nil
 }
 
-// root unpacks an object that did not come as a delta.
+// root unpacks an object that is not a delta.
 func (p *pack) root(offset int64) ([]byte, error) {
 	data, err := p.unpack(offset)
 	if err != nil {
@@ -123,11 +123,11 @@ func (p *pack) root(offset int64) ([]byte, error) {
 	return data, p.again(int64(len(data)))
 }
 
-// redoneCost is the cost of making a small object again, as a number of bytes that takes as long.
+// redoneCost is the fixed cost of creating an object again, expressed in bytes.
 const redoneCost = 16 << 10
 
-// again is called before an object is made again. It bounds the total: chains can be built so that every read makes
-// most of the repository again.
+// again must be called before an object is created again. It limits the total: chains of deltas can be built so that
+// every read recreates most of the repository.
 func (p *pack) again(size int64) error {
 	size += redoneCost
 	if size > p.redoable {
@@ -138,7 +138,7 @@ func (p *pack) again(size int64) error {
 	return nil
 }
 
-// apply makes the object of the delta at the offset, if spend allows its size.
+// apply creates the object of the delta at the offset, if spend allows its size.
 func (p *pack) apply(base []byte, offset int64, spend func(size int64) error) ([]byte, error) {
 	delta, err := p.unpack(offset)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *pack) apply(base []byte, offset int64, spend func(size int64) error) ([
 	return packfile.PatchDelta(base, delta)
 }
 
-// targetSize reads the delta's second number; the first is the size of its base.
+// targetSize reads the second number of a delta, the size of its result. The first is the size of its base.
 func targetSize(delta []byte) (int64, bool) {
 	_, n := binary.Uvarint(delta)
 	if n <= 0 {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
+// tokenHint says where access tokens are taken from.
 const tokenHint = "a token is taken from LASTWORD_GIT_TOKENS, as host=token, and for GitHub from LASTWORD_GIT_TOKEN, " +
 	"GH_TOKEN or GITHUB_ACCESS_TOKEN"
 
@@ -33,18 +34,19 @@ func exceededObject(size int64, limits Limits) error {
 		"raise --max-bytes, of which the limit is a 32nd", bytesText(size), bytesText(limits.ObjectBytes))
 }
 
-// undelivered returns an error for a failure of the server or the network, which may pass.
+// undelivered returns a retryable error, for a failure of the server or the network.
 func undelivered(format string, args ...any) error {
 	err := messages.Errorf(messages.CauseTransportClosed, format, args...)
 	err.Retryable = true
 	return err
 }
 
+// damaged returns a retryable error for data that is not valid.
 func damaged(what string, err error) error {
 	return undelivered("what was received is damaged: %s: %s; try again", what, oneLine(err.Error()))
 }
 
-// explain turns an error of go-git, whose text may contain anything, into one for people.
+// explain turns an error of go-git, whose text may contain anything, into an error for users.
 func explain(ctx context.Context, host string, m *meter, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -64,7 +66,7 @@ func explain(ctx context.Context, host string, m *meter, err error) error {
 	return dial.Explain(ctx, host, err)
 }
 
-// unwrap opens the two errors of go-git that hide another.
+// unwrap unwraps those two error types of go-git that have no Unwrap method.
 func unwrap(err error) error {
 	if e, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
 		return e.Err
@@ -75,6 +77,7 @@ func unwrap(err error) error {
 	return nil
 }
 
+// explainAnswer turns an error that the server has sent into an error for users.
 func explainAnswer(host string, err error) error {
 	switch {
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):

@@ -13,17 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
-// wholeBytes is the maximum size of a file that go-git reads as a whole: HEAD, a ref, the configuration.
+// wholeBytes is the maximum size, in bytes, of files that go-git reads as a whole: HEAD, refs, the configuration.
 const wholeBytes = 16 << 20
 
-// guarded refuses to open what could block or fill the process: pipes, devices, and large files that are read whole.
-// A repository from an archive may contain any of them.
+// guarded is a file system that refuses to open what could block the process or fill its memory: pipes, devices, and
+// large files that go-git reads as a whole. A repository from an archive may contain all of these.
 type guarded struct{ billy.Filesystem }
 
 func (g guarded) Open(name string) (billy.File, error) { return g.OpenFile(name, os.O_RDONLY, 0) }
 
-// OpenFile never blocks, even if a file has become a pipe since it was checked. It returns the system's files, as
-// those of go-billy do not tell their type.
+// OpenFile never blocks, even if a file was replaced by a pipe after it was checked. It returns files of package os,
+// because those of go-billy do not tell their type.
 func (g guarded) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
 	if flag != os.O_RDONLY {
 		return nil, billy.ErrReadOnly
@@ -56,19 +56,19 @@ func openable(f *os.File, name string, err error) (billy.File, error) {
 	return readOnlyFile{f, name}, nil
 }
 
-// isWhole reports whether go-git reads the file as a whole, not by lines or in parts.
+// isWhole reports whether go-git reads the file as a whole, rather than by lines or in parts.
 func isWhole(name string) bool {
 	name = filepath.ToSlash(filepath.Clean(name))
 	return !strings.HasPrefix(name, "objects/") && name != "packed-refs"
 }
 
-// readOnly is a read-only file system for go-git that does not leave a root.
+// readOnly is a read-only file system for go-git that cannot leave its root.
 type readOnly struct{ root *os.Root }
 
-// readOnlyFile is a file that is open for reading: its writes fail.
+// readOnlyFile is an open file that cannot be written.
 type readOnlyFile struct {
 	*os.File
-	name string // below the root, for go-git opens files again by it
+	name string // relative to the root; go-git opens files again by this name
 }
 
 func (f readOnlyFile) Name() string { return f.name }

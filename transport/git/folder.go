@@ -16,10 +16,10 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// folder is a local repository, read through its root. go-git's own transport for these would run git. Objects
-// borrowed from other repositories are outside the root and not found.
+// folder is a source that reads a local repository, within its root. go-git's own transport for local repositories
+// would run git. Objects borrowed from other repositories lie outside the root and are not found.
 type folder struct {
-	mu      sync.Mutex // the storage is not for several goroutines
+	mu      sync.Mutex // the storage is not safe for concurrent use
 	storage *filesystem.Storage
 	limits  Limits
 }
@@ -37,9 +37,9 @@ func openFolder(u *url.URL, limits Limits) (*folder, error) {
 	return &folder{storage: storage, limits: limits}, nil
 }
 
-// openRepository opens the git folder; a bare repository is one itself.
+// openRepository opens the git folder at path, or the path itself for a bare repository.
 func openRepository(path string) (*os.Root, error) {
-	root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
+	root, err := os.OpenRoot(path + "/") // with the slash, opening a pipe fails instead of blocking
 	if err != nil {
 		return nil, invalid("%.200q cannot be opened: %s", path, oneLine(err.Error()))
 	}
@@ -54,7 +54,7 @@ func openRepository(path string) (*os.Root, error) {
 	return inner, nil
 }
 
-// close leaves the root open for the files, which are read later. It closes when the last of them is garbage.
+// close does nothing: files are read later and need the root. It is closed when the last of them is garbage collected.
 func (f *folder) close() {}
 
 func (f *folder) refs(ctx context.Context) (*refs, error) {
@@ -75,7 +75,7 @@ func (f *folder) refs(ctx context.Context) (*refs, error) {
 	return r, nil
 }
 
-// add skips refs without a commit, such as a branch before its first one.
+// add adds a ref. It skips refs without a commit, such as a branch before its first commit.
 func (f *folder) add(r *refs, ref *plumbing.Reference) {
 	at, err := storer.ResolveReference(f.storage, ref.Name())
 	switch {

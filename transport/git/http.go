@@ -12,7 +12,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// openHTTP does not connect yet.
+// openHTTP returns a source. It does not connect yet.
 func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
 	client := o.Allow.Client()
 	guarded := &http.Client{Transport: &meteredTransport{base: client.Transport, meter: m},
@@ -25,18 +25,18 @@ func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
 		closing: client.CloseIdleConnections}, nil
 }
 
-// endpoint converts the URL for go-git, whose own parser accepts more than URLs.
+// endpoint converts a URL for go-git, whose own parser accepts more than URLs.
 func endpoint(u *url.URL) *transport.Endpoint {
 	host := u.Hostname()
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	port, _ := strconv.Atoi(u.Port()) // the policy has read it
+	port, _ := strconv.Atoi(u.Port()) // the policy has checked it
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	return &transport.Endpoint{Protocol: strings.ToLower(u.Scheme), Host: host, Port: port, Path: path}
 }
 
-// credentials returns an untyped nil if there are none.
+// credentials returns the token for the host. Without one it returns an untyped nil, as go-git requires.
 func credentials(u *url.URL, o Options) transport.AuthMethod {
 	host := strings.ToLower(u.Hostname())
 	if o.Token == nil || !strings.EqualFold(u.Scheme, "https") && !isThisMachine(host) {
@@ -50,12 +50,13 @@ func credentials(u *url.URL, o Options) transport.AuthMethod {
 	return &githttp.BasicAuth{Username: cmp.Or(o.User, userFor(host)), Password: token}
 }
 
+// isThisMachine reports whether the host is this machine.
 func isThisMachine(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// userFor returns the user name for a token; most hosts check the token only.
+// userFor returns the user name that goes with a token. Most hosts check only the token.
 func userFor(host string) string {
 	switch {
 	case strings.Contains(host, "gitlab"):
@@ -66,7 +67,8 @@ func userFor(host string) string {
 	return "x-access-token"
 }
 
-// meteredTransport counts received bytes and drops the bodies of errors, which go-git would read without limit.
+// meteredTransport counts received bytes, and drops the bodies of error responses, which go-git would read without a
+// limit.
 type meteredTransport struct {
 	base  http.RoundTripper
 	meter *meter

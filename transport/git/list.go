@@ -14,34 +14,37 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/tree"
 )
 
+// Limits of what a repository may contain.
 const (
 	maxPathBytes = 4096
-	maxTags      = 8 // a tag may be one of another tag
+	maxTags      = 8 // a tag may point to another tag
 	maxDepth     = 512
 )
 
-// lister puts the files of a commit into a tree. It leaves out submodules and names that are not UTF-8 or not a path.
+// lister puts the files of a commit into a tree. It leaves out submodules, and names that are not UTF-8 or not a valid
+// path.
 type lister struct {
 	from    objects
 	limits  Limits
 	files   *tree.Tree
 	extents map[plumbing.Hash]extent
-	held    int // files that are there
-	lacked  int // files that a partial clone has not fetched
+	held    int // files that exist
+	lacked  int // files that a partial clone did not fetch
 }
 
-// listed are the files of a commit.
+// listed is the tree of files of a commit.
 type listed struct {
 	*tree.Tree
 	lacked int
 }
 
-// Lacked counts the files that a partial clone, from which [Fetch] gave the others, has not fetched.
+// Lacked returns the number of files that are missing in the result of [Fetch], because the source is a partial clone.
 func Lacked(files fs.FS) int {
 	l, _ := files.(listed)
 	return l.lacked
 }
 
+// list returns the files of a commit below dir.
 func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (fs.FS, error) {
 	l := &lister{from: from, limits: limits, files: new(tree.Tree), extents: map[plumbing.Hash]extent{}}
 	top, err := l.top(commit)
@@ -67,7 +70,7 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 	return nil, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, oneLine(err.Error()))
 }
 
-// top returns the tree of the commit, or of the commit that a tag names.
+// top returns the tree of a commit, or of the commit that a tag points to.
 func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
 	for range maxTags {
 		var c object.Commit
@@ -87,6 +90,7 @@ func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
 	return plumbing.ZeroHash, invalid("%s leads through more than %d tags; name a branch or another tag", id, maxTags)
 }
 
+// descend returns the tree of the folder dir.
 func (l *lister) descend(top plumbing.Hash, dir string) (plumbing.Hash, error) {
 	for name := range strings.SplitSeq(dir, "/") {
 		var t object.Tree
@@ -108,14 +112,14 @@ func (l *lister) descend(top plumbing.Hash, dir string) (plumbing.Hash, error) {
 	return top, nil
 }
 
-// extent is what a tree expands to.
+// extent is the size of everything below a tree.
 type extent struct {
 	entries, height int
 	bytes           int64
 }
 
-// measure counts before anything is listed: a few trees can name each other so often that they make more files than
-// fit on any machine. It reads each tree once.
+// measure counts what is below a tree before anything is listed. A few trees can refer to each other so often that they
+// expand to more files than any machine can hold. It reads each tree once.
 func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (extent, error) {
 	e, known := l.extents[id]
 	if depth+e.height > maxDepth {
@@ -159,7 +163,7 @@ func (l *lister) measureEntry(ctx context.Context, e *object.TreeEntry, depth in
 	return extent{}, nil
 }
 
-// present passes over the file that a partial clone has not fetched: it is left out.
+// present ignores the error for a file that a partial clone did not fetch.
 func present(err error) error {
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return nil
@@ -218,7 +222,7 @@ func (l *lister) file(id plumbing.Hash, path string) error {
 	}
 	l.held++
 	from := l.from
-	_ = l.files.File(path, size, func() ([]byte, error) { return from.read(plumbing.BlobObject, id) }) // else left out
+	_ = l.files.File(path, size, func() ([]byte, error) { return from.read(plumbing.BlobObject, id) }) // an invalid or duplicate path is left out
 	return nil
 }
 
@@ -231,7 +235,7 @@ func (l *lister) link(id plumbing.Hash, path string) error {
 	if err != nil {
 		return err
 	}
-	_ = l.files.Symlink(path, string(target)) // else left out
+	_ = l.files.Symlink(path, string(target)) // an invalid or duplicate path is left out
 	return nil
 }
 

@@ -12,16 +12,17 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Origin is what git knows about a folder. It is zero outside a repository; each field may be empty.
+// Origin is what git knows about a folder. It is zero outside a repository. Each field may be empty.
 type Origin struct {
-	Remote string // URL of the remote, in its own spelling, without credentials
+	Remote string // URL of the remote as written in the configuration, without credentials
 	Commit string // checked-out commit, hexadecimal; "" before the first one
-	Branch string // default branch of the remote, else the checked-out one if the remote has it; "" if unknown
-	Prefix string // the folder below the top of its work tree, slash separated
+	Branch string // default branch of the remote, or the checked-out branch if the remote has it; "" if unknown
+	Prefix string // path of the folder from the top of its work tree, with slashes
 }
 
-// Read returns the origin of dir, anywhere in a work tree, a linked work tree or a submodule. A folder that is below
-// a repository but not in its checked-out commit has none. The remote is the one named "origin", else the only one.
+// Read returns the origin of dir, which may be anywhere in a work tree, a linked work tree or a submodule. A folder
+// within a work tree that is not in the checked-out commit has no origin. The remote is the one named "origin", or the
+// only one.
 func Read(dir string) (Origin, error) {
 	c, err := OpenCheckout(dir)
 	if c == nil || err != nil {
@@ -31,7 +32,7 @@ func Read(dir string) (Origin, error) {
 	return o, errors.Join(err, c.Close())
 }
 
-// Origin returns the origin of a folder of the work tree; see [Read].
+// Origin returns the origin of a folder in the work tree; see [Read].
 func (c *Checkout) Origin(dir string) (Origin, error) {
 	cfg, err := c.config()
 	if err != nil {
@@ -49,7 +50,8 @@ func (c *Checkout) Origin(dir string) (Origin, error) {
 	return o, nil
 }
 
-// branch is the default branch of a remote as far as the clone knows it, else the checked-out one if the remote has it.
+// branch returns the default branch of a remote, as far as the clone knows it, or else the checked-out branch if the
+// remote has it.
 func (c *Checkout) branch(remote string) string {
 	of := "refs/remotes/" + remote + "/"
 	if head, err := c.storage.Reference(plumbing.ReferenceName(of + "HEAD")); err == nil {
@@ -65,7 +67,7 @@ func (c *Checkout) branch(remote string) string {
 	return head.Target().Short()
 }
 
-// prefix resolves links first: a checkout knows its real path only.
+// prefix returns the folder's path from the top. It resolves links first, because a Checkout knows only its real path.
 func (c *Checkout) prefix(dir string) (string, error) {
 	dir, err := realPath(dir)
 	if err != nil {
@@ -78,7 +80,7 @@ func (c *Checkout) prefix(dir string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// contains reports whether the commit has the folder. It says yes if the commit cannot be read, as in a shallow or
+// contains reports whether the commit has the folder. It returns true if the commit cannot be read, as in a shallow or
 // partial clone.
 func (c *Checkout) contains(prefix string) bool {
 	if prefix == "" {
@@ -99,6 +101,7 @@ func (c *Checkout) contains(prefix string) bool {
 	return err == nil && !entry.Mode.IsFile()
 }
 
+// remote returns the name and address of the remote that counts.
 func remote(remotes map[string]*config.RemoteConfig) (name, address string) {
 	name = "origin"
 	if remotes[name] == nil && len(remotes) == 1 {
@@ -112,8 +115,8 @@ func remote(remotes map[string]*config.RemoteConfig) (name, address string) {
 	return "", ""
 }
 
-// withoutCredentials removes user, password, query and fragment of a URL, and the password of host:path. It returns
-// "" for a remote that it cannot parse.
+// withoutCredentials removes user, password, query and fragment from a URL, and the password from host:path. It returns
+// "" if it cannot parse the remote.
 func withoutCredentials(remote string) string {
 	if strings.Contains(remote, "://") {
 		u, err := url.Parse(remote)

@@ -13,34 +13,37 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
+// errMalformed means that a pack breaks its format.
 var errMalformed = errors.New("the pack contradicts itself")
 
-// objectsPerFile is how many objects may come for each file of the limit: itself and, in odd repositories, its
-// folders.
+// objectsPerFile is how many objects may be received per file of the limit: the file itself and, in unusual
+// repositories, its folders.
 const objectsPerFile = 4
 
-// mostRedone bounds objects made again from deltas, in multiples of the bytes that may be unpacked.
+// mostRedone limits how much may be recreated from deltas, as a multiple of the limit for unpacked bytes.
 const mostRedone = 16
 
-// pack is a packfile in memory, as received. Objects are unpacked, or made from deltas, whenever they are read.
+// pack is a packfile in memory, as received. Its objects are unpacked, or created from deltas, each time they are read.
+// After receive, it may be read concurrently.
 type pack struct {
 	sent     chunks
 	known    map[plumbing.Hash]packed
-	bases    map[int64]int64 // of those that came as deltas, by offset
+	bases    map[int64]int64 // the offset of each delta's base, by the delta's offset
 	limits   Limits
-	left     int64 // bytes that may still be unpacked
-	redoable int64 // bytes that may still be unpacked once more
+	left     int64 // how many bytes may still be unpacked
+	redoable int64 // how many bytes may still be unpacked again
 
-	mu    sync.Mutex      // for cache and redoable
-	cache cache.BufferLRU // of unpacked objects, by their offsets
+	mu    sync.Mutex      // guards cache and redoable
+	cache cache.BufferLRU // unpacked objects by offset
 }
 
+// packed is the location of an object in a pack.
 type packed struct {
 	offset, size int64
 	kind         plumbing.ObjectType
 }
 
-// receive reads a whole pack and hashes every object. It checks every size against the limits first.
+// receive reads a whole pack and hashes every object. It checks all sizes against the limits first.
 func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) {
 	p := &pack{known: map[plumbing.Hash]packed{}, bases: map[int64]int64{}, limits: limits,
 		left: limits.UnpackedBytes, redoable: mostRedone * limits.UnpackedBytes, cache: cache.BufferLRU{MaxSize: liveBytes}}
@@ -67,6 +70,7 @@ func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) 
 	return p, p.resolveDeltas(ctx, &waiting)
 }
 
+// next reads one object. It only records deltas, whose base may come later.
 func (p *pack) next(scanner *packfile.Scanner, waiting *deltas) error {
 	header, err := scanner.NextObjectHeader()
 	if err != nil {
@@ -91,7 +95,7 @@ func (p *pack) next(scanner *packfile.Scanner, waiting *deltas) error {
 	return nil
 }
 
-// spend is called before anything is unpacked.
+// spend counts bytes against the limit. It must be called before they are unpacked.
 func (p *pack) spend(size int64) error {
 	if size < 0 {
 		return errMalformed
@@ -103,7 +107,7 @@ func (p *pack) spend(size int64) error {
 	return nil
 }
 
-// copyObject relies on the scanner to refuse objects that are longer than declared.
+// copyObject unpacks an object. The scanner refuses objects that are longer than declared.
 func copyObject(scanner *packfile.Scanner, to io.Writer, size int64) error {
 	n, _, err := scanner.NextObject(to)
 	if err == nil && n != size {
@@ -133,7 +137,7 @@ func (p *pack) read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
 	return p.whole(o.offset)
 }
 
-// unpack inflates the object or the delta at the offset.
+// unpack inflates the object or delta at the offset.
 func (p *pack) unpack(offset int64) ([]byte, error) {
 	scanner := packfile.NewScanner(io.NewSectionReader(&p.sent, 0, p.sent.size))
 	header, err := scanner.SeekObjectHeader(offset)
@@ -152,7 +156,7 @@ func (p *pack) unpack(offset int64) ([]byte, error) {
 
 const chunkBytes = 256 << 10
 
-// chunks is a byte slice that grows without copying.
+// chunks is a byte slice that grows without copying. It holds the pack.
 type chunks struct {
 	list [][]byte
 	size int64
@@ -186,5 +190,5 @@ func (c *chunks) ReadAt(p []byte, offset int64) (int, error) {
 	return read, nil
 }
 
-// liveBytes bounds the cached objects that deltas are applied to or made into.
+// liveBytes is the maximum size of the cache of unpacked objects, in bytes.
 const liveBytes = 48 << 20

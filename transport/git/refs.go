@@ -15,14 +15,15 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// refs are the refs of a repository. Names from users are only compared to them.
-type refs struct {
+// refs are the refs of a repository. Names from users are only compared with them, never used as paths.
+type refs struct { // zero if HEAD names a branch without commits
 	head   plumbing.Hash            // zero where HEAD names a branch without commits
-	main   string                   // the branch that HEAD names, in short, or ""
+	main   string                   // the short name of the branch that HEAD names, or ""
 	names  map[string]plumbing.Hash // by full name
-	peeled map[string]plumbing.Hash // what annotated tags are tags of
+	peeled map[string]plumbing.Hash // the objects that annotated tags point to
 }
 
+// advertised returns the refs that a server has sent.
 func advertised(adv *packp.AdvRefs) *refs {
 	r := &refs{names: adv.References, peeled: adv.Peeled}
 	if adv.Head != nil {
@@ -36,6 +37,7 @@ func advertised(adv *packp.AdvRefs) *refs {
 	return r
 }
 
+// resolve returns the commit that the remote's Ref and Rest refer to.
 func (r *refs) resolve(remote Remote) (*Head, error) {
 	switch {
 	case remote.Ref != "":
@@ -59,7 +61,8 @@ func (r *refs) byRef(ref string) (*Head, error) {
 	return nil, invalid("there is no branch, tag or commit %.100q; commits need all 40 digits%s", ref, r.suggest(ref))
 }
 
-// byRest tries the longest name first: git forbids branches "a" and "a/b" together, but not a branch and a tag.
+// byRest tries the longest possible name first. git forbids branches "a" and "a/b" at the same time, but allows a
+// branch and a tag.
 func (r *refs) byRest(rest string) (*Head, error) {
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '/') {
 		if h, ok := r.find(rest[:end]); ok {
@@ -81,7 +84,7 @@ func (h *Head) below(dir string) (*Head, error) {
 	return h, nil
 }
 
-// find prefers a branch to a tag, as git clone does.
+// find looks for a branch, then for a tag, as git clone does.
 func (r *refs) find(name string) (*Head, bool) {
 	if name == "HEAD" && !r.head.IsZero() {
 		return &Head{Commit: r.head.String(), Ref: r.main}, true
@@ -108,6 +111,7 @@ func short(name string) string {
 	return strings.TrimPrefix(name, "refs/tags/")
 }
 
+// commitID parses the full hash of a commit.
 func commitID(text string) (plumbing.Hash, bool) {
 	var id plumbing.Hash
 	if len(text) != hex.EncodedLen(len(id)) {
@@ -117,7 +121,8 @@ func commitID(text string) (plumbing.Hash, bool) {
 	return id, err == nil && !id.IsZero()
 }
 
-// suggest ends a sentence with up to five branches and tags of similar names, or with the default branch.
+// suggest returns the end of a sentence, with up to five branches and tags of similar names, or with the default
+// branch.
 func (r *refs) suggest(asked string) string {
 	near := r.similar(asked)
 	if len(near) == 0 && r.main != "" {
@@ -132,6 +137,7 @@ func (r *refs) suggest(asked string) string {
 	return "; there is " + strings.Join(near, ", ")
 }
 
+// similar returns the names of branches and tags that the user may have meant, the best first.
 func (r *refs) similar(asked string) []string {
 	const most = 5
 	type candidate struct {
@@ -158,7 +164,7 @@ func (r *refs) similar(asked string) []string {
 	return names[:min(len(names), most)]
 }
 
-// distance returns the edit distance, and whether one name may be meant by the other.
+// distance returns the edit distance of two names, and whether one may be a misspelling of the other.
 func distance(a, b string) (int, bool) {
 	far := words.Distance(a, b)
 	if far <= max(2, len(b)/3) {
@@ -167,5 +173,5 @@ func distance(a, b string) (int, bool) {
 	return far, strings.Contains(b, a) || strings.HasPrefix(a, b+"/")
 }
 
-// start bounds the cost of comparing names.
+// start cuts a name, which limits the cost of comparing it.
 func start(name string) string { return name[:min(len(name), 64)] }

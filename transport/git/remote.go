@@ -12,35 +12,35 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow says what may be read besides https from public addresses.
+// Allow says which URLs are allowed besides https at public addresses.
 type Allow = dial.Policy
 
-// Remote names a repository and a state of it, as the user wrote them.
+// Remote names a repository and a version of it, as the user wrote them.
 type Remote struct {
 	URL  string // https, http, ssh or file URL, or user@host:path
-	Ref  string // branch, tag or all 40 digits of a commit; "" where Rest tells, or for the default branch
-	Rest string // ref and folder in one, as in ".../tree/feature/x/docs"; not looked at where Ref is given
+	Ref  string // branch, tag or full hash of a commit; "" means that Rest has it, or the default branch
+	Rest string // ref and folder in one, as in ".../tree/feature/x/docs"; ignored if Ref is set
 }
 
 // Options configure how a remote is read. The zero Options read public repositories over https.
 type Options struct {
 	Allow  Allow
 	Limits Limits
-	// Token returns the token for a host name, or "". It is sent over https, or over http to this machine, and never
-	// to another host after a redirect.
+	// Token returns the token for a host, or "". It is sent only over https, or over http to this machine, and never to
+	// another host after a redirect.
 	Token func(host string) string
-	User  string // that goes with the token; "" for the one that the host's kind takes
-	// Secrets are removed from what errors quote of a server. The token is added; nil is the token alone.
+	User  string // user name for the token; "" for the one that the kind of host needs
+	// Secrets are removed from server texts in errors, and so is the token. It may be nil.
 	Secrets *redact.Secrets
 	SSH     SSH
 }
 
 // Limits bound a [Fetch]. Fields that are not positive take the defaults.
 type Limits struct {
-	WireBytes     int64 // what the server sends; 256 MiB
-	UnpackedBytes int64 // all objects unpacked, and all files listed; 1 GiB
-	ObjectBytes   int64 // one object in memory; a 32nd of UnpackedBytes. A larger file is listed and cannot be read
-	Files         int   // files and folders; 1,000,000
+	WireBytes     int64 // received bytes; default 256 MiB
+	UnpackedBytes int64 // size of all unpacked objects, and of all listed files; default 1 GiB
+	ObjectBytes   int64 // size of one object in memory; default a 32nd of UnpackedBytes. Larger files are listed, but reading them fails
+	Files         int   // number of files and folders; default 1,000,000
 }
 
 func (l Limits) orDefaults() Limits {
@@ -58,7 +58,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// withSecrets makes Secrets if there are none, to add the token to.
+// withSecrets creates the Secrets if there are none, so that the token can be added.
 func (o Options) withSecrets() Options {
 	if o.Secrets == nil {
 		o.Secrets = new(redact.Secrets)
@@ -66,32 +66,32 @@ func (o Options) withSecrets() Options {
 	return o
 }
 
-// Head is what a [Remote] currently refers to.
+// Head is the commit that a [Remote] currently refers to.
 type Head struct {
 	Commit string // 40 hexadecimal digits
-	Ref    string // branch or tag, without refs/heads/; "" for a commit by its number, or a default without name
-	Dir    string // folder from Remote.Rest, "" for all
+	Ref    string // branch or tag, without refs/heads/; "" for a commit given by its hash, or an unnamed default
+	Dir    string // folder from Remote.Rest; "" is the whole repository
 }
 
-// source provides refs and objects.
+// source provides the refs and objects of one repository.
 type source interface {
 	refs(ctx context.Context) (*refs, error)
 	objects(ctx context.Context, commit plumbing.Hash) (objects, error)
 	close()
 }
 
-// objects looks objects up by hash.
+// objects finds objects by their hash.
 type objects interface {
 	size(h plumbing.Hash) (int64, error)
-	read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) // by many goroutines at once
+	read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) // safe for concurrent use
 }
 
-// Resolve asks the remote for its refs and finds the one that is meant. If Remote.Rest holds a ref and a folder, the
-// ref is the longest branch or tag that it begins with.
+// Resolve requests the remote's refs, and finds the one that is meant. If Remote.Rest contains a ref and a folder, the
+// longest matching branch or tag is the ref.
 func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err error) {
 	o = o.withSecrets()
 	defer func() { err = o.Secrets.Error(err) }()
-	ctx, cancel := context.WithCancel(ctx) // lets go of whatever the transport still holds
+	ctx, cancel := context.WithCancel(ctx) // releases what the transport still holds
 	defer cancel()
 	from, err := open(ctx, remote.URL, o, func(int64, int64) {})
 	if err != nil {
@@ -105,9 +105,9 @@ func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err err
 	return all.resolve(remote)
 }
 
-// Fetch reads the files of head's commit below head.Dir, which the caller may set. Contents are unpacked when they
-// are read. progress, which may be nil, gets the bytes received; total is 0, as git does not say. It is called by the
-// goroutine that called Fetch.
+// Fetch returns the files of head's commit below head.Dir, which the caller may set. Contents are unpacked when they
+// are read. progress, if not nil, is called by the calling goroutine with the number of received bytes; total is 0,
+// because git does not tell it.
 func Fetch(
 	ctx context.Context, remote Remote, head *Head, o Options, progress func(done, total int64),
 ) (files fs.FS, err error) {
@@ -138,7 +138,7 @@ func Fetch(
 	return list(ctx, all, commit, dir, o.Limits.orDefaults())
 }
 
-// open chooses the transport by the URL's scheme, if the policy allows it.
+// open opens a source, depending on the URL's scheme, if the policy allows that.
 func open(ctx context.Context, text string, o Options, progress func(done, total int64)) (source, error) {
 	u, err := o.Allow.Parse(fromSCP(text))
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// SSH is what ssh needs to know about the user. The configuration of ssh programs is not read, so that hosts have no
-// aliases.
+// SSH is what ssh needs to know about the user. The configuration files of ssh are not read, so aliases of hosts do not
+// work.
 type SSH struct {
-	Agent      string   // socket of the agent, as SSH_AUTH_SOCK names it
-	KnownHosts []string // files with the keys of hosts; those that do not exist are passed over
-	Keys       []string // files with private keys; those without a readable, unlocked key are passed over
+	Agent      string   // socket of the agent, as in SSH_AUTH_SOCK
+	KnownHosts []string // files with host keys; missing files are skipped
+	Keys       []string // files with private keys; files that are unreadable or have a passphrase are skipped
 }
 
-// openSSH connects. The connection lasts until closing is called or ctx ends.
+// openSSH connects to the host. The connection lasts until the source is closed or ctx ends.
 func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, error) {
 	command, err := uploadPackOf(u)
 	if err != nil {
@@ -59,7 +59,7 @@ func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, erro
 	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: closing}, nil
 }
 
-// uploadPackOf returns git's standard command with a quoted path. It refuses a path that looks like an option.
+// uploadPackOf returns the command git-upload-pack with a quoted path. It refuses a path that looks like an option.
 func uploadPackOf(u *url.URL) (string, error) {
 	path := u.Path
 	if strings.HasPrefix(path, "/~") {
@@ -90,7 +90,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 		HostKeyCallback: hosts.HostKeyCallback(), HostKeyAlgorithms: hosts.HostKeyAlgorithms(address)}, hangUp, nil
 }
 
-// hostKeys are the keys of known hosts.
+// hostKeys checks the keys of hosts.
 type hostKeys interface {
 	HostKeyCallback() ssh.HostKeyCallback
 	HostKeyAlgorithms(hostWithPort string) []string
@@ -103,7 +103,7 @@ func knownHosts(files []string) (hostKeys, error) {
 			there = append(there, name)
 		}
 	}
-	if len(there) == 0 { // go-git would look in places of its own
+	if len(there) == 0 { // go-git would use its own default files
 		return nil, invalid("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
 	}
 	db, err := gitssh.NewKnownHostsDb(there...)
@@ -113,8 +113,8 @@ func knownHosts(files []string) (hostKeys, error) {
 	return db, nil
 }
 
-// signers returns the keys of the agent and of files that the agent lacks. They work until the agent's connection is
-// closed.
+// signers returns the keys of the agent, and those in files that the agent does not have. They work until the returned
+// function closes the connection to the agent.
 func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
 	all, hangUp := o.agentSigners(ctx)
 	for _, name := range o.Keys {
@@ -129,7 +129,7 @@ func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
 	return all, hangUp
 }
 
-// agentSigners returns none if the agent does not answer: key files may do.
+// agentSigners returns no keys if the agent does not answer, because the key files may suffice.
 func (o SSH) agentSigners(ctx context.Context) ([]ssh.Signer, func()) {
 	if o.Agent == "" {
 		return nil, func() {}
@@ -161,12 +161,13 @@ func explainSSH(ctx context.Context, host string, m *meter, err error) error {
 	return dial.Explain(ctx, host, err)
 }
 
-// sshSession is git-upload-pack over an ssh connection. go-git's own session dials by itself and skips every check.
+// sshSession runs git-upload-pack over an ssh connection. go-git's own session would dial by itself and skip all
+// checks.
 type sshSession struct {
 	session *ssh.Session
 	in      io.WriteCloser
 	out     io.ReadCloser
-	said    *clipped // on standard error
+	said    *clipped // standard error
 }
 
 func startSSH(conn net.Conn, address string, config *ssh.ClientConfig, command string, m *meter) (*sshSession, error) {
@@ -191,13 +192,13 @@ func startSSH(conn net.Conn, address string, config *ssh.ClientConfig, command s
 	return s, session.Start(command)
 }
 
-// AdvertisedReferencesContext reads the server's refs. To cancel, close the connection.
+// AdvertisedReferencesContext reads the server's refs. To cancel it, close the connection.
 func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error) {
 	adv := packp.NewAdvRefs()
 	err := adv.Decode(s.out)
 	switch {
 	case errors.Is(err, packp.ErrEmptyInput):
-		_ = s.session.Wait() // for the rest of what it says
+		_ = s.session.Wait() // until all of standard error was read
 		if text := oneLine(s.said.text.String()); text != "" {
 			return nil, invalid("the server refused: %s", text)
 		}
@@ -208,7 +209,7 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 	return adv, err
 }
 
-// UploadPack sends the whole request, without negotiation, and reads the answer.
+// UploadPack sends the whole request at once, without negotiation, and reads the response.
 func (s *sshSession) UploadPack(
 	_ context.Context, request *packp.UploadPackRequest,
 ) (*packp.UploadPackResponse, error) {
@@ -225,7 +226,7 @@ func (s *sshSession) UploadPack(
 	return answer, answer.Decode(s.out)
 }
 
-// clipped keeps the beginning of what is written.
+// clipped is a writer that keeps only the beginning.
 type clipped struct{ text bytes.Buffer }
 
 func (c *clipped) Write(p []byte) (int, error) {

@@ -14,16 +14,16 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// maxRefsBytes is enough for some 600,000 refs.
+// maxRefsBytes is the maximum size of a list of refs, enough for some 600,000.
 const maxRefsBytes = 48 << 20
 
-// session talks to git-upload-pack. go-git's sessions implement it.
+// session is a conversation with git-upload-pack. go-git's sessions and sshSession implement it.
 type session interface {
 	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
 	UploadPack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 }
 
-// wire is a source on the network.
+// wire is a source that reads a repository over the network.
 type wire struct {
 	session session
 	host    string
@@ -52,7 +52,7 @@ func (w *wire) advertised(ctx context.Context) (*packp.AdvRefs, error) {
 	return adv, nil
 }
 
-// objects asks for the refs first: the server's capabilities come with them.
+// objects first requests the refs, because the server's capabilities come with them.
 func (w *wire) objects(ctx context.Context, commit plumbing.Hash) (objects, error) {
 	adv, err := w.advertised(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (w *wire) objects(ctx context.Context, commit plumbing.Hash) (objects, erro
 	return p, nil
 }
 
-// wanting requests one commit, without its history if the server can do that, and nothing that needs state on the
-// server.
+// wanting returns the request for one commit, without its history if the server supports that. It requests nothing that
+// needs state on the server.
 func wanting(commit plumbing.Hash, offered *capability.List) *packp.UploadPackRequest {
 	request := packp.NewUploadPackRequest()
 	request.Wants = []plumbing.Hash{commit}
@@ -92,6 +92,7 @@ func wanting(commit plumbing.Hash, offered *capability.List) *packp.UploadPackRe
 	return request
 }
 
+// packOf returns the pack in the response, which may be multiplexed with progress messages.
 func packOf(answer io.Reader, agreed *capability.List) io.Reader {
 	switch {
 	case agreed.Supports(capability.Sideband64k):
@@ -102,7 +103,7 @@ func packOf(answer io.Reader, agreed *capability.List) io.Reader {
 	return answer
 }
 
-// explainWant blames the commit if no ref names it: few servers send such a commit, and go-git reports only the text
+// explainWant blames the commit if no ref points to it: few servers send such commits, and go-git reports only the text
 // of the refusal.
 func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumbing.Hash, err error) error {
 	told := explain(ctx, w.host, w.meter, err)
@@ -117,6 +118,7 @@ func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumb
 		w.host, commit, oneLine(err.Error()))
 }
 
+// has reports whether a ref points to the commit.
 func (r *refs) has(commit plumbing.Hash) bool {
 	if r.head == commit {
 		return true
@@ -129,7 +131,7 @@ func (r *refs) has(commit plumbing.Hash) bool {
 	return false
 }
 
-// explainPack distinguishes a broken connection from a bad pack.
+// explainPack tells a broken connection from an invalid pack.
 func (w *wire) explainPack(ctx context.Context, err error) error {
 	known := messages.CodeOf(err) != ""
 	if ctx.Err() != nil || w.meter.err != nil || known {
@@ -144,16 +146,16 @@ func (w *wire) explainPack(ctx context.Context, err error) error {
 // reportEvery is the number of bytes between two reports of progress.
 const reportEvery = 64 << 10
 
-// meter counts what a source receives in all its answers. It keeps the first failure, which go-git may reduce to
-// text.
+// meter counts and limits what a source receives in all its responses. It keeps the first error, of which go-git may
+// keep only the text.
 type meter struct {
 	limit, done, reported int64
-	refs                  int64 // while this is not 0, it is the limit: names are kept in memory
+	refs                  int64 // limit while refs are received, because names are kept in memory; 0 means limit applies
 	progress              func(done, total int64)
-	err                   error // the limit's, or that of a read
+	err                   error // the limit's error, or that of a read
 }
 
-// metered counts what a server sends.
+// metered is a reader whose bytes a meter counts.
 type metered struct {
 	io.ReadCloser
 	meter *meter

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// kinds says why addresses are not public: IANA's registries of special-purpose addresses. The first block that holds
-// an address counts. The few that are globally reachable serve protocols, not repositories, and count as special
-// inside a special block.
+// kinds lists the blocks of addresses that are not public, from IANA's registries of special-purpose addresses. The
+// first block that contains an address wins. The few globally reachable addresses in special blocks serve protocols,
+// not repositories, so they count as special.
 var kinds = []struct {
-	kind   string // "" is public
+	kind   string // "" means public
 	blocks string
 }{
 	{"unspecified", "0.0.0.0/32 ::/128"},
@@ -32,8 +32,8 @@ var kinds = []struct {
 	{"site-local", "fec0::/10"},
 	{"Teredo", "2001::/32"},
 	{"6to4", "2002::/16"},
-	{"reserved", "240.0.0.0/4 192.0.0.0/24 2001::/23"}, // 2001::/23 is for the assignments of protocols
-	{"", "0.0.0.0/0 2000::/3"},                         // 2000::/3 is all of IPv6 that has been given out
+	{"reserved", "240.0.0.0/4 192.0.0.0/24 2001::/23"}, // 2001::/23 is for protocol assignments
+	{"", "0.0.0.0/0 2000::/3"},                         // 2000::/3 is all allocated IPv6 space
 	{"reserved", "::/0"},
 }
 
@@ -51,7 +51,7 @@ var blocks = sync.OnceValue(func() (list []block) {
 	return list
 })
 
-// kindOf says why an address is not public, or returns "".
+// kindOf says why an address is not public. It returns "" for a public address.
 func kindOf(addr netip.Addr) string {
 	if addr.Is4In6() {
 		return "IPv4-mapped"
@@ -61,10 +61,11 @@ func kindOf(addr netip.Addr) string {
 			return b.kind
 		}
 	}
-	return "unspecified" // it is no address
+	return "unspecified" // not a valid address
 }
 
-// isMetadata looks into IPv6 forms of IPv4 addresses: the kernel or a translator converts them back.
+// isMetadata reports whether the address is a cloud's metadata service. It also checks IPv4 addresses within IPv6
+// addresses, because the kernel or a translator would convert those back.
 func isMetadata(addr netip.Addr) bool {
 	switch embedded(addr.WithZone("")).String() {
 	case "169.254.169.254", // most clouds
@@ -78,7 +79,7 @@ func isMetadata(addr netip.Addr) bool {
 	return false
 }
 
-// embedded returns the IPv4 address inside an IPv6 address, or the address itself.
+// embedded returns the IPv4 address within an IPv6 address, or else the address itself.
 func embedded(addr netip.Addr) netip.Addr {
 	if !addr.Is6() {
 		return addr

@@ -15,10 +15,10 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// Client returns an HTTP client, with its own connections, that applies the Policy to every request and redirect. It
-// follows at most five redirects, to http only if that is allowed. To another origin (scheme, host and port) it sends
-// only headers that describe the request. It keeps no cookies and decompresses no bodies. Only a request's context
-// limits its whole time. Pass errors through [Explain], and call CloseIdleConnections when done.
+// Client returns an HTTP client with its own connections, which applies the Policy to every request and redirect. It
+// follows at most five redirects, and only to https unless http is allowed. To another origin (scheme, host and port)
+// it sends only headers that describe the request. It keeps no cookies and does not decompress bodies. Only the context
+// limits the total time of a request. Pass errors through [Explain], and call CloseIdleConnections at the end.
 func (p Policy) Client() *http.Client {
 	return &http.Client{Transport: &guard{policy: p, base: p.transport()}, CheckRedirect: p.checkRedirect}
 }
@@ -42,13 +42,13 @@ func (p Policy) transport() *http.Transport {
 	return t
 }
 
-// guard checks each request, redirected or not.
+// guard is a transport that checks each request, including redirects.
 type guard struct {
 	policy Policy
 	base   *http.Transport
 }
 
-// RoundTrip sends requests for URLs that the Policy allows.
+// RoundTrip sends the request if the Policy allows its URL.
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := g.policy.checkWeb(r.URL); err != nil {
 		if r.Body != nil {
@@ -74,7 +74,7 @@ func (p Policy) checkWeb(u *url.URL) error {
 	return p.checkURL(u)
 }
 
-// CloseIdleConnections is called by the client's method of that name.
+// CloseIdleConnections is called by http.Client.CloseIdleConnections.
 func (g *guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
 
 func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
@@ -99,7 +99,7 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
 }
 
-// keepPlain removes every header that might hold a secret, whatever its name.
+// keepPlain removes all headers that might hold a secret, whatever their names.
 func keepPlain(h http.Header) {
 	for name := range h {
 		switch name {

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	connectTimeout = 30 * time.Second // resolving and all candidates together
-	tryTimeout     = 4 * time.Second  // one candidate while others are left
+	connectTimeout = 30 * time.Second // for resolving the name and trying all addresses
+	tryTimeout     = 4 * time.Second  // for one address, while others are left
 	maxCandidates  = 8
 )
 
-// DialContext connects to host:port over "tcp", "tcp4" or "tcp6". It resolves the host once and dials only checked
-// addresses. The error is ctx's cause or one of those in the package's description.
+// DialContext connects to host:port over "tcp", "tcp4" or "tcp6". It resolves the host once and dials only addresses
+// that it has checked. For errors see the package comment.
 func (p Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
@@ -34,7 +34,7 @@ func (p Policy) DialContext(ctx context.Context, network, address string) (net.C
 	return conn, Explain(ctx, host, err)
 }
 
-// candidates returns the host's addresses that may be dialed, at least one.
+// candidates returns those addresses of the host that may be dialed, at least one.
 func (p Policy) candidates(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	literal, err := parseHost(host)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p Policy) candidates(ctx context.Context, network, host string) ([]netip.A
 	var addrs []netip.Addr
 	var refusal error
 	for _, addr := range found {
-		addr = addr.Unmap() // the resolver's spelling of IPv4
+		addr = addr.Unmap() // resolvers may return IPv4 addresses as IPv6
 		if why := p.barsResolved(addr); why != "" {
 			refusal = refuse("refused: %s resolves to %s", host, why)
 			continue
@@ -66,7 +66,7 @@ func (p Policy) candidates(ctx context.Context, network, host string) ([]netip.A
 	return interleave(addrs), nil
 }
 
-// barsResolved is bars in words that follow "resolves to".
+// barsResolved is bars, worded to follow "resolves to".
 func (p Policy) barsResolved(addr netip.Addr) string {
 	if isMetadata(addr) {
 		return addr.String() + ", the metadata service of a cloud, which is never read"
@@ -88,8 +88,8 @@ func family(network string) string {
 	return "ip"
 }
 
-// interleave moves the first address of the second family to the second place, so that a family without a route costs
-// one try.
+// interleave moves the first address of the other family to the second place, so that a family without a route costs
+// only one attempt.
 func interleave(addrs []netip.Addr) []netip.Addr {
 	other := slices.IndexFunc(addrs, func(a netip.Addr) bool { return a.Is4() != addrs[0].Is4() })
 	if other > 1 {

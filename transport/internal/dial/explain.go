@@ -13,8 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Explain turns an error of a connection or a [Policy.Client] into one for people: ctx's cause if ctx has ended, the
-// [messages.Error] in err, or else one with the code transport_closed about the host. It returns nil for nil.
+// Explain turns an error of a connection or a [Policy.Client] into an error for users: the cause of ctx if ctx has
+// ended; the [messages.Error] in err if there is one; or else an error with the code transport_closed that names the
+// host. It returns nil for nil.
 func Explain(ctx context.Context, host string, err error) error {
 	if err == nil {
 		return nil
@@ -58,7 +59,7 @@ func hint() string {
 	return ""
 }
 
-// isCertificate reports an error of a certificate, which another try would meet again.
+// isCertificate reports whether a certificate caused the error, so that another attempt would fail too.
 func isCertificate(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseHost returns the address that host spells, or none for a name. Other spellings that a resolver might accept as
-// an address (2130706433, 0x7f.1, 127.1) are errors. So are names outside ASCII, which libraries convert.
+// parseHost returns the address that the host is, or the zero Addr for a name. Other spellings that a resolver might
+// take for an address (2130706433, 0x7f.1, 127.1) are errors. So are names outside ASCII, which some libraries convert.
 func parseHost(host string) (netip.Addr, error) {
 	if host == "" {
 		return netip.Addr{}, refuse("refused: the URL names no host; write it as https://host/path")
@@ -47,7 +47,7 @@ func isLabel(label string) bool {
 	}) < 0
 }
 
-// isNumber reports whether a host's last label makes it an IPv4 address, as in URL parsers.
+// isNumber reports whether URL parsers would take the host for an IPv4 address, because of its last label.
 func isNumber(label string) bool {
 	digits := "0123456789"
 	if rest, hex := strings.CutPrefix(strings.ToLower(label), "0x"); hex {

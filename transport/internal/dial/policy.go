@@ -14,35 +14,35 @@ import (
 
 // Policy says what is allowed besides https to public addresses.
 type Policy struct {
-	HTTP    bool // http, and redirects from https to it
+	HTTP    bool // http, and redirects from https to http
 	Private bool // addresses that are not public, and the proxy of the environment
 	SSH     bool // ssh
 	File    bool // file URLs
-	// Fixed says that nobody can allow more: refusals name no flag but --allow-http.
+	// Fixed says that the user cannot allow more, so that refusals name no flag except --allow-http.
 	Fixed bool
-	// Roots are the trusted certificate authorities; nil for the system's.
+	// Roots are the trusted certificate authorities; nil means the system's.
 	Roots *x509.CertPool
 
 	network *network
 }
 
-// network replaces the real network in tests; nil is the real one.
+// network replaces the real network in tests.
 type network struct {
 	resolver *net.Resolver
 	connect  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Parse reads a URL and checks it as [Policy.CheckURL] does.
+// Parse parses and checks a URL. Errors: invalid_input.
 func (p Policy) Parse(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil { // its text would repeat the URL
+	if err != nil { // the error's text would repeat the URL
 		return nil, refuse("refused: this is not a URL; write it as https://host/path")
 	}
 	return u, p.checkURL(u)
 }
 
-// checkURL checks u's text: the scheme, the spelling of the host, that there are no credentials, and, if the host is
-// an address, that it is allowed. It asks no name server.
+// checkURL checks the scheme, the spelling of the host, that there are no credentials, and, if the host is an address,
+// that it is allowed. It does not use DNS.
 func (p Policy) checkURL(u *url.URL) error {
 	if err := p.checkScheme(u); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (p Policy) checkScheme(u *url.URL) error {
 	return refuse("refused: the scheme %.20q is not supported; use https", scheme)
 }
 
-// checkUser allows a user name for ssh only, whose addresses contain "git@".
+// checkUser allows a user name only for ssh, whose URLs often contain "git@".
 func checkUser(u *url.URL) error {
 	if u.User == nil {
 		return nil
@@ -127,7 +127,7 @@ func (p Policy) checkLiteral(addr netip.Addr) error {
 	return nil
 }
 
-// bars returns why the address may not be dialed, to follow "is", or "".
+// bars says why the address may not be dialed, worded to follow "is". It returns "" if it may.
 func (p Policy) bars(addr netip.Addr) string {
 	if isMetadata(addr) {
 		return "the address of a cloud's metadata service, which is never read"
@@ -138,6 +138,7 @@ func (p Policy) bars(addr netip.Addr) string {
 	return ""
 }
 
+// article returns the indefinite article for a noun.
 func article(noun string) string {
 	if strings.ContainsAny(noun[:1], "aeiouI") && !strings.HasPrefix(noun, "uniq") {
 		return "an"
@@ -145,7 +146,7 @@ func article(noun string) string {
 	return "a"
 }
 
-// advice is the words on a flag, where whoever reads them can give it.
+// advice returns the words about a flag, unless the user cannot set that flag.
 func (p Policy) advice(words string) string {
 	if p.Fixed {
 		return ""

@@ -1,2 +1,2 @@
-// Package lines reads and writes messages, one a line, as protocols over standard input and output have them.
+// Package lines reads and writes messages as lines, for protocols over standard input and output.
 package lines

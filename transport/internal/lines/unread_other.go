@@ -4,5 +4,5 @@ package lines
 
 import "os"
 
-// unread is not known on this system.
+// unread is not available on this system.
 func unread(*os.File) (bytes int, ok bool) { return 0, false }

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// maxPending is how many lines wait for a client on stdio before writers block.
+	// maxPending is the number of lines that may wait for the client before Append blocks.
 	maxPending = 256
-	// maxPiece is how many bytes are written at once, so that progress within a long line shows.
+	// maxPiece is the maximum number of bytes per write, so that the progress within a long line is visible.
 	maxPiece = 64 << 10
 )
 
-// Writer writes lines in order. One goroutine writes to the client; lines that come meanwhile go out together.
+// Writer writes lines in order. The goroutine of Run writes to the client; lines that arrive meanwhile are written
+// together. All methods are safe for concurrent use.
 type Writer struct {
 	out     io.Writer
 	redact  func([]byte) []byte
@@ -24,22 +25,23 @@ type Writer struct {
 	closing chan struct{}
 	done    chan struct{} // closed when Run has returned
 	written atomic.Int64
-	failed  error // why Run returned; to be read once done is closed
+	failed  error // why Run has returned; valid once done is closed
 }
 
-// line is a line without its end. If written is not nil, it gets how many bytes were written before the line.
+// line is a line without its end. If written is not nil, it receives the number of bytes before this line, and nothing
+// is written.
 type line struct {
 	text    []byte
 	written chan int64
 }
 
-// NewWriter returns a writer to out of what redact makes of the lines. Run writes them.
+// NewWriter returns a writer to out. It passes everything through redact. Call Run to start it.
 func NewWriter(out io.Writer, redact func([]byte) []byte) *Writer {
 	return &Writer{out: out, redact: redact, lines: make(chan line, maxPending), closing: make(chan struct{}),
 		done: make(chan struct{}), failed: io.ErrClosedPipe}
 }
 
-// Append adds a line, without its end. It blocks until there is room or ctx is done.
+// Append adds a line, given without its end. It blocks until there is room or ctx is done.
 func (w *Writer) Append(ctx context.Context, text []byte) error {
 	return w.append(ctx, line{text: text})
 }
@@ -60,7 +62,7 @@ func (w *Writer) append(ctx context.Context, l line) error {
 	}
 }
 
-// AppendNow adds a line without blocking, or drops it if there is no room.
+// AppendNow adds a line, or drops it if there is no room. It never blocks.
 func (w *Writer) AppendNow(text []byte) {
 	select {
 	case w.lines <- line{text: text}:
@@ -68,8 +70,8 @@ func (w *Writer) AppendNow(text []byte) {
 	}
 }
 
-// WaitRead waits until all lines before it are written and, for at most limit, until the client has read them, if the
-// system can tell.
+// WaitRead waits until all earlier lines are written, and then at most limit until the client has read them, if the
+// operating system can tell.
 func (w *Writer) WaitRead(ctx context.Context, limit time.Duration) {
 	written := make(chan int64, 1)
 	if w.append(ctx, line{written: written}) != nil {
@@ -101,7 +103,7 @@ func (w *Writer) WaitRead(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// Run writes until Close, and then what is left, or until a write fails.
+// Run writes lines until Close, and then the rest, or until a write fails.
 func (w *Writer) Run() {
 	defer close(w.done)
 	var buffer []byte
@@ -133,7 +135,7 @@ func (w *Writer) Run() {
 	}
 }
 
-// collect appends the line, and those that wait, up to one that asks what was written.
+// collect appends the line and those that wait to the buffer, up to a line that asks for a position.
 func (w *Writer) collect(buffer []byte, next line) ([]byte, line) {
 	for next.written == nil {
 		buffer = append(append(buffer, next.text...), '\n')
@@ -149,16 +151,17 @@ func (w *Writer) collect(buffer []byte, next line) ([]byte, line) {
 	return buffer, next
 }
 
-// Close ends the writer once everything is written. Writers that wait for room get an error.
+// Close ends Run after everything is written. Calls of Append that wait for room return an error.
 func (w *Writer) Close() { close(w.closing) }
 
-// Done is closed once nothing more is written; Err then says why.
+// Done is closed when Run has returned. Err then says why.
 func (w *Writer) Done() <-chan struct{} { return w.done }
 
-// Err is why nothing more is written, once Done is closed.
+// Err returns the reason why Run has returned. It must be called only after Done is closed.
 func (w *Writer) Err() error { return w.failed }
 
-// Await waits until done is closed, the limit, or the client reads nothing for as long as stall.
+// Await waits until done is closed. It returns false if the limit fires, or if the client reads nothing for the
+// duration stall.
 func (w *Writer) Await(done <-chan struct{}, limit <-chan time.Time, stall time.Duration) bool {
 	for {
 		at := w.written.Load()

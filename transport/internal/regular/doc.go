@@ -1,5 +1,5 @@
-// Package regular opens files that may turn out not to be regular files.
+// Package regular opens files, and fails instead of blocking if they are not regular files.
 //
-// Checking the name first is not enough: it may become a pipe before it is opened, and opening a pipe blocks until
-// somebody writes to it. So files are opened without blocking and checked then.
+// Checking a name before opening is not enough: the file may be replaced by a pipe in between, and opening a pipe
+// blocks until somebody writes to it. So files are opened without blocking, and checked afterwards.
 package regular

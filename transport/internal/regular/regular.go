@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Flags open for reading, whatever the file is.
+// Flags opens any kind of file for reading without blocking.
 const Flags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens a local file. If it is not regular, the error wraps [fs.ErrInvalid].
@@ -16,7 +16,7 @@ func Open(name string) (*os.File, fs.FileInfo, error) {
 	return checked(os.OpenFile(name, Flags, 0))
 }
 
-// OpenIn is Open below a root.
+// OpenIn is Open for a name below a root.
 func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return checked(root.OpenFile(name, Flags, 0))
 }

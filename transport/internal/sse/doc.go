@@ -1,7 +1,7 @@
-// Package sse reads server-sent events as the WHATWG defines them, in bounded memory.
+// Package sse parses server-sent events according to the WHATWG standard, with bounded memory.
 //
-// A lenient [Reader] also accepts what model servers send instead. JSON is an event as soon as its line or its last
-// brace has arrived, without a blank line after it. [DONE] is one as soon as its bracket has arrived. A last line of
-// JSON needs no newline, a bare line of JSON is data, and a field named error is an event named error, as are the words
-// of a proxy's error.
+// A lenient [Reader] also accepts what model servers send. JSON is an event as soon as its line or its last brace has
+// arrived, without a blank line after it; [DONE] is an event as soon as its bracket has arrived. A last line of JSON
+// needs no newline. A bare line of JSON is data. A field named "error", and the error text of a proxy, are events named
+// "error".
 package sse

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// take reads a line and reports whether it completes an event.
+// take handles a line. It reports whether the line completes an event.
 func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	if len(line) == 0 {
 		event, ok := r.blank()
@@ -22,7 +22,7 @@ func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	case string(field) == "error":
 		r.name = "error"
 		return r.add(value, ended)
-	case string(field) == "proxy error": // llama.cpp's router, as the last words of a stream
+	case string(field) == "proxy error": // llama.cpp's router writes this before it closes the stream
 		r.name = "error"
 		return r.add(line, ended || r.err == io.EOF)
 	case line[0] == '{', r.json.open():
@@ -31,7 +31,7 @@ func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	return Event{}, false, nil
 }
 
-// add adds a line of data. An event of one line is returned as a slice of the buffer.
+// add adds a line of data. If the event has a single line, it is returned as a slice of the buffer.
 func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
 	if len(r.data)+len(value) > r.limit() {
 		return Event{}, false, r.tooLong()
@@ -52,7 +52,7 @@ func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
 	return Event{}, false, nil
 }
 
-// blankFollows reports whether the next line is known to be blank, which completes the event.
+// blankFollows reports whether the next line is blank, which completes the event.
 func (r *Reader) blankFollows() bool {
 	return !r.afterCR && r.from < len(r.buffer) && r.buffer[r.from] == '\n'
 }
@@ -64,6 +64,7 @@ func (r *Reader) join(value []byte) []byte {
 	return append(r.data, value...)
 }
 
+// give returns the current event and starts a new one.
 func (r *Reader) give(data []byte) Event {
 	e := Event{r.name, data}
 	r.name, r.data, r.pending, r.json = "", r.data[:0], false, balance{}
@@ -76,7 +77,7 @@ func (r *Reader) blank() (Event, bool) {
 	return e, pending
 }
 
-// balance counts braces to the end of JSON, without validating it.
+// balance finds the end of a JSON value by counting braces. It does not validate the JSON.
 type balance struct {
 	json    bool
 	depth   int
@@ -86,7 +87,7 @@ type balance struct {
 
 func (b *balance) open() bool { return b.json && b.depth > 0 }
 
-// whole reports whether the JSON is complete: after its last brace, or at the end of a line without one.
+// whole reports whether the JSON is complete: after its last brace or, without braces, at the end of the line.
 func (b *balance) whole(ended bool) bool {
 	return b.json && b.depth == 0 || !b.json && ended
 }

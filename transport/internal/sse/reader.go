@@ -10,15 +10,15 @@ import (
 
 // Event is one event. Data is valid until the next call of Next.
 type Event struct {
-	Name string // of its event field; "" for none
-	Data []byte // its data lines, joined by newlines
+	Name string // value of the event field; "" without one
+	Data []byte // the data lines, joined by newlines
 }
 
-// ErrCut ends a stream whose last event is incomplete. Only a lenient Reader returns it; the standard says to discard
+// ErrCut means that the stream ended within an event. Only a lenient Reader returns it; the standard says to ignore
 // such an event.
 var ErrCut = errors.New("the stream ended inside an event")
 
-// TooLongError ends a stream with an event longer than the Reader's limit.
+// TooLongError means that an event was longer than the Reader's limit.
 type TooLongError struct{ Limit int }
 
 func (e *TooLongError) Error() string {
@@ -30,32 +30,34 @@ const (
 	startSize    = 4 << 10
 )
 
-// Reader reads the events of a stream. It never needs bytes after an event to return it.
+// Reader parses the events of a stream. It returns an event without waiting for the bytes after it. It must be used by
+// one goroutine at a time.
 type Reader struct {
-	// Limit is the maximum number of bytes of a line and of an event's data; 0 for 8 MiB.
+	// Limit is the maximum number of bytes of a line and of an event's data; 0 means 8 MiB.
 	Limit int
-	// Lenient accepts more than the standard; see the package.
+	// Lenient accepts more than the standard; see the package comment.
 	Lenient bool
 
 	source io.Reader
-	err    error // of the source; what has been read before it is given first
+	err    error // error of the source; returned after everything that was read before it
 	lines  int
 
 	buffer  []byte
-	from    int // where the next line begins in buffer
-	looked  int // no line ends in buffer[from:looked]
+	from    int // start of the next line in buffer
+	looked  int // buffer[from:looked] has no line end
 	afterCR bool
 
 	name    string
-	data    []byte // of the event so far
-	pending bool   // part of an event has come since the last one
+	data    []byte // data of the event so far
+	pending bool   // a part of the next event has arrived
 	json    balance
 }
 
-// NewReader returns a Reader of standard events.
+// NewReader returns a Reader for standard events.
 func NewReader(source io.Reader) *Reader { return &Reader{source: source} }
 
-// Next returns the next event, or the end of the stream: io.EOF, the source's error, ErrCut or a *TooLongError.
+// Next returns the next event, or the reason for the stream's end: io.EOF, the source's error, ErrCut or a
+// *TooLongError.
 func (r *Reader) Next() (Event, error) {
 	for {
 		line, ended, err := r.line()
@@ -92,7 +94,7 @@ func (r *Reader) line() (line []byte, ended bool, err error) {
 	}
 }
 
-// cut removes a line from the buffer. A line ends at its CR; the next line skips an LF.
+// cut removes a line from the buffer. A line ends at its CR; an LF after that is skipped with the next line.
 func (r *Reader) cut() ([]byte, bool) {
 	if r.afterCR && r.from < len(r.buffer) {
 		r.afterCR = false
@@ -122,8 +124,8 @@ func (r *Reader) cut() ([]byte, bool) {
 	return line, true
 }
 
-// terminator removes [DONE] from the buffer as soon as it is there: a server may neither end that line nor close the
-// connection. What follows is a line of its own, however the stream is split into chunks.
+// terminator removes [DONE] from the buffer as soon as it is there, because some servers neither end that line nor
+// close the connection. Whatever follows is a line of its own, independent of how the stream is chunked.
 func (r *Reader) terminator() ([]byte, bool) {
 	if !r.Lenient || r.pending {
 		return nil, false
@@ -181,7 +183,7 @@ func (r *Reader) fill() {
 	r.err = err
 }
 
-// tooLong ends the stream for good.
+// tooLong ends the stream.
 func (r *Reader) tooLong() error {
 	r.err = &TooLongError{r.limit()}
 	r.buffer, r.from, r.looked = nil, 0, 0

@@ -1,11 +1,11 @@
-// Package tree holds files in memory as a read-only file system.
+// Package tree provides a read-only file system in memory.
 //
-// [Tree.File] and [Tree.Symlink] add to a [Tree]. Names may come from anyone: an invalid path, or one that
-// contradicts an existing name, is an error and changes nothing. Folders are made for what they contain. Names are
-// compared by bytes, so that names which differ only in case are both kept.
+// [Tree.File] and [Tree.Symlink] add entries to a [Tree]. Names may come from strangers: a path that is invalid, or
+// that conflicts with an existing name, is an error and changes nothing. Parent folders are created as needed. Names
+// are compared by bytes, so names that differ only in case are different.
 //
-// A file is its name, its size and a function that returns its contents. Symbolic links are listed and
-// [Tree.ReadLink] returns their target, but they are never followed: to open one, or a name below it, is an error.
+// A file has a name, a size, and a function that returns its content. Symbolic links are listed, and [Tree.ReadLink]
+// returns their target, but they are never followed: opening a link, or a name below it, is an error.
 //
-// Many goroutines may read a tree after the last name was added.
+// After the last entry was added, any number of goroutines may read the tree.
 package tree

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// openFolder is a folder being listed, perhaps in parts.
+// openFolder is an open folder.
 type openFolder struct {
 	*node
 	listed bool
@@ -18,7 +18,7 @@ func (f *openFolder) Close() error               { return nil }
 
 func (f *openFolder) Read([]byte) (int, error) { return 0, failure("read", f.name, errFolder()) }
 
-// ReadDir returns the next n entries, or all the rest if n is not positive.
+// ReadDir returns the next n entries, or all remaining ones if n is not positive.
 func (f *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	if !f.listed {
 		f.rest, f.listed = f.entries(), true

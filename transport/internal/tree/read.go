@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Open opens a file or folder. A file's contents are loaded at its first Read. For a link the error wraps
+// Open opens a file or folder. A file's content is loaded at the first Read. For a link the error wraps
 // [fs.ErrInvalid].
 func (t *Tree) Open(name string) (fs.File, error) {
 	n, err := t.follow("open", name)
@@ -22,7 +22,7 @@ func (t *Tree) Open(name string) (fs.File, error) {
 	return &openFile{node: n, path: name}, nil
 }
 
-// ReadFile reads a whole file into a new slice.
+// ReadFile returns the content of a file in a new slice.
 func (t *Tree) ReadFile(name string) ([]byte, error) {
 	n, err := t.follow("read", name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *Tree) ReadLink(name string) (string, error) {
 	return string(target), err
 }
 
-// follow is find without links at its end.
+// follow returns the node of a path that is not a link.
 func (t *Tree) follow(op, name string) (*node, error) {
 	n, err := t.find(op, name)
 	if err == nil && n.mode == linkMode {
@@ -113,7 +113,7 @@ func (n *node) ModTime() time.Time         { return time.Time{} }
 func (n *node) Sys() any                   { return nil }
 func (n *node) String() string             { return fs.FormatDirEntry(n) }
 
-// openFile is a file being read.
+// openFile is an open file.
 type openFile struct {
 	*node
 	path   string

@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Tree is a read-only file system in memory: [fs.FS], [fs.ReadDirFS], [fs.StatFS], [fs.ReadFileFS] and
-// [fs.ReadLinkFS]. Its zero value is empty.
+// Tree is a read-only file system in memory. It implements [fs.FS], [fs.ReadDirFS], [fs.StatFS], [fs.ReadFileFS] and
+// [fs.ReadLinkFS]. The zero Tree is empty.
 type Tree struct {
 	top   *node
-	index map[place]*node // shared by all that [Tree.Sub] gives
+	index map[place]*node // shared with the results of [Tree.Sub]
 }
 
-// place is a node's key: its folder and name. One index for all folders saves memory: a map for each would cost more
-// than its contents.
+// place is the key of a node: its folder and name. All folders share one index, because a map per folder would need
+// more memory than its entries.
 type place struct {
 	folder *node
 	name   string
 }
 
-// node is a folder, a file or a link, and its own [fs.DirEntry] and [fs.FileInfo].
+// node is a folder, file or link. It is also its own [fs.DirEntry] and [fs.FileInfo].
 type node struct {
 	name        string
 	size        int64
 	mode        fs.FileMode
-	open        func() ([]byte, error) // of a file; of a link its target
-	first, next *node                  // of a folder: what it holds, in no order
+	open        func() ([]byte, error) // returns the content of a file, or the target of a link
+	first, next *node                  // the entries of a folder, in random order
 }
 
 const (
@@ -36,21 +36,21 @@ const (
 	linkMode   = fs.ModeSymlink | 0o777
 )
 
-// File adds a file of size bytes. Each read calls open, perhaps concurrently; nobody changes the bytes that it
-// returns. The error wraps [fs.ErrInvalid] if path is not valid, and [fs.ErrExist] if the name is taken or a file is
-// in place of a folder.
+// File adds a file of size bytes. Each read calls open, possibly concurrently; readers do not change the returned
+// bytes. The error wraps [fs.ErrInvalid] if path is not valid, and [fs.ErrExist] if the name is taken or a file is in
+// the place of a folder.
 func (t *Tree) File(path string, size int64, open func() ([]byte, error)) error {
 	return t.add(path, &node{size: size, mode: fileMode, open: open})
 }
 
-// Symlink adds a symbolic link, whose target may be any text. Its errors are those of [Tree.File].
+// Symlink adds a symbolic link, whose target may be any text. Errors: those of [Tree.File].
 func (t *Tree) Symlink(path, target string) error {
 	read := func() ([]byte, error) { return []byte(target), nil }
 	return t.add(path, &node{size: int64(len(target)), mode: linkMode, open: read})
 }
 
-// Sub returns the folder dir as a tree of its own; "." is the tree itself. The error wraps [fs.ErrNotExist] if there
-// is no such folder.
+// Sub returns the folder dir as a Tree. Sub(".") returns the whole tree. The error wraps [fs.ErrNotExist] if there is
+// no such folder.
 func (t *Tree) Sub(dir string) (*Tree, error) {
 	n, err := t.find("sub", dir)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *Tree) add(path string, n *node) error {
 	}
 }
 
-// vacant checks whether path may be added, before any of its folders is made.
+// vacant checks whether path can be added, before any of its folders is created.
 func (t *Tree) vacant(path string) error {
 	folder, rest, deeper := t.top, path, true
 	for deeper {
@@ -104,14 +104,14 @@ func (t *Tree) vacant(path string) error {
 	return failure("add", path, fs.ErrExist)
 }
 
-// put keeps a copy of the name, so that the path can be freed.
+// put adds a node. It copies the name, so that the path's memory can be freed.
 func (t *Tree) put(folder *node, name string, n *node) {
 	n.name = strings.Clone(name)
 	n.next, folder.first = folder.first, n
 	t.index[place{folder, n.name}] = n
 }
 
-// find returns the path's node. It never follows a link.
+// find returns the node of a path. It never follows links.
 func (t *Tree) find(op, path string) (*node, error) {
 	if !fs.ValidPath(path) {
 		return nil, failure(op, path, fs.ErrInvalid)
