@@ -51,7 +51,7 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 		s := &stored{mark: newMark(b, before.mark, lines), data: join(lines)}
 		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
 		case err == nil:
-			j.saw(b.Run, s.at, s.mark)
+			j.record(b.Run, s.at, s.mark)
 			return nil
 		case codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence:
 			known = false

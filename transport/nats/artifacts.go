@@ -55,7 +55,7 @@ func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	var file jetstream.ObjectResult
-	err := patiently(ctx, func(context.Context) (err error) { // ctx, not the function's own context, must last until the file is read
+	err := retry(ctx, func(context.Context) (err error) { // ctx, not the function's own context, must last until the file is read
 		file, err = j.artifact(ctx, name)
 		return err
 	})

@@ -306,7 +306,7 @@ func (j *Journal) finish(ctx context.Context, run messages.RunID, token string) 
 	case err == nil && !last.ended():
 		return nil
 	}
-	return patiently(ctx, func(ctx context.Context) error {
+	return retry(ctx, func(ctx context.Context) error {
 		_, err := j.nc.RequestWithContext(ctx, token, []byte("+ACK"))
 		return err
 	})

@@ -203,7 +203,7 @@ func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
 func (j *Journal) readIndex(ctx context.Context) error {
 	ready := sync.OnceFunc(func() { close(j.index.ready) })
 	var feed jetstream.Consumer
-	err := patiently(ctx, func(ctx context.Context) (err error) {
+	err := retry(ctx, func(ctx context.Context) (err error) {
 		feed, err = j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
 			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true})
 		return err
@@ -222,7 +222,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 		run, _ := runOf(m.Subject(), m.Headers())
 		if !j.index.knows(run, meta.Sequence.Stream) {
 			if mark, err := markOf(m.Headers()); err == nil {
-				j.saw(run, meta.Sequence.Stream, mark)
+				j.record(run, meta.Sequence.Stream, mark)
 			} else {
 				j.log.Error("the stream has a message without the header of a block", zap.String("subject", m.Subject()),
 					zap.Uint64("sequence", meta.Sequence.Stream), zap.Error(err))
@@ -235,8 +235,8 @@ func (j *Journal) readIndex(ctx context.Context) error {
 	return err
 }
 
-// saw adds a block to the index and, if it is new, tells whoever watches.
-func (j *Journal) saw(run messages.RunID, at uint64, m mark) {
+// record adds a block to the index and, if it is new, tells whoever watches.
+func (j *Journal) record(run messages.RunID, at uint64, m mark) {
 	if j.index.put(run, at, m) {
 		j.notes.Tell(m.Writer, journal.Note{Run: run})
 	}

@@ -111,7 +111,7 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	// Another node may create the stream at this moment, and servers that have not heard of it say that it does not
 	// exist.
 	const young = jetstream.JSErrCodeStreamNotFound
-	if err = patiently(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }, young); err != nil {
+	if err = retry(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }, young); err != nil {
 		return explained(err)
 	}
 	config := j.stream.CachedInfo().Config
@@ -119,8 +119,8 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 		return messages.Errorf(messages.CodeUnavailable,
 			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
 	}
-	j.warnings = doubts(config)
-	if err = patiently(ctx, j.openClaims, young); err != nil {
+	j.warnings = durabilityWarnings(config)
+	if err = retry(ctx, j.openClaims, young); err != nil {
 		return explained(err)
 	}
 	if err = j.listen(ctx); err != nil {
@@ -308,8 +308,8 @@ func explained(err error) error {
 	return messages.Errorf(messages.CauseJournalUnavailable, "JetStream: %v: %s", err, advice)
 }
 
-// doubts says how a stream may lose acknowledged blocks.
-func doubts(c jetstream.StreamConfig) (all []string) {
+// durabilityWarnings says how a stream may lose acknowledged blocks.
+func durabilityWarnings(c jetstream.StreamConfig) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if c.Replicas < 2 {
 		add("stream %s has one replica: its runs are lost with its server, and with the default sync_interval a power cut "+

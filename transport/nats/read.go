@@ -229,8 +229,8 @@ type getRequest struct {
 	MaxBytes int    `json:"max_bytes,omitempty"`
 }
 
-// patiently repeats a request until it is answered, or fails with a code other than those in passing.
-func patiently(ctx context.Context, ask func(context.Context) error, passing ...jetstream.ErrorCode) error {
+// retry repeats a request until it is answered, or fails with a code other than those in passing.
+func retry(ctx context.Context, ask func(context.Context) error, passing ...jetstream.ErrorCode) error {
 	for began := time.Now(); ; {
 		once, cancel := context.WithTimeout(ctx, askTimeout)
 		err := ask(once)
@@ -261,18 +261,18 @@ func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error
 	if err != nil {
 		return m, err
 	}
-	err = patiently(ctx, func(ctx context.Context) error {
+	err = retry(ctx, func(ctx context.Context) error {
 		answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+streamName, data)
 		if err == nil {
-			m, err = gotten(answer.Data)
+			m, err = decodeMessage(answer.Data)
 		}
 		return err
 	})
 	return m, err
 }
 
-// gotten decodes the response to a get.
-func gotten(answer []byte) (m message, err error) {
+// decodeMessage decodes the response to a get.
+func decodeMessage(answer []byte) (m message, err error) {
 	var got struct {
 		Error   *jetstream.APIError
 		Message struct {
@@ -302,7 +302,7 @@ func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, e
 	if err != nil {
 		return nil, err
 	}
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
 		found, err = j.answers(ctx, "$JS.API.DIRECT.GET."+streamName, data)
 		return err
 	})

@@ -15,17 +15,17 @@ var errClosed = messages.Errorf(messages.CodeUnavailable, "the journal is closed
 
 // listen subscribes to live headers and commands. These subscriptions serve every Watch of this journal.
 func (j *Journal) listen(ctx context.Context) error {
-	if _, err := j.nc.Subscribe("live.>", j.heard); err != nil {
+	if _, err := j.nc.Subscribe("live.>", j.onHeader); err != nil {
 		return err
 	}
-	if _, err := j.nc.Subscribe("cmd.>", j.commanded); err != nil {
+	if _, err := j.nc.Subscribe("cmd.>", j.onCommand); err != nil {
 		return err
 	}
 	return j.nc.FlushWithContext(ctx)
 }
 
-// heard handles a copy of a block's header, or the notice that a log was removed.
-func (j *Journal) heard(m *nats.Msg) {
+// onHeader handles a copy of a block's header, or the notice that a log was removed.
+func (j *Journal) onHeader(m *nats.Msg) {
 	run, what := runOf(m.Subject, m.Header)
 	at, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	switch {
@@ -35,13 +35,13 @@ func (j *Journal) heard(m *nats.Msg) {
 		j.notes.Tell("", journal.Note{Run: run})
 	case !j.index.knows(run, at):
 		if mark, err := markOf(m.Header); err == nil {
-			j.saw(run, at, mark)
+			j.record(run, at, mark)
 		}
 	}
 }
 
-// commanded handles a command.
-func (j *Journal) commanded(m *nats.Msg) {
+// onCommand handles a command.
+func (j *Journal) onCommand(m *nats.Msg) {
 	var c journal.Command
 	if json.Unmarshal(m.Data, &c) == nil {
 		j.notes.Tell("", journal.Note{Run: c.Run, Command: &c})

@@ -76,7 +76,7 @@ func (w *writer) landed(p *pending) {
 	if p.Head().Ended {
 		j.leases.End(p.Run)
 		delete(w.heads, p.Run)
-		j.merger.rouse()
+		j.merger.signal()
 	}
 	j.notes.Tell(p.Writer, journal.Note{Run: p.Run})
 }

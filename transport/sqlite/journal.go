@@ -24,8 +24,8 @@ type Journal struct {
 	lock   *lock
 	salt   [32]byte
 	writer *writer
-	merger *aside
-	copier *aside
+	merger *background
+	copier *background
 	leases lease.Runs
 	notes  lease.Notes[journal.Note]
 }
@@ -71,8 +71,8 @@ func (j *Journal) open() error {
 	if err := j.offerAll(); err != nil {
 		return err
 	}
-	j.merger = startAside((&merger{journal: j}).mergeAll)
-	j.copier = startAside(j.writer.checkpoint)
+	j.merger = startBackground((&merger{journal: j}).mergeAll)
+	j.copier = startBackground(j.writer.checkpoint)
 	return nil
 }
 

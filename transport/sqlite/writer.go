@@ -239,13 +239,13 @@ func (w *writer) run() {
 			w.commit(group)
 			owed -= time.Since(began)
 			if turn%checkpointEvery == 0 {
-				w.journal.copier.rouse()
+				w.journal.copier.signal()
 			}
 			if owed <= 0 {
 				select {
 				case e := <-w.errand:
 					began = time.Now()
-					w.oblige(e)
+					w.runErrand(e)
 					owed = errandShare * time.Since(began)
 				default:
 				}
@@ -256,7 +256,7 @@ func (w *writer) run() {
 			select {
 			case <-w.wake:
 			case e := <-w.errand:
-				w.oblige(e)
+				w.runErrand(e)
 			}
 		}
 	}
@@ -266,8 +266,8 @@ func (w *writer) run() {
 // Otherwise runs could write faster than their logs are merged and removed.
 const errandShare = 2
 
-// oblige runs an errand and reports its outcome.
-func (w *writer) oblige(e *errand) {
+// runErrand runs an errand and reports its outcome.
+func (w *writer) runErrand(e *errand) {
 	e.done <- w.transaction(func() error {
 		began := time.Now()
 		err := e.do(w.exec)
@@ -313,12 +313,12 @@ func (w *writer) put(p *pending) error {
 			w.journal.dir, len(w.queue)))
 	}
 	w.queue, w.bytes = append(w.queue, p), w.bytes+len(p.body)
-	w.rouse()
+	w.signal()
 	return nil
 }
 
-// rouse wakes the goroutine. It never blocks.
-func (w *writer) rouse() {
+// signal wakes the goroutine. It never blocks.
+func (w *writer) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -344,7 +344,7 @@ func (w *writer) close() error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.rouse()
+	w.signal()
 	<-w.over
 	w.disconnect()
 	return w.db.Close()

@@ -2,17 +2,17 @@ package sqlite
 
 import "context"
 
-// aside is a background goroutine that does its work once at the start, and again after each call of rouse.
-type aside struct {
+// background is a goroutine that does its work once at the start, and again after each call of signal.
+type background struct {
 	wake   chan struct{}
 	cancel context.CancelFunc
 	over   chan struct{}
 }
 
-func startAside(work func(context.Context)) *aside {
+func startBackground(work func(context.Context)) *background {
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &aside{wake: make(chan struct{}, 1), cancel: cancel, over: make(chan struct{})}
-	a.rouse()
+	a := &background{wake: make(chan struct{}, 1), cancel: cancel, over: make(chan struct{})}
+	a.signal()
 	go func() {
 		defer close(a.over)
 		for {
@@ -27,8 +27,8 @@ func startAside(work func(context.Context)) *aside {
 	return a
 }
 
-// rouse makes the work run again. It never blocks.
-func (a *aside) rouse() {
+// signal makes the work run again. It never blocks.
+func (a *background) signal() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
@@ -36,7 +36,7 @@ func (a *aside) rouse() {
 }
 
 // stop ends the goroutine, and waits for the current work.
-func (a *aside) stop() {
+func (a *background) stop() {
 	a.cancel()
 	<-a.over
 }
