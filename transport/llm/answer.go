@@ -12,9 +12,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// answer makes the parts of an answer from its chunks.
+// answer turns the chunks of one answer into parts. It tells thoughts from text, joins the pieces of tool calls, and
+// remembers the finish_reason. It belongs to the goroutine of the attempt.
 type answer struct {
-	yield func(model.Part) // to the consumer
+	yield func(model.Part) // passes a part to the consumer
 	began time.Time
 
 	choice   choice
@@ -25,31 +26,31 @@ type answer struct {
 	usage    []byte
 	model    []byte
 
-	failed     bool // a choice has an error of its own
-	hasCalls   bool // deltas had tool calls; a message that follows repeats them
+	failed     bool // a choice contained an error
+	hasCalls   bool // deltas had tool calls, so that a later message repeats them
 	finish     string
 	finishLast bool
 	output     bool
 	firstToken time.Duration
 
-	most    int // tokens; 0 for any number
+	most    int // maximum number of tokens; 0 means no limit
 	measure decode.Endless
-	endless string // why it ends here
+	endless string // the reason for ending the answer here, if it does not end by itself
 }
 
 func newAnswer(began time.Time, most int, d decode.Dialect, yield func(model.Part)) *answer {
 	return &answer{began: began, most: most, yield: yield, thoughts: decode.NewThoughts(d)}
 }
 
-// channel is the text, or the thoughts, so far.
+// channel holds the text, or the thoughts, so far.
 type channel struct {
 	decode.Unescape
 	text []byte
-	// repeats says that messages repeat the earlier text: deltas came before, or the messages grow.
+	// repeats says that messages repeat the earlier text, because deltas came before or because the messages grow.
 	repeats bool
 }
 
-// add takes the next chunk. It ignores all choices but 0: requests ask for one.
+// add adds the next chunk. It ignores all choices except 0, because requests ask for one.
 func (a *answer) add(c *chunk) {
 	if !absent(c.model) && !bytes.Equal(c.model, a.model) {
 		a.model = bytes.Clone(c.model)
@@ -73,6 +74,7 @@ func (a *answer) add(c *chunk) {
 	a.setFinish(finishText(c.flag))
 }
 
+// addChoice adds one choice of a chunk. place is its position in the list.
 func (a *answer) addChoice(value []byte, place int) {
 	c := &a.choice
 	c.read(value)
@@ -91,8 +93,8 @@ func (a *answer) addChoice(value []byte, place int) {
 	a.failed = a.failed || c.failed
 }
 
-// setFinish takes a finish_reason. A later one replaces it if text came between them or if it is worse. A failure
-// stays.
+// setFinish records a finish_reason. A later one replaces it if text came in between or if the later one is worse. A
+// failure is never replaced.
 func (a *answer) setFinish(reason string) {
 	before, now := model.FinishOf(a.finish), model.FinishOf(reason)
 	switch {
@@ -111,7 +113,7 @@ func (a *answer) channel(thought bool) *channel {
 	return &a.content
 }
 
-// addDelta takes a JSON string of a delta.
+// addDelta adds a JSON string of a delta.
 func (a *answer) addDelta(literal []byte, thought bool) {
 	v := a.channel(thought)
 	if piece := v.Push(literal); piece != "" {
@@ -120,7 +122,7 @@ func (a *answer) addDelta(literal []byte, thought bool) {
 	}
 }
 
-// addMessage takes a message, which may repeat the earlier text.
+// addMessage adds a message, which may repeat the earlier text.
 func (a *answer) addMessage(m *delta) {
 	var whole [2]string
 	m.texts(func(literal []byte, thought bool) {
@@ -137,7 +139,7 @@ func (a *answer) addMessage(m *delta) {
 	}
 }
 
-// addCompletion takes the text of a completion: a piece, or a repetition of the deltas.
+// addCompletion adds the text of a completion: a piece, or a repetition of the deltas.
 func (a *answer) addCompletion(literal []byte) {
 	if a.content.repeats {
 		a.push(a.content.newIn(jsonwalk.Text(literal)), false)
@@ -157,7 +159,7 @@ func (v *channel) newIn(message string) string {
 		v.repeats = true
 		return message[n:]
 	case v.repeats && len(message) < n && (message == string(v.text[:len(message)]) ||
-		message == string(v.text[n-len(message):])), // without the thoughts, or other text before it
+		message == string(v.text[n-len(message):])), // the message lacks the thoughts or other text before it
 		v.repeats && n < 2*len(message) && strings.TrimSpace(message) == string(bytes.TrimSpace(v.text)):
 		return ""
 	}
@@ -179,7 +181,7 @@ func (a *answer) push(piece string, thought bool) {
 	a.thoughts.Push(piece, a.emit)
 }
 
-// bound ends an answer that goes on and on: some servers let a model write for ever.
+// bound ends an answer that would never end. Some servers let a model write without limit.
 func (a *answer) bound(piece string) {
 	switch tokens, repeats := a.measure.Push(piece); {
 	case repeats:
@@ -189,6 +191,7 @@ func (a *answer) bound(piece string) {
 	}
 }
 
+// call adds a piece of a tool call.
 func (a *answer) call(d decode.CallDelta) {
 	a.hasCalls = true
 	if part, ok := a.calls.Push(d); ok {
@@ -198,7 +201,7 @@ func (a *answer) call(d decode.CallDelta) {
 	}
 }
 
-// emit yields a part. The end of a thought does not count as output.
+// emit passes on a part, and measures the time to the first token. The end of a thought does not count as output.
 func (a *answer) emit(p model.Part) {
 	if _, done := p.(model.ThoughtDone); !a.output && !done {
 		a.output = true
@@ -207,7 +210,7 @@ func (a *answer) emit(p model.Part) {
 	a.yield(p)
 }
 
-// close yields what the decoders held back.
+// close passes on what the decoders have held back.
 func (a *answer) close() {
 	if rest := a.thought.Close(); rest != "" {
 		a.thoughts.Field(rest, a.emit)

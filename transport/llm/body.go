@@ -13,26 +13,26 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
-// body reads an answer, once: the bytes of the source become events, and those chunks. go-openai, which sent the
-// request, only closes it.
+// body reads the body of one response: bytes become server-sent events, and events become chunks. go-openai, which has
+// sent the request, only closes it. It belongs to the goroutine of the attempt.
 type body struct {
 	exchange *exchange
 	source   io.ReadCloser
 	events   *sse.Reader
-	framed   bool
-	stream   bool // by its Content-Type
+	framed   bool // HTTP marks the end of the body
+	stream   bool // the Content-Type is that of an event stream
 
-	taken    int64  // bytes read of the source
-	head     []byte // of the source, before the first frame
+	taken    int64  // bytes read from source
+	head     []byte // beginning of source, until the first frame
 	frames   int
-	document bool  // the source begins with {
+	document bool  // source begins with {
 	chosen   bool  // a frame had choices
-	chunk    chunk // the last one
+	chunk    chunk // the last chunk
 }
 
 var errPage = errors.New("the answer is an HTML page")
 
-// next returns the next chunk, nil at the end of the answer: the evidence says how it ended.
+// next returns the next chunk. At the end of the answer it returns nil; the evidence then says how the answer ended.
 func (b *body) next() *chunk {
 	x := b.exchange
 	for x.evidence.Failure == nil && !x.evidence.Done {
@@ -43,12 +43,12 @@ func (b *body) next() *chunk {
 		}
 		frame := bytes.TrimSpace(event.Data)
 		switch {
-		case isFailure(event.Name): // whatever its data
+		case isFailure(event.Name): // a failure, whatever its data
 		case string(frame) == "[DONE]":
 			x.evidence.Done = true
 			continue
 		case len(frame) == 0, string(frame) == "null", frame[0] == ':':
-			continue // keep-alives that a proxy turned into data
+			continue // heartbeats that a proxy has turned into data
 		}
 		if b.frame(event.Name, frame) {
 			x.watch.data()
@@ -58,8 +58,8 @@ func (b *body) next() *chunk {
 	return nil
 }
 
-// frame reads a frame into the chunk, and reports whether it is a part of the answer. If it is not, the evidence says
-// what it is.
+// frame parses a frame into b.chunk. It reports whether the frame is part of the answer. If not, the evidence says what
+// it is.
 func (b *body) frame(name string, frame []byte) bool {
 	x, c := b.exchange, &b.chunk
 	b.frames++
@@ -89,13 +89,14 @@ func (b *body) frame(name string, frame []byte) bool {
 	return false
 }
 
-// isFailure recognizes the names of failure events, such as error, exception and response.failed.
+// isFailure reports whether an event name stands for a failure, such as error, exception and response.failed.
 func isFailure(event string) bool {
 	event = strings.ToLower(event)
 	return strings.Contains(event, "error") || strings.Contains(event, "exception") || strings.Contains(event, "fail")
 }
 
-// failure is the error in a frame, or in a document that came instead of a stream.
+// failure returns the failure in a frame, or in a document that came instead of a stream. said says that the server
+// marked it as an error.
 func (b *body) failure(frame []byte, said bool) *model.Failure {
 	f := b.exchange.client.failureIn(frame)
 	if said {
@@ -105,7 +106,7 @@ func (b *body) failure(frame []byte, said bool) *model.Failure {
 	return &model.Failure{Code: "json", Message: excerpt("a document instead of a stream: " + f.Message)}
 }
 
-// finish notes why the frames ended.
+// finish records why the frames have ended.
 func (b *body) finish(err error) {
 	x := b.exchange
 	long, tooLong := errors.AsType[*sse.TooLongError](err)
@@ -130,7 +131,7 @@ func (b *body) finish(err error) {
 	}
 }
 
-// page reads on to the title of an HTML page.
+// page reads an HTML page up to the end of its title.
 func (b *body) page() *model.Failure {
 	more := make([]byte, headBytes)
 	for len(b.head) < headBytes && !bytes.Contains(b.head, []byte("</title")) {
@@ -149,7 +150,7 @@ func (b *body) Close() error {
 	return b.source.Close()
 }
 
-// Read reads the source: it counts the bytes, runs the watchdog, and examines how the answer begins.
+// Read reads from source. It counts the bytes, informs the watchdog, and examines the beginning of the answer.
 func (b *body) Read(p []byte) (int, error) {
 	x := b.exchange
 	most := x.client.limits.ResponseBytes
@@ -166,6 +167,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// begin examines the beginning of the answer: a JSON document, an HTML page, or frames.
 func (b *body) begin(p []byte, err error) (int, error) {
 	fresh := len(bytes.TrimLeft(b.head, " \t\r\n\xef\xbb\xbf")) == 0
 	b.head = append(b.head, p[:min(len(p), headBytes-len(b.head))]...)

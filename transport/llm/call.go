@@ -19,28 +19,28 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// call is one call of the model, with all its attempts.
+// call is one call of a model, with all its attempts. It belongs to the goroutine of the consumer.
 type call struct {
-	client    *Client
-	name      string // of the model
-	bytes     int    // of the prompt
-	most      int    // tokens of the answer; 0 if the request says it
+	client    *Client // of the model
+	name      string  // length of the prompt
+	bytes     int     // maximum number of tokens in the answer; 0 if the request sets it
+	most      int     // tokens of the answer; 0 if the request says it
 	request   openai.ChatCompletionRequest
 	amendment amendment
 	yield     func(model.Part, error) bool
 	emitted   bool // the consumer has received a part
 	abandoned bool // the consumer has stopped reading
 	began     time.Time
-	release   context.CancelFunc // ends the context of all attempts; a drain may take it over
+	release   context.CancelFunc // cancels the context of all attempts; a drain may take it over
 }
 
-// emit passes a part to the consumer, unless it has stopped reading.
+// emit passes a part to the consumer, unless that has stopped reading.
 func (c *call) emit(p model.Part) {
 	c.emitted = true
 	c.abandoned = c.abandoned || !c.yield(p, nil)
 }
 
-// run makes attempts until an answer begins or another attempt cannot help.
+// run makes attempts until an answer begins or no further attempt can help.
 func (c *call) run(ctx context.Context) {
 	limit := c.client.limits.Request
 	late := messages.Errorf(messages.CauseDeadline, "the call took longer than %s", limit)
@@ -82,7 +82,7 @@ func (c *call) run(ctx context.Context) {
 	}
 }
 
-// retry says whether to retry, and after which pause. A call is not retried once the consumer has received a part.
+// retry reports whether to try again, and after which pause. It does not retry once the consumer has received a part.
 func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 	e := end.Evidence
 	if number > c.client.config.retries() || e.Stopped != "" || c.emitted {
@@ -100,7 +100,7 @@ func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 	return max(pause, backoff(number)), ok && pause <= c.client.limits.RetryAfter
 }
 
-// statusOf is the HTTP status of a failure, or the code of an error frame.
+// statusOf returns the HTTP status of a failure, or the code of an error frame.
 func statusOf(e model.Evidence) int {
 	if e.Status >= 400 {
 		return e.Status
@@ -109,12 +109,13 @@ func statusOf(e model.Evidence) int {
 	return code
 }
 
-// backoff doubles with each attempt. Half of it is random.
+// backoff returns the pause before the next attempt. It doubles with each attempt, and half of it is random.
 func backoff(number int) time.Duration {
 	most := min(backoffFirst<<min(number-1, 16), backoffMost)
 	return most/2 + rand.N(most/2)
 }
 
+// sleep pauses. It returns false if ctx is done.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -135,9 +136,10 @@ type attempt struct {
 	answer     *answer
 	unsendable error // why go-openai did not send the request
 	noServer   bool  // nothing listens at the address
-	permanent  bool  // another attempt would fail likewise
+	permanent  bool  // further attempts would fail too
 }
 
+// attempt sends the request once. The answer is read later, by read.
 func (c *call) attempt(ctx context.Context) *attempt {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
@@ -148,7 +150,8 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	config := openai.DefaultConfig(c.client.key)
 	config.BaseURL = c.client.base.String()
 	config.HTTPClient = &http.Client{Transport: t.exchange, CheckRedirect: noRedirect}
-	// go-openai writes and sends the request. Its reader of streams misreads what servers send, and stays unused.
+	// go-openai builds and sends the request. Its own reader of streams is not used, because it misreads what servers
+	// send.
 	_, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, c.request)
 	switch {
 	case t.exchange.body != nil:
@@ -159,10 +162,10 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	return t
 }
 
-// noRedirect keeps the key and the prompt from any server but the configured one.
+// noRedirect makes sure that only the configured server gets the key and the prompt.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// failed notes why there is no stream; the evidence already holds a server's answer.
+// failed records why there is no stream. If the server has answered, the evidence says so already.
 func (t *attempt) failed(err error) {
 	x := t.exchange
 	switch {
@@ -201,10 +204,10 @@ func (t *attempt) read() {
 	}
 }
 
-// end makes the End.
+// end returns the End of the attempt.
 func (t *attempt) end() model.End {
 	client, end := t.call.client, t.answer.end()
-	if end.Model != t.call.name { // the requested name is no secret
+	if end.Model != t.call.name { // the requested name is not secret
 		end.Model = client.redact(end.Model)
 	}
 	e := t.exchange.evidence
@@ -221,8 +224,9 @@ func (t *attempt) end() model.End {
 	return t.judge(end, context.Cause(t.ctx))
 }
 
-// size looks whether the prompt was too long. Only then does it ask for the loaded context: to tell a prompt that the
-// server cut in silence, and to say how long a prompt may be there. A token has four bytes of text, and never eight.
+// size checks whether the prompt was too long. Only then it asks the server for the loaded context, to detect a prompt
+// that the server has silently cut, and to tell the user the limit. It assumes that a token is four bytes of text, and
+// never eight.
 func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 	c := t.call
 	switch {
@@ -232,7 +236,7 @@ func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 			e.Failure.Message += fmt.Sprintf(" (the loaded context has %d tokens, and the prompt about %d)", info.Context, need)
 		}
 		if info.MaxContext > 0 && need > info.MaxContext {
-			info.Context = info.MaxContext // no larger one is large enough
+			info.Context = info.MaxContext // no larger context would suffice
 		}
 		e.Failure.Message += "; " + info.Enlarge(need*2)
 	case used != nil && used.PromptTokens > 0 && int64(c.bytes/8) > used.PromptTokens && e.Failure == nil:
@@ -243,7 +247,7 @@ func (t *attempt) size(e *model.Evidence, used *messages.Usage) {
 	}
 }
 
-// bytesOf counts the bytes of a prompt.
+// bytesOf returns the length of a prompt in bytes.
 func bytesOf(r model.Request) int {
 	n := model.Size(r.Messages)
 	for _, t := range r.Tools {
@@ -252,7 +256,7 @@ func bytesOf(r model.Request) int {
 	return n
 }
 
-// judge sets the verdict. What this side did takes precedence over what it saw.
+// judge sets the verdict. What this side has done takes precedence over what it has seen.
 func (t *attempt) judge(end model.End, cause error) model.End {
 	e := &end.Evidence
 	switch {
@@ -265,12 +269,12 @@ func (t *attempt) judge(end model.End, cause error) model.End {
 	}
 	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
 	if t.noServer && e.Stopped == "" {
-		end.Verdict.Message = e.Read // not "the connection closed": there was none
+		end.Verdict.Message = e.Read // instead of "the connection closed", because there was none
 	}
 	return end
 }
 
-// stopped says why this side ended a call, from the cause of its context.
+// stopped returns the code for the reason why this side has ended a call.
 func stopped(cause error) messages.Code {
 	code := messages.CodeOf(cause)
 	for _, known := range messages.Causes() {
@@ -287,7 +291,7 @@ func stopped(cause error) messages.Code {
 	return messages.CauseError
 }
 
-// finish closes the last attempt of a call. The consumer does not wait for bytes after [DONE].
+// finish ends the last attempt of a call. The consumer does not wait for bytes after [DONE].
 func (t *attempt) finish() {
 	if !t.exchange.evidence.Done {
 		t.close()
@@ -301,7 +305,7 @@ func (t *attempt) finish() {
 	})
 }
 
-// close ends the request. If the server may still be sending, close also closes the connection.
+// close ends the request. If the server may still be sending, it also closes the connection.
 func (t *attempt) close() {
 	if !t.exchange.evidence.Done || t.call.abandoned {
 		t.cancel(nil)

@@ -12,16 +12,16 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// chunk is one frame: its members as raw JSON, nil if it lacks them. Servers differ in nearly every type; values of
-// unexpected types are ignored.
+// chunk is one frame of a stream. Its members are raw JSON, nil if they are missing. Servers differ in nearly all
+// types, so values of unexpected types are ignored.
 type chunk struct {
 	raw                   []byte
 	model, usage, choices []byte
-	message               []byte // of Ollama
-	finish, flag          []byte // beside the choices
-	kind                  string // its member "object"
-	whole                 bool   // it is a JSON object
-	failed                bool   // it has an error outside its choices
+	message               []byte // Ollama's
+	finish, flag          []byte // outside of choices
+	kind                  string // value of the member "object"
+	whole                 bool   // the frame is a JSON object
+	failed                bool   // it has an error outside of choices
 }
 
 func (c *chunk) read(frame []byte) {
@@ -42,13 +42,13 @@ func (c *chunk) member(key, value []byte) {
 		if c.kind = "chat.completion.chunk"; string(value) != `"chat.completion.chunk"` {
 			c.kind = jsonwalk.Text(value)
 		}
-	case "input_sensitive", "output_sensitive", "truncated", "is_truncated": // MiniMax's, Ernie's
+	case "input_sensitive", "output_sensitive", "truncated", "is_truncated": // of MiniMax and Ernie
 		if string(value) == "true" {
 			c.flag = []byte(`"` + string(key) + `"`)
 		}
-	case "base_resp": // MiniMax's, where 0 is success
+	case "base_resp": // of MiniMax; 0 means success
 		c.failed = c.failed || fails(value, "status_code")
-	default: // Groq puts an error inside x_groq
+	default: // Groq puts errors into x_groq
 		if isFinish(key) {
 			c.finish = worse(c.finish, value)
 		}
@@ -59,12 +59,12 @@ func (c *chunk) member(key, value []byte) {
 // choice holds the members of one choice in a frame.
 type choice struct {
 	index, finish, native []byte
-	text                  []byte // instead of a delta
+	text                  []byte // of a completion, which has no delta
 	delta, message        delta
-	failed                bool // it has an error of its own
+	failed                bool // the choice contains an error
 }
 
-// delta holds the members of a delta or of a message.
+// delta holds the members of a delta or a message.
 type delta struct {
 	content, refusal, calls, function          []byte
 	reasoningContent, reasoning, reasoningList []byte
@@ -97,13 +97,13 @@ func (v *choice) read(value []byte) {
 		}
 	})
 	v.finish = worse(worse(v.finish, v.delta.finish), v.message.finish)
-	if absent(v.finish) && len(stop) > 0 && stop[0] == '"' { // with a finish_reason, stop_reason is the stop string
+	if absent(v.finish) && len(stop) > 0 && stop[0] == '"' { // if there is a finish_reason, stop_reason is the stop string
 		v.finish = stop
 	}
 	v.failed = v.failed || v.delta.failed || v.message.failed
 }
 
-// number is the choice's index, or its place in the list if it has none.
+// number returns the choice's index, or its position in the list if it has none.
 func (v *choice) number(place int) int64 {
 	if absent(v.index) {
 		return int64(place)
@@ -142,7 +142,7 @@ func (s *delta) member(key, value []byte) {
 	}
 }
 
-// isFinish recognizes the names that servers have for a finish_reason.
+// isFinish reports whether the key is one of the servers' names for finish_reason.
 func isFinish(key []byte) bool {
 	for _, name := range []string{"finish_reason", "finishreason", "finish_details", "done_reason"} {
 		if len(key) == len(name) && strings.EqualFold(string(key), name) {
@@ -160,7 +160,7 @@ func worse(a, b []byte) []byte {
 	return a
 }
 
-// thought returns the piece of a thought. Servers that send two fields send the same text in both.
+// thought returns the piece of a thought. Servers with two fields for it send the same text in both.
 func (s *delta) thought() []byte {
 	switch {
 	case !absent(s.reasoningContent):
@@ -171,14 +171,14 @@ func (s *delta) thought() []byte {
 	return s.reasoningList
 }
 
-// texts yields the strings of the delta, thoughts first.
+// texts calls emit with the strings of the delta, thoughts first.
 func (s *delta) texts(emit func(literal []byte, thought bool)) {
 	textsIn(s.thought(), true, emit)
 	textsIn(s.content, false, emit)
 	textsIn(s.refusal, false, emit)
 }
 
-// toolCalls yields the pieces of tool calls, in either of OpenAI's forms.
+// toolCalls calls emit with the pieces of tool calls, in either of OpenAI's formats.
 func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	if len(s.calls) > 0 {
 		jsonwalk.Array(s.calls, func(value []byte) {
@@ -194,7 +194,7 @@ func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	}
 }
 
-// finishText is a finish_reason as text: the string, the type of an object, or the JSON of another value.
+// finishText returns a finish_reason as text: the string, the type of an object, or the JSON of another value.
 func finishText(value []byte) (word string) {
 	switch {
 	case absent(value):
@@ -214,7 +214,8 @@ func finishText(value []byte) (word string) {
 	return strings.ToValidUTF8(word[:min(len(word), finishBytes)], "")
 }
 
-// textsIn yields the strings of a content, which is a string, an object or a list, and tells thoughts from text.
+// textsIn calls emit with the strings of a content, which is a string, an object or a list. It tells thoughts from
+// text.
 func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool)) {
 	switch {
 	case len(value) == 0:
@@ -250,7 +251,7 @@ func readCall(d *decode.CallDelta, value []byte) {
 func readFunction(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
-		case "index": // Ollama's place for it
+		case "index": // Ollama has the index here
 			d.Index = value
 		case "name":
 			d.Name = value
@@ -260,7 +261,7 @@ func readFunction(d *decode.CallDelta, value []byte) {
 	})
 }
 
-// usage returns nil if the value is not an object.
+// usage parses token counts. It returns nil if the value is not an object.
 func usage(value []byte) *messages.Usage {
 	var u messages.Usage
 	if !jsonwalk.Object(value, func(key, value []byte) {
@@ -282,7 +283,7 @@ func usage(value []byte) *messages.Usage {
 	return &u
 }
 
-// count reads a whole number in any form that servers use, also 7.0 and "7"; 0 for any other value.
+// count parses a whole number in any format that servers use, such as 7.0 and "7". Other values count as 0.
 func count(value []byte) int64 {
 	f, err := strconv.ParseFloat(string(bytes.Trim(value, `"`)), 64)
 	if err != nil || f < 0 || f > 1<<53 || f != f {
@@ -291,7 +292,7 @@ func count(value []byte) int64 {
 	return int64(f)
 }
 
-// absent reports whether a member's value is null, false or empty.
+// absent reports whether a member is missing, or its value is null, false or an empty string.
 func absent(value []byte) bool {
 	switch string(value) {
 	case "", "null", "false", `""`:

@@ -22,7 +22,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Client calls one server. It is safe for concurrent use.
+// Client calls one model server. It is safe for concurrent use.
 type Client struct {
 	config    Config
 	limits    Limits
@@ -34,7 +34,7 @@ type Client struct {
 	seen      atomic.Pointer[[]Info] // the last list of models
 }
 
-// New checks the Config and reads the files that it names. Its errors are invalid_input.
+// New checks the Config and reads the files that it names. Errors: invalid_input.
 func New(config Config) (*Client, error) {
 	base, err := config.base()
 	if err != nil {
@@ -52,8 +52,8 @@ func New(config Config) (*Client, error) {
 		secrets: secretsOf(config, key), transport: transport}, nil
 }
 
-// Stream calls the model and yields its answer as it arrives; the last part is the only [model.End]. A consumer that
-// stops early cancels the call at once. No part contains a secret.
+// Stream calls the model and yields the parts of its answer as they arrive. The last part is the only [model.End]. If
+// the consumer stops early, the call is cancelled at once. No part contains a secret.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 	return c.redacted(func(yield func(model.Part, error) bool) {
 		request, amendment, err := c.request(r)
@@ -72,10 +72,10 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 	})
 }
 
-// Settle waits until the calls that have returned have freed their connections, for 50 ms at most.
+// Settle waits, for at most 50 ms, until finished calls have released their connections.
 func (c *Client) Settle() { c.drains.wait() }
 
-// Close closes idle connections. It first waits up to 50 ms for those that are about to become idle.
+// Close closes idle connections. It first waits, for at most 50 ms, for connections that are about to become idle.
 func (c *Client) Close() {
 	c.Settle()
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
@@ -83,7 +83,8 @@ func (c *Client) Close() {
 	}
 }
 
-// transport has no timeout for answers: a model may think for long, and the watchdog bounds that.
+// transport returns the HTTP transport. It has no timeout for responses, because a model may think for a long time; the
+// watchdog limits that.
 func (c Config) transport() (*http.Transport, error) {
 	proxy, err := c.proxy()
 	if err != nil {
@@ -116,7 +117,7 @@ func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
 	return http.ProxyURL(u), nil
 }
 
-// trust returns nil if only the system's certificates are trusted.
+// trust returns the trusted certificates. It returns nil if those are the system's.
 func (c Config) trust() (*x509.CertPool, error) {
 	if c.CAFile == "" {
 		return nil, nil
@@ -135,8 +136,8 @@ func (c Config) trust() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// drains read the rest of complete answers, so that their connections can be reused. Only the next call waits for
-// them. Each takes 50 ms at most.
+// drains read the rest of complete answers in the background, so that connections can be reused. Each takes at most 50
+// ms, and only the next call waits for them.
 type drains struct {
 	mu      sync.Mutex
 	running map[chan struct{}]bool
@@ -163,7 +164,7 @@ func (d *drains) end(ended chan struct{}) {
 	close(ended)
 }
 
-// wait waits for the drains that have begun.
+// wait waits for the drains that are running.
 func (d *drains) wait() {
 	d.mu.Lock()
 	all := slices.Collect(maps.Keys(d.running))

@@ -13,46 +13,47 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Config says which server to call, and how. Only BaseURL is required.
+// Config configures a Client. Only BaseURL is required.
 type Config struct {
-	BaseURL string // such as http://localhost:1234/v1
-	Key     string // sent as a bearer token; "" for none
-	KeyFile string // holds the key if Key is ""; New reads it
-	// Secrets are removed from requests and answers. New adds the key; nil stands for the key alone.
+	BaseURL string // for example http://localhost:1234/v1
+	Key     string // sent as a bearer token; "" means none
+	KeyFile string // file that New reads the key from, if Key is ""
+	// Secrets are removed from requests and answers, and so is the key. It may be nil.
 	Secrets *redact.Secrets
-	// Profile says how the server ends an answer; if "", the Client infers it from the host, port or Server header.
+	// Profile says how the server ends an answer. If it is "", the Client derives it from the host, the port or the
+	// Server header.
 	Profile model.Profile
-	Server  *ServerProfile // what provider check learned about the server; may be nil
-	// Proxy is a URL, "" for the proxy of the environment, or "none".
+	Server  *ServerProfile // what "provider check" has learned about the server; may be nil
+	// Proxy is a URL, "none", or "" for the proxy of the environment.
 	Proxy string
-	// CAFile holds certificates in PEM to trust in addition to the system's.
+	// CAFile is a PEM file with certificates that are trusted in addition to the system's.
 	CAFile string
-	// Transport replaces the one that New makes from Proxy and CAFile.
+	// Transport replaces the transport that New would build from Proxy and CAFile.
 	Transport http.RoundTripper
 	Limits    Limits
-	// Retries limits how often a call is retried; 0 for twice, negative for never.
+	// Retries is the maximum number of retries of a call; 0 means 2, a negative value none.
 	Retries int
 }
 
-// Limits bound a call. Zero means the default, which each comment gives.
+// Limits bound a call. Fields that are zero take the defaults in the comments.
 type Limits struct {
 	RequestBytes  int64         // 32 MiB
 	ResponseBytes int64         // 64 MiB
-	FrameBytes    int           // of one event; 8 MiB
-	Tokens        int           // of an answer, if neither the request nor the loaded context bounds it; 32,768
-	FirstToken    time.Duration // timeout for the first token; comments reset it; 10 min
-	Idle          time.Duration // timeout between later frames; comments do not reset it; 5 min
-	Request       time.Duration // timeout of a call with all its attempts; 30 min
-	RetryAfter    time.Duration // longest Retry-After that the Client waits for; 1 min
+	FrameBytes    int           // size of one event; 8 MiB
+	Tokens        int           // length of an answer, if neither the request nor the loaded context limits it; 32,768
+	FirstToken    time.Duration // timeout for the first token; comment lines restart it; 10 min
+	Idle          time.Duration // timeout between later frames; comment lines do not restart it; 5 min
+	Request       time.Duration // timeout for a call with all its attempts; 30 min
+	RetryAfter    time.Duration // longest Retry-After that is waited for; 1 min
 }
 
 const (
-	errorBytes    = 64 << 10 // of an error body
+	errorBytes    = 64 << 10 // of an error's body
 	headBytes     = 4 << 10  // of an answer that is not a stream
 	drainBytes    = 8 << 10
 	drainTime     = 50 * time.Millisecond
 	retries       = 2
-	loadingPause  = time.Second // between looks at a server that loads a model
+	loadingPause  = time.Second // between two questions to a server that is loading a model
 	backoffFirst  = 250 * time.Millisecond
 	backoffMost   = 8 * time.Second
 	messageLength = 2000 // of a server's error message
@@ -79,7 +80,7 @@ func (c Config) retries() int {
 	return max(c.Retries, 0)
 }
 
-// base checks the address. Its errors do not repeat a URL that holds a password.
+// base checks the base URL. Its errors do not repeat a URL with a password.
 func (c Config) base() (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
 	switch {
@@ -108,7 +109,7 @@ func (c Config) key() (string, error) {
 	return key, validKey(key)
 }
 
-// validKey refuses a key that no header can hold: the error of net/http would show it.
+// validKey refuses a key that is not valid in a header, because the error of net/http would show it.
 func validKey(key string) error {
 	for _, r := range strings.TrimSpace(key) {
 		if r <= ' ' || r > '~' {

@@ -11,22 +11,23 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Info is a model that a server has.
+// Info describes a model of a server.
 type Info struct {
 	ID string // its name in requests
-	// Loaded says that the model answers at once. It is true for every model of a server that loads none on demand.
+	// Loaded says that the model can answer at once. It is true for all models of a server that does not load models on
+	// demand.
 	Loaded       bool
-	Context      int    // the loaded context in tokens; 0 if the server does not report it
-	MaxContext   int    // the longest context in tokens; likewise
-	Kind         string // "llm", "vlm", "embeddings", or "" if the server does not report it
+	Context      int    // the loaded context in tokens; 0 if unknown
+	MaxContext   int    // the longest possible context in tokens; 0 if unknown
+	Kind         string // "llm", "vlm", "embeddings", or "" if unknown
 	Format       string // "gguf", "mlx", or ""
 	Quantization string // such as Q4_K_M
 	Server       string // LMStudio, LlamaCPP and so on; "" if unknown
-	Resizable    bool   // Load gives it another context, which then lasts
+	Resizable    bool   // Load can change the context, and it then stays changed
 }
 
-// Find returns the model with the name, or else one whose name means the same, as tiny means tiny:latest on Ollama; nil
-// if it is not in the list.
+// Find returns the model with the name, or else one with an equivalent name, such as tiny:latest for tiny on Ollama. It
+// returns nil if there is none.
 func Find(list []Info, name string) *Info {
 	i := slices.IndexFunc(list, func(m Info) bool { return m.ID == name })
 	if i < 0 {
@@ -38,8 +39,8 @@ func Find(list []Info, name string) *Info {
 	return &list[i]
 }
 
-// Enlarge says what to do for a context of at least so many tokens on the model's server. It never asks for more than
-// the model was trained for.
+// Enlarge says how to get a context of at least so many tokens on the model's server. It never suggests more than the
+// model supports.
 func (i Info) Enlarge(tokens int) string {
 	if i.MaxContext > 0 {
 		tokens = min(tokens, i.MaxContext)
@@ -59,8 +60,8 @@ func (i Info) Enlarge(tokens int) string {
 	return "send less, or use a model with a longer context"
 }
 
-// Models asks the server for its kind and its models. The kind is "" if unknown. Errors are a [messages.Error], with
-// provider_error or transport_closed, or the context's cause.
+// Models asks the server for its kind and its models. The kind is "" if unknown. Errors: a [messages.Error] with
+// provider_error or transport_closed, or the cause of ctx.
 func (c *Client) Models(ctx context.Context) (server string, list []Info, err error) {
 	n, err := c.native(ctx)
 	if err != nil {
@@ -76,8 +77,8 @@ func (c *Client) Models(ctx context.Context) (server string, list []Info, err er
 	return n.kind(), list, err
 }
 
-// info is what the server last said about the model; the zero value for nothing. It asks a server that was not asked
-// yet only if a call needs it, and then not for long.
+// info returns what the server last said about the model, or the zero Info. With ask, it briefly asks a server that has
+// not been asked before.
 func (c *Client) info(ctx context.Context, name string, ask bool) Info {
 	list := c.seen.Load()
 	if list == nil && ask {
@@ -95,15 +96,15 @@ func (c *Client) info(ctx context.Context, name string, ask bool) Info {
 	return Info{ID: name, Server: c.Kind()}
 }
 
-// LoadOptions say how to load a model. Zero leaves the choice to the server.
+// LoadOptions say how to load a model. Zero fields leave the choice to the server.
 type LoadOptions struct {
 	Context int // tokens
-	// TTL is how long an idle model stays loaded. LM Studio takes TTL or Context, not both.
+	// TTL is how long an idle model stays loaded. LM Studio accepts TTL or Context, but not both.
 	TTL time.Duration
 }
 
-// Load loads the model and returns when it is loaded. Its errors are those of Models, and invalid_input if the server
-// cannot load models, or not with these options.
+// Load loads the model, and returns when it is loaded. Errors: those of [Client.Models], and invalid_input if the
+// server cannot load models, or not with these options.
 func (c *Client) Load(ctx context.Context, id string, o LoadOptions) (Info, error) {
 	n, err := c.native(ctx)
 	if err != nil {
@@ -137,7 +138,7 @@ func (c *Client) cannotLoad(n native) error {
 		c.base.Host)
 }
 
-// loaded returns the Info of a model after it was loaded.
+// loaded returns the Info of a model that was just loaded.
 func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) {
 	list, err := n.models(ctx)
 	if err != nil {
@@ -150,19 +151,19 @@ func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) 
 	return Info{}, messages.InvalidInput("%s has no model %s", c.base.Host, id)
 }
 
-// native speaks the native protocol of one kind of server.
+// native implements the native protocol of one kind of server.
 type native interface {
 	kind() string
 	models(ctx context.Context) ([]Info, error)
 }
 
-// loader is a native whose server can load models.
+// loader is implemented by a native whose server can load models.
 type loader interface {
 	load(ctx context.Context, id string, o LoadOptions) error
 	unload(ctx context.Context, id string) error
 }
 
-// listed is the list of models of any server, with the members that some add.
+// listed is the list of models of any server, including members that only some servers add.
 type listed struct {
 	Data []struct {
 		ID            string `json:"id"`
@@ -180,7 +181,7 @@ type listed struct {
 	} `json:"data"`
 }
 
-// native finds out the kind of the server: from its address or profile, from its list of models, or by probing.
+// native determines the kind of the server: from its address or profile, from its list of models, or by probing.
 func (c *Client) native(ctx context.Context) (native, error) {
 	switch c.Kind() {
 	case OpenAI, OpenRouter, LiteLLM:
@@ -210,7 +211,7 @@ func (c *Client) native(ctx context.Context) (native, error) {
 	return c.probe(ctx)
 }
 
-// probe asks for endpoints that only one kind of server has.
+// probe tries endpoints that only one kind of server has.
 func (c *Client) probe(ctx context.Context) (native, error) {
 	n, err := c.lmstudio(ctx)
 	if err == nil {
@@ -227,7 +228,7 @@ func (c *Client) probe(ctx context.Context) (native, error) {
 	return generic{c, c.Kind()}, nil
 }
 
-// Kind is the kind of the server by its profile, its host or its port; "" if those do not tell.
+// Kind returns the kind of the server according to its profile, host or port; "" if these do not tell.
 func (c *Client) Kind() string {
 	if s := c.config.Server; s != nil && s.Kind != "" {
 		return s.Kind
@@ -235,7 +236,7 @@ func (c *Client) Kind() string {
 	return kindByAddress(c.base)
 }
 
-// generic is a server with a list of models and no native protocol.
+// generic is a server that has a list of models but no native protocol.
 type generic struct {
 	*Client
 	known string

@@ -17,14 +17,14 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
-// exchange is the RoundTripper of one attempt: it amends the request of go-openai, keeps the answer from it, and
-// collects the evidence. One goroutine uses it.
+// exchange is the RoundTripper of one attempt: it amends go-openai's request, keeps the response from it, and collects
+// the evidence. It is used by one goroutine.
 type exchange struct {
 	client    *Client
 	amendment amendment
 	watch     *watchdog
-	ollama    bool // it is asked on its own route
-	loaded    int  // its context for the model, in tokens
+	ollama    bool // the request uses Ollama's native route
+	loaded    int  // the context that Ollama has loaded for the model, in tokens
 
 	sent     bool
 	evidence model.Evidence
@@ -33,12 +33,12 @@ type exchange struct {
 	exceeded *limitError
 }
 
-// limitError is a limit of this side that ended the call.
+// limitError says that one of the Client's own limits has ended the call.
 type limitError struct{ message string }
 
 func (o *limitError) Error() string { return o.message }
 
-// RoundTrip sends the request once. The body of a refusal is bounded.
+// RoundTrip sends the request once. It reads only a limited part of an error response.
 func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	request, err := x.amend(r)
 	if err != nil {
@@ -87,7 +87,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	request.ContentLength = int64(len(body))
 	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	request.Body, _ = request.GetBody()
-	request.Header.Del("Connection") // HTTP/1.1 keeps connections alive by default
+	request.Header.Del("Connection") // keep the connection alive, the default of HTTP/1.1
 	request.Header.Set("User-Agent", "lastword")
 	for name, value := range messages.TraceOf(r.Context()).Fields() {
 		request.Header.Set(name, value)
@@ -95,7 +95,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	return request, nil
 }
 
-// rejected reads the body of a status other than 2xx.
+// rejected reads the body of a response with a status other than 2xx.
 func (x *exchange) rejected(response *http.Response) {
 	x.watch.wait()
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorBytes))
@@ -137,14 +137,15 @@ func framed(r *http.Response) bool {
 
 // edge is the RoundTripper of all requests to a server.
 //
-// A server may close a connection that it keeps alive just when a request is written to it. Such a request has no byte
-// of an answer, and is sent again on a new connection: that is no failure of the server.
+// A server may close an idle connection just when a request is written to it. Such a request gets not a single byte of
+// a response. edge sends it again on a new connection, because the server has not failed.
 //
-// An edge asks for uncompressed bodies, because compression delays tokens, and decompresses gzip if a server sends it
+// edge asks for uncompressed bodies, because compression delays tokens. It decompresses gzip if a server sends that
 // anyway. Limits apply to the decompressed text.
 type edge struct{ http.RoundTripper }
 
-// mostStale bounds the repetitions of a request: another call may give a closed connection back meanwhile.
+// mostStale is the maximum number of repetitions. More than one may be needed, because other calls may return closed
+// connections meanwhile.
 const mostStale = 3
 
 // RoundTrip passes the request on.
@@ -169,7 +170,7 @@ func (e edge) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// once sends the request. stale says that a connection that had been used before ended without a byte of an answer.
+// once sends the request. stale says that a reused connection ended without a single byte of a response.
 func (e edge) once(r *http.Request) (response *http.Response, stale bool, err error) {
 	if r.GetBody != nil {
 		if r.Body, err = r.GetBody(); err != nil {
@@ -183,7 +184,7 @@ func (e edge) once(r *http.Request) (response *http.Response, stale bool, err er
 	return response, err != nil && reused.Load() && !answered.Load(), err
 }
 
-// encodings lists the encodings of a body, without the words that proxies use for none.
+// encodings returns the content encodings of a body, without those names that proxies use for "none".
 func encodings(h http.Header) string {
 	list := strings.Split(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",")
 	for i, coding := range list {
@@ -194,21 +195,21 @@ func encodings(h http.Header) string {
 	}), ", ")
 }
 
-// CloseIdleConnections closes the idle connections of the transport below.
+// CloseIdleConnections closes the idle connections of the underlying transport.
 func (e edge) CloseIdleConnections() {
 	if t, ok := e.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// unzipped decompresses a body. Its first Read reads the header of gzip, and may wait.
+// unzipped decompresses a body. The first Read reads the gzip header, and may block.
 type unzipped struct {
 	body   io.ReadCloser
 	reader *gzip.Reader
 	err    error
 }
 
-// Read returns io.ErrUnexpectedEOF if the body is cut inside gzip, and io.EOF if it is empty.
+// Read returns io.ErrUnexpectedEOF if the compressed body is incomplete, and io.EOF if it is empty.
 func (u *unzipped) Read(p []byte) (int, error) {
 	if u.reader == nil && u.err == nil {
 		u.reader, u.err = gzip.NewReader(u.body)

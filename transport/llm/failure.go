@@ -14,11 +14,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// failureIn reads the failure in a frame of an answer or in the body of an error status.
+// failureIn extracts the failure from a frame of an answer, or from the body of an error response.
 func failureIn(payload []byte) *model.Failure { return failureWithin(payload, deepestQuote) }
 
-// deepestQuote is how many servers may each quote the error of the next as JSON in the message of their own. Without a
-// bound, 100 kB of errors within errors took half a minute.
+// deepestQuote limits how deep errors may be nested, as each server can quote the next one's error as JSON in its own
+// message. Without a limit, 100 kB of nested errors took half a minute.
 const deepestQuote = 4
 
 func failureWithin(payload []byte, quotes int) *model.Failure {
@@ -33,7 +33,7 @@ func failureWithin(payload []byte, quotes int) *model.Failure {
 	if inner.find(payload, 0); inner.words() != "" && !strings.Contains(inner.words(), outer.message) {
 		inner.message = inner.words() + ": " + outer.message
 	}
-	if quotes > 0 && holdsError([]byte(inner.message)) { // another server's error, as JSON in the message of Ollama's
+	if quotes > 0 && holdsError([]byte(inner.message)) { // Ollama's message may contain another server's error as JSON
 		return failureWithin([]byte(inner.message), quotes-1)
 	}
 	return &model.Failure{
@@ -43,7 +43,7 @@ func failureWithin(payload []byte, quotes int) *model.Failure {
 	}
 }
 
-// unwrapped returns the only element of a list, in which Gemini puts its errors.
+// unwrapped returns the only element of a list. Gemini wraps its errors that way.
 func unwrapped(frame []byte) []byte {
 	n := 0
 	if len(frame) > 0 && frame[0] == '[' && jsonwalk.Array(frame, func([]byte) { n++ }) && n == 1 {
@@ -52,7 +52,7 @@ func unwrapped(frame []byte) []byte {
 	return frame
 }
 
-// first returns the first element of a list, or the value itself.
+// first returns the first element of a list, or else the value itself.
 func first(value []byte) []byte {
 	out := value
 	jsonwalk.Array(value, func(element []byte) {
@@ -63,17 +63,17 @@ func first(value []byte) []byte {
 	return out
 }
 
-// Names of members, in lower case.
+// Member names, in lower case.
 var (
 	codeKeys = []string{"code", "error_code", "errorcode", "err_code", "errcode", "status_code", "statuscode"}
 	wordKeys = []string{"message", "detail", "msg", "error_msg", "errormsg", "error_message", "errormessage",
 		"errmsg", "err_msg", "status_msg", "error_description", "faultstring"}
 )
 
-// deepestError is how deep find looks: {"choices":[{"delta":{"error":…}}]}.
+// deepestError is how deep find searches, as in {"choices":[{"delta":{"error":…}}]}.
 const deepestError = 4
 
-// errorFields is what the members of an object say about a failure.
+// errorFields holds what the members of an object say about a failure.
 type errorFields struct{ message, code, kind, param, raw string }
 
 func (s *errorFields) member(key, value []byte) {
@@ -93,7 +93,7 @@ func (s *errorFields) member(key, value []byte) {
 		s.param = jsonwalk.Text(value)
 	case name == "title", name == "reason":
 		s.raw = cmp.Or(s.raw, jsonwalk.Text(value))
-	case name == "metadata": // OpenRouter's, with the message of its provider
+	case name == "metadata": // of OpenRouter, with the message of its provider
 		jsonwalk.Object(value, func(key, value []byte) {
 			if string(key) == "raw" {
 				s.raw = cmp.Or(jsonwalk.Text(value), string(value))
@@ -109,7 +109,7 @@ func (s *errorFields) words() string {
 	return cmp.Or(s.message, s.raw)
 }
 
-// find looks for errors in a value.
+// find searches a value for errors.
 func (s *errorFields) find(value []byte, depth int) {
 	look := func(key, value []byte) {
 		name := string(key)
@@ -125,7 +125,7 @@ func (s *errorFields) find(value []byte, depth int) {
 	jsonwalk.Array(value, func(value []byte) { look(nil, value) })
 }
 
-// readError reads an error: a string, an object, or a list whose first element counts.
+// readError parses an error: a string, an object, or the first element of a list.
 func (s *errorFields) readError(value []byte, depth int) {
 	value = first(value)
 	switch {
@@ -141,14 +141,14 @@ func (s *errorFields) readError(value []byte, depth int) {
 	}
 }
 
-// excerpt is the beginning of a text, as valid UTF-8.
+// excerpt returns the beginning of a text, as valid UTF-8.
 func excerpt(text string) string {
 	return words.Clip(strings.ToValidUTF8(text, "\uFFFD"), messageLength)
 }
 
-// title is the failure for an HTML page.
+// title returns an error message for an HTML page, with the page's title.
 func title(page []byte) string {
-	lower := bytes.ToLower(page) // has the length of page, unless letters changed theirs
+	lower := bytes.ToLower(page) // has the same length, except for a few unusual letters
 	from := bytes.Index(lower, []byte("<title"))
 	if from >= 0 {
 		if gt := bytes.IndexByte(lower[from:], '>'); gt >= 0 && len(lower) == len(page) {
@@ -159,7 +159,7 @@ func title(page []byte) string {
 	return "an HTML page instead of an answer"
 }
 
-// retryAfter is how long the server asks to wait; 0 if it does not.
+// retryAfter returns how long the server asks to wait, or 0.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -183,8 +183,8 @@ func retryable(status int) bool {
 	return status >= 500 && status < 600 && status != http.StatusNotImplemented
 }
 
-// permanent recognizes failures that a retry cannot change, whatever their status: no money left, an unknown model or
-// key, a request that is too long. A rate limit is not one: it says when to come again.
+// permanent reports whether a retry cannot help, whatever the status: no money left, an unknown model or key, a request
+// that is too long. Rate limits are not permanent.
 func permanent(f *model.Failure) bool {
 	words := f.Words()
 	holds := func(part string) bool { return strings.Contains(words, part) }
@@ -202,14 +202,14 @@ var (
 		"no such model", "unknown model", "invalid_api_key", "invalid api key", "incorrect api key",
 		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large",
 		"request_too_large"}
-	// quotaWords also appear in the errors of rate limits.
+	// quotaWords also occur in the errors of rate limits.
 	quotaWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
 		"per day", "perday", "daily limit", "monthly"}
 	limitWords = []string{"per minute", "perminute", "per second", "retry in", "try again in", "retry after",
 		"retrydelay", "too many requests"}
 )
 
-// isError reports whether a member, in any case, is an error that is not empty.
+// isError reports whether a member is a non-empty error. The case of its name does not matter.
 func isError(key, value []byte) bool {
 	for _, end := range errorEnds {
 		if n := len(key) - len(end); n >= 0 && strings.EqualFold(string(key[n:]), end) {
@@ -230,7 +230,7 @@ var (
 		"error_message"}
 )
 
-// reportsFailure recognizes members such as "success": false and "status": "failed".
+// reportsFailure reports whether a member says that something failed, such as "success": false and "status": "failed".
 func reportsFailure(key, value []byte) bool {
 	switch {
 	case strings.EqualFold(string(key), "success"), strings.EqualFold(string(key), "ok"):
@@ -254,13 +254,13 @@ func holdsError(value []byte) (found bool) {
 	return found
 }
 
-// fails reports whether the object's member is an error code.
+// fails reports whether the object's member with the name is an error code.
 func fails(value []byte, name string) (bad bool) {
 	jsonwalk.Object(value, func(key, value []byte) { bad = bad || string(key) == name && !isSuccess(value) })
 	return bad
 }
 
-// isSuccess recognizes the codes of success.
+// isSuccess reports whether a code means success.
 func isSuccess(code []byte) bool {
 	word := strings.ToLower(strings.Trim(string(code), `"`))
 	number := count(code)
@@ -268,8 +268,8 @@ func isSuccess(code []byte) bool {
 		slices.Contains([]string{"0", "ok", "true", "success", "succeeded"}, word)
 }
 
-// looksFailed recognizes a failure in a frame that has neither choices nor an error: it has an error code, or a
-// message and no code of success.
+// looksFailed reports whether a frame without choices and without an error is a failure after all: because it has an
+// error code, or a message without a success code.
 func looksFailed(frame []byte) bool {
 	words, fine, bad := false, false, false
 	jsonwalk.Object(frame, func(key, value []byte) {
@@ -282,14 +282,15 @@ func looksFailed(frame []byte) bool {
 			bad = bad || count(value) >= http.StatusBadRequest
 		case slices.Contains(wordKeys, name):
 			words = words || jsonwalk.Text(value) != "" || name == "detail" && !empty(value)
-		case name == "header": // Spark's
+		case name == "header": // of Spark
 			bad = bad || fails(value, "code")
 		}
 	})
 	return bad || words && !fine
 }
 
-// protocolOf names the foreign protocol of an event or a frame without choices; "" for none.
+// protocolOf returns the name of the foreign protocol that an event, or a frame without choices, belongs to. It returns
+// "" if it knows none.
 func protocolOf(event string, frame []byte) string {
 	names := []string{event}
 	keys := map[string]byte{} // with the first byte of the value
@@ -315,7 +316,7 @@ func protocolOf(event string, frame []byte) string {
 	return ""
 }
 
-// protocols are recognized by prefixes of their event names, or by members that appear together.
+// protocols are recognized by prefixes of their event names, or by members that occur together.
 var protocols = []struct {
 	name            string
 	events, members []string

@@ -11,10 +11,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// keyMark, in brackets, replaces the key.
+// keyMark, in brackets, replaces the key in texts.
 const keyMark = "key"
 
-// secretsOf returns the secrets of the Config and the key.
+// secretsOf returns the secrets of the Config, including the key.
 func secretsOf(config Config, key string) *redact.Secrets {
 	s := config.Secrets
 	if s == nil {
@@ -24,8 +24,8 @@ func secretsOf(config Config, key string) *redact.Secrets {
 	return s
 }
 
-// redact removes the secrets from what a server says about itself and about failures. A key that is too short to be a
-// secret is removed only where it stands alone, so that other words keep their letters.
+// redact removes secrets from texts in which a server describes itself or a failure. A key that is too short to be a
+// secret is removed only where it stands alone, because it may be part of other words.
 func (c *Client) redact(text string) string {
 	text = c.secrets.Text(text)
 	if c.key == "" || !strings.Contains(text, c.key) {
@@ -54,12 +54,12 @@ func inWord(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// failureIn removes the secrets before failureIn clips the text, possibly inside one.
+// failureIn redacts the text before failureIn clips it, because clipping may cut a secret in two.
 func (c *Client) failureIn(payload []byte) *model.Failure {
 	return failureIn([]byte(c.redact(string(payload))))
 }
 
-// redactError returns the error without the secrets, or the context's cause.
+// redactError returns the error without secrets, or the cause of ctx.
 func (c *Client) redactError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
@@ -70,7 +70,8 @@ func (c *Client) redactError(ctx context.Context, err error) error {
 	return unreachable("%s", c.redact(err.Error()))
 }
 
-// redactor removes the secrets from one answer.
+// redactor removes the secrets from one answer. It keeps one stream per text, thought and tool call, because a secret
+// may be split over several parts.
 type redactor struct {
 	secrets   *redact.Secrets
 	text      *redact.Stream
@@ -80,7 +81,7 @@ type redactor struct {
 	abandoned bool
 }
 
-// redacted yields the answer without the secrets.
+// redacted returns the answer without the secrets.
 func (c *Client) redacted(answer iter.Seq2[model.Part, error]) iter.Seq2[model.Part, error] {
 	return func(yield func(model.Part, error) bool) {
 		s := &redactor{secrets: c.secrets, text: c.secrets.Stream(), yield: yield,

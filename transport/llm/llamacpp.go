@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// llamacpp is llama-server, with one model or as a router of many.
+// llamacpp is the native protocol of llama-server, with a single model or as a router of several.
 type llamacpp struct{ *Client }
 
 const pollTime = 500 * time.Millisecond
@@ -27,7 +27,7 @@ func (l llamacpp) list(ctx context.Context) (listed, error) {
 	return get[listed](ctx, l.Client, l.base.String()+"/models")
 }
 
-// models asks each loaded model for its context: the list gives that of all slots together.
+// models asks each loaded model for its context, because the list has the context of all slots together.
 func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
@@ -49,7 +49,7 @@ func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 	return out, err
 }
 
-// load polls after its request: the router answers before the model is loaded.
+// load polls after its request, because the router answers before the model is loaded.
 func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 || o.TTL > 0 {
 		return messages.InvalidInput("llama.cpp takes the context and the time to live as flags of the server, not per model")
@@ -79,7 +79,7 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 	}
 }
 
-// running: a model that sleeps is loaded again by a request.
+// running reports whether requests can use the model. A sleeping model is loaded again by a request.
 func running(status string) bool { return status == "loaded" || status == "sleeping" }
 
 func (l llamacpp) unload(ctx context.Context, id string) error {

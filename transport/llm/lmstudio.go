@@ -9,10 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// lmstudio is LM Studio, from 0.4.0 on.
+// lmstudio is the native protocol of LM Studio, from version 0.4.0 on.
 type lmstudio struct {
 	*Client
-	seen *lmstudioList // the list, until something changes it
+	seen *lmstudioList // the list, until it is outdated
 }
 
 type lmstudioList struct {
@@ -38,7 +38,8 @@ type lmstudioModel struct {
 	} `json:"capabilities"`
 }
 
-// lmstudio looks whether the server is one. LM Studio answers any path, so the list itself must be there.
+// lmstudio returns the native protocol if the server is LM Studio. LM Studio answers any path, so the response must
+// contain the list.
 func (c *Client) lmstudio(ctx context.Context) (native, error) {
 	list, err := (&lmstudio{Client: c}).list(ctx)
 	switch {
@@ -86,7 +87,7 @@ func (m lmstudioModel) kind() string {
 	return m.Type
 }
 
-// load first unloads the model: LM Studio would load it a second time.
+// load first unloads the model, because LM Studio would otherwise load it a second time.
 func (l *lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.TTL > 0 {
 		l.seen = nil
@@ -123,7 +124,7 @@ func (l *lmstudio) unload(ctx context.Context, id string) error {
 	return nil
 }
 
-// loadFor loads a model by asking it for one token: only a request can set the time to live.
+// loadFor loads a model by requesting one token, because only a request can set the time to live.
 func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 {
 		return messages.InvalidInput("LM Studio takes a context or a time to live, not both")

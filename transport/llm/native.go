@@ -24,12 +24,12 @@ const (
 	listTime  = 10 * time.Second
 )
 
-// root is the base URL without /v1: native endpoints are below it.
+// root returns the base URL without /v1. Native endpoints are below it.
 func (c *Client) root() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.base.String(), "/v1"), "/")
 }
 
-// get has a timeout of 10 s, unless the context has a deadline.
+// get sends a GET to a native endpoint. Unless ctx has a deadline, it times out after 10 s.
 func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
 	if _, bounded := ctx.Deadline(); !bounded {
 		late := unreachable("%s did not answer within %s", c.base.Host, listTime)
@@ -41,7 +41,7 @@ func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
 	return out, err
 }
 
-// post has the timeout of the first token, because the server may load a model.
+// post sends a POST to a native endpoint. Its timeout is that of the first token, because the server may load a model.
 func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err error) {
 	limit := c.limits.FirstToken
 	late := unreachable("%s did not answer within %s", c.base.Host, limit)
@@ -51,7 +51,7 @@ func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err
 	return out, err
 }
 
-// ask sends one native request. Errors are a [messages.Error] without the key, or the context's cause.
+// ask sends a native request. Errors: a [messages.Error] without the key, or the cause of ctx.
 func (c *Client) ask(ctx context.Context, method, url string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -100,7 +100,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	return nil
 }
 
-// rejection is the error for a status other than 2xx.
+// rejection returns the error for a status other than 2xx.
 func (c *Client) rejection(status int, text []byte) error {
 	words := http.StatusText(status)
 	if len(bytes.TrimSpace(text)) > 0 {
@@ -111,7 +111,7 @@ func (c *Client) rejection(status int, text []byte) error {
 	return &rejected{e, status, loading(status, text)}
 }
 
-// rejected keeps the status of a rejection.
+// rejected is an error response with its status.
 type rejected struct {
 	err     *messages.Error
 	status  int
@@ -122,7 +122,7 @@ func (r *rejected) Error() string { return r.err.Message }
 
 func (r *rejected) Unwrap() error { return r.err }
 
-// StillLoading reports whether the error of Models is a server that is loading its model, and is not ready.
+// StillLoading reports whether an error of Models means that the server is still loading its model.
 func StillLoading(err error) bool {
 	r, ok := errors.AsType[*rejected](err)
 	return ok && r.loading
@@ -132,8 +132,8 @@ func loading(status int, body []byte) bool {
 	return status == http.StatusServiceUnavailable && bytes.Contains(bytes.ToLower(body), []byte("loading"))
 }
 
-// unsupported reports whether the server lacks the endpoint: by the status, or by unexpected JSON, because LM Studio
-// answers any path.
+// unsupported reports whether the server lacks an endpoint. Either the status says so, or the JSON is unexpected,
+// because LM Studio answers any path.
 func unsupported(err error) bool {
 	r, ok := errors.AsType[*rejected](err)
 	switch {
@@ -146,7 +146,7 @@ func unsupported(err error) bool {
 	return false
 }
 
-// explain adds the server to a network error.
+// explain adds the server's address to a network error.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -164,8 +164,8 @@ func unreachable(format string, args ...any) *messages.Error {
 	return messages.Errorf(messages.CauseTransportClosed, format, args...)
 }
 
-// RoundTripper is the transport of a Client with this Config. Several Clients that have it as their Transport share
-// its connections. Its errors are invalid_input.
+// RoundTripper returns the transport of a Client with this Config. Several Clients can share its connections, by having
+// it as Transport. Errors: invalid_input.
 func (c Config) RoundTripper() (http.RoundTripper, error) {
 	if c.Transport != nil {
 		return edge{c.Transport}, nil
@@ -174,22 +174,22 @@ func (c Config) RoundTripper() (http.RoundTripper, error) {
 	return edge{transport}, err
 }
 
-// Page is the answer to a GET.
+// Page is the response to a GET.
 type Page struct {
 	Status int
 	Header http.Header
-	Body   []byte // its first MiB
+	Body   []byte // the first MiB
 	// Came is when the header arrived.
 	Came time.Time
 }
 
-// Loading reports whether the page says that the server is loading its model, and is not ready.
+// Loading reports whether the page says that the server is still loading its model.
 func (p *Page) Loading() bool { return loading(p.Status, p.Body) }
 
 const pageBytes = 1 << 20
 
-// Get asks for a path below the base URL, such as "/models", once, and follows no redirect. keyless omits the key, to
-// see how the server answers then. Errors never contain the key, or are the context's cause.
+// Get requests a path below the base URL, such as "/models", once and without following redirects. keyless omits the
+// key, to see how the server answers then. Errors never contain the key; they may be the cause of ctx.
 func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
@@ -215,8 +215,8 @@ func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, err
 	return page, c.redactError(ctx, err)
 }
 
-// networkError is the text of a network error without the URL that net/http puts before it. noServer says that
-// nothing listens at the address; then the text says what to do.
+// networkError returns the text of a network error without the URL. noServer says that nothing listens at the address;
+// the text then says what to do.
 func (c *Client) networkError(err error) (words string, noServer bool) {
 	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
@@ -233,7 +233,7 @@ func (c *Client) networkError(err error) (words string, noServer bool) {
 		"--base-url; for details run lastword doctor", c.base.Host, reason), true
 }
 
-// isServer reports whether the address is the server's and not a proxy's, judging by the port.
+// isServer reports whether the address is the server's, not a proxy's. It compares the port.
 func (c *Client) isServer(a net.Addr) bool {
 	tcp, ok := a.(*net.TCPAddr)
 	usual := map[string]string{"http": "80", "https": "443"}[c.base.Scheme]

@@ -11,13 +11,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// ollama is Ollama.
+// ollama is the native protocol of Ollama.
 type ollama struct{ *Client }
 
 type ollamaTags struct {
 	Models []struct {
 		Name    string `json:"name"`
-		Context int    `json:"context_length"` // of a loaded one
+		Context int    `json:"context_length"` // set if the model is loaded
 		Details struct {
 			Format       string `json:"format"`
 			Quantization string `json:"quantization_level"`
@@ -30,11 +30,11 @@ type ollamaShow struct {
 	Info         map[string]json.RawMessage `json:"model_info"`
 }
 
-const mostShown = 100 // models whose details are asked for
+const mostShown = 100 // maximum number of models whose details are requested
 
 func (o ollama) kind() string { return Ollama }
 
-// tags lists the models. Other servers may answer this path, but without such a list.
+// tags returns the list of models. Other servers may answer this path too, but without such a list.
 func (o ollama) tags(ctx context.Context) (ollamaTags, error) {
 	tags, err := get[ollamaTags](ctx, o.Client, o.root()+"/api/tags")
 	if err == nil && tags.Models == nil {
@@ -70,12 +70,12 @@ func (o ollama) models(ctx context.Context) ([]Info, error) {
 	return out, nil
 }
 
-// show adds the kind and the longest context of a model. The loaded context is in the list of loaded models.
+// show adds the kind and the longest context of a model. The loaded context is in the list of running models.
 func (o ollama) show(ctx context.Context, i *Info) error {
 	show, err := post[ollamaShow](ctx, o.Client, o.root()+"/api/show", map[string]any{"model": i.ID})
 	if err != nil {
 		if unsupported(err) {
-			return nil // removed since it was listed
+			return nil // removed in the meantime
 		}
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
-// Ollama's OpenAI route takes no context: a request there loads the model again with the server's default, cuts a
-// prompt that is longer without a word, and drops errors inside a stream. So Ollama is asked on its own route,
-// /api/chat: go-openai's request is translated, and a line of the answer is read as a chunk.
+// Ollama's OpenAI route does not accept a context length. A request there reloads the model with the server's default,
+// silently cuts longer prompts, and drops errors within a stream. Therefore Ollama is called on its native route,
+// /api/chat: go-openai's request is translated, and each line of the response is read as a chunk.
 
-// ollamaLoaded asks Ollama for the loaded context of a model; 0 if it is not loaded. ok is false if the server is not
-// known to be Ollama, or does not answer like it.
+// ollamaLoaded asks Ollama for the context that is loaded for a model; 0 if the model is not loaded. ok is false if the
+// server is not known to be Ollama, or does not answer like it.
 func (c *Client) ollamaLoaded(ctx context.Context, name string) (tokens int, ok bool) {
 	if c.info(ctx, name, false).Server != Ollama {
 		return 0, false
@@ -33,8 +33,8 @@ func (c *Client) ollamaLoaded(ctx context.Context, name string) (tokens int, ok 
 	return 0, true
 }
 
-// toOllama translates the body of a request. The context that is loaded stays loaded. Ollama must neither cut the
-// prompt nor shift the context: the answer then ends for its length.
+// toOllama translates the body of a request. It keeps the loaded context. Ollama must not cut the prompt or shift the
+// context; the answer then ends with "length".
 func toOllama(body []byte, loaded int) ([]byte, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -61,7 +61,7 @@ func toOllama(body []byte, loaded int) ([]byte, error) {
 		case "max_tokens", "max_completion_tokens":
 			options["num_predict"] = value
 		case "ttl":
-			out["keep_alive"] = value // seconds, too
+			out["keep_alive"] = value // in seconds, like ttl
 		case "reasoning_effort":
 			if out["think"] = value; string(value) == `"none"` {
 				out["think"] = false
@@ -73,14 +73,14 @@ func toOllama(body []byte, loaded int) ([]byte, error) {
 			if json.Unmarshal(value, &k) == nil && k.Think != nil {
 				out["think"] = *k.Think
 			}
-		default: // temperature, top_p, seed, stop, top_k: an option that Ollama lacks is ignored
+		default: // such as temperature, top_p, seed, stop, top_k; Ollama ignores unknown options
 			options[name] = value
 		}
 	}
 	return json.Marshal(out)
 }
 
-// ollamaFormat is the schema, or "json" for any object.
+// ollamaFormat returns the schema, or "json" if any object is allowed.
 func ollamaFormat(value json.RawMessage) any {
 	var f struct {
 		Schema struct {
@@ -93,7 +93,7 @@ func ollamaFormat(value json.RawMessage) any {
 	return "json"
 }
 
-// ollamaTurns makes objects of the arguments of calls, which OpenAI has as text.
+// ollamaTurns converts messages. The arguments of calls, which are text at OpenAI, become objects.
 func ollamaTurns(value json.RawMessage) (turns []map[string]any, err error) {
 	if err := json.Unmarshal(value, &turns); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func ollamaTurns(value json.RawMessage) (turns []map[string]any, err error) {
 	return turns, nil
 }
 
-// readOllama reads what a line of Ollama's has beside the members of a chunk. done says that it is the last one.
+// readOllama reads those members of a line that other servers do not have. It reports whether the line is the last one.
 func (c *chunk) readOllama() (done bool) {
 	var prompt, completion int64
 	jsonwalk.Object(c.raw, func(key, value []byte) {

@@ -14,25 +14,25 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// ServerProfile is what provider check learned about a server. The zero value says nothing.
+// ServerProfile is what "provider check" has learned about a server. The zero value says nothing.
 type ServerProfile struct {
-	Kind    string        `json:"kind,omitempty"`    // such as LMStudio
-	Profile model.Profile `json:"profile,omitempty"` // how it ends an answer
-	// Thoughts is the dialect of the model's thoughts, for decode.NewThoughts.
+	Kind    string        `json:"kind,omitempty"`    // for example LMStudio
+	Profile model.Profile `json:"profile,omitempty"` // how the server ends an answer
+	// Thoughts is the dialect in which the model marks its thoughts, for decode.NewThoughts.
 	Thoughts string `json:"thoughts,omitempty"`
-	// Model is the model with that dialect; "" for all.
+	// Model is the model with that dialect; "" means all models.
 	Model string `json:"model,omitempty"`
-	// Off are fields of a request that switch the model's thoughts off.
+	// Off are the request fields that switch thinking off.
 	Off map[string]json.RawMessage `json:"off,omitempty"`
 	// NoUsage says that stream_options must not be sent.
 	NoUsage bool `json:"no_usage,omitempty"`
-	// Refuses are fields that the server refuses. The Client omits temperature, top_p, seed, stop and those among the
-	// Extra of a request.
+	// Refuses lists request fields that the server refuses. The Client omits them if they are temperature, top_p, seed,
+	// stop, or in the request's Extra.
 	Refuses []string `json:"refuses,omitempty"`
 }
 
-// dialect is the dialect of thoughts in the answer to a request with the fields. Another model than the checked one,
-// or a request that switches thoughts off, gets Auto.
+// dialect returns the dialect of thoughts in the answer to a request with the fields. It is Auto for another model than
+// the checked one, and for a request that switches thinking off.
 func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) decode.Dialect {
 	if s == nil || s.Model != "" && name != "" && !model.SameModel(name, s.Model) {
 		return decode.Auto
@@ -69,7 +69,7 @@ func (s *ServerProfile) withoutRefused(r model.Request) model.Request {
 	return r
 }
 
-// The known kinds of server. All of them end every answer with [DONE].
+// The known kinds of servers. All of them end every answer with [DONE].
 const (
 	OpenAI     = "openai"
 	LMStudio   = "lmstudio"
@@ -80,7 +80,7 @@ const (
 	OpenRouter = "openrouter"
 )
 
-// kindByAddress recognizes a server by its host, or by a port that only one kind uses; "" for any other.
+// kindByAddress recognizes a server by its host, or by a port that only one kind uses. Otherwise it returns "".
 func kindByAddress(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	switch {
@@ -100,8 +100,8 @@ func kindByAddress(u *url.URL) string {
 	return ""
 }
 
-// kindByAnswer recognizes a server by the header of its answer. For vLLM and LiteLLM neither port nor web server is
-// enough alone.
+// kindByAnswer recognizes a server by a header of its response. For vLLM and LiteLLM neither the port nor the web
+// server alone is sufficient.
 func kindByAnswer(u *url.URL, h http.Header) string {
 	server := strings.ToLower(h.Get("Server"))
 	uvicorn := strings.Contains(server, "uvicorn")
@@ -118,7 +118,7 @@ func kindByAnswer(u *url.URL, h http.Header) string {
 	return ""
 }
 
-// profile says how the server ends an answer, as far as known.
+// profile says how the server ends an answer, as far as that is known.
 func (c *Client) profile(h http.Header) model.Profile {
 	if c.config.Profile != "" {
 		return c.config.Profile

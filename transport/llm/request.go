@@ -12,14 +12,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// amendment holds the fields that go-openai cannot send; exchange adds them to the body.
+// amendment holds what go-openai cannot send. exchange adds it to the body.
 type amendment struct {
 	fields map[string]json.RawMessage
-	// empty says that some message has an empty content, which go-openai omits.
+	// empty says that a message has an empty content, which go-openai omits.
 	empty bool
 }
 
-// request turns r into a request of go-openai and its amendment.
+// request converts r to a request of go-openai and its amendment.
 func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
 	r = c.config.Server.withoutRefused(r)
 	out := openai.ChatCompletionRequest{
@@ -33,8 +33,8 @@ func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendme
 	return out, a, err
 }
 
-// tokenLimit names the field that limits an answer. OpenAI renamed it: its newer models refuse the old name, and
-// other servers ignore the new one.
+// tokenLimit returns the name of the field that limits the answer. OpenAI has renamed it: its newer models refuse the
+// old name, and other servers ignore the new one.
 func (c *Client) tokenLimit(name string) string {
 	newer := slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
@@ -81,7 +81,7 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 	return a, nil
 }
 
-// apply adds the amendment to a body of go-openai.
+// apply adds the amendment to the body of a go-openai request.
 func (a amendment) apply(body []byte) ([]byte, error) {
 	if len(a.fields) == 0 && !a.empty {
 		return body, nil
@@ -101,6 +101,7 @@ func (a amendment) apply(body []byte) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
+// withContent adds the content that go-openai has omitted to messages.
 func withContent(messages json.RawMessage) (json.RawMessage, error) {
 	var turns []map[string]json.RawMessage
 	if err := json.Unmarshal(messages, &turns); err != nil {
@@ -109,7 +110,7 @@ func withContent(messages json.RawMessage) (json.RawMessage, error) {
 	for _, turn := range turns {
 		switch {
 		case turn["content"] != nil:
-		case turn["tool_calls"] != nil: // servers refuse an empty text there, and null is what they send themselves
+		case turn["tool_calls"] != nil: // servers refuse an empty text here; they themselves send null
 			turn["content"] = json.RawMessage(`null`)
 		default:
 			turn["content"] = json.RawMessage(`""`)
@@ -144,7 +145,7 @@ func tools(list []model.Tool) (out []openai.Tool) {
 	return out
 }
 
-// toolChoice is nil without tools, because servers refuse one then.
+// toolChoice returns nil without tools, because servers then refuse a choice.
 func toolChoice(r model.Request) any {
 	switch {
 	case len(r.Tools) == 0 || r.Choice == "":

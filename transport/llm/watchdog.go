@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// watchdog enforces the timeouts FirstToken and Idle. Only the time spent waiting for the server counts: a consumer
-// may take as long as it likes.
+// watchdog enforces the timeouts FirstToken and Idle. It counts only the time spent waiting for the server; the
+// consumer may take as long as it likes. It is safe for concurrent use; mu guards the fields below it.
 type watchdog struct {
 	limits Limits
 	end    context.CancelCauseFunc
@@ -17,12 +17,13 @@ type watchdog struct {
 
 	mu      sync.Mutex
 	stopped bool
-	token   bool          // the first one has arrived
-	silence time.Duration // without this wait
+	token   bool          // the first token has arrived
+	silence time.Duration // duration of the silence before the current wait
 	waiting bool
-	since   time.Time // when this wait began
+	since   time.Time // start of the current wait
 }
 
+// watch starts a watchdog that calls end after a timeout.
 func watch(limits Limits, end context.CancelCauseFunc) *watchdog {
 	w := &watchdog{limits: limits, end: end}
 	w.mu.Lock()
@@ -56,14 +57,14 @@ func (w *watchdog) waited(bytes int) {
 	}
 }
 
-// data notes a frame of the answer.
+// data records a frame of the answer, which ends the silence.
 func (w *watchdog) data() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.silence = 0
 }
 
-// first notes the first token.
+// first records the first token.
 func (w *watchdog) first() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +79,7 @@ func (w *watchdog) limit() time.Duration {
 	return w.limits.FirstToken
 }
 
-// check ends the call if the timeout has passed, or sets the timer again.
+// check ends the call if the timeout has passed. Otherwise it sets the timer again.
 func (w *watchdog) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

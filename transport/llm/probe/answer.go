@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
+// answers checks that the server answers at all.
 func answers(ctx context.Context, p *prober) Result {
 	r := p.hello(ctx)
 	switch {
@@ -22,6 +23,7 @@ func answers(ctx context.Context, p *prober) Result {
 	return pass("%q, the first token after %d ms", words.Clip(r.text, 60), r.end.FirstToken.Milliseconds())
 }
 
+// modelNamed checks that the answer comes from the requested model.
 func modelNamed(ctx context.Context, p *prober) Result {
 	asked, got := p.model(ctx), p.hello(ctx).end.Model
 	switch {
@@ -34,7 +36,7 @@ func modelNamed(ctx context.Context, p *prober) Result {
 	return pass("%s", got)
 }
 
-// streams fails a server that sends the whole answer at once, or all of it at the last moment.
+// streams fails a server that sends the whole answer at once, or most of it at the last moment.
 func streams(ctx context.Context, p *prober) Result {
 	const remedy = "something on the way buffers the tokens: look for a proxy"
 	r := p.hello(ctx)
@@ -49,6 +51,7 @@ func streams(ctx context.Context, p *prober) Result {
 	return pass("%s over %d ms", pieces, spread.Milliseconds())
 }
 
+// terminator checks that the stream ends with [DONE].
 func terminator(ctx context.Context, p *prober) Result {
 	if !p.hello(ctx).end.Evidence.Done {
 		return warn("the commands accept a finish_reason as the end (the profile generic)",
@@ -57,9 +60,11 @@ func terminator(ctx context.Context, p *prober) Result {
 	return pass("[DONE]")
 }
 
+// counting is a prompt with a long answer.
 const counting = "Count from 1 to 300 in words, one number a line, and leave none out."
 
-// cancel leaves a long answer after its first token. A server that goes on with it answers the next request late.
+// cancel abandons a long answer after its first token. If the server keeps generating, its answer to the next request
+// is late.
 func cancel(ctx context.Context, p *prober) Result {
 	left := p.follow(ctx, ask(counting), p.options.Patience, func(part model.Part) bool {
 		_, end := part.(model.End)

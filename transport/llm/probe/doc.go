@@ -1,6 +1,6 @@
-// Package probe checks what a server of language models can do and how far to trust its answers.
+// Package probe checks what a model server can do, and how far its answers can be trusted.
 //
-// [Run] asks the server short questions through the client of package llm and records what the connection carried.
-// Each [Check] reports what it saw and, unless it passes, what to do about it. The facts that other commands need
-// are a [Profile], which holds no secret and is kept in a file. Run offers tools to the model, and calls none.
+// [Run] asks the server short questions through package llm, and records what it received. Each [Check] reports what it
+// has seen and, unless it passes, what to do about it. Facts that other commands need are stored in a [Profile], a file
+// without secrets. Run offers tools to the model, but never calls one.
 package probe

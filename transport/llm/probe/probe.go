@@ -14,32 +14,32 @@ import (
 
 // Options say which server to check, and how long to wait for it.
 type Options struct {
-	// Config says how to call the server. Run ignores its Profile, Server and Retries: it finds them out.
+	// Config says how to call the server. Run ignores its Profile, Server and Retries, and determines them itself.
 	Config llm.Config
-	Model  string   // "" or "auto" for the one that is loaded
-	Only   []string // ids of checks; nil for all
-	// First limits the silence before the first token of the first answer, while the server may load the model; 5 min
-	// if zero.
+	Model  string   // "" or "auto" means the loaded one
+	Only   []string // ids of checks; nil means all
+	// First is the timeout for the first token of the first answer, for which the server may load the model; 0 means 5
+	// min.
 	First time.Duration
-	// Patience limits the silence before the first token of any other answer; 1 min if zero.
+	// Patience is the timeout for the first token of any other answer; 0 means 1 min.
 	Patience time.Duration
-	// Soon limits the silence before the first token of a request that follows a cancelled one; 5 s if zero.
+	// Soon is the timeout for the first token of the request after a cancelled one; 0 means 5 s.
 	Soon time.Duration
-	// Each, unless nil, is called with every result as soon as it is known.
+	// Each, if not nil, is called with every result as soon as it is known.
 	Each func(Result)
 }
 
-// Status of a check.
+// Status is the status of a check.
 type Status string
 
 const (
 	Pass Status = "PASS"
-	Warn Status = "WARN" // something is missing or in doubt that the commands can do without
-	Fail Status = "FAIL" // the server's answers cannot be relied on
+	Warn Status = "WARN" // something is missing or uncertain, but the commands can work without it
+	Fail Status = "FAIL" // the server's answers are not reliable
 	Skip Status = "SKIP" // the check could not be made
 )
 
-// Result is what a check found.
+// Result is the result of a check.
 type Result struct {
 	ID     string `json:"id"`
 	Title  string `json:"title,omitempty"`
@@ -52,11 +52,11 @@ type Result struct {
 // Check is one question about a server.
 type Check struct {
 	ID, Title string
-	need      func(*prober, context.Context) string // says why the check makes no sense, "" if it does; may be nil
+	need      func(*prober, context.Context) string // says why the check makes no sense; "" if it does; may be nil
 	run       func(context.Context, *prober) Result
 }
 
-// Checks lists all checks in the order in which Run makes them: a later one may use what an earlier one learned.
+// Checks returns all checks in the order in which Run makes them. A check may use what earlier ones have learned.
 func Checks() []Check {
 	return []Check{
 		{"reachable", "the server can be reached", nil, reachable},
@@ -79,8 +79,8 @@ func Checks() []Check {
 	}
 }
 
-// Run makes the checks in their order. Any error but that of the context is invalid_input, and Run then asked
-// nothing. After a cancelled context the profile holds what Run had learned by then.
+// Run makes the checks in order. Errors are the cause of ctx, or invalid_input if Run has not asked anything. After ctx
+// was canceled, the profile contains what Run had learned by then.
 func Run(ctx context.Context, o Options) (*Profile, error) {
 	p, err := newProber(o)
 	if err != nil {
@@ -120,8 +120,8 @@ func (p *prober) perform(ctx context.Context, c Check) Result {
 	return r
 }
 
-// twice makes a check, and once more with new answers if it finds a fault: no verdict rests on one try. It does not
-// wait for a silent server twice.
+// twice makes a check. If it finds a fault, it repeats the check with new answers, so that no verdict depends on a
+// single attempt. It does not wait twice for a silent server.
 func (p *prober) twice(ctx context.Context, c Check) Result {
 	began, before := time.Now(), p.learned
 	r := c.run(ctx, p)
@@ -159,7 +159,7 @@ func skip(format string, args ...any) Result {
 	return Result{Status: Skip, Seen: oneLine(format, args...)}
 }
 
-// oneLine bounds the length, too: some servers quote the whole request.
+// oneLine returns one line of limited length, because some servers quote the whole request.
 func oneLine(format string, args ...any) string {
 	return words.Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 240)
 }

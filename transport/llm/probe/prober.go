@@ -17,18 +17,18 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// prober is one run of the checks. It asks once for what several checks need.
+// prober is one run of the checks. It caches answers that several checks need. It belongs to the goroutine of Run.
 type prober struct {
 	options   Options
 	transport http.RoundTripper
 	client    *llm.Client
 	learned   Profile
 
-	page    *llm.Page // of the list of models
+	page    *llm.Page // the page with the list of models
 	pageErr error
 	listing *listing
 	first   *reply
-	thinks  bool // a thought has come
+	thinks  bool // the model has sent a thought
 }
 
 // listing is what the server says about its models.
@@ -59,7 +59,8 @@ func newProber(o Options) (*prober, error) {
 	return p, err
 }
 
-// clientFor never retries, accepts every end of an answer, and leaves thoughts in the text: reply takes them out.
+// clientFor returns a client that never retries, accepts any end of an answer, and leaves thoughts in the text; reply
+// separates them.
 func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 	c := p.options.Config
 	c.Transport, c.Retries, c.Profile = p.transport, -1, model.Generic
@@ -69,7 +70,7 @@ func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 	return llm.New(c)
 }
 
-// unreached says why the server cannot be asked anything, "" if it can. It waits for a server that loads its model.
+// unreached says why the server cannot be asked anything, or "". It waits for a server that is loading its model.
 func (p *prober) unreached(ctx context.Context) string {
 	for began := time.Now(); p.page == nil && p.pageErr == nil; {
 		if p.get(ctx); p.page == nil || !p.page.Loading() || time.Since(began) >= p.options.First {
@@ -93,11 +94,11 @@ func (p *prober) get(ctx context.Context) {
 	defer end()
 	p.page, p.pageErr = p.client.Get(ctx, "/models", false)
 	if p.page != nil {
-		p.pageErr = nil // a part of the page is enough
+		p.pageErr = nil // a part of the page suffices
 	}
 }
 
-// list asks for the list of models once.
+// list requests the list of models once.
 func (p *prober) list(ctx context.Context) *listing {
 	if p.listing == nil {
 		ctx, end := context.WithTimeout(ctx, p.options.Patience)
@@ -109,7 +110,7 @@ func (p *prober) list(ctx context.Context) *listing {
 	return p.listing
 }
 
-// model is the name of the model to ask.
+// model returns the name of the model to ask.
 func (p *prober) model(ctx context.Context) string {
 	if p.learned.Model == "" {
 		p.learned.Model = p.choose(ctx)
@@ -134,12 +135,12 @@ func (p *prober) choose(ctx context.Context) string {
 	return first
 }
 
-// info is what the server says about that model; nil for nothing.
+// info returns what the server says about that model, or nil.
 func (p *prober) info(ctx context.Context) *llm.Info {
 	return llm.Find(p.list(ctx).models, p.model(ctx))
 }
 
-// unanswered says why there is no answer to look at, "" if there is one.
+// unanswered says why there is no answer to examine, or "".
 func (p *prober) unanswered(ctx context.Context) string {
 	if why := p.unreached(ctx); why != "" {
 		return why
@@ -152,7 +153,7 @@ func (p *prober) unanswered(ctx context.Context) string {
 
 const helloText = "Say these ten words, and nothing else: one two three four five six seven eight nine ten"
 
-// hello is the answer to the first question, which most checks look at.
+// hello returns the answer to the first question, which most checks examine.
 func (p *prober) hello(ctx context.Context) *reply {
 	if p.first != nil {
 		return p.first
@@ -168,7 +169,7 @@ func (p *prober) hello(ctx context.Context) *reply {
 	return p.first
 }
 
-// ask makes a request of one turn, with room for thoughts.
+// ask returns a request with one message, and with room for thoughts.
 func ask(text string) model.Request {
 	return model.Request{Messages: []model.Message{{Role: model.User, Content: text}}, MaxTokens: 1024}
 }
@@ -181,16 +182,16 @@ func (p *prober) askWithin(ctx context.Context, r model.Request, patience time.D
 	return p.follow(ctx, r, patience, func(model.Part) bool { return true })
 }
 
-// follow reads the answer until on returns false.
+// follow sends a request and reads the answer until on returns false.
 func (p *prober) follow(ctx context.Context, r model.Request, patience time.Duration, on func(model.Part) bool) *reply {
 	r.Model = p.model(ctx)
-	info := p.info(ctx) // it tells the kind of the server, too
+	info := p.info(ctx) // also tells the kind of the server
 	client, err := p.clientFor(patience)
 	if err != nil {
 		return &reply{failed: err}
 	}
 	if info != nil && info.Context > 0 {
-		r.MaxTokens = min(r.MaxTokens, max(info.Context/4, 1)) // some servers refuse a request that might not fit
+		r.MaxTokens = min(r.MaxTokens, max(info.Context/4, 1)) // some servers refuse a request whose answer might not fit
 	}
 	if len(p.learned.Server.Off) > 0 {
 		extra := maps.Clone(p.learned.Server.Off)

@@ -15,26 +15,26 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// Schema names the form of a Profile in a file. Read refuses any other.
+// Schema is the version of a Profile in a file. Read refuses others.
 const Schema = "lastword.server/1"
 
-// Profile is what Run learned about a server, and the results of its checks. It holds no key.
+// Profile is what Run has learned about a server, with the results of the checks. It contains no key.
 type Profile struct {
 	Schema  string    `json:"schema"`
 	BaseURL string    `json:"base_url"`
 	Checked time.Time `json:"checked"`
-	Version string    `json:"version,omitempty"` // of the program
-	Model   string    `json:"model,omitempty"`   // that answered
+	Version string    `json:"version,omitempty"` // of this program
+	Model   string    `json:"model,omitempty"`   // the model that answered
 	// Server is what the client needs to know.
 	Server  llm.ServerProfile `json:"server"`
-	Context int               `json:"context,omitempty"` // in tokens; 0 if it is not known
+	Context int               `json:"context,omitempty"` // in tokens; 0 if unknown
 	// Structured is the strictest way to get JSON: "json_schema strict", "json_schema", "json_object", "tool call" or
 	// "prompt".
 	Structured string   `json:"structured,omitempty"`
 	Results    []Result `json:"checks"`
 }
 
-// Count counts the checks with the status.
+// Count returns the number of checks with the status.
 func (p *Profile) Count(s Status) (n int) {
 	for _, r := range p.Results {
 		if r.Status == s {
@@ -59,7 +59,7 @@ func (p *prober) done() *Profile {
 	return l
 }
 
-// Write writes the file whole or not at all, and makes its folders.
+// Write writes the file atomically, and creates its folders.
 func (p *Profile) Write(name string) error {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
@@ -80,11 +80,11 @@ func (p *Profile) Write(name string) error {
 	return os.Rename(f.Name(), name)
 }
 
-// Read reads the file; the profile is nil if there is none.
+// Read reads the file. It returns nil if there is none.
 func Read(name string) (*Profile, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil // the home may not be a folder
+		return nil, nil // the home directory may not be a folder
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func Read(name string) (*Profile, error) {
 	return &p, nil
 }
 
-// FileName is the path of a server's profile below the user's configuration folder.
+// FileName returns the path of a server's profile below the user's configuration folder.
 func FileName(baseURL string) string {
 	_, address, ok := strings.Cut(strings.TrimRight(baseURL, "/"), "://")
 	if !ok {

@@ -8,19 +8,19 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// reply is what came of one request.
+// reply is the outcome of one request.
 type reply struct {
-	raw    string // the text with its thoughts
+	raw    string // the text, including thoughts in it
 	field  string // the thoughts in a field of their own
 	end    model.End
 	failed error
-	// split makes these of raw.
+	// These are derived from raw by split.
 	text, thought string
 	stray         bool
 
-	pieces      int // of text and thoughts
+	pieces      int // number of pieces of text and thoughts
 	began       time.Time
-	first, last time.Time // of the pieces; zero if nothing came
+	first, last time.Time // times of the first and last piece; zero without any
 }
 
 func (r *reply) take(p model.Part, err error) {
@@ -41,7 +41,7 @@ func (r *reply) take(p model.Part, err error) {
 	}
 }
 
-// split takes the thoughts out of an answer's text; stray says that the text closes a thought that it did not open.
+// split separates thoughts from the text of an answer. stray says that the text ends a thought that it did not begin.
 func split(raw string, d decode.Dialect) (text, thought string, stray bool) {
 	emit := func(p model.Part) {
 		switch p := p.(type) {
@@ -60,16 +60,16 @@ func split(raw string, d decode.Dialect) (text, thought string, stray bool) {
 // ok reports whether the answer is complete.
 func (r *reply) ok() bool { return r.failed == nil && r.end.Verdict.Outcome == model.Completed }
 
-// onlyThought reports whether thoughts came and no answer.
+// onlyThought reports whether there are thoughts but no answer.
 func (r *reply) onlyThought() bool { return r.text == "" && r.field+r.thought != "" }
 
-// broke reports whether the server or the way to it failed, and did not refuse the request.
+// broke reports whether the server or the network failed, rather than refused the request.
 func (r *reply) broke() bool {
 	status := r.end.Evidence.Status
 	return !r.ok() && (status < 400 || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented)
 }
 
-// why says how the request failed.
+// why says why the request failed.
 func (r *reply) why() string {
 	if r.end.Verdict.Message != "" {
 		return r.end.Verdict.Message

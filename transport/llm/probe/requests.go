@@ -14,12 +14,12 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// again is the remedy for a failure of the server's own.
+// again is the remedy for failures of the server itself.
 const again = "see the server's log, and check again"
 
 const ready = "Answer with the one word: ready"
 
-// fields sends each optional field alone, and notes those that the server refuses.
+// fields sends each optional field on its own, and records those that the server refuses.
 func fields(ctx context.Context, p *prober) Result {
 	optional := map[string]string{"chat_template_kwargs": "{}", "seed": "7", "stop": `["STOP"]`, "temperature": "0",
 		"top_k": "40", "ttl": "300"}
@@ -46,6 +46,7 @@ func fields(ctx context.Context, p *prober) Result {
 	return pass("%s", strings.Join(slices.Sorted(maps.Keys(optional)), ", "))
 }
 
+// maxTokens checks that the server respects the limit of an answer.
 func maxTokens(ctx context.Context, p *prober) Result {
 	const most = 16
 	r := ask(counting)
@@ -71,7 +72,7 @@ func thinkAloud() model.Request {
 	return ask("What is 17 times 23? Think it through, then give the number.")
 }
 
-// thoughts finds out how this model marks its thoughts.
+// thoughts determines how the model marks its thoughts.
 func thoughts(ctx context.Context, p *prober) Result {
 	r := p.ask(ctx, thinkAloud())
 	if !r.ok() {
@@ -93,7 +94,7 @@ func thoughts(ctx context.Context, p *prober) Result {
 	return pass("the model does not think aloud")
 }
 
-// thoughtsOff tries the fields that tell servers not to think.
+// thoughtsOff tries the fields that may switch thinking off.
 func thoughtsOff(ctx context.Context, p *prober) Result {
 	if hello := p.hello(ctx); !p.thinks && hello.field == "" && hello.thought == "" {
 		return skip("the model does not think aloud")
@@ -112,7 +113,7 @@ func thoughtsOff(ctx context.Context, p *prober) Result {
 	return warn("allow for longer answers: raise --max-tokens", "no known field switches them off")
 }
 
-// weather is a request that offers a tool; choice is "auto", or the tool's name to force a call.
+// weather returns a request that offers a tool. choice is "auto", or the tool's name to force a call.
 func weather(text, choice string) model.Request {
 	r := ask(text)
 	r.Tools = []model.Tool{{Name: "get_weather", Description: "Reports the weather in a city.", Parameters: json.RawMessage(
@@ -121,6 +122,7 @@ func weather(text, choice string) model.Request {
 	return r
 }
 
+// tool checks that the model calls a tool that is offered.
 func tool(ctx context.Context, p *prober) Result {
 	const remedy = "work without tools, or use a model that was trained for them"
 	r := p.ask(ctx, weather("What is the weather in Paris? Use the tool get_weather.", "auto"))
@@ -135,7 +137,7 @@ func tool(ctx context.Context, p *prober) Result {
 	return pass("get_weather %s", r.end.Calls[0].Arguments)
 }
 
-// uncalled says why the reply does not call the tool, "" if it does.
+// uncalled says why the reply does not call the tool, or "".
 func uncalled(r *reply) string {
 	switch {
 	case !r.ok():
@@ -148,17 +150,17 @@ func uncalled(r *reply) string {
 	return ""
 }
 
-// format is one way to ask for JSON, by the name that structured.LevelOf knows.
+// format is one way to request JSON, by its name in structured.LevelOf.
 type format struct {
 	name    string
 	request model.Request
-	fault   func(*reply) string // why the reply is not what was asked for, "" if it is
+	fault   func(*reply) string // says why the reply is not what was requested, or ""
 }
 
-// formats lists the ways from the strictest to the weakest.
+// formats lists the ways to request JSON, the strictest first.
 func formats() []format {
 	fruit := func(strict bool) model.Request {
-		// The question does not mention the schema: only a server that enforces it gives such an answer.
+		// The question does not mention the schema, so only a server that enforces it gives such an answer.
 		r := ask("Tell me about a lemon, as JSON.")
 		r.Format = &model.Format{Name: "fruit", Strict: strict, Schema: json.RawMessage(
 			`{"type":"object","properties":{"zest":{"type":"string"},"colour":{"type":"string","enum":["red","green","yellow"]}},` +
@@ -175,8 +177,8 @@ func formats() []format {
 	}
 }
 
-// structured finds the strictest way to get JSON from the server. What a failure of the server or a cut answer leaves
-// open is not learned: the commands then begin with the strictest way.
+// structured finds the strictest way to get JSON from the server. If a failure of the server or an incomplete answer
+// leaves the question open, nothing is learned, and the commands will start with the strictest way.
 func structured(ctx context.Context, p *prober) Result {
 	list := formats()
 	wrong, open := "", ""
@@ -224,7 +226,7 @@ func notFruit(r *reply) string {
 	return ""
 }
 
-// notJSON decodes the answer into out, and says why it cannot, or "".
+// notJSON decodes the answer into out. It says why it cannot, or returns "".
 func notJSON(r *reply, out any) string {
 	d := json.NewDecoder(strings.NewReader(r.text))
 	d.DisallowUnknownFields()

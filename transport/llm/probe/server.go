@@ -12,9 +12,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// later is the remedy for what may pass.
+// later is the remedy for temporary failures.
 const later = "wait until it is ready, and check again"
 
+// reachable checks that the server answers HTTP requests.
 func reachable(ctx context.Context, p *prober) Result {
 	if why := p.unreached(ctx); why != "" {
 		return fail("start the server, or give its address with --base-url; behind a proxy, set --proxy", "%v", p.pageErr)
@@ -29,7 +30,7 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
-// path looks at the one path that every server has.
+// path checks that the base URL is right, by the one path that every server has.
 func path(ctx context.Context, p *prober) Result {
 	const remedy = "correct --base-url; it often ends in /v1"
 	if n, ok := listed(p.page); ok {
@@ -54,7 +55,7 @@ func path(ctx context.Context, p *prober) Result {
 	return fail(remedy, "%s", seen)
 }
 
-// listed counts the models of a page in OpenAI's form; ok is false for any other page.
+// listed counts the models on a page in OpenAI's format. ok is false for any other page.
 func listed(page *llm.Page) (n int, ok bool) {
 	var list struct {
 		Data *[]struct {
@@ -67,6 +68,7 @@ func listed(page *llm.Page) (n int, ok bool) {
 	return len(*list.Data), true
 }
 
+// kindOf describes the content of a page.
 func kindOf(page *llm.Page) string {
 	body := bytes.TrimSpace(page.Body)
 	switch {
@@ -84,6 +86,7 @@ func denied(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
+// auth checks that the server accepts the key, and whether it needs one.
 func auth(ctx context.Context, p *prober) Result {
 	c := p.options.Config
 	given := c.Key != "" || c.KeyFile != ""
@@ -105,6 +108,7 @@ func auth(ctx context.Context, p *prober) Result {
 	return pass("the server needs no key")
 }
 
+// models checks that the server lists its models.
 func models(ctx context.Context, p *prober) Result {
 	l := p.list(ctx)
 	name := p.model(ctx)
@@ -120,6 +124,7 @@ func models(ctx context.Context, p *prober) Result {
 	return pass("%s%s; asking %s", count(len(l.models), "model"), prefixed(" of ", l.kind), name)
 }
 
+// loaded checks that the model is loaded.
 func loaded(ctx context.Context, p *prober) Result {
 	info := p.info(ctx)
 	switch {
@@ -132,6 +137,7 @@ func loaded(ctx context.Context, p *prober) Result {
 	return pass("%s", info.ID)
 }
 
+// contextSize checks that the loaded context is large enough.
 func contextSize(ctx context.Context, p *prober) Result {
 	info := p.info(ctx)
 	if info == nil || info.Context == 0 {
