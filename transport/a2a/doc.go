@@ -1,12 +1,13 @@
-// Package a2a answers clients of A2A 1.0, other agents, by JSON-RPC at /a2a. The agent's card lists the jobs as skills.
+// Package a2a serves runs to other agents over the A2A protocol 1.0, by JSON-RPC at /a2a. The agent's card lists the
+// jobs as skills.
 //
-// A task is a run, and its id the run's; a contextId is the label context of runs. A message that names no skill, in its
-// metadata, is a turn of chat. The same messageId gets the same task. A question makes a task input-required: a message
-// with the taskId answers it.
+// A task is a run and has its id. A contextId is the label "context" of runs. A message whose metadata names no skill
+// is a turn of the job chat. If a client repeats a messageId, it gets the same task. A question makes the task
+// input-required; a message with the taskId answers it.
 //
-// Texts, files and a structured result are artifacts; a file is a URL. Tools, steps and sub-runs are updates of the
-// status, with a sentence. Thoughts, progress and logs have no form here. All streams of a task give the same events:
-// the pieces of a text end with its words, however its deltas were merged, and a text that begins while another may grow
-// waits for it. If text is taken back, append: false gives what remains. A stream ends with a terminal or interrupted
-// status, or it breaks after an error.
+// Texts, files and a structured result are artifacts; a file is given as a URL. Tools, steps and sub-runs are status
+// updates with a sentence. Thoughts, progress and logs are not sent. All streams of a task carry the same events:
+// pieces of text end at word boundaries, however the deltas were merged, and a text that begins while another may still
+// grow waits for it. If text is taken back, an artifact with append: false replaces it. A stream ends with a terminal
+// or interrupted status, or it breaks after an error.
 package a2a

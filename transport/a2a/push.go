@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// push is a push notification config. A task has one at most, from the message that began it: its callback.
+// push is a push notification config. A task has at most one: the callback that came with the message that began it.
 type push struct {
 	ID             string          `json:"id"`
 	TaskID         messages.RunID  `json:"taskId"`
@@ -17,10 +17,10 @@ type push struct {
 	Authentication json.RawMessage `json:"authentication,omitempty"`
 }
 
-// Form is the value of [messages.CallbackFormLabel] of a run whose client gets a [Notification].
+// Form is the value of [messages.CallbackFormLabel] for runs whose client gets a [Notification].
 const Form = "a2a"
 
-// addPush has the server send the task's questions and its end to the URL.
+// addPush makes the server send the task's questions and its end to the URL.
 func (s server) addPush(q *messages.Request, to *push) error {
 	if to == nil {
 		return nil
@@ -32,7 +32,7 @@ func (s server) addPush(q *messages.Request, to *push) error {
 	return s.door.CheckCallback(to.URL)
 }
 
-// pushes answers the methods of push notification configs.
+// pushes handles the methods for push notification configs.
 func (s server) pushes(ctx context.Context, method string, id messages.RunID) (any, error) {
 	if s.door.Callback == nil {
 		return nil, wrong(noPush, "this agent sends no push notifications")
@@ -57,7 +57,7 @@ func (s server) pushes(ctx context.Context, method string, id messages.RunID) (a
 	return nil, wrong(unsupported, "give the config with the message that begins the task; it lasts as long as the task")
 }
 
-// Notification is what is sent of a run's question or its end.
+// Notification returns the body of the message about a run's question or end.
 func Notification(q *messages.RunQueued, e messages.Event) json.RawMessage {
 	state, parts := "WORKING", failing(e.Body)
 	switch b := e.Body.(type) {

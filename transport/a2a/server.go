@@ -15,7 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// Where the door answers. The card needs no token: without one it has the skill of a message that names none.
+// Paths that this package serves. The card needs no token; without one it lists only the skill for messages that name
+// none.
 const (
 	Path     = "/a2a"
 	CardPath = "/.well-known/agent-card.json"
@@ -23,7 +24,7 @@ const (
 
 type server struct{ door *door.Door }
 
-// New returns the handler of Path and CardPath.
+// New returns the handler for Path and CardPath.
 func New(d *door.Door) *door.Handler {
 	s := server{d}
 	rpc := &door.RPC{Door: d, Serve: func(c *door.Caller, call door.Call) (any, func(*door.Wire) error, error) {
@@ -36,13 +37,13 @@ func New(d *door.Door) *door.Handler {
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET " + CardPath: s.card,
 		"POST " + Path: func(w http.ResponseWriter, r *http.Request) error {
-			r.Header.Set("Accept", "text/event-stream") // for streams; what has none is JSON
+			r.Header.Set("Accept", "text/event-stream") // for streams; other answers are JSON
 			return rpc.Post(w, r)
 		},
 	}, auth.Refuse)
 }
 
-// params are those of all methods.
+// params are the parameters of all methods.
 type params struct {
 	ID            messages.RunID
 	Message       message
@@ -51,7 +52,7 @@ type params struct {
 		ReturnImmediately          bool
 		TaskPushNotificationConfig *push
 	}
-	TaskID messages.RunID // of a push notification config
+	TaskID messages.RunID // of methods for push notification configs
 
 	ContextID, Status, PageToken string
 	PageSize, HistoryLength      *int
@@ -59,7 +60,7 @@ type params struct {
 	IncludeArtifacts             bool
 }
 
-// serve answers a call. The answer to a method that streams is the stream's first event; begun writes the others.
+// serve handles a call. If the method streams, result is the first event of the stream, and begun writes the others.
 func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*door.Wire) error, err error) {
 	ctx, r := c.Context, c.Request
 	var p params
@@ -100,19 +101,20 @@ func (s server) serve(c *door.Caller, call door.Call) (result any, begun func(*d
 		return nil, nil, err
 	}
 	t, err := w.fold(ctx)
-	if w.id != p.ID || begun != nil { // it answers a message
+	if w.id != p.ID || begun != nil { // the client sent a message
 		return event{Task: t}, begun, err
 	}
 	return t, nil, err
 }
 
+// reader returns a writer that reads the task with the id.
 func (s server) reader(base string, id messages.RunID, length *int) *writer {
 	w := &writer{server: s, base: base, id: id, length: length}
 	w.words = door.NewWords(w.piece)
 	return w
 }
 
-// fold reads the task from its beginning, until the client is to get it.
+// fold reads the task from its beginning up to the event after which the client gets it.
 func (w *writer) fold(ctx context.Context) (*task, error) {
 	state, err := w.door.Run(ctx, w.id)
 	if err == nil && state.Status.IsEnded() && w.ended != 0 {
@@ -129,14 +131,14 @@ func (w *writer) fold(ctx context.Context) (*task, error) {
 		if err != nil {
 			return nil, err
 		}
-		if done, _ := w.Events(events); done { // it has no error
+		if done, _ := w.Events(events); done { // Events returns no error
 			return w.task(), nil
 		}
 	}
 	return nil, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run")
 }
 
-// follow writes what comes after the first event.
+// follow returns a function that writes the events after the first one.
 func (w *writer) follow(ctx context.Context) func(*door.Wire) error {
 	return func(to *door.Wire) error {
 		if w.Wire = to; w.run.Ended != nil {
@@ -146,7 +148,8 @@ func (w *writer) follow(ctx context.Context) func(*door.Wire) error {
 	}
 }
 
-// list returns a page of the caller's newest 1,000 tasks, the last changed first. A page's token is where it begins.
+// list returns a page of the caller's tasks, the last changed first, from the newest 1,000. A page token is the page's
+// offset.
 func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	q := messages.Query{Limit: 1000}
 	if p.ContextID != "" {
@@ -163,7 +166,7 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	runs, err := s.door.List(ctx, q)
 	runs = slices.DeleteFunc(runs, func(run messages.Summary) bool {
 		return !slices.Contains([]string{"", "TASK_STATE_UNSPECIFIED", stateOf(run)}, p.Status) ||
-			run.UpdatedAt.Before(p.StatusTimestampAfter) || strings.Contains(string(run.RunID), ".") // a sub-run
+			run.UpdatedAt.Before(p.StatusTimestampAfter) || strings.Contains(string(run.RunID), ".") // leave out sub-runs
 	})
 	total, next := len(runs), ""
 	runs = runs[min(int(from), total):]
@@ -183,7 +186,7 @@ func (s server) list(ctx context.Context, base string, p *params) (any, error) {
 	return map[string]any{"tasks": tasks, "totalSize": total, "pageSize": len(tasks), "nextPageToken": next}, err
 }
 
-// contents returns the texts of a message, and its data, which may be nil.
+// contents returns the text of a message, and its data, which may be nil.
 func (m *message) contents() (text string, data json.RawMessage, err error) {
 	var texts []string
 	for _, part := range m.Parts {
@@ -199,7 +202,7 @@ func (m *message) contents() (text string, data json.RawMessage, err error) {
 	return strings.Join(texts, "\n"), data, err
 }
 
-// send starts a task, or gives one what it asked for, and has the answer begin there.
+// send starts a task, or answers a question of one. The answer begins at that point.
 func (w *writer) send(ctx context.Context, p *params) error {
 	text, data, err := p.Message.contents()
 	if err != nil {
@@ -216,7 +219,7 @@ func (w *writer) send(ctx context.Context, p *params) error {
 	return err
 }
 
-// request asks for the run of a message.
+// request returns the request for the run of a message.
 func (w *writer) request(p *params, text string, data json.RawMessage) (q messages.Request, err error) {
 	m := &p.Message
 	conversation, skill := cmp.Or(m.ContextID, m.MessageID), m.Metadata.Skill
@@ -239,11 +242,11 @@ func (w *writer) request(p *params, text string, data json.RawMessage) (q messag
 	return q, w.addPush(&q, p.Configuration.TaskPushNotificationConfig)
 }
 
-// messageLabel is the label of a run with the id of the message that began it.
+// messageLabel is the label of a run that holds the id of the message that began it.
 const messageLabel = "message"
 
-// answer answers a question of the task: the one that the message names, or the oldest. A client may send an answer again
-// that names its question.
+// answer answers a question of the task: the one that the message names, or the oldest. If an answer names its
+// question, the client may repeat it.
 func (w *writer) answer(ctx context.Context, m *message, text string, data json.RawMessage) error {
 	state, err := w.door.Run(ctx, w.id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// part is a piece of a message or of an artifact: a text, data, or a URL. Raw bytes are not taken.
+// part is a part of a message or artifact: text, data, or a URL. Raw bytes are refused.
 type part struct {
 	Text      any             `json:"text,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
@@ -22,7 +22,7 @@ type part struct {
 	MediaType string          `json:"mediaType,omitempty"`
 }
 
-// message is what a client or the agent says.
+// message is a message of the client or the agent.
 type message struct {
 	MessageID string         `json:"messageId"`
 	Role      string         `json:"role"`
@@ -32,7 +32,7 @@ type message struct {
 	Metadata  metadata       `json:"metadata,omitzero"`
 }
 
-// metadata is what lastword reads of it: the skill, which is a job, and the question that a message answers.
+// metadata holds the members that lastword reads: the skill, which is a job, and the question that a message answers.
 type metadata struct {
 	Skill   string `json:"skill,omitempty"`
 	Request string `json:"request,omitempty"`
@@ -59,7 +59,7 @@ type task struct {
 	History   []message      `json:"history,omitempty"`
 }
 
-// update is a change of a task: of its status, or of an artifact.
+// update is a change of a task's status or of an artifact.
 type update struct {
 	TaskID    messages.RunID `json:"taskId"`
 	ContextID string         `json:"contextId"`
@@ -75,7 +75,7 @@ type event struct {
 	Artifact *update `json:"artifactUpdate,omitempty"`
 }
 
-// stateOf is the state of a run in a list, which does not tell a secret from other questions.
+// stateOf returns the state of a run in a list, where questions for secrets look like other questions.
 func stateOf(run messages.Summary) string {
 	switch {
 	case len(run.OpenRequests) > 0:
@@ -88,17 +88,17 @@ func stateOf(run messages.Summary) string {
 	return state + strings.ToUpper(string(run.Status))
 }
 
-// state is how all states of a task begin.
+// state is the prefix of all task states.
 const state = "TASK_STATE_"
 
-// contextOf is the contextId of a run.
+// contextOf returns the contextId of a run.
 func contextOf(id messages.RunID, labels map[string]string) string {
 	return cmp.Or(labels[door.ContextLabel], string(id))
 }
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// The protocol's own codes.
+// Error codes of the protocol.
 const (
 	notFound            = -32001
 	notCancelable       = -32002
@@ -106,17 +106,17 @@ const (
 	unsupported         = -32004
 	badContent          = -32005
 	versionNotSupported = -32009
-	forbidden           = -31403 // that of the protocol's SDK for Go
+	forbidden           = -31403 // as in the protocol's SDK for Go
 )
 
 func wrong(code int, format string, args ...any) error {
 	return &door.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// refusal is an error with the details that the protocol wants.
+// refusal returns the error with the details that the protocol requires.
 func refusal(err error) *door.RPCError {
 	e := *door.RPCErrorOf(err)
-	problem, _ := e.Data.(map[string]any) // there is none where the code says all
+	problem, _ := e.Data.(map[string]any) // missing if the error's code says everything
 	reason, _ := problem["code"].(string)
 	if code, ok := map[messages.Code]int{messages.CodeNotFound: notFound, messages.CodeConflict: unsupported,
 		auth.CodeForbidden: forbidden}[messages.Code(reason)]; ok {
@@ -132,7 +132,7 @@ func refusal(err error) *door.RPCError {
 	return &e
 }
 
-// origin is where the client reaches the server.
+// origin returns the URL at which the client reaches the server.
 func (s server) origin(r *http.Request) string {
 	if s.door.Secure || r.TLS != nil {
 		return "https://" + r.Host
@@ -148,7 +148,7 @@ func (s server) card(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// cardForm is the card, without its version, its URL, how to be known, and its skills.
+// cardForm is the card without version, URL, security and skills.
 const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs. A message is a turn of chat. Another skill is ` +
 	`named by metadata.skill, and its input is a part of data. metadata.request names the question that a message answers.",` +
 	`"supportedInterfaces":[{"url":%s,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
@@ -158,7 +158,7 @@ const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs.
 const tokenForm = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},` +
 	`"securityRequirements":[{"schemes":{"bearer":{"list":[]}}}],`
 
-// describe is the card: all of it, or for callers that are not known what needs no skill.
+// describe returns the card. If all is false, it lists only what unknown callers may see.
 func (s server) describe(r *http.Request, all bool) json.RawMessage {
 	skills, known := []map[string]any{}, ""
 	for _, job := range s.door.Jobs {

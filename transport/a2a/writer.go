@@ -14,30 +14,30 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// writer reads a task from its beginning, and writes it to one client. It is a door.Reader.
+// writer reads a task from its beginning and writes it to one client. It is a door.Reader.
 type writer struct {
 	server
-	*door.Wire // what follows the task; nil before
+	*door.Wire // set once the client gets events; nil before
 	call       door.Call
-	base       string // the server's origin
+	base       string // the server's URL
 	id         messages.RunID
-	length     *int // how many messages of the history the client wants; nil is all
+	length     *int // how many messages of the history the client wants; nil means all
 
-	head    uint64 // the client gets the task after this event; 0 is as it is now
-	seen    string // and after the answer to this question
-	waits   bool   // and when it asks something, or has ended
-	cancels bool   // it is canceled before, and given when it has ended
-	ended   int    // the error if it has ended; 0 is none
+	head    uint64 // the client gets the task after this event; 0 means now
+	seen    string // and after this question is answered
+	waits   bool   // and after the task asks something or has ended
+	cancels bool   // the task is canceled first, and sent when it has ended
+	ended   int    // the error code if the task has ended; 0 means none
 
 	run    transcript.Transcript
 	status status // of the task
-	paused bool   // it has asked something since the client has the task
+	paused bool   // the task has asked something since the client got it
 
 	words         *door.Words
-	before, after []byte // what stands around a piece in its frame
+	before, after []byte // the constant parts of a frame, around a piece of text
 }
 
-// Events reads a batch, and reports whether the client has all that it is to get.
+// Events reads a batch, and reports whether the client has everything.
 func (w *writer) Events(batch []messages.Event) (done bool, err error) {
 	for _, e := range batch {
 		if e.Body == nil {
@@ -55,7 +55,7 @@ func (w *writer) Events(batch []messages.Event) (done bool, err error) {
 	return false, nil
 }
 
-// asked is a question that waits for its answer.
+// asked returns a question that waits for its answer, or nil.
 func (w *writer) asked() *transcript.Item {
 	for _, item := range w.run.Items() {
 		if item.Kind == transcript.Question && !item.Closed {
@@ -65,18 +65,19 @@ func (w *writer) asked() *transcript.Item {
 	return nil
 }
 
+// answered reports whether the question has been answered.
 func (w *writer) answered(request string) bool {
 	item := w.run.Find(transcript.Question, request)
 	return item != nil && item.Closed
 }
 
-// Beat writes what keeps the stream open.
+// Beat writes a heartbeat.
 func (w *writer) Beat() { w.Wire.Beat() }
 
-// Refuse writes why there is nothing more.
+// Refuse writes why no more events follow.
 func (w *writer) Refuse(err error) { w.Emit(door.AnswerTo(w.call, nil, refusal(err))) }
 
-// take takes an operation of the run.
+// take handles an operation of the run.
 func (w *writer) take(op *transcript.Op) {
 	item := op.Item
 	if item.Kind == transcript.Text {
@@ -105,7 +106,7 @@ func (w *writer) take(op *transcript.Op) {
 	}
 }
 
-// artifact writes an artifact, or with follows a part of one.
+// artifact writes an artifact. follows says that it is appended to an earlier part.
 func (w *writer) artifact(a artifact, follows bool) {
 	if w.Wire != nil {
 		w.Emit(w.frame(a, follows))
@@ -120,14 +121,14 @@ func (w *writer) context() string { return contextOf(w.id, w.run.Queued.Labels) 
 
 func fileID(item *transcript.Item) string { return "file:" + item.ID }
 
-// file is a file by reference.
+// file returns the artifact of a file, with its URL.
 func (w *writer) file(item *transcript.Item) artifact {
 	a := transcript.FileOf(item)
 	return artifact{fileID(item), a.Name, []part{{URL: w.base + "/v1/runs/" + string(w.id) + "/artifacts/" + url.PathEscape(a.Name),
 		MediaType: messages.MediaType(a.Name)}}, a}
 }
 
-// result is the result of a completed run, unless its texts say it: one artifact or none.
+// result returns an artifact with the result of a completed run, unless the result is one of its texts.
 func (w *writer) result() []artifact {
 	b, _ := w.run.Ended.(messages.RunCompleted)
 	said := door.ResultText(b.Result)
@@ -141,7 +142,7 @@ func (w *writer) result() []artifact {
 	return []artifact{{"result:", "result", []part{one}, nil}}
 }
 
-// runs takes what concerns the run or a task of its.
+// runs handles operations that concern the run or one of its tasks.
 func (w *writer) runs(op *transcript.Op) {
 	switch op.Event.Body.(type) {
 	case messages.RunQueued:
@@ -159,6 +160,7 @@ func (w *writer) runs(op *transcript.Op) {
 	}
 }
 
+// ends writes the end of the task.
 func (w *writer) ends(op *transcript.Op, state string) {
 	w.words.Take(op)
 	for _, one := range w.result() {
@@ -167,7 +169,7 @@ func (w *writer) ends(op *transcript.Op, state string) {
 	w.change(op, state, failing(op.Event.Body)...)
 }
 
-// failing says why a run has not completed.
+// failing says why a run did not complete.
 func failing(end messages.Body) []part {
 	why := door.Failure(end)
 	if why == nil {
@@ -176,7 +178,7 @@ func failing(end messages.Body) []part {
 	return []part{{Text: why.Message}, {Data: door.JSON(why)}}
 }
 
-// works says in a sentence what happens, unless the task waits for an answer.
+// works describes an event in a sentence, unless the task waits for an answer.
 func (w *writer) works(op *transcript.Op, what string) {
 	if w.asked() == nil {
 		what = strings.Replace(string(op.Event.Kind()), ".", " ", 1) + what
@@ -184,7 +186,7 @@ func (w *writer) works(op *transcript.Op, what string) {
 	}
 }
 
-// question says what the task waits for, or that it goes on.
+// question writes what the task waits for, or that it continues.
 func (w *writer) question(op *transcript.Op) {
 	item := w.asked()
 	if item == nil {
@@ -194,7 +196,7 @@ func (w *writer) question(op *transcript.Op) {
 	w.change(op, waiting(item.Asked()), asking(item.Asked())...)
 }
 
-// waiting is the state of a task that asks.
+// waiting returns the state of a task that asks.
 func waiting(b messages.InputRequired) string {
 	if b.InputKind == messages.InputSecret {
 		return "AUTH_REQUIRED"
@@ -202,17 +204,17 @@ func waiting(b messages.InputRequired) string {
 	return "INPUT_REQUIRED"
 }
 
-// asking is a question as parts: a text, and for programs data.
+// asking returns a question as parts: text for people, and data for programs.
 func asking(b messages.InputRequired) []part {
 	return []part{{Text: door.Prompt(b)}, {Data: door.JSON(map[string]any{"request": b.Request, "kind": b.InputKind, "schema": b.Schema})}}
 }
 
-// says is a message.
+// says returns a message.
 func (w *writer) says(role, id string, parts ...part) message {
 	return message{MessageID: id, Role: role, Parts: parts, TaskID: w.id, ContextID: w.context()}
 }
 
-// change changes the status, and says why.
+// change changes the status and writes it.
 func (w *writer) change(op *transcript.Op, to string, parts ...part) {
 	w.status = *w.statusOf(op.Event, to, parts)
 	if w.Wire != nil {
@@ -228,7 +230,7 @@ func (w *writer) statusOf(e messages.Event, to string, parts []part) *status {
 	return &s
 }
 
-// task is the task as it is.
+// task returns the task as it is now.
 func (w *writer) task() *task {
 	t := &task{w.id, w.context(), w.status, nil, w.history()}
 	if text, begun := w.words.Text(); begun {
@@ -243,13 +245,13 @@ func (w *writer) task() *task {
 	return t
 }
 
-// history is what was said: the message that began the task, and questions with their answers.
+// history returns the messages so far: the one that began the task, and questions with their answers.
 func (w *writer) history() []message {
 	q := w.run.Queued
 	first := part{Data: q.Input}
 	if job, err := w.door.Job(q.Job); err == nil && job.Text != "" {
 		var input map[string]json.RawMessage
-		_ = json.Unmarshal(q.Input, &input) // the job has read it
+		_ = json.Unmarshal(q.Input, &input) // the job has parsed it
 		first = part{Text: messages.Plain(input[job.Text])}
 	}
 	all := []message{w.says("ROLE_USER", cmp.Or(q.Labels[messageLabel], string(w.id)+".1"), first)}
@@ -265,7 +267,7 @@ func (w *writer) history() []message {
 	return all
 }
 
-// piece writes a piece of what the run says. There are most of these frames.
+// piece writes a piece of text. Most frames are of this kind, so it avoids encoding all of the frame.
 func (w *writer) piece(piece string, anew bool) {
 	switch {
 	case w.Wire == nil:
@@ -279,5 +281,5 @@ func (w *writer) piece(piece string, anew bool) {
 	}
 }
 
-// answer is what the run says, as an artifact.
+// answer returns the artifact for what the run says.
 func answer(text string) artifact { return artifact{"answer", "answer", []part{{Text: text}}, nil} }

@@ -19,46 +19,47 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// Config is what an agent is made of.
+// Config configures an agent. All fields are required.
 type Config struct {
 	Door *door.Door
-	// Log is told what goes wrong in the connection.
+	// Log gets errors of the connection.
 	Log *slog.Logger
-	// Open makes a session ready for prompts, whose runs have its ID as their context.
+	// Open prepares a session for prompts. The runs of its prompts have its ID as their context.
 	Open func(ctx context.Context, s *Session) error
-	// Close ends what Open began.
+	// Close ends what Open has begun.
 	Close func(s *Session)
-	// NewID returns the ID of a new session.
+	// NewID returns the ID for a new session.
 	NewID func() string
 	// List returns the conversations, the newest first.
 	List func() ([]Conversation, error)
-	// Said returns what was said in a conversation. Errors: not_found.
+	// Said returns the messages of a conversation. Errors: not_found.
 	Said func(id string) ([]model.Message, error)
-	// Modes are the ways to allow calls of tools; a session begins with the first.
+	// Modes are the ways to allow tool calls. A session begins with the first.
 	Modes []Mode
-	// Commands are called by a prompt that begins with a slash and their name.
+	// Commands are called by prompts that begin with a slash and the name of the command.
 	Commands []Command
-	// Kinds are those that the protocol has for tools, by their names.
+	// Kinds maps names of tools to the protocol's kinds.
 	Kinds map[string]string
-	// Preview returns what a call of a tool is about to make of a file, and Changed what one has made; nil is nothing.
+	// Preview returns the change that a tool call is about to make to a file. Changed returns the change that a call
+	// has made. Both return nil if there is none.
 	Preview func(s *Session, tool string, arguments json.RawMessage) *Edit
 	Changed func(run messages.RunID, call string) *Edit
 }
 
-// Conversation is a session that an editor may load.
+// Conversation is a session that an editor can load.
 type Conversation struct {
 	ID, Folder, Title string
 	Updated           time.Time
 }
 
-// Mode is a way to allow calls of tools.
+// Mode is a way to allow tool calls.
 type Mode struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	About string `json:"description"`
 }
 
-// Command is a command of a prompt.
+// Command is a slash command.
 type Command struct {
 	Name  string `json:"name"`
 	About string `json:"description"`
@@ -67,19 +68,19 @@ type Command struct {
 	Run   func(ctx context.Context, s *Session, argument string) (string, error) `json:"-"`
 }
 
-// Hint is for the user.
+// Hint is a text for the user.
 type Hint struct {
 	Text string `json:"hint"`
 }
 
-// Edit is what a call makes of a file. Old is nil where there was none.
+// Edit is a change of a file. Old is nil if the file is new.
 type Edit struct {
 	Path, New string
 	Old       *string
 }
 
-// Serve speaks with one editor until in ends or ctx is done. Then it cancels the runs of its prompts, and returns when
-// they have ended.
+// Serve serves one editor until in ends or ctx is done. Then it cancels the runs of its prompts, and returns when they
+// have ended.
 func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -101,23 +102,23 @@ func (c Config) Serve(ctx context.Context, in io.Reader, out io.Writer) {
 	}
 }
 
-// editor is a connection to an editor.
+// editor is a connection to an editor. mu guards the fields below it.
 type editor struct {
 	Config
 	ctx     context.Context // ends with the connection
 	conn    *acp.Connection
 	in      *input
-	prompts sync.WaitGroup // that have no answer
+	prompts sync.WaitGroup // those without an answer
 
 	mu       sync.Mutex
 	can      capabilities
 	sessions map[string]*Session
 }
 
-// object is JSON that nobody here reads again.
+// object is a JSON object that is only written.
 type object = map[string]any
 
-// params are those of all requests.
+// params are the parameters of all requests.
 type params struct {
 	Capabilities capabilities `json:"clientCapabilities"`
 	Session      string       `json:"sessionId"`
@@ -127,7 +128,7 @@ type params struct {
 	Prompt       []block      `json:"prompt"`
 }
 
-// capabilities are what the editor offers.
+// capabilities are the editor's capabilities.
 type capabilities struct {
 	FS struct {
 		Reads  bool `json:"readTextFile"`
@@ -138,7 +139,7 @@ type capabilities struct {
 	} `json:"elicitation"`
 }
 
-// handle answers a request or takes a notification.
+// handle handles a request or a notification.
 func (e *editor) handle(ctx context.Context, method string, text json.RawMessage) (result any, failed *acp.RequestError) {
 	defer func() {
 		if crash := recover(); crash != nil {
@@ -152,7 +153,7 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 		acp.AgentMethodSessionResume: func(ctx context.Context, p params) (any, error) { return e.reopen(ctx, p, false) },
 		acp.AgentMethodSessionClose:  e.end, acp.AgentMethodSessionList: e.list,
 		acp.AgentMethodSessionSetMode: e.setMode, acp.AgentMethodSessionPrompt: e.prompt,
-		acp.AgentMethodSessionCancel: func(context.Context, params) (any, error) { return nil, nil }, // the input has heeded it
+		acp.AgentMethodSessionCancel: func(context.Context, params) (any, error) { return nil, nil }, // input has handled it
 	}[method]
 	if answer == nil {
 		return nil, acp.NewMethodNotFound(method)
@@ -171,7 +172,7 @@ func (e *editor) handle(ctx context.Context, method string, text json.RawMessage
 	return result, nil
 }
 
-// refusal is an error in the protocol's form.
+// refusal returns an error in the protocol's format.
 func refusal(why *door.Reason, run messages.RunID) *acp.RequestError {
 	refused := &acp.RequestError{Code: door.InternalError, Message: why.Message, Data: object{"code": why.Code}}
 	switch code := messages.Code(why.Code); {
@@ -196,7 +197,7 @@ func (e *editor) initialize(_ context.Context, p params) (any, error) {
 		"agentInfo": object{"name": "lastword", "title": "lastword", "version": e.Door.Version}}, nil
 }
 
-// update tells the editor what happens in a session.
+// update notifies the editor of something that happened in a session.
 func (e *editor) update(session string, u object) error {
 	return e.conn.SendNotification(context.Background(), acp.ClientMethodSessionUpdate, object{"sessionId": session, "update": u})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// wait puts a question to the user, while the run's other events go on. Another door may answer it first.
+// wait asks the user a question, while other events of the run continue. The question may be answered elsewhere first.
 func (w *writer) wait(op *transcript.Op) {
 	asked := op.Item.Asked()
 	ctx, stop := context.WithCancel(w.turn.ctx)
@@ -34,7 +34,7 @@ func (w *writer) wait(op *transcript.Op) {
 	})
 }
 
-// goOn takes a question back that has its answer.
+// goOn withdraws a question that was answered.
 func (w *writer) goOn(op *transcript.Op) {
 	if stop := w.questions[op.Item.Name]; stop != nil {
 		stop()
@@ -42,7 +42,7 @@ func (w *writer) goOn(op *transcript.Op) {
 	}
 }
 
-// noMore takes all questions back.
+// noMore withdraws all questions.
 func (w *writer) noMore() {
 	for _, stop := range w.questions {
 		stop()
@@ -50,15 +50,15 @@ func (w *writer) noMore() {
 	w.asking.Wait()
 }
 
-// question is one that the editor shows.
+// question is a question that the editor shows.
 type question struct {
 	w     *writer
 	asked messages.InputRequired
-	call  *messages.ToolCall // whether it may be made; nil for another question
+	call  *messages.ToolCall // the call that the question is about; nil for other questions
 	id    string             // of the call that the editor shows
 }
 
-// ask gives the run the user's answer. One that cannot be put to the user is declined.
+// ask passes the user's answer to the run. If the editor cannot show the question, the answer is null.
 func (q *question) ask(ctx context.Context) {
 	value, err := json.RawMessage("null"), error(nil)
 	if choices := choicesOf(q.asked.Schema); len(choices) > 0 {
@@ -70,11 +70,11 @@ func (q *question) ask(ctx context.Context) {
 		value = json.RawMessage("null")
 	}
 	switch {
-	case ctx.Err() != nil: // it has its answer, or the prompt is canceled
+	case ctx.Err() != nil: // it was answered, or the prompt was canceled
 		return
 	case err != nil:
 		q.w.editor.Log.Warn("the editor answers no question", "error", err)
-	case value == nil: // the editor says that the prompt is canceled
+	case value == nil: // the editor says that the prompt was canceled
 		q.w.turn.cancel()
 		return
 	}
@@ -85,7 +85,7 @@ func (q *question) ask(ctx context.Context) {
 	}
 }
 
-// choicesOf are the answers that a schema lists.
+// choicesOf returns the answers that a schema allows, if it lists them.
 func choicesOf(schema json.RawMessage) (all []any) {
 	var s struct {
 		Type any
@@ -97,7 +97,7 @@ func choicesOf(schema json.RawMessage) (all []any) {
 	return s.Enum
 }
 
-// option is a choice as editors show it: they show what allows and what rejects in different ways.
+// option returns a choice as editors show it. They show options that allow and options that reject differently.
 func option(choice any) object {
 	name, kind := messages.Plain(door.JSON(choice)), "allow_once"
 	name = cmp.Or(map[any]string{true: "yes", false: "no"}[choice], name)
@@ -109,7 +109,7 @@ func option(choice any) object {
 	return object{"optionId": name, "name": name, "kind": kind}
 }
 
-// choose has the user choose. It returns nil if the editor says that the prompt is canceled.
+// choose lets the user choose. It returns nil if the editor says that the prompt was canceled.
 func (q *question) choose(ctx context.Context, choices []any) (json.RawMessage, error) {
 	options := []object{}
 	for _, c := range choices {
@@ -129,7 +129,7 @@ func (q *question) choose(ctx context.Context, choices []any) (json.RawMessage, 
 	return door.JSON(choices[i]), nil
 }
 
-// shown is the call that the question is about, with what it is about to make of a file.
+// shown returns the call that the question is about, with the change that it would make to a file.
 func (q *question) shown() object {
 	if q.call == nil {
 		return object{"toolCallId": q.id, "title": q.asked.Prompt, "kind": "other", "status": "pending"}
@@ -142,7 +142,7 @@ func (q *question) shown() object {
 	return call
 }
 
-// fill has the user fill in a form, for an answer that no choice gives.
+// fill lets the user fill in a form, for answers that are not choices.
 func (q *question) fill(ctx context.Context) (json.RawMessage, error) {
 	form, whole := q.asked.Schema, struct{ Type any }{}
 	if json.Unmarshal(form, &whole) != nil || whole.Type != "object" {

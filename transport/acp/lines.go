@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/lines"
 )
 
-// message is what the input and the output look at.
+// message holds the members that input and output look at.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -24,27 +24,29 @@ type message struct {
 	} `json:"result"`
 }
 
-// input gives the connection one line at a time. After a prompt it waits until that has begun or has been answered, so
-// that what follows finds it; it cancels prompts itself, before any line after the cancel.
+// input gives the connection one line at a time. After a prompt it waits until the prompt has begun or was answered, so
+// that later messages find it. It handles cancels of prompts itself, before it passes on any later line.
+//
+// mu guards the fields below it, which output changes too.
 type input struct {
 	editor    *editor
 	lines     *lines.Reader
 	rest      []byte
-	connected chan struct{} // closed once there is a connection to answer with
+	connected chan struct{} // closed when there is a connection to answer on
 
 	mu     sync.Mutex
-	prompt json.RawMessage // the ID of the prompt that the input waits for
-	begun  chan struct{}   // closed once that has begun; nil without one
+	prompt json.RawMessage // the ID of the prompt that input waits for
+	begun  chan struct{}   // closed when that prompt has begun; nil without one
 }
 
-// maxMessage is the most bytes of a message: a longer one ends the connection.
+// maxMessage is the maximum size of a message in bytes. A longer one ends the connection.
 const maxMessage = 16 << 20
 
 func newInput(e *editor, from io.Reader) *input {
 	return &input{editor: e, lines: lines.NewReader(from, maxMessage), connected: make(chan struct{})}
 }
 
-// Read reads of one line.
+// Read returns bytes of one line only.
 func (i *input) Read(p []byte) (int, error) {
 	<-i.connected
 	if len(i.rest) == 0 {
@@ -66,9 +68,10 @@ func (i *input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// look examines a line for prompts and cancels.
 func (i *input) look(line []byte) {
 	var m message
-	_ = json.Unmarshal(line, &m) // the connection says what is wrong
+	_ = json.Unmarshal(line, &m) // the connection reports errors
 	switch m.Method {
 	case acp.AgentMethodSessionPrompt:
 		i.mu.Lock()
@@ -81,7 +84,7 @@ func (i *input) look(line []byte) {
 	}
 }
 
-// goOn goes on after the prompt of the ID; nil is whichever the input waits for.
+// goOn ends the wait for the prompt with the ID; nil means any prompt.
 func (i *input) goOn(id json.RawMessage) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -91,19 +94,19 @@ func (i *input) goOn(id json.RawMessage) {
 	}
 }
 
-// output takes whole lines, one after the other.
+// output gets complete lines, one at a time.
 type output struct {
 	editor *editor
 	to     io.Writer
 }
 
-// Write writes the line. Behind the answer that names a new session come the session's commands: editors drop what
-// they are told of a session that they do not know.
+// Write writes a line. After a response that names a new session, it writes that session's commands, because editors
+// ignore updates of sessions that they do not know yet.
 func (o output) Write(line []byte) (int, error) {
 	all := bytes.Clone(line)
-	if !bytes.Contains(line[:min(len(line), 200)], []byte(`"method":`)) { // an answer
+	if !bytes.Contains(line[:min(len(line), 200)], []byte(`"method":`)) { // a response
 		var m message
-		_ = json.Unmarshal(line, &m) // our own
+		_ = json.Unmarshal(line, &m) // it is our own
 		o.editor.in.goOn(m.ID)
 		if m.Result.Session != "" {
 			all = append(all, door.Notification(acp.ClientMethodSessionUpdate, object{"sessionId": m.Result.Session, "update": o.editor.commands()})...)

@@ -15,14 +15,14 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// turn is a prompt that has no answer yet.
+// turn is a prompt without a response.
 type turn struct {
-	ctx      context.Context // ends with a cancel
+	ctx      context.Context // canceled by a cancel of the prompt
 	cancel   context.CancelFunc
-	answered chan struct{} // closed once its answer is known
+	answered chan struct{} // closed when the response is known
 }
 
-// cancel cancels the session's prompt.
+// cancel cancels the session's current prompt.
 func (s *Session) cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +31,7 @@ func (s *Session) cancel() {
 	}
 }
 
-// enter begins a prompt. It cancels the one before it, and returns when that has its answer.
+// enter begins a prompt. It cancels the previous one and waits for its response.
 func (s *Session) enter(ctx context.Context) *turn {
 	t := &turn{answered: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancel(ctx)
@@ -47,7 +47,7 @@ func (s *Session) enter(ctx context.Context) *turn {
 	return t
 }
 
-// leave ends a prompt: a cancel that comes now finds none.
+// leave ends a prompt. A later cancel does not find it any more.
 func (s *Session) leave(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,10 +58,10 @@ func (s *Session) leave(t *turn) {
 	}
 }
 
-// stop is the answer of a prompt.
+// stop returns the response to a prompt.
 func stop(reason string) object { return object{"stopReason": reason} }
 
-// prompt answers session/prompt when the run has ended.
+// prompt handles session/prompt. It returns when the run has ended.
 func (e *editor) prompt(ctx context.Context, p params) (any, error) {
 	e.prompts.Add(1)
 	defer e.prompts.Done()
@@ -92,7 +92,7 @@ func (e *editor) prompt(ctx context.Context, p params) (any, error) {
 // block is a part of a prompt.
 type block struct{ Type, Text, Name, URI string }
 
-// text is what a prompt says. A link to a file stays a link: the model reads the file.
+// text returns the text of a prompt. A link to a file stays a link, because the model can read the file.
 func (s *Session) text(blocks []block) (string, error) {
 	var parts []string
 	for _, b := range blocks {
@@ -108,7 +108,7 @@ func (s *Session) text(blocks []block) (string, error) {
 	return strings.Join(parts, "\n"), nil
 }
 
-// below is the path of a file of the session as tools name it, and of others the URI as it is.
+// below returns the path of a file of the session as tools name it. Other URIs are returned unchanged.
 func (s *Session) below(uri string) string {
 	if at, err := url.Parse(uri); err == nil && at.Scheme == "file" {
 		if path, err := filepath.Rel(s.Folder, filepath.FromSlash(at.Path)); err == nil && filepath.IsLocal(path) {
@@ -118,10 +118,10 @@ func (s *Session) below(uri string) string {
 	return uri
 }
 
-// rate is how often a second an editor gets new words.
+// rate is the maximum number of text updates per second.
 const rate = 30
 
-// run is the prompt's run. Its end is the answer.
+// run executes the prompt's run and returns the response.
 func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 	if t.ctx.Err() != nil {
 		return stop("cancelled"), nil
@@ -134,7 +134,7 @@ func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 	}
 	background := context.WithoutCancel(e.ctx)
 	defer context.AfterFunc(t.ctx, func() {
-		_ = e.Door.Cancel(background, id, "") // it may have ended
+		_ = e.Door.Cancel(background, id, "") // an error means that it has ended
 	})()
 	w := &writer{Part: door.Part{Run: id, Attached: true}, editor: e, session: s, turn: t, questions: map[string]context.CancelFunc{}}
 	err = door.Play(background, e.Door, new(door.Unbuffered), messages.Follow{Rate: rate}, &writing, w)
@@ -153,20 +153,20 @@ func (e *editor) run(s *Session, t *turn, text string) (any, error) {
 	return answer, nil
 }
 
-// writer tells an editor of a run.
+// writer writes a run to an editor. It belongs to the goroutine of the prompt.
 type writer struct {
 	door.Part
 	editor  *editor
 	session *Session
 	turn    *turn
-	calls   []messages.ToolCall // that the model has made
-	said    bool                // there was an answer
+	calls   []messages.ToolCall // the calls that the model has requested
+	said    bool                // whether there was an answer
 	reason  string
 	failed  *door.Reason // why the run did not complete
 	lost    error        // why the editor gets no more
 
 	asking    sync.WaitGroup
-	questions map[string]context.CancelFunc // those without an answer
+	questions map[string]context.CancelFunc // cancel functions of questions without an answer
 }
 
 var writing = transcript.Dialect[*writer]{
@@ -182,7 +182,7 @@ var writing = transcript.Dialect[*writer]{
 	},
 }
 
-// took stops writing to an editor that takes no more.
+// took stops the writing if the editor does not accept more.
 func (w *writer) took(err error) {
 	if err != nil {
 		w.lost, w.Over = err, true
@@ -194,14 +194,14 @@ func (w *writer) write(kind string, u object) {
 	w.took(w.editor.update(w.session.ID, u))
 }
 
-// id is the item's ID in its session, where other runs have items of the same names.
+// id returns the item's ID within its session, where other runs may have items with the same name.
 func (w *writer) id(name string) string { return string(w.Run) + "." + name }
 
 func (e *editor) say(session, kind, id, text string) error {
 	return e.update(session, object{"sessionUpdate": kind, "messageId": id, "content": object{"type": "text", "text": text}})
 }
 
-// say shows what is for the user as a message, and all else as a thought.
+// say writes answers as messages, and other texts as thoughts.
 func (w *writer) say(op *transcript.Op, text string) {
 	kind := "agent_thought_chunk"
 	if op.Item.IsAnswer() {
@@ -212,14 +212,14 @@ func (w *writer) say(op *transcript.Op, text string) {
 
 func (w *writer) append(op *transcript.Op) { w.say(op, op.Text) }
 
-// note keeps the calls of an answer, which questions name.
+// note records the calls in a model's answer, because questions refer to them.
 func (w *writer) note(op *transcript.Op) {
 	if b, ok := op.Event.Body.(messages.LLMCompleted); ok {
 		w.calls = append(w.calls, b.Calls...)
 	}
 }
 
-// call is a call as editors show it.
+// call returns a tool call as editors show it.
 func (e *editor) call(s *Session, id, tool string, arguments json.RawMessage, status string) object {
 	var in struct {
 		Path string
@@ -240,11 +240,12 @@ func (e *editor) call(s *Session, id, tool string, arguments json.RawMessage, st
 	return call
 }
 
-// words are a text as the content of a call, and shown is an edit as that.
+// words returns a text as the content of a call.
 func words(text string) []object {
 	return []object{{"type": "content", "content": object{"type": "text", "text": text}}}
 }
 
+// shown returns a change of a file as the content of a call.
 func (e *Edit) shown() []object {
 	return []object{{"type": "diff", "path": e.Path, "oldText": e.Old, "newText": e.New}}
 }
@@ -272,7 +273,7 @@ func (w *writer) result(op *transcript.Op) {
 	w.write("tool_call_update", done)
 }
 
-// plan tells of all steps: the list takes the place of the one before.
+// plan writes all steps. The list replaces the previous one.
 func (w *writer) plan(op *transcript.Op) {
 	list := []object{}
 	for _, item := range op.Run.Items() {
@@ -297,7 +298,7 @@ func (w *writer) end(op *transcript.Op) {
 			w.took(w.editor.say(w.session.ID, "agent_message_chunk", w.id("result"), text))
 		}
 		var how struct{ Truncated, Filtered bool }
-		_ = json.Unmarshal(b.Result, &how) // another job's result has neither
+		_ = json.Unmarshal(b.Result, &how) // results of other jobs have neither
 		switch w.reason = "end_turn"; {
 		case how.Truncated:
 			w.reason = "max_tokens"

@@ -16,14 +16,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Session is a conversation that an editor has open.
+// Session is a conversation that an editor has open. mu guards the fields below it.
 type Session struct {
 	ID string
-	// Folder is where the user works, an absolute path.
+	// Folder is the user's working directory, an absolute path.
 	Folder string
-	// Servers are the MCP servers that the editor gives.
+	// Servers are the MCP servers that the editor configures.
 	Servers []Server
-	// Reads and Writes say that the editor gives its files: with changes that are not on the disk.
+	// Reads and Writes say that the editor gives access to its files, including unsaved changes.
 	Reads, Writes bool
 	forms         bool
 	editor        *editor
@@ -33,34 +33,34 @@ type Session struct {
 	turn *turn // the newest
 }
 
-// Server is an MCP server: a command or, of the type http, a URL.
+// Server is an MCP server: a command or, if the type is http, a URL.
 type Server struct {
 	Type, Name, Command, URL string
 	Args                     []string
 	Env, Headers             []struct{ Name, Value string }
 }
 
-// Mode is the ID of the session's mode.
+// Mode returns the ID of the session's mode.
 func (s *Session) Mode() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mode
 }
 
-// ReadFile has the editor read a text file.
+// ReadFile lets the editor read a text file.
 func (s *Session) ReadFile(ctx context.Context, path string) (string, error) {
 	r, err := acp.SendRequest[struct{ Content string }](s.editor.conn, ctx, acp.ClientMethodFsReadTextFile,
 		object{"sessionId": s.ID, "path": path})
 	return r.Content, err
 }
 
-// WriteFile has the editor write a text file.
+// WriteFile lets the editor write a text file.
 func (s *Session) WriteFile(ctx context.Context, path, text string) error {
 	return s.editor.conn.SendRequestNoResult(ctx, acp.ClientMethodFsWriteTextFile,
 		object{"sessionId": s.ID, "path": path, "content": text})
 }
 
-// session returns one that is open. Errors: not_found.
+// session returns an open session. Errors: not_found.
 func (e *editor) session(id string) (*Session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,12 +70,12 @@ func (e *editor) session(id string) (*Session, error) {
 	return nil, messages.Errorf(messages.CodeNotFound, "there is no open session %.100q; load it, or make a new one", id)
 }
 
-// open opens a session, in the place of one with its ID.
+// open opens a session. If one with the same ID is open, it replaces that.
 func (e *editor) open(ctx context.Context, p params) (*Session, error) {
 	if !filepath.IsAbs(p.Folder) {
 		return nil, messages.InvalidInput("the folder %.200q is no absolute path", p.Folder)
 	}
-	_, _ = e.end(ctx, p) // it has no error
+	_, _ = e.end(ctx, p) // end returns no error
 	e.mu.Lock()
 	can := e.can
 	e.mu.Unlock()
@@ -90,7 +90,7 @@ func (e *editor) open(ctx context.Context, p params) (*Session, error) {
 	return s, nil
 }
 
-// end ends a session, if it is open, and what it does.
+// end closes a session, if it is open, and cancels its prompt.
 func (e *editor) end(_ context.Context, p params) (any, error) {
 	e.mu.Lock()
 	s := e.sessions[p.Session]
@@ -103,12 +103,12 @@ func (e *editor) end(_ context.Context, p params) (any, error) {
 	return object{}, nil
 }
 
-// opened is the answer that has a session's modes.
+// opened returns the response with a session's modes.
 func (e *editor) opened(s *Session) object {
 	return object{"modes": object{"currentModeId": s.Mode(), "availableModes": e.Modes}}
 }
 
-// commands are the update that lists them.
+// commands returns the update that lists the commands.
 func (e *editor) commands() object {
 	return object{"sessionUpdate": "available_commands_update", "availableCommands": e.Commands}
 }
@@ -124,7 +124,7 @@ func (e *editor) create(ctx context.Context, p params) (any, error) {
 	return answer, nil
 }
 
-// reopen opens a session of before. With replay it tells the editor what was said in it.
+// reopen opens an earlier session. With replay it sends the messages of that session to the editor.
 func (e *editor) reopen(ctx context.Context, p params, replay bool) (any, error) {
 	said, err := e.Said(p.Session)
 	if err != nil {
@@ -143,7 +143,7 @@ func (e *editor) reopen(ctx context.Context, p params, replay bool) (any, error)
 	return e.opened(s), nil
 }
 
-// replay tells what was said as it was told.
+// replay sends earlier messages in the way in which they were first sent.
 func (e *editor) replay(s *Session, said []model.Message) (err error) {
 	kinds := map[model.Role]string{model.User: "user_message_chunk", model.Assistant: "agent_message_chunk"}
 	for i, m := range said {
@@ -163,7 +163,7 @@ func (e *editor) replay(s *Session, said []model.Message) (err error) {
 	return err
 }
 
-// most is how many sessions a list has, the newest.
+// most is the maximum number of sessions in a list.
 const most = 500
 
 func (e *editor) list(_ context.Context, p params) (any, error) {

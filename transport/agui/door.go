@@ -13,10 +13,10 @@ import (
 
 type handler struct{ *door.Door }
 
-// Paths are those of the protocol.
+// Paths returns the paths that this package serves.
 func Paths() []string { return []string{"/agui", "/agui/"} }
 
-// New returns the handler of the Paths. Put it behind an auth.Middleware.
+// New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
 	d := handler{to}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
@@ -38,15 +38,14 @@ type input struct {
 	} `json:"forwardedProps"`
 }
 
-// answer answers an interrupt.
+// answer is the answer to an interrupt.
 type answer struct {
 	Interrupt string          `json:"interruptId"`
 	Status    string          `json:"status"`
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// run answers POST /agui: it starts a run, or gives answers to the one that waits. A client that leaves cancels
-// nothing.
+// run handles POST /agui: it starts a run, or answers the one that waits. The run continues if the client leaves.
 func (d handler) run(w http.ResponseWriter, r *http.Request) error {
 	var in input
 	err := door.ReadJSON(r, &in)
@@ -68,8 +67,8 @@ func (d handler) run(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// start starts a run. The thread and the run of the client are its key, so that the same request gets the same run. What
-// comes after the user's last message is what a client whose connection was cut has of the answer.
+// start starts a run. The client's thread and run id are the idempotency key, so that a repeated request gets the same
+// run. It drops messages after the user's last one: they are what the client has received of the answer.
 func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	var said []door.Message
 	if err := json.Unmarshal(door.JSON(in.Messages), &said); err != nil {
@@ -78,7 +77,7 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	for len(said) > 0 && said[len(said)-1].Role != "user" {
 		said = said[:len(said)-1]
 	}
-	said = slices.DeleteFunc(said, func(m door.Message) bool { // our own runs make them
+	said = slices.DeleteFunc(said, func(m door.Message) bool { // our own runs create these
 		return m.Role == "tool" || m.Role == "reasoning" || m.Role == "activity"
 	})
 	var turn door.Turn
@@ -88,7 +87,8 @@ func (d handler) start(ctx context.Context, in *input) (messages.RunID, error) {
 	return d.StartTurn(ctx, in.Props.Job, turn, map[string]string{door.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
 }
 
-// resume gives the answers to the newest run of the thread, and returns the question after which the client goes on.
+// resume answers the questions of the newest run in the thread. It returns the question after which the client
+// continues.
 func (d handler) resume(ctx context.Context, in *input) (run messages.RunID, seen string, err error) {
 	answers := map[string]*string{}
 	for _, a := range in.Resume {

@@ -19,7 +19,7 @@ type writer struct {
 
 type event = map[string]any
 
-// writing is the table of the protocol.
+// writing is the dialect of the protocol.
 var writing = transcript.Dialect[*writer]{
 	Policy: transcript.Replace,
 	Rewind: (*writer).retract,
@@ -37,12 +37,12 @@ var writing = transcript.Dialect[*writer]{
 	},
 }
 
-// old says that the client is older than 1.0.
+// old reports whether the client is older than 1.0.
 func (w *writer) old() bool { return w.in.Protocol == "" }
 
 func (w *writer) write(e any) { w.Frame("", e) }
 
-// id is the item's id in its thread, where other runs have items of the same names.
+// id returns the item's id within its thread, where other runs may have items with the same name.
 func (w *writer) id(name string) string { return string(w.Run) + "." + name }
 
 func (w *writer) start(op *transcript.Op) {
@@ -52,18 +52,18 @@ func (w *writer) start(op *transcript.Op) {
 	}
 	w.write(e)
 	w.state(op, messages.Processing)
-	if slices.ContainsFunc(w.in.Messages, w.own) { // it comes again
+	if slices.ContainsFunc(w.in.Messages, w.own) { // the request is repeated
 		w.write(event{"type": "MESSAGES_SNAPSHOT", "messages": w.messages(op.Run)})
 	}
 }
 
-// own reports whether a message of the client is one of this run.
+// own reports whether a message from the client belongs to this run.
 func (w *writer) own(raw json.RawMessage) bool {
 	var m struct{ ID string }
 	return json.Unmarshal(raw, &m) == nil && strings.HasPrefix(m.ID, w.id(""))
 }
 
-// state writes the run's state beside what the client has in its own.
+// state writes the run's state, in addition to the client's own state.
 func (w *writer) state(op *transcript.Op, status messages.Status) {
 	state := event{}
 	for name, value := range w.in.State {
@@ -73,7 +73,7 @@ func (w *writer) state(op *transcript.Op, status messages.Status) {
 	w.write(event{"type": "STATE_SNAPSHOT", "snapshot": state})
 }
 
-// begin begins an item that has an end, unless it is open.
+// begin begins an item that has an end event, unless it is open.
 func (w *writer) begin(op *transcript.Op) {
 	if w.Begun(op) {
 		return
@@ -100,7 +100,7 @@ func (w *writer) begin(op *transcript.Op) {
 	}
 }
 
-// content is the event that there are most of.
+// content is the most frequent event.
 type content struct {
 	Type    string `json:"type"`
 	Message string `json:"messageId"`
@@ -142,7 +142,7 @@ func (w *writer) result(op *transcript.Op) {
 		"role": "tool", "content": resultOf(op.Item)})
 }
 
-// resultOf is what a call gave, as a text.
+// resultOf returns the result of a call as text.
 func resultOf(call *transcript.Item) string {
 	result, failed := call.Result()
 	if failed != "" {
@@ -151,7 +151,7 @@ func resultOf(call *transcript.Item) string {
 	return messages.Plain(result)
 }
 
-// activity writes the newest that is known of an item; it takes the place of what was known.
+// activity writes the newest state of an item, which replaces earlier ones.
 func (w *writer) activity(op *transcript.Op) { w.latest(op, op.Item.Latest) }
 
 func (w *writer) latest(op *transcript.Op, content any) {
@@ -160,7 +160,7 @@ func (w *writer) latest(op *transcript.Op, content any) {
 		"content": content, "replace": true})
 }
 
-// update writes what concerns the run or a task.
+// update writes events that concern the run or a task.
 func (w *writer) update(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.Log:
@@ -171,7 +171,7 @@ func (w *writer) update(op *transcript.Op) {
 	}
 }
 
-// retract takes something back.
+// retract writes that something was taken back.
 func (w *writer) retract(op *transcript.Op) {
 	if op.Item.Kind != transcript.Text && op.Item.Kind != transcript.Thought {
 		w.latest(op, event{"gone": true})
@@ -183,7 +183,7 @@ func (w *writer) retract(op *transcript.Op) {
 	w.write(event{"type": "MESSAGES_SNAPSHOT", "messages": w.messages(op.Run)})
 }
 
-// messages are all messages of the thread: those that the client sent, with this run's as they are now.
+// messages returns all messages of the thread: those that the client has sent, and this run's as they are now.
 func (w *writer) messages(run *transcript.Transcript) []json.RawMessage {
 	all := slices.DeleteFunc(append([]json.RawMessage{}, w.in.Messages...), w.own)
 	add := func(message event) { all = append(all, door.JSON(message)) }
@@ -219,7 +219,7 @@ func (w *writer) wait(op *transcript.Op) {
 	w.over(op, messages.Processing, event{"outcome": event{"type": "interrupt", "interrupts": []any{one}}})
 }
 
-// over writes the last events, after the ends of what is open.
+// over closes the open items and writes the last events.
 func (w *writer) over(op *transcript.Op, status messages.Status, e event) {
 	w.EndAll()
 	w.state(op, status)

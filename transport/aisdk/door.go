@@ -15,10 +15,10 @@ import (
 
 type handler struct{ *door.Door }
 
-// Paths are those of the protocol.
+// Paths returns the paths that this package serves.
 func Paths() []string { return []string{"/api/chat", "/api/chat/"} }
 
-// New returns the handler of the Paths. Put it behind an auth.Middleware.
+// New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
 	d := handler{to}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
@@ -28,14 +28,14 @@ func New(to *door.Door) *door.Handler {
 	}, problem)
 }
 
-// problem answers with the error alone: the client shows the body.
+// problem answers with the error as plain text, because the client shows the body.
 func problem(w http.ResponseWriter, err error) {
 	p := auth.ProblemOf(err)
 	maps.Copy(w.Header(), p.Headers())
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	_, _ = io.WriteString(w, p.Detail) // a client that left misses nothing
+	_, _ = io.WriteString(w, p.Detail) // a client that left needs no answer
 }
 
 // request is what the client sends: all messages of the chat.
@@ -61,20 +61,20 @@ type part struct {
 	Approval *struct {
 		Approved *bool `json:"approved"`
 	} `json:"approval"`
-	// Metadata names a text, and Data a text that was taken back.
+	// Metadata identifies a text. Data identifies a text that was taken back.
 	Metadata struct {
 		Lastword struct{ ID string } `json:"lastword"`
 	} `json:"providerMetadata"`
 	Data json.RawMessage `json:"data"`
 }
 
-// names reports whether the data names the text or the thought.
+// names reports whether the data identifies the text or thought.
 func (p part) names(form, id string) bool {
 	var data struct{ Type, ID string }
 	return json.Unmarshal(p.Data, &data) == nil && data.Type == form && data.ID == id
 }
 
-// text is what the message says, without what was taken back.
+// text returns the text of the message, without what was taken back.
 func (m message) text() string {
 	var texts []string
 	for _, p := range m.Parts {
@@ -86,7 +86,7 @@ func (m message) text() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// chat answers POST /api/chat: it starts a run, or gives the answers to the questions of one.
+// chat handles POST /api/chat: it starts a run, or answers the questions of one.
 func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	var q request
 	if err := door.ReadJSON(r, &q); err != nil {
@@ -119,7 +119,7 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	return d.play(w, r, run, "", err)
 }
 
-// answers are what the message says to the questions of its run.
+// answers returns the message's answers to questions of its run.
 func (m message) answers() map[string]*string {
 	all := map[string]*string{}
 	for _, p := range m.Parts {
@@ -133,7 +133,7 @@ func (m message) answers() map[string]*string {
 	return all
 }
 
-// resume answers GET /api/chat/{id}/stream with the newest run of the chat from its beginning.
+// resume handles GET /api/chat/{id}/stream: it writes the newest run of the chat from its beginning.
 func (d handler) resume(w http.ResponseWriter, r *http.Request) error {
 	state, ok, err := d.Newest(r.Context(), r.PathValue("id"))
 	if err == nil && !ok {
@@ -143,7 +143,7 @@ func (d handler) resume(w http.ResponseWriter, r *http.Request) error {
 	return d.play(w, r, state.RunID, "", err)
 }
 
-// play writes the run until it waits for an answer that it has not got. A client that leaves cancels nothing.
+// play writes the run until its end or until it waits for an answer. The run continues if the client leaves.
 func (d handler) play(w http.ResponseWriter, r *http.Request, run messages.RunID, seen string, err error) error {
 	if err != nil {
 		return err

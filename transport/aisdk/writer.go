@@ -10,16 +10,16 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// writer writes a run to one client. A segment of the run is a step of the message.
+// writer writes a run to one client. Each segment of the run is a step of the message.
 type writer struct {
 	door.Part
-	resets bool              // the client knows reset-step
-	tasks  map[string]fields // the newest of each task in this step
+	resets bool              // the client understands reset-step
+	tasks  map[string]fields // the newest chunk of each task in this step
 }
 
 type fields = map[string]any
 
-// retracted is the type of a part that names a text or a thought that was taken back.
+// retracted is the type of the part that identifies a text or thought that was taken back.
 const retracted = "data-retracted"
 
 var (
@@ -42,13 +42,13 @@ func refuse(w *writer, err error) {
 
 func (w *writer) write(chunk any) { w.Frame("", chunk) }
 
-// close ends the answer.
+// close ends the response.
 func (w *writer) close() {
-	_, _ = w.Out.WriteString("data: [DONE]\n\n") // Flush fails
+	_, _ = w.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
 	w.Over = true
 }
 
-// start begins the message: a client that has it begins it anew, or goes on with its next step.
+// start begins the message. A client that has it already begins it again, or continues with its next step.
 func (w *writer) start(*transcript.Op) {
 	w.write(fields{"type": "start", "messageId": w.Run, "messageMetadata": fields{"run": w.Run}})
 	w.step()
@@ -59,7 +59,7 @@ func (w *writer) step() {
 	w.write(fields{"type": "start-step"})
 }
 
-// form is how texts or thoughts are named.
+// form returns the prefix of the chunk types for texts or thoughts.
 func form(op *transcript.Op) string {
 	if op.Item.Kind == transcript.Thought {
 		return "reasoning"
@@ -75,7 +75,7 @@ func (w *writer) openText(op *transcript.Op) {
 	}
 }
 
-// delta is the chunk that there are most of.
+// delta is the most frequent chunk.
 type delta struct {
 	Type  string `json:"type"`
 	ID    string `json:"id"`
@@ -87,16 +87,16 @@ func (w *writer) append(op *transcript.Op) {
 	w.write(&delta{form(op) + "-delta", op.ID, op.Text})
 }
 
-// endStep closes what is open: a step must end so.
+// endStep closes the open items and ends the step.
 func (w *writer) endStep() {
 	w.EndAll()
 	w.write(fields{"type": "finish-step"})
 }
 
-// retract takes something back.
+// retract writes that something was taken back.
 func (w *writer) retract(op *transcript.Op) {
 	switch {
-	case w.resets && op.Item.Segment == op.Run.Segment: // all of the step comes again
+	case w.resets && op.Item.Segment == op.Run.Segment: // the whole step is written again
 		w.Forget()
 		w.write(fields{"type": "reset-step"})
 		for _, name := range slices.Sorted(maps.Keys(w.tasks)) {
@@ -110,7 +110,7 @@ func (w *writer) retract(op *transcript.Op) {
 	}
 }
 
-// call begins a call of a tool that the server runs itself.
+// call writes a tool call that the server itself executes.
 func (w *writer) call(op *transcript.Op) {
 	tool, arguments := op.Item.Call()
 	w.write(fields{"type": "tool-input-available", "toolCallId": op.ID, "toolName": tool, "input": arguments,
@@ -127,7 +127,7 @@ func (w *writer) result(op *transcript.Op) {
 	w.write(chunk)
 }
 
-// ask calls the client's tool.
+// ask writes a question as a call of the client's tool.
 func (w *writer) ask(op *transcript.Op) {
 	b := op.Item.Asked()
 	input := fields{"prompt": b.Prompt}
@@ -142,14 +142,14 @@ func (w *writer) ask(op *transcript.Op) {
 	}
 }
 
-// answered says what the answer was, which a secret's is not.
+// answered writes the answer, unless it is a secret.
 func (w *writer) answered(op *transcript.Op) {
 	if b, ok := op.Item.Latest.(messages.InputReceived); ok && !op.Cut {
 		w.write(fields{"type": "tool-output-available", "toolCallId": b.Request, "output": b.Value, "dynamic": true})
 	}
 }
 
-// wait ends the step, and the answer unless the run has gone on.
+// wait ends the step. It ends the message too, unless the run has continued already.
 func (w *writer) wait(op *transcript.Op) {
 	w.endStep()
 	if !w.Waits(op) {
@@ -160,12 +160,12 @@ func (w *writer) wait(op *transcript.Op) {
 	w.close()
 }
 
-// data writes the newest that is known of an item; it takes the place of what was known.
+// data writes the newest state of an item, which replaces earlier ones.
 func (w *writer) data(op *transcript.Op) {
 	w.write(fields{"type": "data-" + op.Item.Kind.String(), "id": op.ID, "data": op.Item.Latest})
 }
 
-// update writes what concerns the run or a task.
+// update writes events that concern the run or a task.
 func (w *writer) update(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.TaskStarted:

@@ -1,21 +1,20 @@
-// Package erlmcp is a door for clients of erlmcp: tools whose answers come as a stream of chunks over JSON-RPC 2.0.
+// Package erlmcp serves runs to clients of erlmcp, as tools whose answers are streamed in chunks over JSON-RPC 2.0.
 //
-// Every job is a tool. tools/call has three modes. Without more it waits for the run and answers with its text. With
-// stream: true, or {chunkDelayMs}, it answers at once with {streamId, _meta}, and notifications follow: stream_chunk
-// {streamId, chunk_num, total, data}, numbered from 1, and then exactly one of stream_complete, stream_error and
-// stream_cancelled. With task: {timeout} it answers with a task, which tasks/get, tasks/result and tasks/cancel know.
-// If both are given, stream wins.
+// Every job is a tool. tools/call has three modes. By default it waits for the run and returns its text. With stream:
+// true, or {chunkDelayMs}, it returns {streamId, _meta} at once, and notifications follow: stream_chunk {streamId,
+// chunk_num, total, data}, numbered from 1, and finally one of stream_complete, stream_error and stream_cancelled. With
+// task: {timeout} it returns a task for tasks/get, tasks/result and tasks/cancel. If both are given, stream wins.
 //
-// A stream is a run, and its streamId the run's id: any number of callers subscribe to it with stream/subscribe, at
-// any time, each from its first chunk, and stream/cancel ends it. A caller that reads slowly gets several chunks as
-// one; none is lost, and it delays nobody. chunkDelayMs is the least time between two chunks. A run that asks people
-// something says stream_input, and stream/answer answers; a call without a stream answers with the question then, and
-// names the request in _meta.
+// A stream is a run, and the streamId is the run's id. Any number of callers can use stream/subscribe at any time; each
+// gets all chunks from the first. stream/cancel cancels the run. A slow reader gets several chunks merged into one; it
+// misses nothing and delays nobody. chunkDelayMs is the minimum time between two chunks. A question is sent as
+// stream_input and answered by stream/answer. A call without a stream returns the question, and names the request in
+// _meta.
 //
-// The chunks are the pieces of the run's answer. A run without one gives the elements of its result if that is a
-// list, or {"chunks": list}, and else the result. Clients can only append: if text is taken back, the stream ends
-// with stream_error, unless the next attempt says the same again.
+// The chunks are pieces of the run's answer. A run without an answer sends the elements of its result if that is a list
+// or {"chunks": list}, or else the result. Clients can only append: if text is taken back, the stream ends with
+// stream_error, unless the next attempt repeats the text.
 //
-// Streams come on the answer to a POST, as server-sent events or JSON lines as Accept asks, one after the other if
-// there are several; or over a WebSocket at the same path, all at once.
+// Streams are sent in the response to a POST, one after the other, as server-sent events or JSON lines, whichever the
+// Accept field asks for; or over a WebSocket at the same path, all at once.
 package erlmcp

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// erlmcp's codes beside those of JSON-RPC.
+// Error codes of erlmcp in addition to those of JSON-RPC.
 const (
 	toolNotFound = -32002
 	taskNotFound = -32081
@@ -26,10 +26,10 @@ const longestResult = 30 * time.Second
 
 type server struct{ *door.Door }
 
-// Path is where the door answers.
+// Path is the path that this package serves.
 const Path = "/erlmcp"
 
-// New returns the handler of the Path.
+// New returns the handler for Path.
 func New(d *door.Door) *door.Handler {
 	s := server{d}
 	rpc := &door.RPC{Door: d, Known: "2025-11-25", Serve: s.serve,
@@ -40,10 +40,10 @@ func New(d *door.Door) *door.Handler {
 	}, auth.Refuse)
 }
 
-// begun writes a stream that a call began.
+// begun writes the stream that a call has begun.
 type begun = func(*door.Wire) error
 
-// params are those of all methods.
+// params are the parameters of all methods.
 type params struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -120,7 +120,7 @@ func (s server) callTool(ctx context.Context, p params) (any, begun, error) {
 		return nil, nil, err
 	}
 	q := messages.Request{Job: p.Name, Input: p.Arguments}
-	if streams { // it says what is asked, and stream/answer answers
+	if streams { // stream_input tells what is asked, and stream/answer answers
 		q.Input = door.Asking(job, q.Input)
 	}
 	if p.Task != nil {
@@ -140,7 +140,7 @@ func (s server) callTool(ctx context.Context, p params) (any, begun, error) {
 	return result, nil, err
 }
 
-// streamOf reads the option stream: true, false, or {chunkDelayMs}.
+// streamOf parses the option stream: true, false, or {chunkDelayMs}.
 func streamOf(option json.RawMessage) (on bool, delay time.Duration, err error) {
 	var with struct{ ChunkDelayMS int64 }
 	switch {
@@ -152,7 +152,7 @@ func streamOf(option json.RawMessage) (on bool, delay time.Duration, err error) 
 	return true, time.Duration(with.ChunkDelayMS) * time.Millisecond, nil
 }
 
-// subscribe answers with the stream of a run of the caller. token is that of the caller's progress, or nil.
+// subscribe returns the stream of the caller's run. token is the caller's progress token, or nil.
 func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Duration, token any) (any, begun, error) {
 	if _, err := s.Run(ctx, id); err != nil {
 		return nil, nil, found(err)
@@ -163,16 +163,16 @@ func (s server) subscribe(ctx context.Context, id messages.RunID, delay time.Dur
 	}
 	return map[string]any{"streamId": id, "_meta": meta}, func(to *door.Wire) error {
 		w := &writer{Part: door.Part{Run: id}, Wire: to, ctx: ctx, delay: delay, token: token}
-		// A subscriber that falls behind gets what there is as one chunk.
+		// A subscriber that falls behind gets what has accumulated as one chunk.
 		follow := messages.Follow{Rate: float64(time.Second) / float64(max(delay, time.Millisecond))}
-		if err := door.Play(ctx, s.Door, to, follow, &table, w); !w.Over { // else it has been told
+		if err := door.Play(ctx, s.Door, to, follow, &table, w); !w.Over { // else the client knows the error
 			return err
 		}
 		return nil
 	}, nil
 }
 
-// found is the error with erlmcp's code for a run that the caller does not have.
+// found converts not_found to erlmcp's error code.
 func found(err error) error {
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return &door.RPCError{Code: taskNotFound, Message: err.Error()}
@@ -180,7 +180,7 @@ func found(err error) error {
 	return err
 }
 
-// task is what a run is as a task.
+// task returns a run as a task.
 func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
 	state, err := s.Run(ctx, id)
 	if err != nil {
@@ -197,7 +197,7 @@ func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
 	return out, nil
 }
 
-// result waits for the result of a task, but not for ever.
+// result waits for the result of a task, for a limited time.
 func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
 	if _, err := s.Run(ctx, id); err != nil {
 		return nil, err
@@ -208,8 +208,8 @@ func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
 	return s.whole(limit, id)
 }
 
-// whole waits for the end of the run, or for a question that stream/answer answers, and returns what a call without a
-// stream answers.
+// whole waits until the run ends, or asks a question that stream/answer can answer. It returns the response of a call
+// without a stream.
 func (s server) whole(ctx context.Context, id messages.RunID) (any, error) {
 	end, err := s.Wait(ctx, id, "")
 	if err != nil {

@@ -15,14 +15,14 @@ type writer struct {
 	door.Part
 	*door.Wire
 	ctx    context.Context
-	delay  time.Duration // between two chunks, at least
-	token  any           // of the subscriber's progress, or nil
+	delay  time.Duration // minimum time between two chunks
+	token  any           // the subscriber's progress token, or nil
 	chunks int
-	last   time.Time // of a chunk
+	last   time.Time // when the last chunk was written
 	speech door.Speech
 }
 
-// chunk is what stream_chunk says.
+// chunk is the parameter of stream_chunk.
 type chunk struct {
 	StreamID messages.RunID `json:"streamId"`
 	Number   int            `json:"chunk_num"`
@@ -30,7 +30,7 @@ type chunk struct {
 	Data     any            `json:"data"`
 }
 
-// ending is what the last notification of a stream says.
+// ending is the parameter of the last notification of a stream.
 type ending struct {
 	StreamID messages.RunID  `json:"streamId"`
 	Total    int             `json:"total_chunks"`
@@ -50,11 +50,11 @@ var table = transcript.Dialect[*writer]{
 
 func (w *writer) notify(method string, params any) { w.Emit(door.Notification(method, params)) }
 
-// chunk writes a chunk, not sooner after the one before than the subscriber asked for.
+// chunk writes a chunk. It waits until the subscriber's minimum delay has passed.
 func (w *writer) chunk(data any, total int) {
 	if wait := time.Until(w.last.Add(w.delay)); w.chunks > 0 && wait > 0 {
 		if w.Flush() != nil {
-			return // the next one fails as well
+			return // the next write fails too
 		}
 		select {
 		case <-time.After(wait):
@@ -91,7 +91,7 @@ func (w *writer) question(op *transcript.Op) {
 		"schema": b.Schema})
 }
 
-// end writes the last notification, after the result of a run without an answer.
+// end writes the last notification. If the run has no answer, it first writes the result.
 func (w *writer) end(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
@@ -119,7 +119,7 @@ func (w *writer) fail(why *door.Reason) {
 	w.Over = true
 }
 
-// chunksOf are the chunks of a result: its elements if it is a list, or {"chunks": list}, and else itself.
+// chunksOf returns the chunks of a result: its elements if it is a list or {"chunks": list}, or else the result itself.
 func chunksOf(result json.RawMessage) []json.RawMessage {
 	var list []json.RawMessage
 	var object struct{ Chunks []json.RawMessage }

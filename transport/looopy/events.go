@@ -19,24 +19,24 @@ type writer struct {
 	ctx     context.Context
 	context string
 	named   bool
-	task    messages.RunID // the only one whose events are written, with its sub-runs; "" is every one
+	task    messages.RunID // write only this task and its sub-runs; "" means all
 	after   cursor
-	resumed map[string]bool // questions that the client has just answered: what comes up to them is not written
-	run     messages.State  // the turn when its stream began; what follows is the turn's
+	resumed map[string]bool // questions that the client has just answered; everything before them is skipped
+	run     messages.State  // the turn when its stream began; reset for each turn
 	places  door.Places
-	lengths map[messages.RunID]int // of the newest answer of each run
-	index   map[string]int         // how many deltas an answer had
-	sent    map[string]string      // thoughts, by id
-	jumped  bool                   // the event being written took text back
-	lost    messages.RunID         // the client has text of it that no log has: its process died
+	lengths map[messages.RunID]int // length of the newest answer of each run
+	index   map[string]int         // number of deltas of each answer
+	sent    map[string]string      // thoughts that were sent, by id
+	jumped  bool                   // the event that is being written took text back
+	lost    messages.RunID         // a run of which the client has text that was lost when the run's process died
 }
 
-// at is where the newest thing written stands.
+// at returns the position of the newest event.
 func (w *writer) at(op *transcript.Op) cursor {
 	return cursor{w.run.QueuedAt.UnixMicro(), w.places.At, w.lengths[op.Event.RunID]}
 }
 
-// fields are an event's, beside those that all have.
+// fields are the members of an event that not all events have.
 type fields = map[string]any
 
 var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
@@ -90,7 +90,7 @@ func (w *writer) event(op *transcript.Op, kind string, more fields) {
 	w.Out.Event(at.id(w.context), name, more)
 }
 
-// status writes a task-status, in the newer form a word, in the seed's an object.
+// status writes a task-status. It is a word with named framing, and an object in Looopy's original form.
 func (w *writer) status(op *transcript.Op, state string, more fields) {
 	if more["status"] = state; !w.named {
 		more["status"] = fields{"state": state}
@@ -125,14 +125,14 @@ func (w *writer) update(op *transcript.Op) {
 	}
 }
 
-// reach moves on to an event, and reports whether the client has it, or a part of what it stands for.
+// reach moves to an event. It reports whether the client has the event, or part of what was merged into it.
 func (w *writer) reach(op *transcript.Op) (hasPart bool) {
 	w.places.Move(&op.Event)
 	at := w.at(op)
 	return w.after.past(cursor{at.turn, at.Begin(&op.Event), 0})
 }
 
-// text writes a piece of an answer: of a merged event that the client has a part of, the rest.
+// text writes a piece of an answer. If the client has part of a merged event, it writes the rest.
 func (w *writer) text(op *transcript.Op) {
 	if !op.Item.IsAnswer() {
 		return
@@ -147,7 +147,7 @@ func (w *writer) text(op *transcript.Op) {
 	}
 	w.jumped, w.lengths[op.Event.RunID] = false, op.Item.Len()
 	if had == len(piece) {
-		w.places.At.I++ // as if it were written
+		w.places.At.I++ // count it as if it were written
 		return
 	}
 	w.delta(op, piece[had:])
@@ -159,14 +159,14 @@ func (w *writer) delta(op *transcript.Op, piece string) {
 	w.index[id]++
 }
 
-// thought writes a thought once. What another attempt says is written again if it differs.
+// thought writes each thought once. The thought of another attempt is written again if it differs.
 func (w *writer) thought(op *transcript.Op) {
 	id, text := string(op.Event.RunID)+"/"+op.Item.ID, op.Item.Text()
 	if had, sent := w.sent[id]; sent && had == text || text == "" {
 		return
 	}
 	w.sent[id] = text
-	b, _ := op.Item.Latest.(messages.ThoughtDone) // none if it was broken off
+	b, _ := op.Item.Latest.(messages.ThoughtDone) // missing if the thought was interrupted
 	metadata := fields{"source": "content"}
 	if b.Confidence != nil {
 		metadata["confidence"] = *b.Confidence
@@ -186,7 +186,7 @@ func (w *writer) tooled(op *transcript.Op) {
 	w.event(op, "tool-complete", more)
 }
 
-// file writes a file, or where a larger one is.
+// file writes a file or, if it is large, its URL.
 func (w *writer) file(op *transcript.Op) {
 	a := transcript.FileOf(op.Item)
 	if op.Cut && a.Partial {
@@ -207,13 +207,12 @@ func (w *writer) file(op *transcript.Op) {
 		"index":    0, "complete": true})
 }
 
-// inputTypes are Looopy's names of what is asked for.
+// inputTypes are Looopy's names for kinds of questions.
 var inputTypes = map[messages.InputKind]string{"": "clarification", messages.InputClarification: "clarification",
 	messages.InputSelection: "selection", messages.InputData: "data", messages.InputConfirmation: "confirmation",
 	messages.InputReview: "confirmation", messages.InputSecret: "custom"}
 
-// question writes what the run asks, that it waits, and that it goes on. The name of a sub-run's question begins with
-// the sub-run's id.
+// question writes that the run asks, waits or continues. The id of a sub-run's question begins with the sub-run's id.
 func (w *writer) question(op *transcript.Op) {
 	b, id := op.Item.Asked(), op.Item.Name
 	if op.Event.RunID != w.run.RunID {
@@ -242,7 +241,7 @@ func (w *writer) question(op *transcript.Op) {
 	}
 }
 
-// wait ends the stream, unless the question is not open any more.
+// wait ends the stream, unless the question was answered in the meantime.
 func (w *writer) wait(op *transcript.Op, id, state string, metadata fields) {
 	delete(w.resumed, id)
 	if w.Waits(op) && len(w.resumed) == 0 {
@@ -251,7 +250,7 @@ func (w *writer) wait(op *transcript.Op, id, state string, metadata fields) {
 	}
 }
 
-// end writes how a run ended.
+// end writes the end of a run.
 func (w *writer) end(op *transcript.Op) {
 	if w.places.Move(&op.Event); op.Event.RunID == w.run.RunID {
 		w.places.At.I, w.resumed = last-1, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/looopy/credential"
 )
 
-// Path is where the door answers.
+// Path is the path that this package serves.
 const Path = "/api/sse/message"
 
 type server struct {
@@ -24,7 +24,7 @@ type server struct {
 	keys *credential.Keys
 }
 
-// New returns the handler of the Path.
+// New returns the handler for Path.
 func New(d *door.Door) *door.Handler {
 	s := server{d, credential.New()}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
@@ -66,7 +66,7 @@ func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// resume answers what a turn asked, and streams what follows the questions.
+// resume answers a turn's questions, and streams what follows them.
 func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 	turns, err := s.turns(r.Context(), p.ContextID, p.TaskID, cursor{})
 	if err != nil {
@@ -99,14 +99,15 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 	return nil
 }
 
-// within reports whether a task is the run, or a sub-run of it.
+// within reports whether the task is the run or one of its sub-runs.
 func within(task string, run messages.RunID) bool {
 	return task == string(run) || strings.HasPrefix(task, string(run)+".")
 }
 
-// turns are the caller's turns of the context and the task that may say more after the cursor, the oldest first.
+// turns returns the caller's turns in the context that may have events after the cursor, the oldest first. task limits
+// them to one turn.
 func (s server) turns(ctx context.Context, context, task string, after cursor) ([]messages.Summary, error) {
-	all, err := s.Turns(ctx, context, 100) // the newest
+	all, err := s.Turns(ctx, context, 100) // the newest 100
 	slices.Reverse(all)
 	return slices.DeleteFunc(all, func(one messages.Summary) bool {
 		at, over := one.QueuedAt.UnixMicro(), after.I == last && one.Status.IsEnded() && one.Seq <= after.Seq
@@ -126,14 +127,14 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(turns) == 0 {
-		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
+		w.WriteHeader(http.StatusNoContent) // nothing will follow, and 204 makes a browser's EventSource stop
 		return nil
 	}
 	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
 	return nil
 }
 
-// stream writes the turns, one after the other, until one waits for people.
+// stream writes the turns one after the other, until one waits for an answer.
 func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) {
 	w.Header().Set("Connection", "keep-alive")
 	t.Out = s.Stream(w, "text/event-stream")
@@ -151,15 +152,15 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.
 	}
 }
 
-// cursor is where an event stands in its context. The length of the answer, after the event, goes before Place.I: of
-// deltas that were merged, I differs.
+// cursor is the position of an event in its context. The length of the answer, up to and including the event, is
+// compared before Place.I, because merging deltas changes I.
 type cursor struct {
 	turn int64 // when its turn was queued, in microseconds
 	door.Place
 	length int
 }
 
-// past reports whether an event comes after the cursor.
+// past reports whether c comes after the cursor o.
 func (c cursor) past(o cursor) bool {
 	return cmp.Or(cmp.Compare(c.turn, o.turn), cmp.Compare(c.Seq, o.Seq), cmp.Compare(c.Sub, o.Sub),
 		cmp.Compare(c.length, o.length), cmp.Compare(c.I, o.I)) > 0
@@ -172,7 +173,8 @@ func (c cursor) id(context string) string {
 	return fmt.Sprintf("%s-%016d%011d%011d%08d%02d", context, c.turn, c.Seq, c.Sub, c.length, min(c.I, last))
 }
 
-// parseID reads the id of an event, "" for the beginning, of the context, "" for the event's. Errors: bad_request.
+// parseID parses the id of an event; "" is the beginning. If context is not "", the event must belong to it. Errors:
+// bad_request.
 func parseID(id, context string) (of string, c cursor, err error) {
 	if id != "" {
 		at := strings.LastIndexByte(id, '-')

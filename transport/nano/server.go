@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// NANO's codes beside those of JSON-RPC.
+// Error codes of NANO in addition to those of JSON-RPC.
 const (
 	notFound   = -32001
 	expired    = -32005
@@ -24,17 +24,19 @@ const (
 )
 
 const (
-	// maxStreams is how many streams of a client there are at a time.
+	// maxStreams is the maximum number of streams of one client.
 	maxStreams = 64
-	// idle is how long a stream is kept after its last use, and remembered how long its end is told.
+	// idle is how long a stream is kept after its last use. remembered is how long a later call is told that it has
+	// expired.
 	idle       = 5 * time.Minute
 	remembered = time.Hour
-	// maxBytes bounds the text of a stream.
+	// maxBytes is the maximum length of a stream's text.
 	maxBytes = 4 << 20
-	// longestPoll bounds wait_ms.
+	// longestPoll limits wait_ms.
 	longestPoll = time.Minute
 )
 
+// server keeps the streams of all clients. mu guards streams and most fields of each stream.
 type server struct {
 	*door.Door
 
@@ -42,10 +44,10 @@ type server struct {
 	streams map[string]*stream
 }
 
-// Paths are where the door answers beside others.
+// Paths returns the paths at which this package can be served next to others.
 func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
 
-// New returns the handler of the Paths, and of NANO's own, /mcp and /ws.
+// New returns the handler for the Paths, and for NANO's own paths /mcp and /ws.
 func New(d *door.Door) *door.Handler {
 	s := &server{Door: d, streams: map[string]*stream{}}
 	rpc := &door.RPC{Door: d, Known: "2025-01-07", Capabilities: map[string]any{"streaming": true}, Serve: s.call}
@@ -55,13 +57,13 @@ func New(d *door.Door) *door.Handler {
 	}, auth.Refuse)
 }
 
-// clientOf is the caller's principal, or its address where there are no tokens.
+// clientOf returns the caller's principal, or its address if the server needs no tokens.
 func clientOf(r *http.Request) string {
-	host, _, _ := net.SplitHostPort(r.RemoteAddr) // that of a Unix socket has no port
+	host, _, _ := net.SplitHostPort(r.RemoteAddr) // the address of a Unix socket has no port
 	return cmp.Or(auth.From(r.Context()).Name, "@"+cmp.Or(host, r.RemoteAddr))
 }
 
-// begun pushes the chunks of a stream, over a socket.
+// begun pushes the chunks of a stream over a WebSocket.
 type begun = func(to *door.Wire) error
 
 func (s *server) call(c *door.Caller, call door.Call) (result any, push begun, err error) {
@@ -71,7 +73,7 @@ func (s *server) call(c *door.Caller, call door.Call) (result any, push begun, e
 	return s.run(c, call)
 }
 
-// params are those of run.
+// params are the parameters of run.
 type params struct {
 	Stream  bool            `json:"stream"`
 	Prompt  string          `json:"prompt"`
@@ -109,7 +111,7 @@ func (s *server) run(c *door.Caller, call door.Call) (any, begun, error) {
 	return made.started(c, 0)
 }
 
-// say starts a run, or answers what the newest run of the context asks.
+// say starts a run, or answers the question of the newest run in the context.
 func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered string, err error) {
 	if p.Context != "" && p.Prompt != "" && p.Job == "" && auth.From(ctx).May(auth.ReadRuns) {
 		if run, asked, ok, err := s.AnswerTurn(ctx, p.Context, p.Prompt); ok || err != nil {
@@ -124,8 +126,7 @@ func (s *server) say(ctx context.Context, p params) (id messages.RunID, answered
 	return id, "", err
 }
 
-// whole waits for the end of the run, or for what it asks, and returns its text. A poll of the stream is told that there
-// are no chunks.
+// whole waits until the run ends or asks something, and returns its text. A poll of its stream gets no chunks.
 func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, answered string) (any, error) {
 	end, err := s.Wait(ctx, id, answered)
 	made.pieces.End(nil)
@@ -139,7 +140,7 @@ func (s *server) whole(ctx context.Context, made *stream, id messages.RunID, ans
 	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id}, nil
 }
 
-// poll answers with the chunks that there are. On a socket it has them pushed instead.
+// poll returns the chunks that exist. On a WebSocket, the chunks are pushed instead.
 func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
 	found, err := s.find(c, p.StreamID)
 	switch {
@@ -164,7 +165,7 @@ func (s *server) poll(c *door.Caller, p params) (any, begun, error) {
 	return out, nil, nil
 }
 
-// newStream makes a stream of the caller's. The oldest that has ended makes room.
+// newStream returns a new stream of the caller. If there are too many, it removes the oldest that has ended.
 func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
 	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: clientOf(c.Request), streams: streams,
 		principal: auth.From(c.Context).Name, pieces: door.NewPieces(maxBytes)}
@@ -192,7 +193,7 @@ func (s *server) newStream(c *door.Caller, streams bool) (*stream, error) {
 	return made, nil
 }
 
-// drop forgets a stream.
+// drop removes a stream.
 func (s *server) drop(one *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +201,7 @@ func (s *server) drop(one *stream) {
 	delete(s.streams, one.id)
 }
 
-// find returns the caller's stream. Errors: notFound, for the streams of others too; expired; wrongState, for the
+// find returns the caller's stream. Errors: notFound, also for the streams of others; expired; wrongState for the
 // stream of a call that did not ask for chunks.
 func (s *server) find(c *door.Caller, id string) (*stream, error) {
 	s.mu.Lock()

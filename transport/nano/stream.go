@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// chunk is a piece of the text as NANO has it.
+// chunk is a piece of text in the format of NANO.
 type chunk struct {
 	StreamID string       `json:"stream_id"`
 	Seq      int          `json:"seq"`
@@ -17,25 +17,25 @@ type chunk struct {
 	Error    *door.Reason `json:"error,omitempty"`
 }
 
-// stream is a run as chunks.
+// stream is a run in the form of chunks.
 type stream struct {
 	server    *server
 	id        string
 	client    string
 	principal string
-	streams   bool // the caller asked for chunks
+	streams   bool // whether the caller asked for chunks
 
-	// Under the server's mu.
+	// Guarded by the server's mu.
 	run      messages.RunID
 	used     time.Time
 	timer    *time.Timer
 	gone     bool
-	watchers int    // how many callers follow
+	watchers int    // number of callers that follow the stream
 	stop     func() // ends the reading of the run
 	pieces   *door.Pieces
 }
 
-// touch notes that the stream is used. Under the server's mu.
+// touch records that the stream is used. The server's mu must be held.
 func (s *stream) touch() {
 	s.used = time.Now()
 	if s.timer != nil {
@@ -53,7 +53,7 @@ func (s *stream) touch() {
 	})
 }
 
-// expire forgets the chunks, and after an hour the stream. Under the server's mu.
+// expire drops the chunks, and an hour later the stream itself. The server's mu must be held.
 func (s *stream) expire() {
 	if s.gone {
 		return
@@ -69,7 +69,7 @@ func (s *stream) expire() {
 	s.pieces.End(nil)
 }
 
-// begin reads the run, after the question that was answered, until it ends or asks, or the stream expires.
+// begin reads the run after the answered question, until it ends or asks something, or until the stream expires.
 func (s *stream) begin(run messages.RunID, answered string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.server.mu.Lock()
@@ -82,8 +82,9 @@ func (s *stream) begin(run messages.RunID, answered string) {
 	}()
 }
 
-// follow calls got with the chunks from the number on as they come, and whether the last is among them. It returns
-// when got returns false, at the end, or when ctx is done. A stream that somebody follows does not expire.
+// follow calls got with the chunks from the number from on as they arrive. ended says that the last chunk is among
+// them. It returns when got returns false, after the last chunk, or when ctx is done. A stream does not expire while it
+// is followed.
 func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, ended bool) bool) {
 	pieces := s.watch(1)
 	defer s.watch(-1)
@@ -99,6 +100,7 @@ func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, 
 	})
 }
 
+// watch changes the number of callers that follow the stream by n.
 func (s *stream) watch(n int) *door.Pieces {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
@@ -109,7 +111,7 @@ func (s *stream) watch(n int) *door.Pieces {
 	return s.pieces
 }
 
-// started is the answer to a call that gets chunks, with what pushes them over the caller's socket.
+// started returns the result of a call that gets chunks, and the function that pushes them over the caller's WebSocket.
 func (s *stream) started(c *door.Caller, from int) (result any, push begun, err error) {
 	if c.Socket {
 		push = func(to *door.Wire) (err error) {

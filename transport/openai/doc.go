@@ -1,4 +1,4 @@
-// Package openai is what the doors for clients of the OpenAI API share, and answers /v1/models.
+// Package openai contains what the two APIs of OpenAI have in common, and serves /v1/models.
 //
-// The models are the jobs whose answer is a text. Packages completions and responses below are the two protocols.
+// The models are the jobs that answer with a text. The packages completions and responses below it serve the two APIs.
 package openai

@@ -12,24 +12,24 @@ import (
 
 type handler struct{ *door.Door }
 
-// Handler answers a request, or says why it cannot.
+// Handler handles a request. It returns an error if it has not answered.
 type Handler = func(http.ResponseWriter, *http.Request) error
 
-// Routes serves each pattern with its handler. Errors have the form of the API.
+// Routes serves each pattern with its handler. Errors have the format of the API.
 func Routes(routes map[string]Handler) *door.Handler {
 	return door.Routes(routes, refuse)
 }
 
-// Paths are those of the models.
+// Paths returns the paths for models.
 func Paths() []string { return []string{"/v1/models", "/v1/models/"} }
 
-// New returns the handler of the Paths. Put it behind an auth.Middleware.
+// New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
 	d := handler{to}
 	return Routes(map[string]Handler{"GET /v1/models": d.models, "GET /v1/models/{model...}": d.model})
 }
 
-// Failure is how the API says what went wrong. The stream of go-openai knows it by its first member.
+// Failure is the API's error object. go-openai recognizes it in a stream by its first member.
 type Failure struct {
 	Error struct {
 		Message string  `json:"message"`
@@ -39,7 +39,7 @@ type Failure struct {
 	} `json:"error"`
 }
 
-// FailureOf returns the failure. server says that the caller did nothing wrong.
+// FailureOf returns an error object. server says that the caller is not at fault.
 func FailureOf(code, message string, server bool) (f Failure) {
 	f.Error.Message, f.Error.Code, f.Error.Type = message, code, "invalid_request_error"
 	if server {
@@ -52,7 +52,7 @@ func FailureOf(code, message string, server bool) (f Failure) {
 func refuse(w http.ResponseWriter, err error) {
 	p := auth.ProblemOf(err)
 	maps.Copy(w.Header(), p.Headers())
-	if !p.Retryable { // or the official clients ask again, which would start another run
+	if !p.Retryable { // else the official clients would retry, and start another run
 		w.Header().Set("X-Should-Retry", "false")
 	}
 	Write(w, p.Status, FailureOf(p.Code, p.Detail, p.Status >= http.StatusInternalServerError))
@@ -67,10 +67,10 @@ func Write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // a client that left misses nothing
+	_, _ = w.Write(data) // a client that left needs no answer
 }
 
-// Answer writes a body without the process's secrets.
+// Answer writes a body after removing the process's secrets.
 func Answer(d *door.Door, w http.ResponseWriter, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -80,7 +80,7 @@ func Answer(d *door.Door, w http.ResponseWriter, body any) error {
 	return nil
 }
 
-// model is a model of the list: a job, or one of the server's.
+// model is an entry in the list of models: a job, or one of the server's models.
 type model struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -98,12 +98,12 @@ func (d handler) models(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if d.Models != nil {
-		names, _ := d.Models(r.Context(), "") // the jobs are there without the server of models
+		names, _ := d.Models(r.Context(), "") // an error leaves only the jobs
 		for _, name := range names {
 			list = append(list, modelOf(name))
 		}
 	}
-	// Codex looks for models: without any it takes what its configuration says.
+	// Codex reads the member models. If it is empty, Codex uses its own configuration.
 	return Answer(d.Door, w, map[string]any{"object": "list", "data": list, "models": []model{}})
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// Options are what completions and responses take with the same names.
+// Options are the fields that completions and responses have in common.
 type Options struct {
 	Model       string            `json:"model"`
 	Stream      bool              `json:"stream"`
@@ -24,23 +24,23 @@ type Options struct {
 	CacheKey    string            `json:"prompt_cache_key"`
 }
 
-// Form is what an answer must look like. Completions name the schema in a member of its own.
+// Form is the format of the answer. Completions have the schema in the member json_schema.
 type Form struct {
 	Type string `json:"type"`
 	llm.Format
 	Schema llm.Format `json:"json_schema"`
 }
 
-// tool is a tool of the client. Completions describe it in a member of its own.
+// tool is a tool of the client. Completions describe it in the member function.
 type tool struct {
 	Type string `json:"type"`
 	llm.Tool
 	Function *llm.Tool       `json:"function"`
-	Tools    []tool          `json:"tools"`  // of a namespace
-	Format   json.RawMessage `json:"format"` // of the input of a custom tool
+	Tools    []tool          `json:"tools"`  // the tools in a namespace
+	Format   json.RawMessage `json:"format"` // the input format of a custom tool
 }
 
-// Fill adds the options to the turn. Errors: invalid_input, for what would be left out silently otherwise.
+// Fill adds the options to the turn. Errors: invalid_input for options that would otherwise be silently ignored.
 func (o *Options) Fill(turn *door.Turn, form Form, effort string) (err error) {
 	turn.Temperature, turn.TopP, turn.Extra = o.Temperature, o.TopP, map[string]json.RawMessage{}
 	if effort != "" {
@@ -70,6 +70,7 @@ func (o *Options) Fill(turn *door.Turn, form Form, effort string) (err error) {
 	return err
 }
 
+// choice returns the tool choice as the job expects it.
 func (o *Options) choice() (string, error) {
 	var word string
 	if len(o.Choice) == 0 || json.Unmarshal(o.Choice, &word) == nil {
@@ -85,13 +86,13 @@ func (o *Options) choice() (string, error) {
 	return cmp.Or(one.Name, one.Function.Name), nil
 }
 
-// The marks of functions that are no plain ones: a custom tool, and a tool of a namespace.
+// Marks of functions that are not plain ones: a custom tool, and a tool in a namespace.
 const (
 	custom    = "custom"
 	namespace = "namespace "
 )
 
-// inNamespace is the name of a function by which a model calls a tool of a namespace.
+// inNamespace returns the name under which a model calls a tool in a namespace.
 func inNamespace(space, name string) string {
 	if space == "" {
 		return name
@@ -99,7 +100,8 @@ func inNamespace(space, name string) string {
 	return space + "__" + name
 }
 
-// functions are the tools as the job takes them. What OpenAI's own servers run for Codex is left out.
+// functions returns the tools as the job expects them. It leaves out tools that only OpenAI's own servers can execute
+// for Codex.
 func functions(tools []tool, space string) (all []llm.Tool, err error) {
 	for _, t := range tools {
 		one := t.Tool
@@ -137,13 +139,13 @@ func functions(tools []tool, space string) (all []llm.Tool, err error) {
 type Call struct {
 	llm.ToolCall
 	Namespace string
-	Custom    bool // the arguments are a text
+	Custom    bool // the arguments are plain text
 }
 
-// Calls are those of the client's tools in the result of a run.
+// Calls returns the calls of the client's tools in the result of a run.
 func Calls(queued messages.RunQueued, result json.RawMessage) (all []Call) {
 	var in struct{ Functions []llm.Tool }
-	_ = json.Unmarshal(queued.Input, &in) // others have none
+	_ = json.Unmarshal(queued.Input, &in) // other inputs have none
 	for _, c := range door.Calls(result) {
 		one, mark := Call{ToolCall: c}, ""
 		for _, f := range in.Functions {
@@ -163,14 +165,14 @@ func Calls(queued messages.RunQueued, result json.RawMessage) (all []Call) {
 	return all
 }
 
-// Model is the model that the client knows the run by.
+// Model returns the name under which the client knows the run's model.
 func Model(queued messages.RunQueued) string {
 	var in struct{ Model string }
-	_ = json.Unmarshal(queued.Input, &in) // others name none
+	_ = json.Unmarshal(queued.Input, &in) // other inputs name none
 	return cmp.Or(in.Model, queued.Job)
 }
 
-// Made is the call as the model made it.
+// Made returns the call as the model made it.
 func (c Call) Made() llm.ToolCall {
 	made := c.ToolCall
 	made.Name = inNamespace(c.Namespace, made.Name)
@@ -180,16 +182,16 @@ func (c Call) Made() llm.ToolCall {
 	return made
 }
 
-// Chat is the id that the client has for the chat whose questions it answers, or "".
+// Chat returns the client's id of the chat, or "".
 func Chat(r *http.Request) string {
 	return cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
 }
 
-// Begins begins the names of conversations without an id.
+// Begins is the prefix of conversation ids that the server derives itself.
 const Begins = "begins-"
 
-// Context names the conversation of the turn: by an id of the client's or, without one, by its first message, which stays as
-// the conversation goes on.
+// Context returns the id of the turn's conversation: one from the client or, if it sends none, one derived from the
+// first message, which does not change as the conversation continues.
 func (o *Options) Context(r *http.Request, t door.Turn) string {
 	first := t.Text
 	if len(t.Earlier) > 0 {

@@ -12,24 +12,26 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// patience is how long a run goes on after its client left before the end of its answer.
+// patience is how long a run continues after its client left before the end of the answer.
 const patience = 5 * time.Second
 
-// Retries start runs, and know those whose answers have just been written or cut: whoever soon sends the same request again
-// gets the answer of the same run, so that nothing is paid twice. A run whose answer was cut is cancelled after that.
+// Retries starts runs, and remembers those whose answers were just written or interrupted. If the same request comes
+// again soon, it gets the answer of the same run, so that nothing is paid for twice. If it does not, a run with an
+// interrupted answer is cancelled. It is safe for concurrent use.
 type Retries struct {
 	*door.Door
-	left sync.Map // *left by what was asked
+	left sync.Map // *left by the hash of the request
 }
 
+// left is a run whose client has left or has its answer.
 type left struct {
 	run messages.RunID
-	cut bool // the client lacks the end, as far as the server knows
+	cut bool // as far as the server knows, the client lacks the end
 }
 
-// Start is [door.Door.StartTurn] for the model that the options name, or finds the run of the same request. Once is an id that
-// only a request and its repetitions have, or "": other clients are taken to ask anew if they had a whole answer. Asked tells
-// what was asked.
+// Start starts a run like [door.Door.StartTurn], or finds the run of the same request. once is an id that a request
+// shares only with its repetitions, or "". Without it, a client that had a complete answer gets a new run. asked
+// identifies the request, for [Retries.Deliver].
 func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[string]string, once string) (run messages.RunID, asked string, err error) {
 	ctx, key := q.Context(), q.Header.Get("Idempotency-Key")
 	if err := auth.Require(ctx, auth.WriteRuns); err != nil {
@@ -49,8 +51,8 @@ func (r *Retries) Start(q *http.Request, o *Options, t door.Turn, labels map[str
 	return run, asked, err
 }
 
-// Deliver calls a function that writes the answer, and says whether another request may have it too. If the function fails, or
-// breaks the connection, the client has left. asked is "" for a run that others must not get.
+// Deliver calls answer, which writes the response and reports whether a repeated request may get it again. If answer
+// fails or breaks the connection, the client has left. asked is "" for a run that no other request may get.
 func (r *Retries) Deliver(q *http.Request, run messages.RunID, asked string, answer func() (again bool, err error)) (err error) {
 	l, again := &left{run, true}, false
 	defer func() {

@@ -6,13 +6,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// Tally adds up what the models say of their answers.
+// Tally adds up what the models report about their answers.
 type Tally struct {
 	Tokens messages.Usage
-	Finish string // of the last
+	Finish string // of the last answer
 }
 
-// Add adds what an operation says.
+// Add adds the token counts and the finish reason in an operation, if it has any.
 func (t *Tally) Add(op *transcript.Op) {
 	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == transcript.Update {
 		t.Finish = b.FinishReason
@@ -24,7 +24,7 @@ func (t *Tally) Add(op *transcript.Op) {
 	}
 }
 
-// Reason is why a completed answer ended.
+// Reason returns the API's word for why a completed answer ended.
 func (t *Tally) Reason() string {
 	switch llm.FinishOf(t.Finish) {
 	case llm.Truncated:

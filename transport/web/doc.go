@@ -1,3 +1,4 @@
-// Package web serves the page: the browser's view of a server's runs. The page is a client of the HTTP API and of nothing
-// else. Its source is below page; built holds what esbuild makes of it, which go generate writes and a test compares.
+// Package web serves the web page on which people watch and start runs. The page uses only the HTTP API. Its source is
+// below page. The folder built holds the output of esbuild; go generate writes it, and a test checks that it is
+// current.
 package web

@@ -20,13 +20,14 @@ import (
 //go:embed built page/index.html page/icon.svg
 var files embed.FS
 
-// Paths are those that Handler answers, as patterns of a [http.ServeMux].
+// Paths returns the patterns for a [http.ServeMux] under which Handler must be registered.
 func Paths() []string { return []string{"GET /{$}", "GET /runs", "GET /runs/{id}", "GET " + assets} }
 
-// assets is where the page's files are. Their names change with what they hold.
+// assets is the path below which the page's files are served. Their names contain a digest of the content.
 const assets = "/page/"
 
-// policy lets the page load from this server and connect to it, and nothing else. Nothing makes markup or code of text.
+// policy lets the page load only from this server and connect only to it. Trusted types prevent that text is ever used
+// as markup or code.
 const policy = "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -34,20 +35,21 @@ const policy = "default-src 'none'; connect-src 'self'; script-src 'self'; style
 type asset struct {
 	kind  string
 	plain []byte
-	gzip  []byte // nil where the file is sent as it is
+	gzip  []byte // nil if the file is sent uncompressed
 }
 
+// handler serves the page. It does not change after Handler has returned.
 type handler struct {
 	assets map[string]asset  // by path
 	pages  map[string][]byte // the document by theme
-}
+} // the document, by theme
 
-// Handler serves the page. With signIn the API asks for tokens, and the page offers to sign out.
+// Handler serves the page. signIn says that the API needs tokens, so that the page offers to sign in and out.
 func Handler(signIn bool) http.Handler {
 	h := &handler{assets: map[string]asset{}, pages: map[string][]byte{}}
 	document, err := files.ReadFile("page/index.html")
 	if err != nil {
-		panic(err) // the document is part of the program
+		panic(err) // the document is embedded in the program
 	}
 	js, css := h.add("built/page.js.gz", "text/javascript; charset=utf-8"), h.add("built/page.css.gz", "text/css; charset=utf-8")
 	icon := h.add("page/icon.svg", "image/svg+xml")
@@ -65,7 +67,7 @@ func Handler(signIn bool) http.Handler {
 	return h
 }
 
-// add reads a file of the program and returns the path at which it is served.
+// add reads an embedded file, and returns the path at which it is served.
 func (h *handler) add(name, kind string) string {
 	data, err := files.ReadFile(name)
 	if err != nil {
@@ -114,7 +116,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
 }
 
-// themeOf returns the theme that the reader has chosen. The page writes the cookie.
+// themeOf returns the reader's theme, which the page stores in a cookie.
 func themeOf(r *http.Request) string {
 	c, err := r.Cookie("lastword_theme")
 	if err != nil {
@@ -123,7 +125,7 @@ func themeOf(r *http.Request) string {
 	return c.Value
 }
 
-// serve sends the file, which never changes under its name.
+// serve sends the file. Clients may cache it for ever, because a changed file has another name.
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)

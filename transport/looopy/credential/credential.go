@@ -19,10 +19,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// A client's clock may be ahead by leeway, and its answer late by grace.
+// Tolerances: leeway is how much a client's clock may be ahead, grace how late its answer may be.
 const leeway, grace = time.Minute, 5 * time.Second
 
-// Key is a public key as a JSON Web Key.
+// Key is a public key in the form of a JSON Web Key.
 type Key struct {
 	Type      string `json:"kty"`
 	Curve     string `json:"crv"`
@@ -32,17 +32,17 @@ type Key struct {
 	Algorithm string `json:"alg"`
 }
 
-// Keys are the keys of a process.
+// Keys derives the keys of a process from a random secret.
 type Keys struct{ secret [32]byte }
 
-// New returns new keys.
+// New returns Keys with a new secret.
 func New() *Keys {
 	k := &Keys{}
 	_, _ = rand.Read(k.secret[:]) // it never fails
 	return k
 }
 
-// Public returns the key to which the credential for the authID of the context is encrypted.
+// Public returns the public key for the credential with the authID in the conversation contextID.
 func (k *Keys) Public(authID, contextID string) Key {
 	point := k.private(authID, contextID).PublicKey().Bytes()
 	id := sha256.Sum256(point)
@@ -54,7 +54,7 @@ func (k *Keys) private(authID, contextID string) *ecdh.PrivateKey {
 	for n := byte(0); ; n++ {
 		m := hmac.New(sha256.New, k.secret[:])
 		m.Write(slices.Concat([]byte{n}, counted([]byte(authID)), []byte(contextID)))
-		if key, err := ecdh.P256().NewPrivateKey(m.Sum(nil)); err == nil { // nearly every number is one
+		if key, err := ecdh.P256().NewPrivateKey(m.Sum(nil)); err == nil { // nearly every number is a valid key
 			return key
 		}
 	}
@@ -74,11 +74,11 @@ type header struct {
 	Expires    int64  `json:"exp"`
 }
 
-// Open decrypts a credential, a JSON string, for the authID of the context. One that is not encrypted is returned as it
-// is. Errors: invalid_input.
+// Open decrypts a credential, which is a JSON string, for the authID in the conversation. A credential that is not
+// encrypted is returned unchanged. Errors: invalid_input.
 func (k *Keys) Open(authID, contextID string, credential json.RawMessage) (json.RawMessage, error) {
 	var text string
-	_ = json.Unmarshal(credential, &text) // the runtime judges what is no text
+	_ = json.Unmarshal(credential, &text) // the runtime checks other values
 	parts := strings.Split(text, ".")
 	var h header
 	if raw, err := base64.RawURLEncoding.DecodeString(parts[0]); err != nil || len(parts) != 5 ||
@@ -104,7 +104,7 @@ func (k *Keys) Open(authID, contextID string, credential json.RawMessage) (json.
 	return json.Marshal(string(plain))
 }
 
-// decrypt is RFC 7516, section 5.2, with the key that RFC 7518, section 4.6, derives.
+// decrypt implements RFC 7516, section 5.2, with a key derived according to RFC 7518, section 4.6.
 func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
 	var failed error
 	data := func(text string) []byte {
@@ -137,7 +137,7 @@ func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
 	return gcm.Open(nil, iv, sealed, []byte(parts[0]))
 }
 
-// counted is the data after its length.
+// counted returns the data preceded by its length.
 func counted(data []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...)
 }

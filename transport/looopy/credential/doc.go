@@ -1,7 +1,7 @@
-// Package credential has clients encrypt what they tell the server alone, as Looopy does.
+// Package credential lets clients encrypt secrets for the server, in the way of Looopy.
 //
-// An event that asks for a credential holds a public [Key]. The client answers with a compact JSON Web Encryption
-// (ECDH-ES with P-256, A256GCM) to it, whose protected header names the key, the question and the conversation. A key
-// is derived from these two and a secret of the process: nothing is kept, every reader gets the same, and none
-// outlives the process.
+// An event that asks for a credential contains a public [Key]. The client answers with a compact JSON Web Encryption
+// (ECDH-ES with P-256, A256GCM). Its protected header names the key, the question and the conversation. The key is
+// derived from question, conversation and a secret of the process. So nothing is stored, all readers get the same key,
+// and no key outlives the process.
 package credential

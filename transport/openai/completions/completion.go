@@ -13,19 +13,19 @@ import (
 
 type handler struct{ *openai.Retries }
 
-// Path is that of a new completion, and Paths are those of the API.
+// Path is the path for creating a completion.
 const Path = "/v1/chat/completions"
 
-// Paths are those of the API.
+// Paths returns the paths that this package serves.
 func Paths() []string { return []string{Path, Path + "/"} }
 
-// New returns the handler of the Paths. Put it behind an auth.Middleware.
+// New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
 	d := handler{&openai.Retries{Door: to}}
 	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete, "DELETE " + Path + "/{id}": d.remove})
 }
 
-// remove answers DELETE /v1/chat/completions/{id}.
+// remove handles DELETE /v1/chat/completions/{id}.
 func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if err := d.Forget(r.Context(), messages.RunID(strings.TrimPrefix(id, prefix))); err != nil {
@@ -34,10 +34,10 @@ func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	return openai.Answer(d.Door, w, map[string]any{"id": id, "object": "chat.completion.deleted", "deleted": true})
 }
 
-// prefix begins the ids of completions; the run's follows.
+// prefix is the prefix of completion ids. The run's id follows.
 const prefix = "chatcmpl-"
 
-// complete answers POST /v1/chat/completions.
+// complete handles POST /v1/chat/completions.
 func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	var q request
 	if err := door.ReadJSON(r, &q); err != nil {
@@ -62,7 +62,7 @@ func (d handler) complete(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// write writes the completion.
+// write writes the completion, as a stream or as a whole.
 func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, stream bool) error {
 	if stream {
 		door.Serve(w, r, d.Door, completing, c)
@@ -79,18 +79,18 @@ func (d handler) write(w http.ResponseWriter, r *http.Request, c *completion, st
 	return openai.Answer(d.Door, w, c.whole())
 }
 
-// completion is a run as one text.
+// completion is a run in the form of one text.
 type completion struct {
 	door.Part
 	model string
-	usage bool // the client wants the usage
+	usage bool // the client wants token counts
 
 	speech  door.Speech
 	tally   openai.Tally
 	created int64
-	// thoughts are those of an answer that is not streamed.
+	// thoughts are the thoughts in an answer that is not streamed.
 	thoughts string
-	calls    []call // of the client's tools
+	calls    []call // calls of the client's tools
 	failed   *openai.Failure
 }
 
@@ -105,7 +105,7 @@ var completing = func() *transcript.Dialect[*completion] {
 	}
 }()
 
-// start begins the answer. What an earlier answer had is not written again.
+// start begins the answer. What an earlier answer contained is not repeated.
 func (c *completion) start(op *transcript.Op) {
 	c.model = openai.Model(op.Run.Queued)
 	c.speech.Begin(op.Run)
@@ -128,7 +128,7 @@ func (c *completion) do(op *transcript.Op) {
 	}
 }
 
-// write writes a piece, after a mark if what the client has was taken back.
+// write writes a piece. If text of the client was taken back, a mark precedes it.
 func (c *completion) write(piece string, anew bool) {
 	if anew {
 		piece = transcript.Rule + piece
@@ -173,7 +173,7 @@ func (c *completion) finish(reason string) {
 		last.Usage = c.tokens()
 		c.Frame("", last)
 	}
-	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush fails
+	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
 }
 
 type delta struct {
@@ -183,7 +183,8 @@ type delta struct {
 	Calls     []call  `json:"tool_calls,omitempty"`
 }
 
-// call is a call of a tool of the client. It comes whole: the log has it when the model has written all of it.
+// call is a call of one of the client's tools. It is written as a whole, because the log has it only when it is
+// complete.
 type call struct {
 	Index    int      `json:"index"`
 	ID       string   `json:"id"`
@@ -231,7 +232,7 @@ func (c *completion) chunk(d delta, finish string) {
 	c.Frame("", c.envelope("chat.completion.chunk", []choice{one}))
 }
 
-// whole is the answer of a client that does not stream.
+// whole returns the response for a client that does not stream.
 func (c *completion) whole() envelope {
 	text := c.speech.Text()
 	message := &delta{Role: "assistant", Content: &text, Reasoning: c.thoughts, Calls: c.calls}

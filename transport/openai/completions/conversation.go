@@ -10,11 +10,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// maxTurns is how many runs are looked at for the one that asked, the newest.
+// maxTurns is how many of the newest runs are searched for the one that asked.
 const maxTurns = 32
 
-// answered gives the text to the question that the chat of the label waits for, if there is one. If the client does not know
-// the chat that is the question of a run whose conversation the client repeats, up to the question.
+// answered uses the text to answer the question of the chat with the label, if a question is open. If the client does
+// not name the chat (known is false), it looks for a run whose conversation, up to its question, the client repeats.
 func (d handler) answered(ctx context.Context, known bool, label string, t door.Turn) (run messages.RunID, question string,
 	err error) {
 	most := 1
@@ -43,10 +43,10 @@ func (d handler) answered(ctx context.Context, known bool, label string, t door.
 	return "", "", err
 }
 
-// repeats reports whether what was said before the turn is the conversation of the run, up to its question.
+// repeats reports whether the messages before the turn are the conversation of the run up to its question.
 func (d handler) repeats(t door.Turn, run messages.State, asked messages.Input) bool {
 	said := d.Conversation(run)
-	if n := len(said); n > 0 && said[n-1].Role == model.Assistant { // the client's has the question as well
+	if n := len(said); n > 0 && said[n-1].Role == model.Assistant { // the client's last message contains the question too
 		said = said[:n-1]
 	}
 	last := t.Earlier[len(t.Earlier)-1]

@@ -25,7 +25,7 @@ type request struct {
 	} `json:"stream_options"`
 }
 
-// said is a message, with the calls of the assistant, or the result of one.
+// said is a message, with the assistant's calls or the result of a call.
 type said struct {
 	door.Message
 	Calls []struct {
@@ -49,7 +49,7 @@ func (m *said) add(turn *door.Turn) error {
 	return err
 }
 
-// turn is what the client says.
+// turn returns the client's turn.
 func (q *request) turn() (turn door.Turn, err error) {
 	turn = door.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Seed: q.Seed}
 	var stop string

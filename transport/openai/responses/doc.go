@@ -1,7 +1,8 @@
-// Package responses answers /v1/responses of the OpenAI API.
+// Package responses serves /v1/responses of the OpenAI API.
 //
-// A response is a segment of a run, see package transcript; its id is that of the run with the segment's number. With
-// background it outlives its client. A sequence_number is the number of the run's last milestone, shifted by 26 bits,
-// plus a position after it, which is the same however the log was merged: each byte of a text counts, and each other
-// event is one. So a stream goes on after any number that somebody was sent.
+// A response is a segment of a run, see package transcript; its id consists of the run's id and the segment's number.
+// With background, the run outlives its client. A sequence_number consists of the number of the run's last milestone,
+// shifted by 26 bits, and a position after it. The position does not depend on how the log was merged: each byte of
+// text counts as one, and so does each other event. So a stream can continue after any number that a client has
+// received.
 package responses

@@ -17,10 +17,10 @@ import (
 
 type handler struct{ *openai.Retries }
 
-// Paths are those of the API.
+// Paths returns the paths that this package serves.
 func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
 
-// New returns the handler of the Paths. Put it behind an auth.Middleware.
+// New returns the handler for the Paths. Put it behind an auth.Middleware.
 func New(to *door.Door) *door.Handler {
 	d := handler{&openai.Retries{Door: to}}
 	return openai.Routes(map[string]openai.Handler{
@@ -31,7 +31,7 @@ func New(to *door.Door) *door.Handler {
 	})
 }
 
-// find returns the response of the id, which has nothing yet, and its run. Errors: not_found.
+// find returns an empty response for the id, and its run. Errors: not_found.
 func (d handler) find(ctx context.Context, id string) (*response, messages.State, error) {
 	rest, named := strings.CutPrefix(id, "resp_")
 	cut := strings.LastIndexByte(rest, '_')
@@ -49,13 +49,13 @@ func (d handler) find(ctx context.Context, id string) (*response, messages.State
 	return after(run, segment-1), run, nil
 }
 
-// after returns the response after the question that ended the segment, or after the newest.
+// after returns the response after the question that ended the segment, or after the newest question.
 func after(run messages.State, segment int) *response {
 	segment = min(segment, len(run.Inputs))
 	return &response{Part: door.Part{Run: run.RunID, Seen: run.Inputs[segment-1].Request}, segment: segment + 1}
 }
 
-// create answers POST /v1/responses.
+// create handles POST /v1/responses.
 func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 	var q request
 	if err := door.ReadJSON(r, &q); err != nil {
@@ -75,7 +75,7 @@ func (d handler) create(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// write writes the response.
+// write writes the response: as a stream, as its current state, or as a whole.
 func (d handler) write(w http.ResponseWriter, r *http.Request, out *response, q *request) error {
 	switch {
 	case q.Stream:
@@ -98,7 +98,8 @@ func (d handler) answer(w http.ResponseWriter, out *response, err error) error {
 	return openai.Answer(d.Door, w, out.object())
 }
 
-// begin starts a run, or answers the questions of the response before. Asked is what [openai.Retries.Start] tells, if any.
+// begin starts a run, or answers questions of the previous response. asked comes from [openai.Retries.Start], and may
+// be "".
 func (d handler) begin(r *http.Request, q *request) (out *response, asked string, err error) {
 	ctx := r.Context()
 	var turn door.Turn
@@ -132,7 +133,7 @@ func (d handler) begin(r *http.Request, q *request) (out *response, asked string
 	return &response{Part: door.Part{Run: run}, segment: 1}, asked, err
 }
 
-// remove answers DELETE /v1/responses/{id}. With a response all of its run goes.
+// remove handles DELETE /v1/responses/{id}. It removes the whole run of the response.
 func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	_, run, err := d.find(r.Context(), id)
@@ -145,7 +146,7 @@ func (d handler) remove(w http.ResponseWriter, r *http.Request) error {
 	return openai.Answer(d.Door, w, fields{"id": id, "object": "response", "deleted": true})
 }
 
-// retrieve answers GET /v1/responses/{id}. openai-go sends the member stream in a body.
+// retrieve handles GET /v1/responses/{id}. openai-go sends the member stream in a body.
 func (d handler) retrieve(w http.ResponseWriter, r *http.Request) error {
 	var body struct{ Stream bool }
 	if r.ContentLength > 0 {
@@ -178,16 +179,16 @@ func (d handler) retrieve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// upToNow plays what the log holds.
+// upToNow reads the events that exist into the response.
 func (d handler) upToNow(ctx context.Context, out *response, run messages.State) error {
 	out.Until = run.Seq
 	return door.Fold(ctx, d.Door, responding, out)
 }
 
-// cancelTimeout bounds the wait for the end of a cancelled run.
+// cancelTimeout limits the wait for the end of a cancelled run.
 const cancelTimeout = 20 * time.Second
 
-// cancel answers POST /v1/responses/{id}/cancel at the end of the run.
+// cancel handles POST /v1/responses/{id}/cancel. It answers when the run has ended.
 func (d handler) cancel(w http.ResponseWriter, r *http.Request) error {
 	ctx, stop := context.WithTimeout(r.Context(), cancelTimeout)
 	defer stop()

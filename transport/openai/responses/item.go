@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/openai"
 )
 
-// prefixes begin the ids of items.
+// prefixes are the prefixes of item ids.
 var prefixes = map[transcript.Kind]string{transcript.Text: "msg_", transcript.Thought: "rs_", transcript.Tool: "mcp_", transcript.Question: "fc_"}
 
 // item is an item of the output.
@@ -24,14 +24,14 @@ type item struct {
 	Name      string    `json:"name,omitempty"`
 	Namespace string    `json:"namespace,omitempty"`
 	Arguments *string   `json:"arguments,omitempty"`
-	Input     *string   `json:"input,omitempty"` // of a custom tool, in place of arguments
+	Input     *string   `json:"input,omitempty"` // of a custom tool, which has no arguments
 	Output    *string   `json:"output,omitempty"`
 	Error     *string   `json:"error,omitempty"`
 
 	index   int
 	of      *transcript.Item
-	begun   int  // of its text, what is an earlier response's
-	dropped bool // it does not count any more
+	begun   int  // how much of the text belongs to an earlier response
+	dropped bool // the item was taken back
 }
 
 type part struct {
@@ -48,7 +48,7 @@ func (i *item) part(text string) part {
 	return part{Type: "output_text", Text: text, Annotations: &[]string{}, Logprobs: &[]string{}}
 }
 
-// event begins the names of the events of a text.
+// event returns the prefix of the names of a text's events.
 func (i *item) event() string {
 	if i.Type == "reasoning" {
 		return "response.reasoning_text."
@@ -56,10 +56,10 @@ func (i *item) event() string {
 	return "response.output_text."
 }
 
-// text is what the item says in this response.
+// text returns the text of the item within this response.
 func (i *item) text() string { return i.of.Text()[min(i.begun, i.of.Len()):] }
 
-// now is the item with what its text says so far.
+// now returns the item with its text so far.
 func (i *item) now() item {
 	shown := *i
 	if i.Content != nil && i.Status == "in_progress" && i.of.Len() > i.begun {
@@ -68,7 +68,7 @@ func (i *item) now() item {
 	return shown
 }
 
-// item returns the item of the operation. It begins the item if an earlier response had its beginning.
+// item returns the output item of an operation. If the item began in an earlier response, it begins it again.
 func (r *response) item(op *transcript.Op) *item {
 	if i := r.find(op); i != nil {
 		return i
@@ -101,7 +101,7 @@ func (r *response) added(i *item) {
 	r.emit("response.output_item.added", fields{"output_index": i.index, "item": i})
 }
 
-// call writes an item that the client answers. What it says comes whole.
+// call writes an item that the client must answer. Its content is complete.
 func (r *response) call(i *item, says string) {
 	event, name, member := "response.function_call_arguments.", "arguments", &i.Arguments
 	if i.Type == "custom_tool_call" {
@@ -115,7 +115,7 @@ func (r *response) call(i *item, says string) {
 	r.close(i, "completed")
 }
 
-// callTools writes the calls of the client's tools, which end its run.
+// callTools writes the calls of the client's tools, which end the run.
 func (r *response) callTools(result json.RawMessage) {
 	for _, c := range openai.Calls(r.queued, result) {
 		i := &item{ID: "fc_" + c.ID, Type: "function_call", Status: "in_progress", CallID: c.ID, Name: c.Name, Namespace: c.Namespace, index: len(r.output)}
@@ -133,7 +133,7 @@ func (r *response) emitOf(i *item, name string, data fields) {
 	r.emit(name, data)
 }
 
-// finish says what a text is. One that was cut is incomplete.
+// finish writes the final text of an item. A text that was cut is incomplete.
 func (r *response) finish(i *item, cut bool) {
 	text, status := i.text(), "completed"
 	if cut {

@@ -5,20 +5,20 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/transcript"
 )
 
-// numberBits are those of a sequence_number that count from the last milestone on.
+// numberBits is the number of bits of a sequence_number that count from the last milestone on.
 const numberBits = 26
 
-// number is the sequence_number of the newest event.
+// number computes the sequence_number of the newest event.
 type number struct {
 	milestone, position uint64
-	after               uint64 // the client has all up to this number
-	found               bool   // an event has the number after
-	mixed               bool   // the event stands for deltas of several texts, whose order is lost
+	after               uint64 // the client has everything up to this number
+	found               bool   // an event has exactly the number after
+	mixed               bool   // the event merges deltas of several texts, whose order is lost
 }
 
 func (n *number) value() uint64 { return n.milestone<<numberBits + n.position }
 
-// count begins to count anew from a milestone on.
+// count moves to the event of the operation. A milestone restarts the position.
 func (n *number) count(op *transcript.Op) {
 	texts := 0
 	for _, p := range op.Parts {
@@ -32,7 +32,7 @@ func (n *number) count(op *transcript.Op) {
 	}
 }
 
-// step counts an event, or the bytes of a text, and reports whether the client lacks something of it.
+// step counts an event, or size bytes of text. It reports whether the client lacks any of it.
 func (n *number) step(size int) (lacks bool) {
 	from := n.value()
 	n.position += uint64(size)

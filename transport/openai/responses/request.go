@@ -23,7 +23,7 @@ type request struct {
 		Format openai.Form `json:"format"`
 	} `json:"text"`
 	Client struct {
-		Turn string `json:"turn_id"` // of Codex: a request with the same input is sent again
+		Turn string `json:"turn_id"` // of Codex, which may repeat a request with the same input
 	} `json:"client_metadata"`
 	Reasoning struct {
 		Effort string `json:"effort"`
@@ -42,7 +42,7 @@ type said struct {
 	Output    json.RawMessage `json:"output"`
 }
 
-// add adds what the client says to the turn. Answers are what it answers of what the run asked, by the question.
+// add adds the input to the turn. It returns answers to the run's questions, by the name of the question.
 func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[string]string, err error) {
 	turn.System, turn.MaxTokens = q.Instructions, q.MaxOutputTokens
 	if err := q.Fill(turn, q.Text.Format, q.Reasoning.Effort); err != nil {
@@ -87,7 +87,7 @@ func (s *said) add(turn *door.Turn) error {
 		turn.AddCall(call.Made())
 	case "function_call_output", "custom_tool_call_output":
 		return turn.AddResult(s.CallID, s.Output)
-	case "mcp_call", "reasoning": // what an earlier response said
+	case "mcp_call", "reasoning": // from an earlier response
 	default:
 		return messages.InvalidInput("input of the type %.50q is not taken", s.Type)
 	}

@@ -15,7 +15,7 @@ import (
 
 type fields = map[string]any
 
-// response is a segment of a run, as an object and as a stream of events.
+// response is a segment of a run, both as an object and as a stream of events.
 type response struct {
 	door.Part
 	segment int
@@ -25,9 +25,9 @@ type response struct {
 	output  []*item
 	queued  messages.RunQueued
 	created time.Time
-	status  string // "" before the segment
-	failed  fields // why it failed
-	short   fields // why it is incomplete
+	status  string // "" before the segment begins
+	failed  fields // the error, if the run failed
+	short   fields // the reason, if the response is incomplete
 }
 
 var responding = func() *transcript.Dialect[*response] {
@@ -38,8 +38,8 @@ var responding = func() *transcript.Dialect[*response] {
 		Table:  table,
 		Rewind: (*response).do,
 		Heartbeat: func(r *response) {
-			if r.status == "" { // clients want response.created first
-				_, _ = r.Out.WriteString(":\n") // Flush fails
+			if r.status == "" { // clients expect response.created first
+				_, _ = r.Out.WriteString(":\n") // Flush reports the error
 				return
 			}
 			r.write("keepalive", fields{})
@@ -51,7 +51,7 @@ var responding = func() *transcript.Dialect[*response] {
 	}
 }()
 
-// id names a segment of the run.
+// id returns the response id of a segment.
 func (r *response) id(segment int) string {
 	return "resp_" + string(r.Run) + "_" + strconv.Itoa(segment)
 }
@@ -69,7 +69,7 @@ func (r *response) do(op *transcript.Op) {
 	case op.Do == transcript.Retract && isText:
 		r.drop(op)
 	case op.Do == transcript.Done && isText:
-		if i := r.find(op); i != nil { // or it is an earlier response's
+		if i := r.find(op); i != nil { // nil if it belongs to an earlier response
 			r.finish(i, op.Cut)
 		}
 	case op.Do == transcript.Done && op.Item.Kind == transcript.Tool:
@@ -89,10 +89,11 @@ func (r *response) write(name string, data fields) {
 	r.Frame(name, data)
 }
 
-// tell writes an event that has the response.
+// tell writes an event that contains the response.
 func (r *response) tell(event string) { r.emit("response."+event, fields{"response": r.object()}) }
 
-// update begins and ends the response with the run. One after a question begins where that is asked.
+// update begins and ends the response with the run. If the segment follows a question, the response begins at the
+// question.
 func (r *response) update(op *transcript.Op) {
 	r.tally.Add(op)
 	r.count(op)
@@ -114,7 +115,7 @@ func (r *response) update(op *transcript.Op) {
 		r.failed = fields{"code": failureOf(b), "message": string(b.Error.Code) + ": " + b.Error.Message}
 		r.end("failed", "failed")
 	case messages.RunCanceled:
-		r.end("cancelled", "incomplete") // no event is named after it
+		r.end("cancelled", "incomplete") // the API has no event of that name
 	case messages.RunCompleted:
 		r.callTools(b.Result)
 		status := "completed"
@@ -125,7 +126,7 @@ func (r *response) update(op *transcript.Op) {
 	}
 }
 
-// failureOf is the API's code of a failure. Clients such as Codex ask again after any other than these.
+// failureOf returns the API's error code for a failure. Clients such as Codex retry after any other code.
 func failureOf(b messages.RunFailed) string {
 	switch {
 	case b.Cause == messages.CauseContextExceeded:
@@ -136,7 +137,7 @@ func failureOf(b messages.RunFailed) string {
 	return "server_error"
 }
 
-// shortBy is why a response is incomplete, by its finish reason.
+// shortBy is the reason for an incomplete response, by the model's finish reason.
 var shortBy = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}
 
 func (r *response) end(status, event string) {
@@ -144,7 +145,7 @@ func (r *response) end(status, event string) {
 	r.tell(event)
 }
 
-// wait ends the response. Texts that are not done go on in the next one.
+// wait ends the response at a question. Unfinished texts continue in the next response.
 func (r *response) wait() {
 	for _, i := range r.output {
 		if i.Content != nil && i.Status == "in_progress" {
@@ -154,7 +155,7 @@ func (r *response) wait() {
 	r.end("completed", "completed")
 }
 
-// append writes a piece of a text, without what the client has of it.
+// append writes the part of a piece of text that the client does not have.
 func (r *response) append(op *transcript.Op) {
 	i, from := r.item(op), r.value()
 	if r.step(len(op.Text)) {
@@ -163,7 +164,7 @@ func (r *response) append(op *transcript.Op) {
 	}
 }
 
-// textDelta is the event that there are most of.
+// textDelta is the most frequent event.
 type textDelta struct {
 	Type     string   `json:"type"`
 	Number   uint64   `json:"sequence_number"`
@@ -174,7 +175,7 @@ type textDelta struct {
 	Logprobs []string `json:"logprobs"`
 }
 
-// drop ends a text that was taken back: another item takes its place.
+// drop ends an item whose text was taken back. Another item will replace it.
 func (r *response) drop(op *transcript.Op) {
 	i := r.find(op)
 	if i == nil || i.dropped {
@@ -185,7 +186,7 @@ func (r *response) drop(op *transcript.Op) {
 	}
 }
 
-// result ends a call of a tool.
+// result writes the result of a tool call.
 func (r *response) result(op *transcript.Op) {
 	i, status := r.item(op), "failed"
 	if result, failed := op.Item.Result(); failed != "" {
@@ -197,7 +198,7 @@ func (r *response) result(op *transcript.Op) {
 	r.close(i, status)
 }
 
-// object is the response as it is now.
+// object returns the response as it is now.
 func (r *response) object() fields {
 	metadata := maps.Clone(r.queued.Labels)
 	delete(metadata, messages.TraceLabel)
@@ -220,7 +221,7 @@ func (r *response) object() fields {
 	return o
 }
 
-// shown are the items that count.
+// shown returns the items that were not taken back.
 func (r *response) shown() []item {
 	output := []item{}
 	for _, i := range r.output {
