@@ -19,8 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
-// artifact opens an artifact of a run: the file below the output folder or, if this node has it no more or never had,
-// what the node that wrote it has saved.
+// artifact opens an artifact of a run: the file below the output folder or, if this node does not have it, the copy
+// that the node of the run has saved.
 func (h *Options) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
 	io.ReadSeekCloser, error) {
 	f, err := h.local(ctx, run, a)
@@ -33,8 +33,8 @@ func (h *Options) artifact(ctx context.Context, run messages.State, a messages.A
 	return h.saved(ctx, run, a)
 }
 
-// local opens the file of an artifact. It must still be the one that the run wrote, because a later run of the same
-// repository writes to the same place.
+// local opens the file of an artifact. The file must still have the content that the run wrote, because a later run of
+// the same repository writes to the same path.
 func (h *Options) local(ctx context.Context, run messages.State, a messages.Artifact) (*os.File, error) {
 	home, below := locate(run, a)
 	root, err := h.home(home)
@@ -56,7 +56,7 @@ func (h *Options) local(ctx context.Context, run messages.State, a messages.Arti
 	return f, nil
 }
 
-// saved is a copy of the file that the run's node has saved.
+// saved downloads the copy of the file that the run's node has saved.
 func (h *Options) saved(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "lastword-artifact-")
 	if err != nil {
@@ -87,7 +87,7 @@ func savedName(run messages.State, a messages.Artifact) string {
 	return string(run.RunID) + "/" + a.Name
 }
 
-// shared is the job, whose last task saves the run's files for the other nodes before the run is completed.
+// shared changes the job so that its last task saves the run's files for the other nodes before the run is completed.
 func (h *Options) shared(job actors.Definition) actors.Definition {
 	make := job.New
 	job.New = func(input json.RawMessage) (actors.Job, error) {
@@ -100,6 +100,7 @@ func (h *Options) shared(job actors.Definition) actors.Definition {
 	return job
 }
 
+// share makes the task save the run's files at its end.
 func (h *Options) share(last *actors.Task) {
 	work := last.Run
 	last.Run = func(ctx context.Context, t *actors.TaskContext) error {
@@ -117,7 +118,7 @@ func (h *Options) share(last *actors.Task) {
 	}
 }
 
-// save keeps the run's files for the other nodes. A file that a later run has replaced already is gone for all of them.
+// save saves the run's files for the other nodes. It skips a file that a later run has already replaced.
 func (h *Options) save(ctx context.Context, run messages.State) error {
 	for _, a := range run.Artifacts {
 		f, err := h.local(ctx, run, a)
@@ -136,22 +137,23 @@ func (h *Options) save(ctx context.Context, run messages.State) error {
 	return nil
 }
 
-// locate is the folder of the run's principal below the root, and the artifact's path in that folder.
+// locate returns the folder of the run's principal below the root, and the artifact's path in that folder.
 func locate(run messages.State, artifact messages.Artifact) (home, below string) {
 	var in struct {
 		Out string `json:"out"`
 	}
 	if run.Queued != nil {
-		_ = json.Unmarshal(run.Queued.Input, &in) // a job of another kind has none
+		_ = json.Unmarshal(run.Queued.Input, &in) // inputs of other jobs have none
 		home = homeOf(run.Queued.Principal)
 	}
 	return home, path.Join(in.Out, artifact.Path)
 }
 
+// errChanged means that a file does not have the content that a run wrote.
 var errChanged = errors.New("the file is another")
 
-// CheckFile reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was
-// for those who have it open.
+// CheckFile compares a file with the artifact, and rewinds it to its beginning. If the file is replaced meanwhile, the
+// open file keeps its content.
 func CheckFile(ctx context.Context, f *os.File, artifact messages.Artifact) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() != artifact.Bytes {
@@ -174,7 +176,7 @@ func errGone(run messages.State, artifact messages.Artifact) error {
 		artifact.Name, run.RunID)
 }
 
-// readerOf reads until ctx is done.
+// readerOf returns a reader that fails after ctx is done.
 func readerOf(ctx context.Context, r io.Reader) io.Reader {
 	return reader(func(p []byte) (int, error) {
 		if err := context.Cause(ctx); err != nil {
@@ -188,7 +190,7 @@ type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// callersFiles opens the caller's folder, which exists once a run of the caller has written.
+// callersFiles opens the caller's folder, which exists if a run of the caller has written files.
 func (h *Options) callersFiles(ctx context.Context) (lmstxt.Files, error) {
 	root, err := h.home(homeOf(auth.From(ctx).Name))
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// ChatConfig says how a chat asks a server of models: with what provider check has learned of it, and with what its
-// provider demands of messages.
+// ChatConfig returns the configuration of a chat with a model server. It includes what "provider check" has learned
+// about the server, and what its provider requires of messages.
 func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) {
 	c := chat.Config{Stream: client.Stream, Provider: at.Host(), Choose: settings.LoadedModel(client),
 		Window: settings.ModelWindow(client)}
@@ -44,7 +44,7 @@ func ChatConfig(at *settings.Endpoint, client *llm.Client) (chat.Config, error) 
 	return c, nil
 }
 
-// chat defines the job.
+// chat defines the job chat.
 func (h *Options) chat() actors.Definition {
 	return chat.Define(func(in chat.Input) (config chat.Config, err error) {
 		client, err := h.finder.clients.of(h.finder.Endpoint)
@@ -63,16 +63,16 @@ func (h *Options) chat() actors.Definition {
 	})
 }
 
-// keepsConversations reports whether a conversation that one node has begun is there for whoever goes on with it.
+// keepsConversations reports whether a conversation is available to all who continue it, even if another node began it.
 func (h *Options) keepsConversations() bool {
 	return h.Store.Folder(h.Env()) != "" || !h.Store.Durable()
 }
 
-// listing bounds how long a run waits for the lists of MCP servers, which all start with the server.
+// listing is how long a run waits for the tools of MCP servers. All of them are started with the server.
 const listing = 2 * time.Second
 
-// chatTools are what a chat may call: the tools of the MCP servers, the operator's commands and, for callers who say that
-// they answer questions, ask_user.
+// chatTools returns the tools of a chat: those of MCP servers, the operator's commands, and ask_user if the caller
+// answers questions.
 func (h *Options) chatTools(in chat.Input) (*tool.Set, error) {
 	var more []tool.Tool
 	if in.Asks || len(in.Tools) > 0 {
@@ -83,11 +83,11 @@ func (h *Options) chatTools(in chat.Input) (*tool.Set, error) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), listing)
 	defer stop()
-	set, _, err := h.box.Set(ctx, more...) // startTools has told the log what is missing
+	set, _, err := h.box.Set(ctx, more...) // startTools has logged what is missing
 	return set, err
 }
 
-// startTools starts the MCP servers.
+// startTools starts the MCP servers in the background.
 func (h *Options) startTools(log *zap.Logger) {
 	if h.box.Empty() {
 		return
@@ -99,19 +99,20 @@ func (h *Options) startTools(log *zap.Logger) {
 	})
 }
 
-// conversations are those of each caller: in a folder below the state folder or, if there is none, in memory.
+// conversations holds the conversations of each caller: in a folder below the state folder or, without one, in memory.
+// mu guards the map.
 type conversations struct {
 	mu     sync.Mutex
 	byHome map[string]*conversation.Store
 }
 
-// What bounds the conversations of a caller. In memory, a new one takes the place of the oldest.
+// The maximum number of conversations per caller. In memory, a new one replaces the oldest.
 const (
 	mostInMemory = 1000
 	mostInFolder = 10_000
 )
 
-// of returns the conversations of a caller.
+// of returns the conversations of a caller, by the name of its folder.
 func (c *conversations) of(h *Options, home string) (kept *conversation.Store, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,5 +133,5 @@ func (c *conversations) of(h *Options, home string) (kept *conversation.Store, e
 	return kept, err
 }
 
-// ConversationFolder is where conversations are below a state folder.
+// ConversationFolder is the name of the folder with conversations in a state folder.
 const ConversationFolder = "conversations"

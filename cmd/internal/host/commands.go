@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
-// taken are the names that a command cannot have: those of the other jobs, and of the tools.
+// taken are the names that commands may not have, because jobs and tools have them.
 var taken = []string{"generate", "prompt", "chat", "plan", "read", "write", "plan_run", "plan_check", "run", "schedules"}
 
 // readJobs reads the operator's file of commands.
@@ -29,7 +29,7 @@ func (h *Options) readJobs() error {
 	return misconfigured(h.jobsFile, err)
 }
 
-// Placed names the file of each problem with a file.
+// Placed adds the file's name to each problem in a file.
 func Placed(file string, err error) error {
 	problems, ok := errors.AsType[document.Problems](err)
 	if !ok {
@@ -42,12 +42,12 @@ func Placed(file string, err error) error {
 	return exit.Invalid("%s", strings.Join(lines, "\n"))
 }
 
-// misconfigured is the error of a file that the operator has to correct.
+// misconfigured returns an error about a file that the operator must correct.
 func misconfigured(file string, err error) error {
 	return &exit.Error{Code: exit.Configuration, Err: Placed(file, err)}
 }
 
-// commands are the commands of the operator's file as jobs.
+// commands returns the jobs for the commands in the operator's file.
 func (h *Options) commands() (jobs []actors.Definition) {
 	if h.file == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/openai/responses"
 )
 
-// dialects add the protocols of other systems by name.
+// dialects adds the protocols of other systems to a server, by name.
 var dialects = map[string]func(i *Server, d *door.Door){
 	"erlmcp": func(i *Server, d *door.Door) { i.addDialect(erlmcp.New(d), erlmcp.Path) },
 	"looopy": func(i *Server, d *door.Door) { i.addDialect(looopy.New(d), looopy.Path) },
@@ -42,19 +42,19 @@ func (i *Server) addDialect(protocol *door.Handler, paths ...string) {
 	}
 }
 
-// nanoDialect is the dialect that has a listener of its own with --nano.
+// nanoDialect is the dialect that can have a listener of its own (--nano).
 const nanoDialect = "nano"
 
-// AgentCard is the path of A2A's card, which a client reads before it has a token.
+// AgentCard is the path of A2A's card, which clients read before they have a token.
 const AgentCard = a2a.CardPath
 
-// allDialects in --dialects stands for every dialect.
+// allDialects stands for all dialects in --dialects.
 const allDialects = "all"
 
-// DialectNames are what --dialects takes.
+// DialectNames returns the values of --dialects.
 func DialectNames() []string { return append(slices.Sorted(maps.Keys(dialects)), allDialects) }
 
-// checkDialects returns what is wrong with --dialects.
+// checkDialects checks --dialects.
 func (h *Options) checkDialects() error {
 	if h.NanoListen != "" {
 		h.Dialects = append(h.Dialects, nanoDialect)
@@ -70,7 +70,7 @@ func (h *Options) checkDialects() error {
 	return nil
 }
 
-// newDialects makes the protocols of other systems.
+// newDialects creates the handlers of the dialects.
 func (i *Server) newDialects(d *door.Door) {
 	i.Dialects = map[string]*door.Handler{}
 	for _, name := range i.options.Dialects {

@@ -1,3 +1,3 @@
-// Package host runs jobs for the commands: it starts the runtime, watches one run for a person, and serves many to
-// agents over MCP.
+// Package host puts the runtime together for the commands: it runs a job in the foreground and shows it to a person, or
+// serves many runs over MCP and HTTP.
 package host

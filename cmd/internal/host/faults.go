@@ -28,13 +28,14 @@ func (h *Options) AddFaultFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	settings.Must(cmd.MarkFlagFilename("faults", "yaml", "yml"))
 }
 
+// faultForm is the JSON Schema of the operator's file of faults.
 const faultForm = `{"type": "object", "additionalProperties": false, "required": ["faults"], "properties": {"faults": {
 "type": "array", "maxItems": 100, "items": {"type": "object", "additionalProperties": false, "required": ["point"], "properties": {
 "point": {"type": "string"}, "job": {"type": "string"}, "task": {"type": "string"}, "at": {"type": "string"},
 "probability": {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, "seed": {"type": "integer", "minimum": 0},
 "count": {"type": "integer", "minimum": 0}, "expires": {"type": "string"}, "for": {"type": "string"}}}}}}`
 
-// readFaults makes the board, if faults may happen, and arms what the operator's file says.
+// readFaults creates the fault board if faults may happen, and arms the rules in the operator's file.
 func (h *Options) readFaults() error {
 	if h.faultsFile == "" && !h.enableFaults {
 		return nil
@@ -72,7 +73,7 @@ func (h *Options) readFaults() error {
 	return err
 }
 
-// killed ends this process as a power cut would.
+// killed ends this process as abruptly as a power cut.
 func killed() {
 	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
 		select {}
@@ -80,19 +81,20 @@ func killed() {
 	os.Exit(137)
 }
 
-// FaultOrder is what an admin asks for: ls; arm, with a rule; or disarm, with the point of a rule, or with none for all.
+// FaultOrder is an admin's order: "ls"; "arm" with a rule; or "disarm" with the point of a rule, or without one for
+// all.
 type FaultOrder struct {
 	Action string     `json:"action"`
 	Rule   fault.Rule `json:"rule,omitzero"`
 }
 
-// FaultLine is a point and its rules.
+// FaultLine is a fault point with its rules.
 type FaultLine struct {
 	fault.Info
 	Rules []fault.Armed `json:"rules,omitempty"`
 }
 
-// Faults answers admins, who send a [FaultOrder] and get the points.
+// Faults returns the handler for admins, who send a [FaultOrder] and get the fault points.
 func (i *Server) Faults() http.Handler {
 	return taking(func(_ context.Context, order FaultOrder) (lines []FaultLine, err error) {
 		if err := i.options.orderFaults(order); err != nil {
@@ -128,10 +130,10 @@ func (h *Options) orderFaults(o FaultOrder) error {
 	return nil
 }
 
-// faultyModel is the connection to a server of models, with the fault points of models.
+// faultyModel is a connection to a model server that contains the fault points for models.
 type faultyModel struct{ http.RoundTripper }
 
-// RoundTrip sends the request of a call that a run makes.
+// RoundTrip sends a request, unless a fault hits it.
 func (m faultyModel) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	if r.Method == http.MethodPost && fault.Hit(ctx, fault.ModelRefuse) != nil {
@@ -157,10 +159,10 @@ func (m faultyModel) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// brokenLines is how many lines of an answer come before it breaks: two frames of an event stream.
+// brokenLines is the number of lines of a response before it breaks: two frames of an event stream.
 const brokenLines = 4
 
-// brokenBody is an answer that breaks after its first lines, or goes on if fault returns nil.
+// brokenBody is a response body. After its first lines it calls fault, and breaks if that returns an error.
 type brokenBody struct {
 	io.ReadCloser
 	lines *bufio.Reader
@@ -169,7 +171,7 @@ type brokenBody struct {
 	fault func() error
 }
 
-// Read reads a line.
+// Read reads a part of one line.
 func (b *brokenBody) Read(p []byte) (n int, err error) {
 	if len(b.rest) == 0 {
 		if b.n++; b.n == brokenLines+1 {
@@ -187,7 +189,7 @@ func (b *brokenBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// FaultyReaders puts the fault points of readers before the door.
+// FaultyReaders adds the fault points for readers in front of door.
 func (i *Server) FaultyReaders(door http.Handler) http.Handler {
 	if i.options.faults == nil {
 		return door
@@ -205,18 +207,18 @@ func (i *Server) FaultyReaders(door http.Handler) http.Handler {
 	})
 }
 
-// faultyReader is a reader of a run's events.
+// faultyReader is the response to a reader of a run's events, with fault points.
 type faultyReader struct {
 	http.ResponseWriter
 	ctx context.Context
 	hit func(fault.Point) *fault.Armed
-	err error // the connection is broken
+	err error // set when the connection is broken
 }
 
-// Unwrap gives http.ResponseController the connection.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (f *faultyReader) Unwrap() http.ResponseWriter { return f.ResponseWriter }
 
-// Write comes by the points.
+// Write writes data, unless a fault hits it.
 func (f *faultyReader) Write(data []byte) (int, error) {
 	if rule := f.hit(fault.ReaderSlow); rule != nil {
 		rule.Wait(f.ctx, 100*time.Millisecond)

@@ -15,25 +15,25 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// ModelFinder finds the model that describes a repository.
+// ModelFinder finds the model that describes a repository. It is safe for concurrent use.
 type ModelFinder struct {
 	Endpoint settings.Endpoint
-	Servers  []string // URLs that auto tries; localServers if nil
+	Servers  []string // URLs that "auto" tries; nil means localServers
 	clients  clients
 }
 
-// localServers lists the default URLs of LM Studio, llama.cpp (new and old) and Ollama.
+// localServers returns the default URLs of LM Studio, llama.cpp (new and old) and Ollama.
 func localServers() []string {
 	return []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1",
 		"http://127.0.0.1:11434/v1"}
 }
 
 const (
-	listTimeout  = 5 * time.Second        // of a list of models
-	loadingPause = 250 * time.Millisecond // between looks at a server that loads its model
+	listTimeout  = 5 * time.Second        // for a list of models
+	loadingPause = 250 * time.Millisecond // between two questions to a server that is loading its model
 )
 
-// Check returns what is wrong with the endpoint, before a run starts.
+// Check checks the endpoint before a run starts.
 func (d *ModelFinder) Check(model string) error {
 	if model == "" {
 		return nil
@@ -45,7 +45,7 @@ func (d *ModelFinder) Check(model string) error {
 	return err
 }
 
-// Find is a generate.FindModel. It waits for a server that is loading its model, if no other has one.
+// Find is a generate.FindModel. If no server is ready, it waits for one that is loading its model.
 func (d *ModelFinder) Find(ctx context.Context, name string) (*generate.Model, error) {
 	late := messages.Errorf(messages.CauseStalled, "the server was still loading its model after %s", d.Endpoint.FirstToken())
 	waiting, stop := context.WithTimeoutCause(ctx, d.Endpoint.FirstToken(), late)
@@ -63,7 +63,7 @@ func (d *ModelFinder) Find(ctx context.Context, name string) (*generate.Model, e
 	}
 }
 
-// look asks each server once. If none has a model, its error is that of a server that is loading one.
+// look asks each server once. If none has a model but one is loading a model, it returns that server's error.
 func (d *ModelFinder) look(ctx context.Context, name string) (*generate.Model, error) {
 	if d.Endpoint.BaseURL != "" || name != generate.AutoModel {
 		return d.onServer(ctx, d.Endpoint, name)
@@ -87,7 +87,7 @@ func (d *ModelFinder) look(ctx context.Context, name string) (*generate.Model, e
 	return nil, none
 }
 
-// onServer returns the model on one server. A server that does not list its models may have it too.
+// onServer returns the model on one server. A server that does not list its models may still have it.
 func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name string) (*generate.Model, error) {
 	client, err := d.clients.of(at)
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 	return m, nil
 }
 
-// autoModel is the model that auto means on a server, from the answer to the request for its list.
+// autoModel returns the model that "auto" means on a server, given the server's answer to a request for its models.
 func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error) {
 	if err != nil {
 		return "", providerError("the server at %s does not say which models it has: %v", at.Host(), err)
@@ -126,7 +126,7 @@ func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error)
 	return name, err
 }
 
-// applyProfile adds what provider check learned about the server, and about the model if it asked that one.
+// applyProfile adds what "provider check" has learned about the server, and about the model if it checked that one.
 func applyProfile(m *generate.Model, learned *probe.Profile) {
 	if learned == nil {
 		return
@@ -150,15 +150,16 @@ func contextOf(list []llm.Info, name string) int {
 	return 0
 }
 
+// Close closes the connections to all servers.
 func (d *ModelFinder) Close() { d.clients.close() }
 
-// clients keeps one client for each server. The zero value is ready, and safe for concurrent use.
+// clients caches one client per server. The zero value is ready, and safe for concurrent use.
 type clients struct {
 	mu       sync.Mutex
 	byServer map[serverKey]*llm.Client
 }
 
-// serverKey identifies a server. A guessed one gets no keys, so its client differs from that of a named one.
+// serverKey identifies a server. A server that was guessed gets no API key, so it needs a client of its own.
 type serverKey struct {
 	url     string
 	guessed bool

@@ -13,14 +13,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Foreground is a run that a command waits for: how it is shown, how long it may take, and where its events are kept.
+// Foreground holds the flags of commands that wait for a run: how the run is shown, how long it may take, and where its
+// events are stored.
 type Foreground struct {
 	Show    terminal.Display
 	Timeout time.Duration
 	State   store.Flags
 }
 
-// AddFlags adds the flags. standard is the time that a run may take if nobody says another.
+// AddFlags adds the flags. standard describes the default of --timeout.
 func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard string) {
 	flags.BoolVar(&f.Show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&f.Show.JSON, "json", false, "print the result to stdout as one JSON object")
@@ -29,7 +30,7 @@ func (f *Foreground) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard
 	f.State.AddState(cmd, flags)
 }
 
-// Check says what is wrong with the flags.
+// Check checks the flags.
 func (f *Foreground) Check() error {
 	switch {
 	case f.Timeout < 0:
@@ -40,7 +41,7 @@ func (f *Foreground) Check() error {
 	return nil
 }
 
-// Limits are those of the run.
+// Limits returns the limits of the run.
 func (f *Foreground) Limits() messages.Limits {
 	return messages.Limits{WallClockMS: Milliseconds(f.Timeout)}
 }

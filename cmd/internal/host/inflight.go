@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/inflight"
 )
 
-// InFlight counts the calls that are being answered. It leaves out streams that have no end of their own.
+// InFlight counts the calls that are in progress, except for endless streams.
 type InFlight struct {
 	Handler http.Handler
 
@@ -22,5 +22,5 @@ func (a *InFlight) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// Wait returns when every call is answered or ctx is done.
+// Wait returns when no call is in progress or ctx is done.
 func (a *InFlight) Wait(ctx context.Context) { a.calls.Wait(ctx) }

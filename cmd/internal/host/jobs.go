@@ -25,7 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
-// jobs are the jobs that callers can start.
+// jobs returns the jobs that callers can start.
 func (h *Options) jobs() []actors.Definition {
 	steps := h.steps()
 	jobs := append(slices.Clip(steps.Jobs), plan.Define(steps))
@@ -40,7 +40,7 @@ func (h *Options) jobs() []actors.Definition {
 	return jobs
 }
 
-// steps says what the steps of plans can do: for whom the plan acts, all that he can.
+// steps returns the configuration for the steps of plans. They may do everything that the caller of the plan may do.
 func (h *Options) steps() plan.Config {
 	generating := generate.Config{Open: h.Read.Open, RemoteOnly: h.Read.RemoteOnly, Limits: h.Read.Limits, Folder: h.place,
 		Model: h.finder.Find, DefaultModel: h.model, Secrets: h.Secrets, Version: build.This().Exact(), Spend: h.spend}
@@ -64,7 +64,8 @@ func (h *Options) spend(ctx context.Context, principal string, bytes int) error 
 	return h.quota.take(homeOf(principal), int64(bytes))
 }
 
-// place is the folder of a principal's run: out below the principal's own, which is below the root. No link leads there.
+// place returns the folder for a principal's run: out below the principal's folder, which is below the root. It must
+// not contain symbolic links.
 func (h *Options) place(principal, out string) (string, error) {
 	below := path.Join(".", homeOf(principal), out)
 	root, err := os.OpenRoot(h.Out)
@@ -84,7 +85,7 @@ func (h *Options) place(principal, out string) (string, error) {
 	return filepath.Join(h.Out, filepath.FromSlash(below)), nil
 }
 
-// inputName is the repository's name in the inputs of runs, or "" for a wrong name.
+// inputName returns the name of a repository in the inputs of runs, or "" if the name is invalid.
 func (h *Options) inputName(text string) string {
 	at, err := generate.Located(text, h.Read.RemoteOnly)
 	if err != nil {
@@ -93,8 +94,8 @@ func (h *Options) inputName(text string) string {
 	return at.String()
 }
 
-// folders are where below the output folder the files of the repository may be. The network is not asked, so that of
-// a ref and a folder after it each may be the first.
+// folders returns the folders, below the output folder, that may hold the files of a repository. It does not use the
+// network; if a URL contains a ref and a folder, it tries all ways to split them.
 func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 	at, err := generate.Located(text, h.Read.RemoteOnly)
 	switch {
@@ -117,7 +118,7 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 	return folders
 }
 
-// foldersOf lists the folders that may have the files of the material. A folder that only this repository uses is
+// foldersOf returns the folders that may hold the files of the material. A folder that only this repository uses comes
 // first.
 func foldersOf(m *generate.Material, source string) (all []string) {
 	for _, layout := range []generate.Layout{generate.LayoutLmstxt, generate.LayoutHost} {
@@ -128,8 +129,8 @@ func foldersOf(m *generate.Material, source string) (all []string) {
 	return all
 }
 
-// homeOf is the principal's folder below the root. It is a safe file name, and differs from every other principal's
-// even on file systems that ignore case. Without tokens it is the root itself.
+// homeOf returns the name of the principal's folder below the root. It is a safe file name, and different for all
+// principals even on file systems that ignore case. Without tokens it is "", the root itself.
 func homeOf(principal string) string {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' }
 	if !strings.ContainsFunc(principal, func(r rune) bool { return !plain(r) }) {

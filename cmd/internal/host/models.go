@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// prompt defines the job. All runs share the client.
+// prompt defines the job prompt. All runs share one client.
 func (h *Options) prompt() actors.Definition {
 	return prompt.Define(func() (prompt.Config, error) {
 		client, err := h.finder.clients.of(h.finder.Endpoint)
@@ -23,13 +23,13 @@ func (h *Options) prompt() actors.Definition {
 	})
 }
 
-// modelNames are the names of the models that the server had when it was last asked.
+// modelNames caches the names of the server's models. mu guards last.
 type modelNames struct {
 	mu   sync.Mutex
 	last []string
 }
 
-// modelNames is a door.Config's Models.
+// modelNames implements door.Config.Models.
 func (h *Options) modelNames(ctx context.Context, name string) ([]string, error) {
 	h.names.mu.Lock()
 	last := h.names.last

@@ -23,52 +23,53 @@ import (
 	"github.com/seed889630bf/lastword/supervision/fault"
 )
 
-// Options are the flags that mcp and serve share.
+// Options holds the flags that mcp and serve share. It does not change after Start, except for fields with their own
+// locks.
 type Options struct {
-	Out      string   // runs write below this folder only
-	Dialects []string // of other systems, by name; with HTTP alone
+	Out      string   // all runs write below this folder
+	Dialects []string // names of dialects; only over HTTP
 	// NanoListen is the address of NANO's own listener, or "".
 	NanoListen string
-	HTTP       bool   // there is the HTTP API, with metrics and traces
+	HTTP       bool   // serve the HTTP API, with metrics and traces
 	Secure     bool   // browsers reach the server over https
 	ShownOut   string // Out as callers see it; "" if they may be on another machine
 	Read       repository.Source
 	finder     ModelFinder
 	model      string
-	tools      []string // sets beside the usual tools
+	tools      []string // optional sets of tools
 	noCache    bool
-	jobsFile   string // of commands
+	jobsFile   string // file of commands
 	file       *command.File
 	hooksFile  string
 	hooks      []webhook.Target
-	// callbackHosts are those whose URLs callers may give to be called back at.
+	// callbackHosts are the hosts that callers may name in callback URLs.
 	callbackHosts []string
 	timeout       time.Duration
 	Drain         time.Duration
 	retention     time.Duration
-	// retentionSize bounds the events of all ended runs; 0 is the runtime's limit.
+	// retentionSize limits the size of the events of all ended runs; 0 means the runtime's limit.
 	retentionSize settings.ByteSize
 	maxRuns       int
-	MaxRunsEach   int // of them, of one principal
+	MaxRunsEach   int // maximum number of runs per principal
 	MaxOutEach    settings.ByteSize
-	TokensPerDay  int64 // of models, for each principal; no bound if 0
+	TokensPerDay  int64 // model tokens per principal; 0 means no limit
 	verbose       bool
 	faultsFile    string
 	enableFaults  bool         // over HTTP
-	faults        *fault.Board // from Check on; nil without them
+	faults        *fault.Board // set by Check; nil without faults
 	Secrets       *redact.Secrets
 	Store         store.Flags
 	program       *Program
 	quota         quota
-	spending      *spending // from Start on; nil without a bound
+	spending      *spending // set by Start; nil without a limit
 	talks         conversations
 	names         modelNames
-	kept          *store.Store // from Start on
+	kept          *store.Store // set by Start
 	mcpServers    toolbox.Flags
-	box           *toolbox.Box // from Start on
+	box           *toolbox.Box // set by Start
 }
 
-// Env is the environment of the program.
+// Env returns the environment of the program.
 func (h *Options) Env() environment.Variables { return h.finder.Endpoint.Env }
 
 // AddFlags adds the flags.
@@ -101,13 +102,13 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&h.finder.Endpoint)))
 }
 
-// lmstxtTools is the set of the tools of an earlier server, lmstxt-mcp.
+// lmstxtTools is the set of tools of an earlier server, lmstxt-mcp.
 const lmstxtTools = "lmstxt"
 
-// hasModel reports whether somebody configured a model, or a server of models.
+// hasModel reports whether a model or a model server is configured.
 func (h *Options) hasModel() bool { return h.model != "" || h.finder.Endpoint.BaseURL != "" }
 
-// Check returns what is wrong with the flags, and prepares what follows from them.
+// Check checks the flags, and derives other fields from them.
 func (h *Options) Check(cmd *cobra.Command) error {
 	var err error
 	switch {
@@ -133,7 +134,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	return h.finder.Check(cmp.Or(h.model, generate.AutoModel))
 }
 
-// systemConfig is the configuration of the runtime.
+// systemConfig returns the configuration of the runtime.
 func (h *Options) systemConfig() actors.Config {
 	config := h.program.Actors
 	config.Jobs, config.Faults = h.jobs(), h.faults

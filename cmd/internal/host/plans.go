@@ -17,16 +17,16 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// planTools is the set of the tools for plans.
+// planTools is the set of tools for plans.
 const planTools = "plan"
 
-// ownRuns are the runs of a caller.
+// ownRuns gives access to the runs of one caller.
 type ownRuns struct {
 	program *Program
 	caller  string
 }
 
-// State returns what the run's log adds up to, if the run is the caller's.
+// State returns the State of the caller's run. Errors: not_found.
 func (o ownRuns) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := o.program.runtime().State(ctx, id)
 	if err == nil {
@@ -35,13 +35,13 @@ func (o ownRuns) State(ctx context.Context, id messages.RunID) (messages.State, 
 	return state, err
 }
 
-// Events yields the run's events. Who asks for them has its State.
+// Events yields the run's events. The caller must have got the run's State before.
 func (o ownRuns) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return o.program.runtime().Events(ctx, id, after)
 }
 
-// PlanConfig says what the steps of the program's own plans can do: they write below the folder. done ends their calls
-// of models.
+// PlanConfig returns the configuration for plans that the program itself runs; they write below the folder out. done
+// closes the connections to model servers.
 func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint settings.Endpoint) (
 	config plan.Config, done func(), err error) {
 	h := &Options{program: p, Secrets: p.Secrets, Out: settings.Absolute(out), Read: read, model: model}
@@ -52,14 +52,14 @@ func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint
 	return h.steps(), func() { h.finder.Close(); h.box.Close() }, nil
 }
 
-// planProblems is what plan_check answers.
+// planProblems is the result of the tool plan_check.
 type planProblems struct {
 	Valid    bool          `json:"valid"`
 	Problems plan.Problems `json:"problems"`
 	Graph    string        `json:"graph,omitempty"`
 }
 
-// registerPlans offers the tools for plans.
+// registerPlans adds the tools for plans.
 func (i *Server) registerPlans() error {
 	if err := i.Handler.AddJob(mcp.JobTool{Job: plan.Name, Name: "plan_run"}); err != nil {
 		return err

@@ -22,28 +22,29 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Program is one run of lastword: what it is given, and where it writes. Two programs share nothing but the current
-// folder and the signals of their process.
+// Program is one invocation of lastword, with its arguments, environment and standard streams. Two Programs in one
+// process share only the working directory and signals.
 type Program struct {
-	Args           []string // without the name of the program
+	Args           []string // without the program's name
 	Env            environment.Variables
-	Stdin          io.Reader // empty if nil
+	Stdin          io.Reader // nil means empty
 	Stdout, Stderr io.Writer
-	// Actors configures the runtime. Tests inject faults with it.
+	// Actors configures the runtime. Tests use it to inject faults.
 	Actors actors.Config
-	// Commands returns the tree of commands. They read the fields below when they run.
+	// Commands returns the command tree. Commands read the fields below when they run.
 	Commands func(*Program) *cobra.Command
 
-	Secrets    *redact.Secrets  // no output contains one of them
-	Display    terminal.Options // the flags --progress and --no-color
-	ConfigFile string           // the flag --config
-	Listening  func(url string) // serve tells it where it listens; nil is told nothing
+	Secrets    *redact.Secrets  // removed from all output
+	Display    terminal.Options // flags --progress and --no-color
+	ConfigFile string           // flag --config
+	Listening  func(url string) // serve calls it with its URL; may be nil
 
+	// starts guards system.
 	starts sync.Mutex
-	system *actors.System // from its start on
+	system *actors.System // set when the runtime has started
 }
 
-// start starts the runtime. Runs that it takes up at once find it by runtime.
+// start starts the runtime. Runs that the runtime resumes at once wait in runtime until it is known.
 func (p *Program) start(ctx context.Context, config actors.Config) (system *actors.System, err error) {
 	p.starts.Lock()
 	defer p.starts.Unlock()
@@ -57,22 +58,22 @@ func (p *Program) runtime() *actors.System {
 	return p.system
 }
 
-// ThisProcess is the run that the process was started for. A reader of stdout that has gone away makes writing fail;
-// it does not kill the process, so that the run ends in order.
+// ThisProcess returns the Program for this process. It ignores SIGPIPE, so that a closed stdout makes writes fail
+// instead of killing the process: the run then ends in order.
 func ThisProcess(commands func(*Program) *cobra.Command) *Program {
 	signal.Ignore(syscall.SIGPIPE)
 	return &Program{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Commands: commands}
 }
 
-// Run runs the program once and returns its exit code. Data goes to Stdout, everything else to Stderr.
+// Run executes the program and returns its exit code. Data goes to Stdout, everything else to Stderr.
 func (p *Program) Run(ctx context.Context) int {
 	p.Secrets = settings.EnvironmentSecrets(p.Env)
 	p.Display.Env = p.Env
 	stdout, stderr := p.Secrets.Writer(p.Stdout), p.Secrets.Writer(p.Stderr)
-	defer stderr.Close() // nobody is left to hear of an error
+	defer stderr.Close() // nobody would see the error
 	root := p.Commands(p)
-	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the arguments of the process
+	root.SetArgs(append([]string{}, p.Args...)) // for nil, cobra would take the arguments of the process
 	if root.SetIn(p.Stdin); p.Stdin == nil {
 		root.SetIn(strings.NewReader(""))
 	}
@@ -82,27 +83,28 @@ func (p *Program) Run(ctx context.Context) int {
 	return exit.Report(stderr, errors.Join(err, stdout.Close()))
 }
 
-// Asker puts questions to the user. place is what names the runs' server on the command line, such as " --server URL".
+// Asker returns the Asker that puts questions to the user. place contains the flags that name the runs' server, for
+// example " --server URL".
 func (p *Program) Asker(cmd *cobra.Command, place string) chatui.Asker {
 	d := &p.Display
 	return chatui.Asker{In: cmd.InOrStdin(), Out: cmd.ErrOrStderr(), Redact: p.Secrets.Text, Env: p.Env, Command: place,
 		InPlace: d.InPlace(false) && p.Env.Get("ACCESSIBLE") == "", Colored: d.Colored(true), ASCII: d.ASCIIOnly()}
 }
 
-// Endpoint is a server of models as the flags of a command are about to say.
+// Endpoint returns a model server, for flags to fill in.
 func (p *Program) Endpoint() settings.Endpoint {
 	return settings.Endpoint{Env: p.Env, Secrets: p.Secrets}
 }
 
-// Source opens repositories as the flags of a command are about to say.
+// Source returns a Source of repositories, for flags to fill in.
 func (p *Program) Source() repository.Source {
 	return repository.Source{Env: p.Env, Secrets: p.Secrets}
 }
 
-// CompleteModels completes the name of a model on the server that the flags and the settings name.
+// CompleteModels completes names of models on the server that flags and settings name.
 func (p *Program) CompleteModels(at *settings.Endpoint) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		cmd.SetErr(io.Discard) // a note would stand in the command line
+		cmd.SetErr(io.Discard) // output would disturb the command line
 		if settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// makeKeys makes the server's key if it has none yet. Nodes that share a store share it, too.
+// makeKeys creates the server's signing key if there is none. Nodes with a common store share the key.
 func (i *Server) makeKeys(ctx context.Context) error {
 	i.keys = &marks[store.Keys]{options: i.options, name: store.KeysFile}
 	keys, err := i.keys.load(ctx)
@@ -21,7 +21,8 @@ func (i *Server) makeKeys(ctx context.Context) error {
 	return err
 }
 
-// prove writes the signed log of a run. A log with a secret of this process could not be shown as it was signed.
+// prove writes the signed log of a run. It refuses a log that contains a secret of this process, because redacting
+// would invalidate the signature.
 func (i *Server) prove(ctx context.Context, run messages.RunID, w io.Writer) error {
 	keys, err := i.keys.load(ctx) // lastword key may have rotated them
 	if err != nil {

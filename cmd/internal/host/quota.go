@@ -9,19 +9,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// remeasure is how long a folder's measured size holds, besides what is written meanwhile: files are removed, too.
+// remeasure is how long the measured size of a folder is used, plus what is written in the meantime. Files may also be
+// removed.
 const remeasure = 10 * time.Second
 
-// quota bounds the bytes of each caller's files below the output folder.
+// quota limits the size of each caller's files below the output folder. mu guards byHome.
 type quota struct {
 	out   string
-	limit int64 // no limit if 0
+	limit int64 // 0 means no limit
 
 	mu     sync.Mutex
 	byHome map[string]*usage
 }
 
-// usage is how many bytes a caller's folder had when it was measured, and was given since.
+// usage is the size of a caller's folder when it was measured, plus what was written since.
 type usage struct {
 	bytes    int64
 	measured time.Time
@@ -51,7 +52,7 @@ func (q *quota) take(home string, bytes int64) error {
 	return nil
 }
 
-// sizeOf returns how many bytes the files below the folder have. What cannot be read counts as nothing.
+// sizeOf returns the total size of the files below the folder. It ignores what cannot be read.
 func sizeOf(folder string) (bytes int64) {
 	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -21,18 +21,18 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// DefaultServer is where lastword serve listens by default.
+// DefaultServer is the URL at which lastword serve listens by default.
 const DefaultServer = "http://127.0.0.1:7878"
 
-// Remote is the server that the flags name.
+// Remote holds the flags that name a server.
 type Remote struct {
 	Program   *Program
-	URL       string // "" is the one on this machine
+	URL       string // "" means the server on this machine
 	TokenFile string
-	State     string // the folder of a server
+	State     string // state folder of a server
 }
 
-// AddFlags adds --server and --token-file.
+// AddFlags adds --server and --token-file. server is the help of --server.
 func (r *Remote) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, server string) {
 	flags.StringVar(&r.URL, "server", "", server)
 	flags.StringVar(&r.TokenFile, "token-file", "", "`file` with the token that the server asks for")
@@ -53,7 +53,7 @@ func (r *Remote) Client() (*api.Client, error) {
 	return api.New(cmp.Or(r.URL, DefaultServer), token)
 }
 
-// Submit starts the run at the server. The request has a key: a lost answer may be asked for again.
+// Submit starts a run at the server. The request has a key, so it can be repeated if the response is lost.
 func (r *Remote) Submit(ctx context.Context, q messages.Request) (OwnRemote, error) {
 	c, err := r.Client()
 	if err != nil {
@@ -64,8 +64,8 @@ func (r *Remote) Submit(ctx context.Context, q messages.Request) (OwnRemote, err
 	return OwnRemote{RemoteRun{Client: c, Run: id}}, r.Hinted(err)
 }
 
-// AddOwnFlags adds AddFlags's for a command that runs its job at the server if --server names one. A variable does not
-// move a run to another machine.
+// AddOwnFlags is AddFlags for commands that run their job at the server if --server is given. The environment variable
+// has no effect here: it must not move a run to another machine.
 func (r *Remote) AddOwnFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	r.AddFlags(cmd, flags, "`URL` of a server to run at, or unix:PATH")
 	settings.FlagOnly(flags, "server")
@@ -78,7 +78,7 @@ func (r *Remote) AddStateFlag(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("server", "state")
 }
 
-// Ask gives a command the server's client.
+// Ask returns a command that calls run with a client of the server.
 func (r *Remote) Ask(run func(*cobra.Command, []string, *api.Client) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := r.live()
@@ -93,7 +93,7 @@ func (r *Remote) Ask(run func(*cobra.Command, []string, *api.Client) error) func
 	}
 }
 
-// Hinted says how to get a server where none answers.
+// Hinted adds to the error how to get a server, if none answers.
 func (r *Remote) Hinted(err error) error {
 	if messages.CodeOf(err) == messages.CauseTransportClosed {
 		return fmt.Errorf("%w\nlastword serve starts a server on this machine; --server or LASTWORD_SERVER names another", err)
@@ -101,8 +101,8 @@ func (r *Remote) Hinted(err error) error {
 	return err
 }
 
-// live returns the client of the server that --server names, or of the one that has opened the folder of --state. It
-// is nil if nobody has.
+// live returns the client of the server that --server names, or of the server that has opened the folder in --state. It
+// returns nil if no server has opened the folder.
 func (r *Remote) live() (*api.Client, error) {
 	if r.State == "" {
 		return r.Client()
@@ -118,7 +118,7 @@ func (r *Remote) live() (*api.Client, error) {
 	return r.Client()
 }
 
-// Source is where a command reads runs: a server, or the folder of one that has stopped.
+// Source is what a command reads runs from: a server, or the folder of a server that has stopped.
 type Source interface {
 	List(ctx context.Context, q messages.Query, cursor string) (list []messages.Summary, next string, err error)
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
@@ -126,7 +126,7 @@ type Source interface {
 	Forget(ctx context.Context, id messages.RunID) error
 }
 
-// Read gives a command the server's client or, if the server has stopped, its folder.
+// Read returns a command that calls run with a client of the server or, if the server has stopped, with its folder.
 func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := r.live()
@@ -144,21 +144,21 @@ func (r *Remote) Read(run func(*cobra.Command, []string, Source) error) func(*co
 	}
 }
 
-// RemoteRun is a run of a server, as a display follows it.
+// RemoteRun is a run of a server, in the form in which a display follows runs.
 type RemoteRun struct {
 	Client *api.Client
 	Run    messages.RunID
 }
 
-// ID is the run's.
+// ID returns the run's id.
 func (r RemoteRun) ID() messages.RunID { return r.Run }
 
-// Events yields the run's events past the cursor, over as many connections as it takes.
+// Events yields the run's events after the cursor. It reconnects as necessary.
 func (r RemoteRun) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return r.Client.Follow(ctx, r.Run, messages.Follow{After: after})
 }
 
-// Tree yields the events of its sub-runs, too.
+// Tree is like Events, but includes events of sub-runs.
 func (r RemoteRun) Tree(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return r.Client.Follow(ctx, r.Run, messages.Follow{After: after, Tree: true})
 }
@@ -168,10 +168,10 @@ func (r RemoteRun) Answer(ctx context.Context, id messages.RunID, request string
 	return r.Client.Answer(ctx, id, request, value)
 }
 
-// Cancel cancels nothing: who watches a run of a server does not own it.
+// Cancel does nothing, because watching a run of a server does not give control of it.
 func (r RemoteRun) Cancel(context.Context, string) error { return nil }
 
-// OwnRemote is a run of a server that this program started.
+// OwnRemote is a run of a server that this program has started.
 type OwnRemote struct{ RemoteRun }
 
 // Cancel cancels the run at the server.
@@ -179,7 +179,7 @@ func (r OwnRemote) Cancel(ctx context.Context, reason string) error {
 	return r.Client.Cancel(ctx, r.Run, reason)
 }
 
-// Place is what names the server on the command line, if the user has named one there.
+// Place returns the flags that name the server, if the user has given any.
 func (r *Remote) Place() string {
 	switch {
 	case r.State != "":

@@ -17,10 +17,11 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// marks are a small thing that outlives the process: for all nodes of the journal, in the state folder, or in memory.
+// marks is a small value that outlives the process. It is stored for all nodes of the journal, in the state folder, or
+// in memory. mu guards memory.
 type marks[T any] struct {
 	options *Options
-	name    string // of the file
+	name    string // of its file
 	mu      sync.Mutex
 	memory  []byte
 }
@@ -73,7 +74,7 @@ func (m *marks[T]) save(ctx context.Context, all T) error {
 	return nil
 }
 
-// newClock makes the clock of the operator's schedules; nil without any.
+// newClock returns the clock for the operator's schedules, or nil if there are none.
 func (h *Options) newClock(log *zap.Logger) *schedule.Clock {
 	if h.file == nil || len(h.file.Schedules) == 0 {
 		return nil
@@ -88,7 +89,7 @@ func (h *Options) newClock(log *zap.Logger) *schedule.Clock {
 		}}}
 }
 
-// RunBeside runs each until stop is called, which waits for their ends.
+// RunBeside runs the functions in goroutines. stop cancels their contexts and waits for them.
 func RunBeside(all ...func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

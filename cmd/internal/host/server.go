@@ -27,35 +27,35 @@ import (
 	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
-// Server is the runtime and its MCP server.
+// Server is the runtime with its MCP server and HTTP API.
 type Server struct {
 	system  *actors.System
 	Handler *mcp.Server
-	// API is the HTTP API, and Metrics answers with the metrics of the runtime; both are nil without Options.HTTP.
+	// API serves the HTTP API, Metrics the metrics of the runtime. Both are nil without Options.HTTP.
 	API     *http.Server
 	Metrics *telemetry.Observer
-	// Dialects are the doors for other systems' clients, by the beginning of their paths, and Nano is that of NANO with
-	// the paths /mcp and /ws, or nil.
+	// Dialects are the handlers of other protocols, by the prefix of their paths. Nano is the handler for NANO's own
+	// listener, with the paths /mcp and /ws, or nil.
 	Dialects map[string]*door.Handler
 	Nano     *door.Handler
 	Log      *zap.Logger
 	options  *Options
 	store    *store.Store
-	hooks    *webhook.Hooks // or nil
+	hooks    *webhook.Hooks // nil without webhooks
 	keys     *marks[store.Keys]
-	// stopBeside stops the schedules and the webhooks.
+	// stopBeside stops schedules and webhooks.
 	stopBeside func()
-	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
+	// WaitForAnswers, if not nil, waits for the calls that are in progress.
 	WaitForAnswers func(ctx context.Context)
 }
 
-// stuckInterval is how long all runs must wait for answers before Close takes them for stuck.
+// stuckInterval is how long all runs must wait for answers before Close regards them as stuck.
 const stuckInterval = 250 * time.Millisecond
 
-// AnswerTimeout is how long the last answers may take after the runs have ended.
+// AnswerTimeout is how long the last responses may take after the runs have ended.
 const AnswerTimeout = 10 * time.Second
 
-// instructions tell a model what the server does.
+// instructions returns the text that tells a model what the server does.
 func (h *Options) instructions() string {
 	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; run_read reads " +
 		"them. A call with a progress token streams the run's events; where a call may time out, use run_start and then " +
@@ -66,7 +66,7 @@ func (h *Options) instructions() string {
 	return text
 }
 
-// Start opens the journal and starts the runtime. It opens no port and asks no server of models.
+// Start opens the journal and starts the runtime. It opens no port and contacts no model server.
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
 	box, err := h.mcpServers.Open(h.Env(), h.Secrets, build.This().Full())
@@ -123,7 +123,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	return inside, nil
 }
 
-// addJobs offers the jobs as tools, and with Options.HTTP in the API.
+// addJobs offers the jobs as tools and, with Options.HTTP, in the API.
 func (i *Server) addJobs() error {
 	h := i.options
 	if h.HTTP {
@@ -137,7 +137,7 @@ func (i *Server) addJobs() error {
 	return i.addTools()
 }
 
-// newAPI makes the door to the jobs, and the HTTP API and the other protocols on it.
+// newAPI creates the door, and on it the HTTP API and the dialects.
 func (i *Server) newAPI() {
 	h := i.options
 	to := door.New(door.Config{Runs: i.system, Jobs: offered{i.system}.Jobs(), Models: h.modelNames, Open: h.artifact, Version: build.This().Full(),
@@ -150,7 +150,7 @@ func (i *Server) newAPI() {
 	i.newDialects(to)
 }
 
-// addTools adds the tools; those that ask a model only where somebody configured one.
+// addTools adds the tools. Those that need a model are added only if one is configured.
 func (i *Server) addTools() error {
 	h := i.options
 	err := lmstxt.RegisterGenerate(i.Handler)
@@ -169,8 +169,9 @@ func (i *Server) addTools() error {
 	return err
 }
 
-// Close takes no more runs. It waits for the others until ctx is done, the time to drain is over, or all that are
-// left wait for answers, which nobody can give any more. Then it ends them, the streams and the connections.
+// Close stops the server. It accepts no more runs, and waits for the others until ctx is done, the drain time is over,
+// or all remaining runs wait for answers that nobody can give any more. Then it ends these runs, the streams and the
+// connections.
 func (i *Server) Close(ctx context.Context) error {
 	i.stopBeside()
 	drained, end := context.WithCancel(ctx)
@@ -191,7 +192,7 @@ func (i *Server) Close(ctx context.Context) error {
 	return errors.Join(err, i.store.Close())
 }
 
-// Ready returns why the server takes no runs now, or nil.
+// Ready returns the reason why the server accepts no runs now, or nil.
 func (i *Server) Ready() error { return i.system.Ready() }
 
 // ready is Ready as a metric.
@@ -202,11 +203,11 @@ func (i *Server) ready() float64 {
 	return 1
 }
 
-// Announce tells others where the server answers.
+// Announce tells other processes the URL of the server.
 func (i *Server) Announce(url string) error { return i.store.Announce(url) }
 
-// endWhenStuck calls end if all runs that are left wait for answers, or to try a receiver again, twice in a row, unless ctx
-// is done before.
+// endWhenStuck calls end if, twice in a row, all remaining runs wait for answers or for another attempt to reach a
+// receiver. It stops when ctx is done.
 func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 	time.AfterFunc(stuckInterval, func() {
 		n := i.system.Stats()
@@ -225,7 +226,7 @@ func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 	})
 }
 
-// logger writes the log for operators, one line per entry.
+// logger returns the log for operators, with one line per entry.
 func (h *Options) logger(stderr io.Writer) *zap.Logger {
 	level := zapcore.WarnLevel
 	if h.verbose {
@@ -236,10 +237,10 @@ func (h *Options) logger(stderr io.Writer) *zap.Logger {
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(form), zapcore.Lock(zapcore.AddSync(stderr)), level))
 }
 
-// Slog is the logger in the standard library's form.
+// Slog returns the log as a slog.Logger.
 func (i *Server) Slog() *slog.Logger { return slog.New(zapslog.NewHandler(i.Log.Core())) }
 
-// Milliseconds rounds up: the shortest limit is still one.
+// Milliseconds rounds up, so that the shortest limit is 1.
 func Milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }

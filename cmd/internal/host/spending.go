@@ -8,18 +8,19 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// spending bounds the tokens of models that each principal's runs use in a day of UTC. It lives as long as the server.
+// spending limits the model tokens that each principal's runs use per UTC day. It counts from the start of the server.
+// mu guards the fields below it.
 type spending struct {
 	limit int64
 
 	mu   sync.Mutex
-	day  time.Time // its beginning
+	day  time.Time // beginning of the day
 	used map[string]int64
 }
 
 const day = 24 * time.Hour
 
-// add counts tokens of a call that has ended. A nil spending counts nothing.
+// add counts the tokens of a call that has ended. On a nil spending it does nothing.
 func (s *spending) add(principal string, tokens int64) {
 	if s == nil {
 		return
@@ -27,12 +28,12 @@ func (s *spending) add(principal string, tokens int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn()
-	if s.used[principal] < s.limit { // so that the sum cannot overflow
+	if s.used[principal] < s.limit { // the sum cannot overflow
 		s.used[principal] += tokens
 	}
 }
 
-// admit refuses a start of the principal whose day is used up. Errors: limit_exceeded.
+// admit returns an error (limit_exceeded) if the principal has used up the day's tokens.
 func (s *spending) admit(principal string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +47,7 @@ func (s *spending) admit(principal string) error {
 			"or ask the operator to raise serve --model-tokens-per-day", s.limit, ends.Format("2006-01-02 15:04 UTC")))
 }
 
-// turn begins a new day if there is one. Under mu.
+// turn starts a new day if necessary. mu must be held.
 func (s *spending) turn() {
 	if today := time.Now().UTC().Truncate(day); !today.Equal(s.day) {
 		s.day, s.used = today, map[string]int64{}

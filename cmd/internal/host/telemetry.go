@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
-// newObserver makes metrics of the runtime, and traces where OpenTelemetry's own variables name a collector. The
+// newObserver returns the observer for metrics and, if OpenTelemetry's variables name a collector, traces. The
 // functions are called when the metrics are read.
 func (h *Options) newObserver(system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
 	env := h.Env()
@@ -36,7 +36,7 @@ func (h *Options) newObserver(system func() actors.Stats, readers, ready func() 
 	})
 }
 
-// collector is where traces go, or "".
+// collector returns the URL that traces are sent to, or "".
 func collector(env environment.Variables) string {
 	if at := env.Get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); at != "" {
 		return at
@@ -47,7 +47,8 @@ func collector(env environment.Variables) string {
 	return ""
 }
 
-// collectorHeaders reads name=value pairs with commas between them, percent-encoded as OpenTelemetry writes them.
+// collectorHeaders parses OpenTelemetry's variable for headers: name=value pairs, percent-encoded and separated by
+// commas.
 func collectorHeaders(env environment.Variables) map[string]string {
 	headers := map[string]string{}
 	for pair := range strings.SplitSeq(env.Get("OTEL_EXPORTER_OTLP_HEADERS"), ",") {

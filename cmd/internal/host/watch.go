@@ -27,8 +27,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/server"
 )
 
-// Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the
-// events tell, like any other reader.
+// Watch runs the job and shows its events. It returns the error that the program ends with. Like any other reader, it
+// knows only what the events say.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
 	system, kept, done, err := p.Open(ctx, in)
 	if err != nil {
@@ -53,10 +53,10 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	return outcome(show, state, by)
 }
 
-// reachable serves the runs at a socket in their folder, so that lastword runs --state answers their questions.
+// reachable serves the runs on a socket in their folder, so that "lastword runs --state" can answer their questions.
 func reachable(system *actors.System, kept *store.Store, folder string, secrets *redact.Secrets) (stop func(), err error) {
 	path := filepath.Join(folder, "runs.sock")
-	_ = os.Remove(path) // of a process that was killed: the folder is this one's
+	_ = os.Remove(path) // left by a process that was killed; this process owns the folder
 	listener, err := net.Listen("unix", path)
 	if err == nil {
 		err = errors.Join(os.Chmod(path, 0o600), kept.Announce("unix:"+path))
@@ -66,12 +66,12 @@ func reachable(system *actors.System, kept *store.Store, folder string, secrets 
 	}
 	return RunBeside(func(ctx context.Context) {
 		api := http.New(door.New(door.Config{Runs: system, Redact: secrets.Bytes}))
-		_ = server.Serve(ctx, listener, api, server.Limits{Drain: time.Second}) // the run goes on without it
+		_ = server.Serve(ctx, listener, api, server.Limits{Drain: time.Second}) // the run continues without it
 	}), nil
 }
 
-// Open starts a runtime for the program's own runs, and for those of the jobs. The store has a journal if their events
-// outlive it. done ends it.
+// Open starts a runtime for the program's own runs, and for runs of the jobs. kept.Journal is nil if the events end
+// with the process. done closes the runtime.
 func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Definition) (system *actors.System, kept *store.Store, done func() error, err error) {
 	opened, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *Program) Open(ctx context.Context, in *store.Flags, jobs ...actors.Defi
 	return system, opened, func() error { return errors.Join(system.Close(ctx), opened.Close()) }, nil
 }
 
-// outcome is what the program ends with after the run.
+// outcome returns the error that the program ends with after the run.
 func outcome(show *terminal.Display, state messages.State, by os.Signal) error {
 	if show.Lost != nil {
 		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
@@ -99,7 +99,7 @@ func outcome(show *terminal.Display, state messages.State, by os.Signal) error {
 	return nil
 }
 
-// follow reads to the end of the run, even if attached ends before.
+// follow runs the job and reads to the end of the run, even if attached ends earlier.
 func follow(ctx, attached context.Context, system *actors.System, job actors.Job, limits messages.Limits,
 	show *terminal.Display) (messages.State, error) {
 	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
@@ -114,7 +114,7 @@ func follow(ctx, attached context.Context, system *actors.System, job actors.Job
 	return state, nil
 }
 
-// asks is a run with its sub-runs, whose questions can be answered.
+// asks is a run, including its sub-runs, whose questions can be answered.
 type asks interface {
 	terminal.Run
 	ID() messages.RunID
@@ -148,14 +148,14 @@ func (r ownRun) Answer(ctx context.Context, id messages.RunID, request string, v
 	return r.system.Answer(ctx, id, request, value, "")
 }
 
-// asking is a run whose questions are put to the user while its events are read, one after the other.
+// asking is a run whose questions are put to the user, one after the other, while its events are read.
 type asking struct {
 	asks
-	attached context.Context // ends when the user interrupts
+	attached context.Context // canceled when the user interrupts
 	show     *terminal.Display
 }
 
-// withQuestions is the run, with its questions put to the user if there is one.
+// withQuestions returns the run. If there is a user, its questions are put to the user.
 func withQuestions(run terminal.Run, attached context.Context, show *terminal.Display) terminal.Run {
 	if of, ok := run.(asks); ok && show.Ask != nil {
 		return asking{of, attached, show}
@@ -163,7 +163,7 @@ func withQuestions(run terminal.Run, attached context.Context, show *terminal.Di
 	return run
 }
 
-// Events yields the events of the run itself.
+// Events yields the events of the run itself, not of its sub-runs.
 func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		type question struct {
@@ -204,7 +204,7 @@ func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Eve
 	}
 }
 
-// ask asks until the run takes the answer. The question may be over by then.
+// ask asks the user until the run accepts the answer. The question may be settled elsewhere first.
 func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputRequired) {
 	prompt := in.Prompt
 	for ctx.Err() == nil {
@@ -221,8 +221,8 @@ func (a asking) ask(ctx context.Context, id messages.RunID, in messages.InputReq
 	}
 }
 
-// WatchRemote shows a run that another process owns, and returns what the program ends with. Ctrl-C ends the watching
-// alone.
+// WatchRemote shows a run that another process owns, and returns the error that the program ends with. Ctrl-C ends only
+// the watching.
 func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) error {
 	show.Kept = true
 	defer show.View.Leave()
@@ -239,8 +239,8 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 	return outcome(show, state, nil)
 }
 
-// WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, and the second one
-// leaves. It calls download once the run has ended.
+// WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, the second one
+// leaves. After the end of the run it calls download.
 func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, download func(messages.State) error) error {
 	show.Kept = true
 	defer show.View.Leave()
@@ -262,13 +262,13 @@ func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, dow
 	return outcome(show, state, by)
 }
 
-// repeatedSignal is the time in which a second SIGTERM counts as the same one: timeout(1) sends it to the program and
-// to its group.
+// repeatedSignal is the time within which a second SIGTERM is ignored, because timeout(1) sends the signal both to the
+// program and to its process group.
 const repeatedSignal = 100 * time.Millisecond
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second one exits at once. The
-// returned function ends the context and returns the first signal, or nil. Later signals are ignored, because the
-// process is about to exit with the code of its run.
+// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM. At the second one, the process exits at
+// once. The returned function ends the context, and returns the first signal or nil. After that, signals are ignored,
+// because the process is about to exit with the code of its run.
 func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -295,7 +295,7 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 	}
 }
 
-// another waits for the second signal. It returns nil if none came.
+// another waits for a second signal. It returns nil if none came.
 func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{}) os.Signal {
 	for at := time.Now(); ; {
 		select {
@@ -309,7 +309,7 @@ func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{})
 	}
 }
 
-// leaveNow exits at once. It does not wait for a terminal that its user has stopped with Ctrl-S.
+// leaveNow exits at once. It does not wait for a terminal that the user has stopped with Ctrl-S.
 func leaveNow(code int, leave func()) {
 	time.AfterFunc(200*time.Millisecond, func() { os.Exit(code) })
 	leave()

@@ -26,7 +26,7 @@ import (
 	send "github.com/seed889630bf/lastword/transport/webhook"
 )
 
-// AddWebhookFlags adds --webhooks.
+// AddWebhookFlags adds --webhooks and --callback-hosts.
 func (h *Options) AddWebhookFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&h.hooksFile, "webhooks", "", "YAML `file` of receivers that are told how runs end and what they ask")
 	flags.StringSliceVar(&h.callbackHosts, "callback-hosts", nil,
@@ -38,7 +38,7 @@ func endpoint(t *webhook.Target) send.Endpoint {
 	return send.Endpoint{URL: t.URL, Secrets: t.Secrets, AllowPrivate: t.AllowPrivate}
 }
 
-// callback makes the target of a caller's URL. Errors: invalid_input.
+// callback returns the target for a caller's callback URL. Errors: invalid_input.
 func (h *Options) callback(address string) (webhook.Target, error) {
 	t := webhook.Target{URL: address, Secrets: strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)}
 	if err := endpoint(&t).Check(); err != nil {
@@ -50,7 +50,7 @@ func (h *Options) callback(address string) (webhook.Target, error) {
 	return t, nil
 }
 
-// checkCallback is callback for doors; nil where nobody is called back.
+// checkCallback returns callback in the form that doors need, or nil if callbacks are disabled.
 func (h *Options) checkCallback() func(string) error {
 	if len(h.callbackHosts) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (h *Options) checkCallback() func(string) error {
 	return func(url string) error { _, err := h.callback(url); return err }
 }
 
-// readHooks reads the operator's file of webhooks, and checks the secrets of callbacks.
+// readHooks reads the operator's file of webhooks, and checks the secrets for callbacks.
 func (h *Options) readHooks() error {
 	secrets := strings.FieldsFunc(h.Env().Get(settings.WebhookSecrets), settings.IsSeparator)
 	if len(h.callbackHosts) > 0 && len(secrets) == 0 {
@@ -91,7 +91,7 @@ func (h *Options) readHooks() error {
 	return nil
 }
 
-// newHooks makes the webhooks; nil without any.
+// newHooks returns the webhooks, or nil if there are none.
 func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
 	if len(h.hooks) == 0 && len(h.callbackHosts) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
 		}})
 }
 
-// Webhooks answers the operator, who sends a [webhook.Order] and gets the webhooks.
+// Webhooks returns the handler for the operator, who sends a [webhook.Order] and gets the webhooks.
 func (i *Server) Webhooks() http.Handler {
 	return taking(func(ctx context.Context, order webhook.Order) ([]webhook.Line, error) {
 		if i.hooks == nil {
@@ -120,7 +120,7 @@ func (i *Server) Webhooks() http.Handler {
 	})
 }
 
-// taking answers an order of an operator's with lines.
+// taking returns a handler that executes an operator's order and answers with lines.
 func taking[Order, Line any](obey func(context.Context, Order) ([]Line, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var order Order
@@ -134,11 +134,11 @@ func taking[Order, Line any](obey func(context.Context, Order) ([]Line, error)) 
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(append([]Line{}, lines...)) // never null; the caller may have left
+		_ = json.NewEncoder(w).Encode(append([]Line{}, lines...)) // a list, never null; the caller may have left
 	})
 }
 
-// observe is told of the milestones of the runs.
+// observe passes on the milestones of runs.
 func (i *Server) observe(e messages.Event) {
 	i.Metrics.Observe(e)
 	if i.hooks != nil {
@@ -146,10 +146,10 @@ func (i *Server) observe(e messages.Event) {
 	}
 }
 
-// offered is the runtime as doors see it: without the job that delivers.
+// offered is the runtime as doors see it, without the internal job that delivers webhooks.
 type offered struct{ *actors.System }
 
-// Jobs are those that callers can start.
+// Jobs returns the jobs that callers can start.
 func (o offered) Jobs() (all []messages.JobInfo) {
 	for _, job := range o.System.Jobs() {
 		if job.Name != webhook.Name {

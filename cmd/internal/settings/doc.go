@@ -1,3 +1,3 @@
-// Package settings gives flags the values that the command line leaves open: from the environment, from the file of
-// --config, from .lastword.yaml in the current folder, and from the file of the user.
+// Package settings sets the flags that the command line does not set: from the environment, from the file of --config,
+// from .lastword.yaml in the current folder, and from the user's file.
 package settings

@@ -21,10 +21,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// LMStudio is the URL where LM Studio listens by default.
+// LMStudio is the URL at which LM Studio listens by default.
 const LMStudio = "http://127.0.0.1:1234/v1"
 
-// Endpoint is the server of models that a command asks, with its timeouts and limits.
+// Endpoint holds the flags that name the model server of a command, with its timeouts and limits.
 type Endpoint struct {
 	BaseURL, KeyFile, Proxy, CAFile string
 	profile                         string
@@ -33,9 +33,9 @@ type Endpoint struct {
 	retries                         int
 	Env                             environment.Variables
 	Secrets                         *redact.Secrets
-	// Around wraps the connections of clients; nil leaves them as they are.
+	// Around, if not nil, wraps the connections of clients.
 	Around  func(http.RoundTripper) http.RoundTripper
-	Guessed bool // the user did not name the server, so it gets no key that may be another's
+	Guessed bool // the user did not name the server, so it gets no key that may belong to another
 }
 
 // AddFlags adds the flags of a server that is asked for answers.
@@ -53,8 +53,8 @@ func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 
 const serverGroup = "Model server"
 
-// AddServerFlags adds the flags that name the server. A project's file cannot give them: whoever wrote the repository
-// in the current folder could then choose where prompts and keys go.
+// AddServerFlags adds the flags that name the server. A project's file cannot set them: otherwise the author of the
+// repository in the current folder could choose where prompts and keys are sent.
 func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	Group(flags, serverGroup, func() {
 		flags.StringVar(&p.BaseURL, "base-url", "", "`URL` of the API (default "+LMStudio+", LM Studio's)")
@@ -66,7 +66,7 @@ func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	Must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
 }
 
-// Check says what is wrong with the flags.
+// Check checks the flags.
 func (p *Endpoint) Check() error {
 	switch {
 	case p.firstToken < 0 || p.idle < 0:
@@ -77,10 +77,10 @@ func (p *Endpoint) Check() error {
 	return nil
 }
 
-// URL is the URL of the server.
+// URL returns the URL of the server.
 func (p *Endpoint) URL() string { return cmp.Or(p.BaseURL, LMStudio) }
 
-// Host is the server's host and port.
+// Host returns the server's host and port.
 func (p *Endpoint) Host() string {
 	if u, err := url.Parse(p.URL()); err == nil {
 		return u.Host
@@ -88,7 +88,7 @@ func (p *Endpoint) Host() string {
 	return ""
 }
 
-// Client returns a client of the server. A call takes at most timeout, if that is not 0.
+// Client returns a client of the server. If timeout is not 0, it limits each call.
 func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	config := p.Config()
 	config.Limits = llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle,
@@ -119,7 +119,7 @@ func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	return client, nil
 }
 
-// Config is the configuration of the client: where the server is, and its key.
+// Config returns the configuration of the client: the server's address and key.
 func (p *Endpoint) Config() llm.Config {
 	config := llm.Config{BaseURL: p.URL(), KeyFile: p.KeyFile, Proxy: p.Proxy, CAFile: p.CAFile, Secrets: p.Secrets}
 	if p.KeyFile == "" {
@@ -128,10 +128,10 @@ func (p *Endpoint) Config() llm.Config {
 	return config
 }
 
-// LearnedProfile is the profile that provider check wrote for the server, or nil.
+// LearnedProfile returns the profile that "provider check" has written for the server, or nil.
 func (p *Endpoint) LearnedProfile() (*probe.Profile, error) { return probe.Read(p.ProfileFile()) }
 
-// ProfileFile is the file of the profile, or "" if the user has no configuration folder.
+// ProfileFile returns the file of the profile, or "" if the user has no configuration folder.
 func (p *Endpoint) ProfileFile() string {
 	dir := p.Env.ConfigFolder()
 	if dir == "" {
@@ -140,7 +140,7 @@ func (p *Endpoint) ProfileFile() string {
 	return filepath.Join(dir, probe.FileName(p.URL()))
 }
 
-// key is the server's key from the environment. OPENAI_API_KEY goes only to a server that the user named.
+// key returns the server's key from the environment. OPENAI_API_KEY is used only for a server that the user has named.
 func (p *Endpoint) key() string {
 	if key := p.Env.Get(apiKey); key != "" || p.Guessed || p.BaseURL == "" {
 		return key
@@ -148,32 +148,33 @@ func (p *Endpoint) key() string {
 	return p.Env.Get(openAIKey)
 }
 
-// StallTimeout is how long a run may be silent. It is longer than the timeouts of the client, whose errors say more.
+// StallTimeout returns how long a run may be silent. It is longer than the client's timeouts, because their errors say
+// more.
 func (p *Endpoint) StallTimeout() time.Duration {
 	return max(p.FirstToken(), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
 }
 
-// FirstToken is how long a server may take to begin, which includes loading its model.
+// FirstToken returns how long a server may take for the first token, including the time to load its model.
 func (p *Endpoint) FirstToken() time.Duration { return cmp.Or(p.firstToken, 10*time.Minute) }
 
-// LoadedModel returns a function that picks a model if the user names none: the first that the server has loaded, or
-// its only one. It returns "" for a server that does not list its models; such a server picks one itself.
+// LoadedModel returns a function that picks a model if the user names none: the first model that the server has loaded,
+// or its only one. It returns "" for a server that does not list its models, which then picks one itself.
 //
-// Servers such as OpenAI's load no models and list many. None of them is a choice for the user.
+// It picks none on servers such as OpenAI's, which have many models and do not load them on demand.
 func LoadedModel(client *llm.Client) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		_, list, err := client.Models(ctx)
 		if err != nil {
-			return "", nil // the call itself reports what is wrong
+			return "", nil // the call itself will report the error
 		}
 		return PickModel(list)
 	}
 }
 
-// ModelWindow asks the server for the loaded context of a model, in tokens; an empty name is that of the model in use.
-// It returns 0 if the server does not say.
+// ModelWindow returns a function that asks the server for the loaded context of a model in tokens. An empty name stands
+// for the model in use. The function returns 0 if the server does not tell.
 func ModelWindow(client *llm.Client) func(ctx context.Context, name string) int {
 	return func(ctx context.Context, name string) int {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -192,6 +193,8 @@ func ModelWindow(client *llm.Client) func(ctx context.Context, name string) int 
 	}
 }
 
+// PickModel returns the first loaded model, or the only one. It returns "" if the list is empty. Errors: invalid_input
+// if the user must choose.
 func PickModel(list []llm.Info) (string, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
 	for _, m := range list {
@@ -209,8 +212,8 @@ func PickModel(list []llm.Info) (string, error) {
 		len(list), list[0].ID)
 }
 
-// SaysLoaded says whether the model's server tells loaded models from others. Those that only speak OpenAI's protocol
-// list every model as ready.
+// SaysLoaded reports whether the model's server tells loaded models from others. Servers that only speak OpenAI's
+// protocol list all models as ready.
 func SaysLoaded(m llm.Info) bool {
 	return slices.Contains([]string{llm.LMStudio, llm.LlamaCPP, llm.Ollama, llm.VLLM}, m.Server)
 }

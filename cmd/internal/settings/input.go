@@ -15,19 +15,19 @@ import (
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
-// Input is the input of a job, as flags say it: a flag for each member, with the member's name, description, default and
-// values. Numbers may have a unit, such as 200k.
+// Input is the input of a job, set by flags: one flag for each member, with the member's name, description, default and
+// allowed values. Numbers may have a unit, such as 200k.
 type Input struct{ members []*member }
 
-// member is a flag's value.
+// member is the value of a flag, for one member of the input.
 type member struct {
 	name string
 	form memberForm
-	said json.RawMessage // nil if nobody says it
-	text string          // what the flag was set to
+	said json.RawMessage // nil if not set
+	text string          // the flag's text
 }
 
-// memberForm is what the schema says of a member.
+// memberForm is the schema of a member.
 type memberForm struct {
 	Type, Title, Description string
 	Default                  json.RawMessage
@@ -35,7 +35,7 @@ type memberForm struct {
 	Items                    *memberForm
 }
 
-// AddFlags adds flags for the members that the schema of the job's input has, and that are picked.
+// AddFlags adds flags for those members of the schema for which picked returns true.
 func (in *Input) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, schema messages.JSONSchema, picked func(name string) bool) {
 	var object struct{ Properties json.RawMessage }
 	Must(json.Unmarshal(schema.JSON(), &object))
@@ -65,24 +65,24 @@ func (m *member) addFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 	}
 }
 
-// Default says the member unless somebody says another value.
+// Default sets a default for the member.
 func (in *Input) Default(flags *pflag.FlagSet, member, value string) {
 	f := flags.Lookup(flagOf(member))
 	Must(f.Value.Set(value))
 	f.DefValue = value
 }
 
-// Say says a member that has no flag.
+// Say sets a member that has no flag.
 func (in *Input) Say(name, text string) {
 	said, err := json.Marshal(text)
 	Must(err)
 	in.members = append(in.members, &member{name: name, said: said})
 }
 
-// flagOf is the name of the flag for the member.
+// flagOf returns the name of the flag for the member.
 func flagOf(member string) string { return strings.ReplaceAll(member, "_", "-") }
 
-// JSON is the input: what the flags say.
+// JSON returns the input that the flags describe.
 func (in *Input) JSON() json.RawMessage {
 	object := map[string]json.RawMessage{}
 	for _, m := range in.members {
@@ -91,7 +91,7 @@ func (in *Input) JSON() json.RawMessage {
 		}
 	}
 	data, err := json.Marshal(object)
-	Must(err) // all of it is JSON
+	Must(err) // all values are valid JSON
 	return data
 }
 
@@ -113,7 +113,7 @@ func (m *member) Type() string {
 	return "JSON"
 }
 
-// Set takes a value. The empty text says nothing.
+// Set sets the value. "" leaves the member unset.
 func (m *member) Set(text string) error {
 	said, err := m.read(text)
 	if err == nil {
@@ -159,7 +159,7 @@ func (m *member) read(text string) (said json.RawMessage, err error) {
 	return json.Marshal(value)
 }
 
-// texts is a flag that can be repeated.
+// list is a flag that can be repeated.
 type list struct{ *member }
 
 func (l list) Set(text string) error { return l.Append(text) }
@@ -173,6 +173,6 @@ func (l list) Replace(all []string) (err error) {
 }
 
 func (l list) GetSlice() (all []string) {
-	_ = json.Unmarshal(l.said, &all) // nil if nobody says it
+	_ = json.Unmarshal(l.said, &all) // nil if not set
 	return all
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Key is a flag with its name in the settings: generate.out in a file, LASTWORD_GENERATE_OUT in the environment.
+// Key is a flag with its name in the settings. For example, generate.out in a file is LASTWORD_GENERATE_OUT in the
+// environment.
 type Key struct {
 	Name string
 	Flag *pflag.Flag
 }
 
-// Variable is the environment variable that sets the key, or that could.
+// Variable returns the environment variable that sets the key, or that would.
 func (k Key) Variable(env environment.Variables) string {
 	for _, name := range k.Variables() {
 		if env.Get(name) != "" {
@@ -29,22 +30,24 @@ func (k Key) Variable(env environment.Variables) string {
 	return k.env()
 }
 
+// Variables returns all environment variables that may set the key.
 func (k Key) Variables() []string {
 	return append([]string{k.env()}, specialOf(k).variables...)
 }
 
+// own reports whether a project's file must not set the key.
 func (k Key) own() bool { return specialOf(k).own }
 
 func (k Key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 
-// KeysOf lists the flags that are settings: those of every command, and those of the commands in the group Working.
+// KeysOf returns the flags that are settings: those of all commands, and those of the commands in the group Working.
 func KeysOf(root *cobra.Command) []Key {
 	return append(flagKeys(root.PersistentFlags(), ""), keysBelow(root, "")...)
 }
 
-// keysBelow lists the keys of the command's subcommands.
+// keysBelow returns the keys of the command's subcommands.
 func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
 	for _, cmd := range parent.Commands() {
 		if cmd.GroupID == Working {
@@ -57,16 +60,17 @@ func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
 	return keys
 }
 
+// notSetting is the annotation of flags that are not settings.
 const notSetting = "lastword_not_setting"
 
-// FlagOnly says that flags are no settings, because they make the command do something else.
+// FlagOnly marks flags as not being settings, because they make the command do something else.
 func FlagOnly(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		Must(flags.SetAnnotation(name, notSetting, nil))
 	}
 }
 
-// flagKeys lists the keys of the flags, without --config and flags that are no settings.
+// flagKeys returns the keys of the flags, without --config and flags that are not settings.
 func flagKeys(flags *pflag.FlagSet, prefix string) (keys []Key) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		_, other := f.Annotations[notSetting]
@@ -77,6 +81,7 @@ func flagKeys(flags *pflag.FlagSet, prefix string) (keys []Key) {
 	return keys
 }
 
+// Find returns the key with the name.
 func Find(keys []Key, name string) (Key, bool) {
 	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
 	if i < 0 {
@@ -115,7 +120,7 @@ func IsNumber(kind string) bool {
 	return strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint")
 }
 
-// isPlain reports whether the flag has a type of pflag. The other types check their values themselves.
+// isPlain reports whether the flag has a type of pflag. Other types check their values themselves.
 func isPlain(kind string) bool {
 	return kind == "string" || kind == "duration" || IsNumber(kind) || strings.HasPrefix(kind, "string")
 }
@@ -148,7 +153,7 @@ func texts(list []any) ([]string, error) {
 	return words, nil
 }
 
-// set sets the flag without marking it as set on the command line.
+// set sets the flag, but does not mark it as set on the command line.
 func (k Key) set(value any) error {
 	if many, ok := k.Flag.Value.(pflag.SliceValue); ok {
 		if list, ok := value.([]any); ok {
@@ -164,7 +169,7 @@ func (k Key) set(value any) error {
 	return err
 }
 
-// nearest is the key that the user probably meant, or "".
+// nearest returns the key that the user probably meant, or "".
 func nearest(keys []string, name string) string {
 	best, least := "", max(2, len(name)/4)+1
 	for _, k := range keys {
@@ -178,7 +183,7 @@ func nearest(keys []string, name string) string {
 	return best
 }
 
-// MeantFlag is a hint for an error about a flag that the command does not have, or "".
+// MeantFlag returns a hint for an error about an unknown flag, or "".
 func MeantFlag(cmd *cobra.Command, err error) string {
 	wrong, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -192,7 +197,7 @@ func MeantFlag(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// BadValue turns pflag's error about a value into one that says what the value must be.
+// BadValue turns pflag's error about a value into an error that says what the value must be.
 func BadValue(err error) error {
 	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -207,7 +212,7 @@ func BadValue(err error) error {
 
 func Negative(flag string) error { return fmt.Errorf("%s must not be negative", flag) }
 
-// The groups of commands. Flags of the commands in the group Working are settings.
+// Groups of commands. Only the flags of commands in the group Working are settings.
 const (
 	Working = "working"
 	Helping = "helping"

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ReadsCurrent marks a command that may read the current folder: "always", because others ask it for repositories, or
-// "by default", without arguments.
+// ReadsCurrent is the annotation of commands that may read the current folder: "always", or "by default" if they have
+// no arguments.
 const ReadsCurrent = "lastword_reads_current"
 
-// foldersRead lists the local folders that the command is about to read. A command with --repository also reads the
-// folder around a file.
+// foldersRead returns the local folders that the command is about to read. A command with --repository also reads the
+// repository around a file.
 func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
 	if when := cmd.Annotations[ReadsCurrent]; when == "always" || when == "by default" && len(args) == 0 {
 		return []string{"."}
@@ -35,12 +35,12 @@ func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
 	return folders
 }
 
-// belongs reports whether the folder lies in a folder that is being read, or in the same work tree.
+// belongs reports whether the folder is in one of the folders that are read, or in the same work tree.
 func belongs(folder string, reading []string) bool {
 	return slices.ContainsFunc(reading, func(path string) bool { return inside(Real(folder), RepositoryOf(path)) })
 }
 
-// RepositoryOf is the top of the folder's work tree, or the folder itself outside of one.
+// RepositoryOf returns the top of the folder's work tree, or the folder itself if it is in none.
 func RepositoryOf(folder string) string {
 	folder = Real(folder)
 	for top := folder; ; top = filepath.Dir(top) {
@@ -58,7 +58,7 @@ func inside(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Real is the path without symbolic links.
+// Real returns the absolute path without symbolic links.
 func Real(path string) string {
 	path = Absolute(path)
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -67,7 +67,7 @@ func Real(path string) string {
 	return path
 }
 
-// Absolute is the absolute path, or the path itself if the current folder is unknown.
+// Absolute returns the absolute path, or the path itself if the current folder is unknown.
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// EnvironmentSecrets are the secrets in the environment. Secrets from files are added when the files are read.
+// EnvironmentSecrets returns the secrets in the environment. Secrets in files are added when the files are read.
 func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 	known := new(redact.Secrets)
 	for _, name := range SecretVariables() {
@@ -49,20 +49,20 @@ func addPassword(known *redact.Secrets, address string) {
 	}
 }
 
-// TokenVariable is the variable from which MCP clients take the token, in the settings that mcp --print-config
+// TokenVariable is the variable from which MCP clients take the token, in the settings that "mcp --print-config"
 // prints.
 const TokenVariable = "LASTWORD_TOKEN"
 
-// WebhookSecrets is the variable with the secrets that sign what goes to the URLs of callers.
+// WebhookSecrets is the variable with the secrets that sign messages to callback URLs.
 const WebhookSecrets = "LASTWORD_WEBHOOK_SECRETS"
 
-// The variables with the keys of servers of models.
+// Variables with the keys of model servers.
 const (
 	apiKey    = "LASTWORD_API_KEY"
 	openAIKey = "OPENAI_API_KEY"
 )
 
-// The variables with the tokens of Git hosts. GitToken is for GitHub; the others name the hosts.
+// Variables with the tokens of Git hosts. GitToken is for GitHub; in the others, each token has a host.
 const (
 	GitToken      = "LASTWORD_GIT_TOKEN"
 	GitTokens     = "LASTWORD_GIT_TOKENS"

@@ -27,27 +27,28 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// projectFile is the file of settings in the current folder.
+// projectFile is the name of the settings file in the current folder.
 const projectFile = ".lastword.yaml"
 
-// FileBytes is the maximum size of a file of settings.
+// FileBytes is the maximum size of a settings file.
 const FileBytes = 1 << 20
 
 // layer is a source of settings: a file or the environment.
 type layer struct {
-	Kind  string // environment, --config, project or user
+	Kind  string // absolute path; "" for the environment
 	File  string // absolute; "" for the environment
 	Found bool
-	// skipped says that the file belongs to the repository that the command reads: it must not steer the command.
+	// skipped says that the file belongs to the repository that the command reads, and so must not influence the
+	// command.
 	skipped bool
 	values  map[string]any // by key
 	text    []byte
 }
 
-// at is where the layer's file has the setting.
+// at returns the position of the setting in the layer's file.
 func (l layer) at(name string) place { return place{l.File, lineOf(l.text, name)} }
 
-// unfit adds that the layer's value of the key is wrong.
+// unfit records that the layer's value for the key is wrong.
 func (s *Settings) unfit(l layer, k Key, err error) {
 	if l.File == "" {
 		s.wrong.add(place{file: k.Variable(s.env)}, err.Error(), "correct the value")
@@ -56,7 +57,7 @@ func (s *Settings) unfit(l layer, k Key, err error) {
 	s.wrong.add(l.at(k.Name), k.Name+": "+err.Error(), "correct the value")
 }
 
-// Settings are the values of the flags that the command line does not set.
+// Settings holds the values for flags that are not on the command line.
 type Settings struct {
 	Keys   []Key
 	env    environment.Variables
@@ -64,8 +65,8 @@ type Settings struct {
 	wrong  Mistakes
 }
 
-// Load reads the environment and the files, and sets every flag that the command line does not set. named is the file
-// of --config, or ""; reading are the folders that the command is about to read. The error has all Mistakes.
+// Load reads the environment and the files, and sets all flags that are not on the command line. named is the file of
+// --config, or "". reading lists the folders that the command is about to read. The error contains all Mistakes.
 func Load(root *cobra.Command, env environment.Variables, named string, reading []string,
 	known *redact.Secrets) (*Settings, error) {
 	s := &Settings{Keys: KeysOf(root), env: env}
@@ -84,7 +85,7 @@ func Load(root *cobra.Command, env environment.Variables, named string, reading 
 	return s, nil
 }
 
-// Files lists the files of settings. The first one wins.
+// Files returns the settings files. The first one wins.
 func Files(env environment.Variables, named string, reading []string) (files []layer) {
 	if named == "" {
 		named = env.Get("LASTWORD_CONFIG")
@@ -101,7 +102,7 @@ func Files(env environment.Variables, named string, reading []string) (files []l
 	return files
 }
 
-// environment reads LASTWORD_X for the key x. It refuses variables that look like misspelled keys.
+// environment reads the variables of all keys. It refuses variables that look like misspelled ones.
 func (s *Settings) environment() layer {
 	from := layer{Kind: "environment", Found: true, values: map[string]any{}}
 	for _, k := range s.Keys {
@@ -119,10 +120,10 @@ func (s *Settings) environment() layer {
 	return from
 }
 
-// ofService matches what Kubernetes and Docker put into the environment of a program beside a service named lastword.
+// ofService matches the variables that Kubernetes and Docker define for a service named lastword.
 var ofService = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_(TCP|UDP|SCTP)\w*)$`)
 
-// misspelled tells whether the variable looks like a setting and is none. near is what was probably meant.
+// misspelled reports whether the variable looks like a setting but is none. near is the name that was probably meant.
 func (s *Settings) misspelled(names []string, name string) (near string, wrong bool) {
 	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || ofService.MatchString(name) {
 		return "", false
@@ -156,7 +157,7 @@ func (s *Settings) read(from *layer) {
 	s.load(from)
 }
 
-// missing reports whether the file does not exist. A home that is not a folder contains none.
+// missing reports whether the file does not exist. It cannot exist if the home directory is not a directory.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -177,19 +178,20 @@ func (s *Settings) load(from *layer) {
 
 var lineOfFault = regexp.MustCompile(`line (\d+): `)
 
-// faultOf is the first fault of a text that is no YAML, with its line. The parser names no line for the first.
+// faultOf returns the first error in a text that is not YAML, with its line. The parser reports no line for errors in
+// the first line.
 func faultOf(err error) (line int, says string) {
 	says = strings.TrimPrefix(err.Error(), "yaml: ")
 	says = strings.TrimSpace(strings.TrimPrefix(says, "unmarshal errors:"))
 	says, _, _ = strings.Cut(says, "\n")
 	if at := lineOfFault.FindStringSubmatch(says); at != nil {
-		line, _ = strconv.Atoi(at[1]) // digits
+		line, _ = strconv.Atoi(at[1]) // only digits
 		says = strings.Replace(says, at[0], "", 1)
 	}
 	return max(line, 1), says
 }
 
-// lineOf is the line of the text that has the setting.
+// lineOf returns the line of the text that has the setting.
 func lineOf(text []byte, name string) (line int) {
 	var doc yamlv3.Node
 	if yamlv3.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
@@ -208,7 +210,7 @@ func lineOf(text []byte, name string) (line int) {
 	}
 }
 
-// ReadFile reads a file of at most so many bytes.
+// ReadFile reads a file of at most most bytes.
 func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -222,7 +224,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// check adds what is wrong with a setting of a file.
+// check records what is wrong with a setting in a file.
 func (s *Settings) check(from *layer, name string) {
 	value := from.values[name]
 	k, ok := Find(s.Keys, name)
@@ -234,7 +236,7 @@ func (s *Settings) check(from *layer, name string) {
 	case ok:
 		if err := k.fits(value); err != nil {
 			s.unfit(*from, k, err)
-			delete(from.values, name) // said once
+			delete(from.values, name) // so that it is reported once
 		}
 	case s.isSection(name) && (value == nil || isMap(value)):
 		delete(from.values, name)
@@ -256,7 +258,7 @@ func (s *Settings) names() []string {
 	return names
 }
 
-// variables lists the environment variables of the program.
+// variables returns the environment variables of the program.
 func (s *Settings) variables() (names []string) {
 	for _, k := range s.Keys {
 		names = append(names, k.Variables()...)
@@ -271,7 +273,7 @@ func (s *Settings) isSection(name string) bool {
 	return slices.ContainsFunc(s.Keys, func(k Key) bool { return strings.HasPrefix(k.Name, name+".") })
 }
 
-// Effective is the first layer that sets the key, with the value.
+// Effective returns the first layer that sets the key, and the value.
 func (s *Settings) Effective(k Key) (layer, any, bool) {
 	for _, from := range s.Layers {
 		if value, ok := from.values[k.Name]; ok {
@@ -281,7 +283,7 @@ func (s *Settings) Effective(k Key) (layer, any, bool) {
 	return layer{}, nil, false
 }
 
-// apply sets every flag that the command line does not set.
+// apply sets all flags that are not on the command line.
 func (s *Settings) apply(known *redact.Secrets) {
 	for _, k := range s.Keys {
 		from, value, ok := s.Effective(k)
@@ -296,7 +298,7 @@ func (s *Settings) apply(known *redact.Secrets) {
 	}
 }
 
-// Origin is the source of the key's value, for people.
+// Origin describes the source of the key's value.
 func (s *Settings) Origin(k Key) string {
 	from, _, ok := s.Effective(k)
 	switch {
@@ -310,8 +312,8 @@ func (s *Settings) Origin(k Key) string {
 	return from.Kind + ": " + from.File
 }
 
-// Configure sets the flags of a command in the group Working that the command line does not set. Other commands need
-// no settings, and so they run even if the settings are wrong.
+// Configure sets those flags of a command in the group Working that are not on the command line. Other commands need no
+// settings, so they work even if the settings are wrong.
 func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string,
 	known *redact.Secrets) error {
 	if cmd.GroupID != Working {

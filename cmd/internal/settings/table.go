@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A setting is a flag: its name in files and its variable follow from the flag's name and command. This table has what
-// does not follow. Help, docs/cli.md, config show, doctor and the parser read it, and nothing else names a variable.
+// A setting is a flag. Its name in files and its variable are derived from the names of flag and command. The table has
+// the exceptions. Help, docs/cli.md, config show, doctor and the parser use it, and variables are named nowhere else.
 
-// special is what is true of a setting besides.
+// special holds the exceptions for one setting.
 type special struct {
-	name      string   // the key, or the flag in every command that has it
-	variables []string // that set it, too; the flag's own variable wins
-	own       bool     // a project's file cannot set it: it says where prompts, keys and files go, or starts programs
+	name      string   // the key, or the flag in all commands that have it
+	variables []string // further variables that set it; the flag's own variable wins
+	own       bool     // a project's file cannot set it, because it decides where prompts, keys and files go, or starts programs
 }
 
 var specials = []special{
@@ -43,13 +43,13 @@ func specialOf(k Key) special {
 	return specials[i]
 }
 
-// Variable is an environment variable that belongs to no flag of a command.
+// Variable is an environment variable that does not belong to a flag.
 type Variable struct {
 	Name, Meaning string
-	Secret        bool // it is never shown
+	Secret        bool // never shown
 }
 
-// Variables lists the variables that belong to no flag of a command.
+// Variables returns the variables that do not belong to a flag.
 func Variables() []Variable {
 	return []Variable{
 		{"LASTWORD_CONFIG", "file of settings, as --config names one", false},
@@ -67,7 +67,7 @@ func Variables() []Variable {
 	}
 }
 
-// SecretVariables are the environment variables with tokens and keys. No file can set them, and nothing shows them.
+// SecretVariables returns the variables that hold tokens and keys. No file can set them, and they are never shown.
 func SecretVariables() (names []string) {
 	for _, v := range Variables() {
 		if v.Secret {
@@ -77,7 +77,7 @@ func SecretVariables() (names []string) {
 	return names
 }
 
-// place is a line of a file of settings. The line is 0 for the environment and for a file as a whole.
+// place is a line in a settings file. The line is 0 for the environment, and for a file as a whole.
 type place struct {
 	file string // or the name of the variable
 	line int
@@ -99,7 +99,7 @@ type Mistake struct {
 
 func (m Mistake) String() string { return m.At.String() + ": " + m.Says }
 
-// Mistakes is the error with all that is wrong with the settings.
+// Mistakes is an error with everything that is wrong with the settings.
 type Mistakes []Mistake
 
 func (m Mistakes) Error() string {
@@ -112,7 +112,7 @@ func (m Mistakes) Error() string {
 
 func (m *Mistakes) add(at place, says, remedy string) { *m = append(*m, Mistake{at, says, remedy}) }
 
-// unknown adds a name that no setting has. near is the one that was probably meant, or "".
+// unknown records a name that is not a setting. near is the name that was probably meant, or "".
 func (m *Mistakes) unknown(at place, name, near string) {
 	if near == "" {
 		m.add(at, "no setting is called "+name, "take it out; lastword config show lists the settings")

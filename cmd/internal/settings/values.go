@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// choice is a flag's value, one of a few words.
+// choice is the value of a flag that accepts one of a few words.
 type choice struct {
 	value *string
 	of    []string
@@ -34,21 +34,21 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// Choice adds a flag that takes one of the words. The first is the default, and shells complete them.
+// Choice adds a flag that accepts one of the words. The first is the default. Shells complete them.
 func Choice(cmd *cobra.Command, flags *pflag.FlagSet, value *string, name, usage string, of ...string) {
 	*value = of[0]
 	flags.Var(&choice{value, of}, name, usage)
 	Must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// Must panics on errors that only a mistake in this program can cause.
+// Must panics. It is for errors that only a mistake in this program can cause.
 func Must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// ByteSize is a flag's value that counts bytes: 200000, 200k, 1.5MB, 64MiB. Units without an i are decimal.
+// ByteSize is the value of a flag that counts bytes: 200000, 200k, 1.5MB, 64MiB. Units without an i are decimal.
 type ByteSize int64
 
 func (b *ByteSize) String() string {
@@ -94,7 +94,7 @@ func unit(word string) (factor float64, ok bool) {
 
 const groupAnnotation = "lastword_group"
 
-// Group puts the flags that add adds under a title of the help. Those that add itself puts under a title keep it.
+// Group adds flags under a title in the help. Flags that add itself puts under another title keep that.
 func Group(flags *pflag.FlagSet, title string, add func()) {
 	before := map[string]bool{}
 	flags.VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
@@ -106,7 +106,7 @@ func Group(flags *pflag.FlagSet, title string, add func()) {
 	})
 }
 
-// GroupOf is the flag's title, or "".
+// GroupOf returns the flag's title in the help, or "".
 func GroupOf(f *pflag.Flag) string {
 	if titles := f.Annotations[groupAnnotation]; len(titles) > 0 {
 		return titles[0]
@@ -114,7 +114,7 @@ func GroupOf(f *pflag.Flag) string {
 	return ""
 }
 
-// WithoutEffect refuses flags of the command line that do not work where the words say.
+// WithoutEffect returns an error for a flag on the command line that has no effect. where says in which case.
 func WithoutEffect(cmd *cobra.Command, where string, works func(*pflag.Flag) bool) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Changed && !works(f) {

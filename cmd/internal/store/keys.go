@@ -13,16 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/atomicfile"
 )
 
-// Keys are a server's keys: that which signs, and the public halves of it and of those before it, the newest first.
+// Keys are the signing keys of a server: the current private key, and the public keys of it and of all earlier ones,
+// the newest first.
 type Keys struct {
 	Seed   []byte              `json:"seed"`
 	Public []ed25519.PublicKey `json:"public"`
 }
 
-// KeysFile is the file of the keys in the state folder. Only its owner may read it.
+// KeysFile is the file in the state folder that holds the keys. Only its owner may read it.
 const KeysFile = "keys.json"
 
-// UnmarshalJSON reads keys, and refuses what can sign nothing.
+// UnmarshalJSON decodes keys, and refuses keys that cannot sign.
 func (k *Keys) UnmarshalJSON(text []byte) error {
 	type plain Keys
 	err := json.Unmarshal(text, (*plain)(k))
@@ -32,10 +33,10 @@ func (k *Keys) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Private is the key that signs.
+// Private returns the private key.
 func (k Keys) Private() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k.Seed) }
 
-// Texts are the public halves as people and programs pass them on.
+// Texts returns the public keys as text.
 func (k Keys) Texts() []string {
 	texts := make([]string, len(k.Public))
 	for i, public := range k.Public {
@@ -44,16 +45,16 @@ func (k Keys) Texts() []string {
 	return texts
 }
 
-// KeyText is a public half as people and programs pass it on.
+// KeyText returns a public key as text: its base64.
 func KeyText(public []byte) string { return base64.StdEncoding.EncodeToString(public) }
 
-// Rotated returns the keys with a new one before them.
+// Rotated returns the keys with a new one in front.
 func (k Keys) Rotated() Keys {
 	public, private, _ := ed25519.GenerateKey(nil) // it never fails
 	return Keys{Seed: private.Seed(), Public: append([]ed25519.PublicKey{public}, k.Public...)}
 }
 
-// ReadKeys reads the keys in the folder. It returns none where there is no file.
+// ReadKeys reads the keys in the folder. If there is no file, it returns the zero Keys.
 func ReadKeys(dir string) (k Keys, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, KeysFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +69,7 @@ func ReadKeys(dir string) (k Keys, err error) {
 	return k, err
 }
 
-// RotateKeys makes a new key in the folder. Its server signs with it from then on.
+// RotateKeys creates a new key in the folder. The server signs with it from then on.
 func RotateKeys(dir string) (Keys, error) {
 	k, err := ReadKeys(dir)
 	if err != nil {

@@ -15,10 +15,10 @@ var errNoSQLite = errors.New("this lastword was built without SQLite; give --eph
 
 func openSQLite(string) (*Store, error) { return nil, errNoSQLite }
 
-// read fails: this build has no SQLite.
+// read fails, because this build has no SQLite.
 func read(string) (journal.Reader, func() error, error) { return nil, nil, errNoSQLite }
 
-// forget fails: this build has no SQLite.
+// forget fails, because this build has no SQLite.
 func forget(context.Context, string, messages.RunID) error { return errNoSQLite }
 
 // Owner is the process that has opened a folder.
@@ -28,15 +28,15 @@ type Owner struct {
 	Since     time.Time
 }
 
-// FindOwner finds nobody: this build has no SQLite.
+// FindOwner returns false, because this build has no SQLite.
 func FindOwner(string) (Owner, bool) { return Owner{}, false }
 
-// Check fails: this build has no SQLite.
+// Check fails, because this build has no SQLite.
 func Check(context.Context, string, ...messages.RunID) (journal.Report, error) {
 	return journal.Report{}, errNoSQLite
 }
 
-// CheckDatabase fails: this build has no SQLite.
+// CheckDatabase fails, because this build has no SQLite.
 func CheckDatabase(context.Context, string) (journal.Report, error) {
 	return journal.Report{}, errNoSQLite
 }

@@ -24,7 +24,7 @@ func openSQLite(dir string) (*Store, error) {
 	return &Store{Journal: j, announce: j.Announce, close: j.Close}, nil
 }
 
-// read opens the journal in the folder for reading, beside its owner or after it has stopped.
+// read opens the journal in the folder for reading, beside its owner or after that has stopped.
 func read(dir string) (journal.Reader, func() error, error) {
 	r, err := sqlite.OpenReader(dir)
 	if err != nil {
@@ -33,7 +33,7 @@ func read(dir string) (journal.Reader, func() error, error) {
 	return r, r.Close, nil
 }
 
-// forget removes the log of an ended run from the folder, which no other process may have open.
+// forget removes the log of an ended run from the folder. No other process may have opened the folder.
 func forget(ctx context.Context, dir string, run messages.RunID) error {
 	j, err := sqlite.Open(dir)
 	if err != nil {
@@ -45,15 +45,15 @@ func forget(ctx context.Context, dir string, run messages.RunID) error {
 // Owner is the process that has opened a folder.
 type Owner = sqlite.Owner
 
-// FindOwner returns the process that has opened the folder, or false if none has.
+// FindOwner returns the process that has opened the folder. ok is false if there is none.
 func FindOwner(dir string) (Owner, bool) { return sqlite.FindOwner(dir) }
 
-// Check reads the logs of the runs in the folder, beside its owner too; without runs the whole journal.
+// Check verifies the logs of the runs in the folder, even beside its owner. Without runs it checks the whole journal.
 func Check(ctx context.Context, dir string, runs ...messages.RunID) (journal.Report, error) {
 	return sqlite.Check(ctx, dir, runs...)
 }
 
-// CheckDatabase asks the database in the folder whether it is sound, beside its owner too. It does not read the logs.
+// CheckDatabase checks the database in the folder, even beside its owner. It does not check logs.
 func CheckDatabase(ctx context.Context, dir string) (journal.Report, error) {
 	return sqlite.CheckDatabase(ctx, dir)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Stopped reads the folder of a server that has stopped. It shows the runs of everybody.
+// Stopped reads the folder of a server that has stopped. It shows the runs of all callers.
 type Stopped struct {
 	dir     string
 	journal journal.Reader
@@ -28,19 +28,19 @@ func OpenStopped(dir string) (*Stopped, error) {
 // Close closes the folder.
 func (s *Stopped) Close() error { return s.close() }
 
-// List returns the runs that the query selects.
+// List returns the runs that the query selects. There is only one page.
 func (s *Stopped) List(ctx context.Context, q messages.Query, _ string) ([]messages.Summary, string, error) {
 	q.Everyone = true
 	list, err := s.archive.List(ctx, q)
 	return list, "", err
 }
 
-// State returns what the run's log adds up to.
+// State returns the State of a run.
 func (s *Stopped) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	return s.archive.State(ctx, id)
 }
 
-// Follow yields what the log holds. A run that has not ended goes on when a server opens the folder.
+// Follow yields the events in the log. A run that has not ended will continue when a server opens the folder.
 func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		if want.Tree {
@@ -66,7 +66,7 @@ func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.F
 	}
 }
 
-// Forget opens the folder for writing.
+// Forget removes the log of an ended run. It opens the folder for writing.
 func (s *Stopped) Forget(ctx context.Context, id messages.RunID) error {
 	return forget(ctx, s.dir, id)
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Flags say where a command keeps its journal. The zero value keeps it in memory.
+// Flags say where a command stores its journal. The zero Flags store it in memory.
 type Flags struct {
 	dir       string
 	nats      string
 	natsCreds string
 	ephemeral bool
-	// always: the journal is in the state folder unless the flags say otherwise.
+	// always says that the journal is in the state folder unless the flags say otherwise.
 	always bool
 }
 
@@ -44,7 +44,7 @@ func (f *Flags) AddAll(cmd *cobra.Command, flags *pflag.FlagSet) {
 	settings.Must(cmd.MarkFlagFilename("nats-creds"))
 }
 
-// Check returns what is wrong with the flags.
+// Check checks the flags.
 func (f *Flags) Check() error {
 	switch {
 	case f.ephemeral && (f.dir != "" || f.nats != ""), f.dir != "" && f.nats != "":
@@ -55,10 +55,10 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Durable reports whether the runs outlive the process.
+// Durable reports whether runs outlive the process.
 func (f *Flags) Durable() bool { return !f.ephemeral && (f.always || f.dir != "") }
 
-// Folder is the folder of the journal, or "" if it is in none.
+// Folder returns the folder of the journal, or "" if it has none.
 func (f *Flags) Folder(env environment.Variables) string {
 	if f.nats != "" || !f.Durable() {
 		return ""
@@ -68,12 +68,12 @@ func (f *Flags) Folder(env environment.Variables) string {
 
 // Store is an open journal.
 type Store struct {
-	// Journal is nil for a journal in memory.
+	// Journal is nil if the journal is in memory.
 	Journal journal.Journal
-	// Warnings say how the store could lose what it has acknowledged.
+	// Warnings say how the store may lose what it has acknowledged.
 	Warnings []string
-	// Save keeps a file for all nodes of the journal, and Load writes it to w or finds none (not_found). They are nil
-	// where one node has all runs.
+	// Save stores a file for all nodes of the journal. Load writes it to w; errors: not_found. Both are nil if a single
+	// node has all runs.
 	Save func(ctx context.Context, name string, file io.ReadSeeker) error
 	Load func(ctx context.Context, name string, w io.Writer) error
 
@@ -81,7 +81,7 @@ type Store struct {
 	close    func() error
 }
 
-// Announce tells others where the server of the runs answers.
+// Announce tells other processes the URL of the server.
 func (s *Store) Announce(url string) error {
 	if s.announce == nil {
 		return nil
@@ -89,7 +89,7 @@ func (s *Store) Announce(url string) error {
 	return s.announce(url)
 }
 
-// Close closes the journal, after the System that uses it.
+// Close closes the journal. Close the System that uses it first.
 func (s *Store) Close() error {
 	if s.close == nil {
 		return nil
@@ -97,7 +97,7 @@ func (s *Store) Close() error {
 	return s.close()
 }
 
-// errNoFolder is for a process without a home.
+// errNoFolder means that the process has no home directory.
 var errNoFolder = errors.New("there is no home folder to keep the runs in; give --state FOLDER, or --ephemeral")
 
 // Open opens the journal. retention is how long ended runs are kept.
