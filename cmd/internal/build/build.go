@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Wire is messages.WireVersion. This package imports nothing that takes time to initialise, and so not messages.
+// Wire is messages.WireVersion. This package does not import messages, because it must not import anything that takes
+// time to initialize.
 const Wire = "run-events/1"
 
-// Info says from what this program was built.
+// Info says from what the program was built.
 type Info struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -20,7 +21,7 @@ type Info struct {
 	Platform string `json:"platform"`
 }
 
-// Full is the version, with the commit if the build recorded one.
+// Full returns the version, with the commit if the build recorded one.
 func (b Info) Full() string {
 	if len(b.Commit) < 12 {
 		return b.Version
@@ -28,7 +29,7 @@ func (b Info) Full() string {
 	return b.Version + " " + b.Commit[:12]
 }
 
-// This is this program's.
+// This returns the Info of this program.
 func This() Info {
 	b := Info{Version: "devel", Wire: Wire, Go: runtime.Version()}
 	b.Platform = runtime.GOOS + "/" + runtime.GOARCH
@@ -45,7 +46,7 @@ func This() Info {
 	return b
 }
 
-// Exact differs between builds that have no version of their own, such as builds of a work tree.
+// Exact returns a version that differs between builds that have no version of their own, such as builds of a work tree.
 func (b Info) Exact() string {
 	self, err := os.Executable()
 	if err != nil || !strings.Contains(b.Version, "dev") && !strings.Contains(b.Version, "dirty") {
@@ -58,7 +59,7 @@ func (b Info) Exact() string {
 	return fmt.Sprintf("%s %d %d", b.Full(), info.Size(), info.ModTime().UnixNano())
 }
 
-// String is what lastword version prints.
+// String returns what "lastword version" prints.
 func (b Info) String() string {
 	return fmt.Sprintf("lastword %s, %s, %s %s", b.Full(), b.Wire, b.Go, b.Platform)
 }

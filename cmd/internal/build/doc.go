@@ -1,7 +1,7 @@
 // Package build says from what the program was built.
 //
-// It answers lastword version itself, before the rest of the program is initialised. Other packages compile patterns
-// and schemas when they are initialised, which takes the program three times as long as all else that version does.
-// Go initialises packages in the order of their import paths, each as soon as what it imports is ready: this one
-// imports only the small packages of the standard library that every program needs.
+// It answers "lastword version" itself, before the rest of the program is initialized. Other packages compile patterns
+// and schemas during initialization, which takes three times as long as everything else that version does. Go
+// initializes packages in the order of their import paths, each as soon as its imports are ready. This package imports
+// only small packages of the standard library, which every program needs.
 package build

@@ -16,7 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Asker puts the questions of runs to the user: in place on a terminal, else by printing the command that answers.
+// Asker puts the questions of runs to the user. On a terminal it asks in place; elsewhere it prints the command that
+// answers.
 type Asker struct {
 	In             io.Reader
 	Out            io.Writer
@@ -24,14 +25,14 @@ type Asker struct {
 	InPlace        bool // the terminal may be redrawn
 	Colored, ASCII bool
 	Env            []string
-	// Command is what comes after lastword runs answer RUN VALUE, such as --server URL.
+	// Command is what follows "lastword runs answer RUN VALUE" in that command, for example --server URL.
 	Command string
 }
 
-// errElsewhere says that others have to answer.
+// errElsewhere means that somebody else must answer.
 var errElsewhere = errors.New("the question is answered elsewhere")
 
-// Ask returns the answer. It asks until ctx ends: then somebody else has answered, or nobody will.
+// Ask returns the answer. It asks until ctx ends, because somebody else has answered or nobody will.
 func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error) {
 	q := input(in)
 	show := func(text string) { fmt.Fprintln(a.Out, text) }
@@ -40,7 +41,7 @@ func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputReq
 		f := newForm(q)
 		for f.at = 0; f.at < len(f.fields); f.at++ {
 			rows := f.lines(a.Redact, 118)
-			for _, row := range rows[min(f.at, 1):] { // the prompt is said once
+			for _, row := range rows[min(f.at, 1):] { // print the prompt only once
 				show(row.text())
 			}
 			f.above = true
@@ -69,7 +70,7 @@ func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputReq
 
 func (a Asker) in() io.Reader { return terminal.Unwrap(a.In).(io.Reader) }
 
-// inPlace asks below what the terminal shows, and leaves the question and its answer there.
+// inPlace asks below what the terminal shows, and leaves the question and the answer there.
 func (a Asker) inPlace(ctx context.Context, q messages.Input) (json.RawMessage, error) {
 	u := &question{ui: ui{Options: Options{Redact: a.Redact, Colored: a.Colored, ASCII: a.ASCII}, ctx: ctx, columns: 80, rows: 24, form: newForm(q)}}
 	_, err := tea.NewProgram(u, tea.WithContext(ctx), tea.WithInput(a.in()), tea.WithOutput(terminal.Unwrap(a.Out).(io.Writer)),
@@ -83,10 +84,10 @@ func (a Asker) inPlace(ctx context.Context, q messages.Input) (json.RawMessage, 
 	return u.value, err
 }
 
-// question is one question without a conversation around it.
+// question is a bubbletea model that asks one question, without a conversation around it.
 type question struct {
 	ui
-	value json.RawMessage // once it is answered
+	value json.RawMessage // set when it is answered
 }
 
 func (u *question) Init() tea.Cmd {
@@ -103,7 +104,7 @@ func (u *question) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case k == "ctrl+c" || k == "ctrl+d" && u.reply.empty():
 		u.leaving = true
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Signal(os.Interrupt) // as the terminal would, if it were not for the single keys
+			_ = self.Signal(os.Interrupt) // what the terminal would do if it were not in raw mode
 		}
 		return u, tea.Quit
 	case k == "esc":

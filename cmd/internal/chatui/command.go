@@ -11,20 +11,20 @@ import (
 	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
-// Command is what the user writes after a slash, between turns.
+// Command is a slash command of the user, available between turns.
 type Command struct {
 	Name, About string
-	// Run does it. What it returns is shown; about, if it is not empty, stands at the bottom from then on.
+	// Run executes the command. shown is displayed. about, if not empty, becomes the text at the bottom.
 	Run func(ctx context.Context, argument string) (shown, about string, err error)
 }
 
-// commanded is what became of a command.
+// commanded is the outcome of a command.
 type commanded struct {
 	shown, about string
 	err          error
 }
 
-// own are the commands that the screen itself obeys, before those of the options.
+// own returns the commands of the screen itself. They take precedence over those in Options.
 func (u *ui) own() []Command {
 	return []Command{{Name: "help", About: "list the commands and the keys"}, {Name: "copy", About: "copy the last answer"},
 		{Name: "quit", About: "leave; Ctrl-D does the same"}}
@@ -37,7 +37,7 @@ func (u *ui) commandNames() (names []string) {
 	return names
 }
 
-// obey does what the line says. A line that is no command stays to be mended, and is not sent.
+// obey executes the line. If it is not a command, it stays in the editor for correction, and is not sent to the model.
 func (u *ui) obey(said string) tea.Cmd {
 	name, argument, _ := strings.Cut(strings.TrimSpace(said), " ")
 	switch name {
@@ -108,7 +108,7 @@ func (u *ui) complete() {
 	u.note = strings.Join(like, "  ")
 }
 
-// keep keeps the last answer, for /copy.
+// keep stores the last answer, for /copy.
 func (u *ui) keep() {
 	for _, s := range u.turn.state.Streams {
 		if !s.Thought && call.IsAnswer(s.Name) {

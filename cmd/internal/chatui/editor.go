@@ -12,18 +12,18 @@ import (
 	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
-// editor holds the text that the user writes. A long text that was pasted is one character of it, which stands for a
-// private one and shows as a few words: to set thousands of lines anew at each key would be slow.
+// editor holds the text that the user writes. A long text that was pasted is a single character, from a private range,
+// which is displayed as a few words: laying out thousands of lines at each key would be slow.
 type editor struct {
-	text    []rune
-	at      int // of the cursor
+	text    []rune // position of the cursor
+	at      int    // of the cursor
 	pastes  []string
 	history []string
-	back    int    // how far back in the history the text is; 0 is what is being written
-	written string // what was being written when the user went back
+	back    int    // position in the history; 0 is the text being written
+	written string // the text being written, while the history is shown
 }
 
-// The first of the characters that stand for what was pasted, and what counts as long.
+// The first of the characters for pasted texts, and what counts as long.
 const (
 	firstPaste = 0xF0000
 	pasteLines = 10
@@ -32,7 +32,7 @@ const (
 
 func (e *editor) empty() bool { return len(e.text) == 0 }
 
-// value is the whole text.
+// value returns the whole text.
 func (e *editor) value() string {
 	var b strings.Builder
 	for _, r := range e.text {
@@ -47,7 +47,7 @@ func (e *editor) value() string {
 
 func (e *editor) set(text string) { e.text = []rune(text); e.at = len(e.text) }
 
-// take empties the editor and returns what it held, which goes into the history.
+// take empties the editor and returns its text, which is added to the history.
 func (e *editor) take() string {
 	text := strings.TrimRight(e.value(), " \n")
 	if strings.TrimSpace(text) != "" && (len(e.history) == 0 || e.history[len(e.history)-1] != string(e.text)) {
@@ -62,7 +62,7 @@ func (e *editor) clear() { e.text, e.at, e.back = nil, 0, 0 }
 func (e *editor) insert(text string) {
 	keep := func(r rune) rune {
 		if r >= firstPaste && r < firstPaste+0xFFFE {
-			return -1 // it would stand for what was pasted
+			return -1 // it would stand for a pasted text
 		}
 		return r
 	}
@@ -75,7 +75,7 @@ func (e *editor) insert(text string) {
 	e.text, e.at = slices.Insert(e.text, e.at, added...), e.at+len(added)
 }
 
-// press edits the text, and reports whether the key is for editing.
+// press handles a key. It reports whether the key edits the text.
 func (e *editor) press(k tea.KeyPressMsg) bool {
 	switch k.String() {
 	case "left", "ctrl+b":
@@ -155,7 +155,7 @@ func (e *editor) wordRight() int {
 	return i
 }
 
-// up goes a line up, and from the first one back in the history.
+// up moves the cursor up a line, or from the first line back in the history.
 func (e *editor) up() {
 	if start := e.lineStart(); start > 0 {
 		column := e.at - start
@@ -173,7 +173,7 @@ func (e *editor) up() {
 	e.set(e.history[len(e.history)-e.back])
 }
 
-// down goes a line down, and from the last one forward in the history.
+// down moves the cursor down a line, or from the last line forward in the history.
 func (e *editor) down() {
 	if end := e.lineEnd(); end < len(e.text) {
 		column := e.at - e.lineStart()
@@ -191,8 +191,8 @@ func (e *editor) down() {
 	e.set(e.history[len(e.history)-e.back])
 }
 
-// rows sets the text for so many columns, at most so many rows around the cursor, and returns where the cursor is.
-// Masked hides the text.
+// rows lays out the text in columns, with at most most rows around the cursor, and returns the cursor's position.
+// masked hides the text.
 func (e *editor) rows(columns, most int, masked bool) (rows []string, x, y int) {
 	columns = max(columns, 2)
 	row, width := "", 0
@@ -218,6 +218,7 @@ func (e *editor) rows(columns, most int, masked bool) (rows []string, x, y int) 
 	return rows[first:min(len(rows), first+most)], x, y - first
 }
 
+// shown returns how a character is displayed.
 func (e *editor) shown(r rune, masked bool) string {
 	n := int(r - firstPaste)
 	switch {

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// twice is the time in which a second Ctrl-C leaves.
+// twice is the time within which a second Ctrl-C leaves the program.
 const twice = 2 * time.Second
 
 func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
@@ -58,7 +58,7 @@ func (u *ui) leave() tea.Cmd {
 	return tea.Quit
 }
 
-// interrupt clears what is being written, or else cancels the turn; the second time within a moment it leaves.
+// interrupt clears the text being written, or else cancels the turn. The second time in a row, it leaves.
 func (u *ui) interrupt() tea.Cmd {
 	before := u.interrupted
 	u.interrupted = time.Now()
@@ -86,6 +86,7 @@ func (u *ui) stop() tea.Cmd {
 	return func() tea.Msg { return answered{run.Cancel(ctx, "canceled by the user")} }
 }
 
+// answers passes the answer to the current question to the run.
 func (u *ui) answers(value json.RawMessage) tea.Cmd {
 	run, ctx, request := u.run, u.ctx, u.form.request
 	u.form, u.given = nil, request

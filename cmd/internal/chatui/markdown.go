@@ -18,13 +18,13 @@ var markdownParser = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 })
 
-// markdown renders a text for so many columns, an empty line between its blocks.
+// markdown renders a Markdown text in columns, with an empty line between blocks.
 func markdown(source string, columns int) []line {
 	m := page{source: []byte(source)}
 	return m.blocks(markdownParser().Parse(text.NewReader(m.source)), columns, false)
 }
 
-// page renders the nodes of a text.
+// page renders the nodes of one text.
 type page struct{ source []byte }
 
 // blocks renders the children of a node.
@@ -66,7 +66,7 @@ func (m *page) block(n ast.Node, columns int) []line {
 	return m.blocks(n, columns, false)
 }
 
-// verbatim keeps the lines of a block as they are, but for those that are too long.
+// verbatim renders the lines of a block unchanged, except that it breaks lines that are too long.
 func (m *page) verbatim(n ast.Node, l look, columns int) (out []line) {
 	const indent = "  "
 	for i := range n.Lines().Len() {
@@ -112,7 +112,7 @@ func (m *page) list(n *ast.List, columns int) (out []line) {
 	return out
 }
 
-// inline collects the pieces below a node.
+// inline returns the pieces of text below a node.
 func (m *page) inline(parent ast.Node, l look) (out []piece) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		out = append(out, m.span(n, l)...)
@@ -162,7 +162,7 @@ func (m *page) span(n ast.Node, l look) []piece {
 	return m.inline(n, l)
 }
 
-// link shows the address too, so that nobody follows a link that they cannot see.
+// link adds the address to the text of a link, so that nobody follows an address that they cannot see.
 func (m *page) link(words []piece, address string, l look) []piece {
 	said, address := "", clean(address)
 	for _, p := range words {
@@ -174,17 +174,17 @@ func (m *page) link(words []piece, address string, l look) []piece {
 	return append(words, piece{" (" + address + ")", l.and(faint)})
 }
 
-// unescaped takes the backslashes from before punctuation, and puts characters for their names.
+// unescaped removes backslashes before punctuation, and replaces character entities.
 func unescaped(words string) string {
 	return clean(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations([]byte(words))))))
 }
 
-// settled is how many bytes of a text that still grows are blocks that nothing can change any more. They end before a
-// line that stands after an empty line and is not indented, outside of fences.
+// settled returns how many bytes of a growing text are in blocks that cannot change any more. These blocks end before a
+// line that follows an empty line, is not indented, and is outside of fences.
 func settled(text string) int {
 	end, at, fence, indented, empty := 0, 0, "", false, false
 	for row := range strings.Lines(text) {
-		if !strings.HasSuffix(row, "\n") { // it may become a fence, but is outside of all that stands before
+		if !strings.HasSuffix(row, "\n") { // an incomplete line may become a fence, but not part of an earlier block
 			if empty && fence == "" && strings.TrimLeft(row, " \t") == row {
 				end = at
 			}
@@ -194,7 +194,7 @@ func settled(text string) int {
 		bare := strings.TrimLeft(words, " \t")
 		inside := len(bare) < len(words)
 		if fence != "" && indented && !inside && bare != "" {
-			fence = "" // the list that the fence stands in has ended
+			fence = "" // the list that contains the fence has ended
 		}
 		switch mark := fenceOf(bare); {
 		case fence == "" && empty && bare != "" && !inside:
@@ -211,7 +211,7 @@ func settled(text string) int {
 	return end
 }
 
-// fenceOf is the row of backquotes or tildes that a line of a fence begins with, or "".
+// fenceOf returns the backquotes or tildes with which a fence begins, or "".
 func fenceOf(bare string) string {
 	for _, mark := range []string{"`", "~"} {
 		n := len(bare) - len(strings.TrimLeft(bare, mark))

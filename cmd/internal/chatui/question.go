@@ -13,26 +13,27 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// form is a question and what has been answered so far. The answer is one value or, where the schema is of an object,
-// a value for each of its properties.
+// form is a question and the answers so far. The answer is a single value or, if the schema is an object, a value for
+// each property.
 type form struct {
 	request, prompt string
 	kind            messages.InputKind
 	single          bool
 	fields          []field
 	values          map[string]json.RawMessage
-	at              int    // of the field that is next
-	chosen          int    // of its options, from 1; 0 is none
-	problem         string // with the last answer
-	// above: the prompt stands above, because it is too long to be drawn again and again. rest is what does not yet.
+	at              int    // index of the next field
+	chosen          int    // selected option, from 1; 0 is none
+	problem         string // what is wrong with the last answer
+	// above says that the prompt moved up into the scrollback, because it is too long to be redrawn. rest is the part
+	// that was not shown yet.
 	above bool
 	rest  string
 }
 
-// pageBytes is how many bytes of a prompt are shown before the user asks for more.
+// pageBytes is how many bytes of a prompt are shown before the user must ask for more.
 const pageBytes = 16 << 10
 
-// next is the next page of a prompt that stands above.
+// next returns the next page of a prompt that moves up.
 func (f *form) next(redact func(string) string, columns int) []line {
 	if !f.above {
 		f.above, f.rest = true, clean(redact(f.prompt))
@@ -51,7 +52,8 @@ type field struct {
 	optional    bool
 }
 
-// valueSchema is as much of a JSON Schema as a question in a terminal heeds. The run judges the answer by all of it.
+// valueSchema holds those members of a JSON Schema that matter on a terminal. The run checks the answer against the
+// whole schema.
 type valueSchema struct {
 	Type        string                     `json:"type"`
 	Title       string                     `json:"title"`
@@ -66,7 +68,7 @@ func newForm(q messages.Input) *form {
 	f := &form{request: q.Request, prompt: q.Prompt, kind: q.Kind,
 		values: map[string]json.RawMessage{}}
 	var s valueSchema
-	_ = json.Unmarshal(q.Schema, &s) // without a schema that can be read, any text is an answer
+	_ = json.Unmarshal(q.Schema, &s) // without a readable schema, any text is an answer
 	if s.Type == "" && q.Kind == messages.InputConfirmation {
 		s.Type = "boolean"
 	}
@@ -83,7 +85,7 @@ func newForm(q messages.Input) *form {
 	return f
 }
 
-// answer takes the answer to the next field, and reports whether all have one.
+// answer sets the answer to the next field, and reports whether all fields have one.
 func (f *form) answer(text string) (done bool) {
 	now := f.fields[f.at]
 	text = strings.TrimSpace(text)
@@ -106,8 +108,8 @@ func (f *form) answer(text string) (done bool) {
 	return f.at == len(f.fields)
 }
 
-// Ask puts a question line by line, for terminals that redraw nothing: show prints what is asked, and read returns what
-// the user answers. An empty answer to what must have one declines.
+// Ask asks a question line by line, for terminals that cannot redraw. show prints what is asked; read returns the
+// user's answer. An empty answer declines, if an answer is required.
 func Ask(q messages.Input, redact func(string) string, show func(text string), read func() (string, error)) (json.RawMessage, error) {
 	f := newForm(q)
 	if len(q.Prompt) > pageBytes {
@@ -138,16 +140,16 @@ func Ask(q messages.Input, redact func(string) string, show func(text string), r
 	}
 }
 
-// value is the whole answer.
+// value returns the whole answer.
 func (f *form) value() json.RawMessage {
 	if f.single {
 		return f.values[""]
 	}
-	value, _ := json.Marshal(f.values) // they are JSON
+	value, _ := json.Marshal(f.values) // the values are JSON
 	return value
 }
 
-// value is the text as the schema has it, or what is wrong with it.
+// value converts the text to JSON as the schema demands, or says what is wrong with it.
 func (s valueSchema) value(text string) (value json.RawMessage, problem string) {
 	if len(s.Enum) > 0 {
 		return s.choice(text)
@@ -172,11 +174,11 @@ func (s valueSchema) value(text string) (value json.RawMessage, problem string) 
 		}
 		return json.RawMessage(text), ""
 	}
-	value, _ = json.Marshal(text) // a string always is JSON
+	value, _ = json.Marshal(text) // a string can always be encoded
 	return value, ""
 }
 
-// options are what there is to choose from, if there is.
+// options returns what there is to choose from, if anything.
 func (s valueSchema) options() (all []string) {
 	if s.Type == "boolean" {
 		return []string{"yes", "no"}
@@ -187,7 +189,7 @@ func (s valueSchema) options() (all []string) {
 	return all
 }
 
-// press takes a key, and reports whether it completes the answer.
+// press handles a key. It reports whether the key completes the answer.
 func (f *form) press(key string, reply *editor) (done bool) {
 	switch {
 	case key == "enter":
@@ -202,7 +204,7 @@ func (f *form) press(key string, reply *editor) (done bool) {
 	return false
 }
 
-// example is an answer for the command line.
+// example returns an example of an answer on the command line.
 func (f *form) example() string {
 	switch s := f.fields[0].schema; {
 	case !f.single:
@@ -220,7 +222,7 @@ func (f *form) example() string {
 	}
 }
 
-// example is a value of the kind that is wanted.
+// example returns an example of a value.
 func (s valueSchema) example() string {
 	switch {
 	case len(s.Enum) > 0:
@@ -237,7 +239,7 @@ func (s valueSchema) example() string {
 	return `"TEXT"`
 }
 
-// AnswerTo is the answer that a text on the command line means. Errors: invalid_input, which says what would be one.
+// AnswerTo converts a text on the command line to the answer. Errors: invalid_input, which gives an example.
 func AnswerTo(q messages.Input, text string) (json.RawMessage, error) {
 	f := newForm(q)
 	if !f.single && json.Valid([]byte(text)) {
@@ -261,14 +263,14 @@ func (f *form) names() string {
 	return strings.Join(names, ", ")
 }
 
-// move chooses the option so many further down; the first step chooses the first or the last one.
+// move moves the selection down by the given number of options. The first move selects the first or the last one.
 func (f *form) move(by int) {
 	if n := len(f.fields[f.at].schema.options()); n > 0 {
 		f.chosen = (max(f.chosen, (1-by)/2)-1+by+n)%n + 1
 	}
 }
 
-// choice takes the number of a choice, its words or how they begin, or how a word of it does.
+// choice accepts the number of an option, its text, the beginning of its text, or the beginning of a word in it.
 func (s valueSchema) choice(text string) (value json.RawMessage, problem string) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(s.Enum) {
 		return s.Enum[n-1], ""
@@ -293,7 +295,7 @@ func (s valueSchema) option(i int) string {
 	return messages.Plain(s.Enum[i])
 }
 
-// lines show the question, and what may be answered.
+// lines returns the question, and the possible answers.
 func (f *form) lines(redact func(string) string, columns int) []line {
 	now := f.fields[f.at]
 	ask := []piece{{"? ", warned}, {clean(redact(f.prompt)), bold}}
@@ -334,7 +336,7 @@ func underIf(chosen bool) look {
 	return faint
 }
 
-// said is the answer to a question, for people.
+// said returns the answer to a question, for people.
 func said(q messages.Input) string {
 	switch value := bytes.TrimSpace(q.Value); {
 	case q.Kind == messages.InputSecret, len(value) == 0:

@@ -6,7 +6,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// table sets a table in columns; the widest ones give way until it fits.
+// table renders a table. If it is too wide, the widest columns are narrowed.
 func (m *page) table(n *east.Table, columns int) (out []line) {
 	var rows [][][]piece
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
@@ -37,9 +37,10 @@ func (m *page) table(n *east.Table, columns int) (out []line) {
 	return out
 }
 
-// between is what separates two cells.
+// between is the number of columns between two cells.
 const between = 3
 
+// columnWidths returns the widths of the columns of a table.
 func columnWidths(rows [][][]piece, columns int) (widths []int) {
 	for _, row := range rows {
 		for c, cell := range row {

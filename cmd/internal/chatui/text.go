@@ -7,7 +7,7 @@ import (
 	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
-// look is how a piece of text looks: the parameters of an SGR control.
+// look is the style of a text: the parameters of an SGR escape sequence.
 type look string
 
 const (
@@ -30,13 +30,13 @@ func (l look) and(other look) look {
 	return l + ";" + other
 }
 
-// piece is text of one look. A line break in it is one on the screen.
+// piece is a text in one style. It may contain line breaks.
 type piece struct {
 	text string
 	look look
 }
 
-// paint returns the text with its look. Colours are left out where the terminal has none; bold and faint stay.
+// paint returns the text with its escape sequences. Without colors, only bold, faint and the like remain.
 func (p piece) paint(colored bool) string {
 	l := p.look
 	if !colored {
@@ -54,7 +54,7 @@ func (p piece) paint(colored bool) string {
 	return "\x1b[" + string(l) + "m" + p.text + "\x1b[0m"
 }
 
-// line is what stands in one row.
+// line is the content of one row.
 type line []piece
 
 func (l line) paint(colored bool) string {
@@ -69,7 +69,7 @@ func (l line) paint(colored bool) string {
 	return b.String()
 }
 
-// text is the line without looks, for where there is no terminal.
+// text returns the line without styles, for output that is not a terminal.
 func (l line) text() (text string) {
 	for _, p := range l {
 		text += p.text
@@ -92,7 +92,7 @@ func paint(lines []line, colored bool) []string {
 	return out
 }
 
-// wrap breaks the pieces into lines of that many columns, between words where it can.
+// wrap breaks the pieces into lines, between words where possible.
 func wrap(pieces []piece, columns int) (lines []line) {
 	w := wrapper{columns: max(columns, 1)}
 	for _, p := range pieces {
@@ -109,17 +109,18 @@ func wrap(pieces []piece, columns int) (lines []line) {
 	return w.lines
 }
 
+// wrapper is the state of wrap.
 type wrapper struct {
 	columns int
 	lines   []line
 	now     line
-	at      int // columns in now
+	at      int // width of now
 	word    line
-	size    int // columns in word
+	size    int // width of word
 	gap     line
 }
 
-// words takes text without line breaks. A word may consist of pieces.
+// words adds text without line breaks. A word may consist of several pieces.
 func (w *wrapper) words(p piece) {
 	for p.text != "" {
 		space := len(p.text) - len(strings.TrimLeft(p.text, " "))
@@ -139,7 +140,7 @@ func (w *wrapper) words(p piece) {
 	}
 }
 
-// flushWord puts the word into the line, or into the next one if it does not fit.
+// flushWord adds the word to the line, or to the next one if it does not fit.
 func (w *wrapper) flushWord() {
 	if len(w.word) == 0 {
 		return
@@ -158,7 +159,7 @@ func (w *wrapper) flushWord() {
 	w.word, w.size, w.gap = nil, 0, nil
 }
 
-// put cuts what no line can hold.
+// put adds a word, and breaks it if it is longer than a line.
 func (w *wrapper) put(p piece) {
 	from := 0
 	for i, r := range p.text {
@@ -178,7 +179,7 @@ func (w *wrapper) flush() {
 	w.now, w.at, w.gap = nil, 0, nil
 }
 
-// fit cuts the line to so many columns.
+// fit cuts the line to the given width.
 func (l line) fit(columns int) (out line) {
 	for _, p := range l {
 		for i, r := range p.text {
@@ -191,7 +192,7 @@ func (l line) fit(columns int) (out line) {
 	return out
 }
 
-// clean takes out of a text what could steer the terminal, and tabs, whose width nobody knows.
+// clean removes characters that could control the terminal, and replaces tabs, whose width is unknown.
 func clean(text string) string {
 	return strings.ReplaceAll(phrases.WithoutControls(text), "\t", "    ")
 }

@@ -14,21 +14,21 @@ import (
 	phrases "github.com/seed889630bf/lastword/messages/words"
 )
 
-// turn is what is shown of a run: what has settled is in up, the rest is live.
+// turn is the display of a run. up holds what is finished; the rest is live.
 type turn struct {
 	redact  func(string) string
 	columns int
 	state   messages.State
-	up      []line            // not yet printed
-	last    kind              // of what is above
-	printed map[string]string // by answer, what of it is in up or above
+	up      []line            // finished lines that were not printed yet
+	last    kind              // the kind of the last line above
+	printed map[string]string // the part of each answer that is in up or above
 	begun   map[string]time.Time
 	called  map[string]string // tools with their arguments, by call
-	asked   time.Time         // of the model
+	asked   time.Time         // when the model was last asked
 	asking  string
 }
 
-// kind tells what stands above. Lines of tools stand together, and between all else is an empty line.
+// kind is the kind of a line. Lines of tools follow each other directly; other kinds are separated by an empty line.
 type kind int
 
 const (
@@ -53,7 +53,7 @@ func (t *turn) remark(l look, format string, args ...any) {
 	t.add(remarks, wrap([]piece{{clean(t.redact(fmt.Sprintf(format, args...))), l}}, t.columns)...)
 }
 
-// see takes the run's next event.
+// see handles the run's next event.
 func (t *turn) see(e messages.Event) error {
 	now := e.Time
 	state, err := t.state.Apply(e)
@@ -116,7 +116,7 @@ func (t *turn) thought(b messages.ThoughtDone, now time.Time) {
 	t.remark(faint, "%s; Ctrl-O shows it", took)
 }
 
-// answers moves up what has settled of the answers; at the end everything has.
+// answers moves finished parts of answers to up. all moves everything.
 func (t *turn) answers(all bool) {
 	for _, s := range t.state.Streams {
 		if s.Thought || !call.IsAnswer(s.Name) {
@@ -140,7 +140,7 @@ func (t *turn) answers(all bool) {
 	}
 }
 
-// rest is what of an answer is not above; back says that the answer is no longer what is.
+// rest returns the part of an answer that is not above. back says that the text above is not valid any more.
 func (t *turn) rest(s messages.Stream) (rest string, back bool) {
 	text := t.redact(s.Text())
 	rest, goesOn := strings.CutPrefix(text, t.printed[s.Name])
@@ -165,12 +165,12 @@ func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
 func (t *turn) answered(b messages.InputReceived) {
 	for _, q := range t.state.Inputs {
 		if q.Request == b.Request {
-			t.remark(faint, "? %s → %s", phrases.Clip(q.Prompt, 200), said(q)) // it was shown whole
+			t.remark(faint, "? %s → %s", phrases.Clip(q.Prompt, 200), said(q)) // the whole prompt was shown already
 		}
 	}
 }
 
-// end tells how the run ended, if it is not by its answer.
+// end shows how the run ended, unless its answer shows that.
 func (t *turn) end() {
 	switch end := t.state.End; {
 	case t.state.Status == messages.Canceled:
@@ -185,7 +185,7 @@ func (t *turn) end() {
 	}
 }
 
-// thoughts are all that the model thought.
+// thoughts returns everything that the model has thought.
 func (t *turn) thoughts() (out []line) {
 	for _, s := range t.state.Streams {
 		if s.Thought {
@@ -196,7 +196,7 @@ func (t *turn) thoughts() (out []line) {
 	return out
 }
 
-// question is the oldest that waits for an answer, or nil.
+// question returns the oldest question that waits for an answer, or nil.
 func (t *turn) question() *messages.Input {
 	for i := range t.state.Inputs {
 		if !t.state.Inputs[i].Closed {
@@ -206,7 +206,7 @@ func (t *turn) question() *messages.Input {
 	return nil
 }
 
-// live is what still changes, in at most so many rows.
+// live returns what still changes, in at most the given number of rows.
 func (t *turn) live(now time.Time, rows int, spin string) (out []line) {
 	open := t.open()
 	if thought := t.thinking(); thought != nil && len(open) == 0 {
@@ -226,7 +226,7 @@ func (t *turn) live(now time.Time, rows int, spin string) (out []line) {
 	return out[:min(len(out), rows)]
 }
 
-// open is the block of the answer that is being written.
+// open returns the block of the answer that is being written.
 func (t *turn) open() []line {
 	for _, s := range slices.Backward(t.state.Streams) {
 		if !s.Thought && call.IsAnswer(s.Name) {
@@ -246,7 +246,7 @@ func (t *turn) thinking() *messages.Stream {
 	return nil
 }
 
-// running lists what is waited for, with its time.
+// running returns what the run waits for, with the elapsed time.
 func (t *turn) running(now time.Time, spin string) (out []line) {
 	row := func(what string, since time.Time, how string) {
 		l := line{{spin + " ", code}, {oneLine(t.redact(what)), plain}, {" · " + terminal.Elapsed(now.Sub(since)) + how, faint}}
@@ -264,7 +264,7 @@ func (t *turn) running(now time.Time, spin string) (out []line) {
 	switch thought := t.thinking(); {
 	case t.question() != nil:
 		if len(out) == 1 {
-			return nil // it is the call that asks
+			return nil // the call is asking the question
 		}
 	case t.state.Canceling:
 		row("canceling", t.state.UpdatedAt, "")
@@ -276,7 +276,7 @@ func (t *turn) running(now time.Time, spin string) (out []line) {
 	return out
 }
 
-// summary is the values of arguments in a few words.
+// summary returns the values of arguments in a few words.
 func summary(arguments json.RawMessage) string {
 	var object map[string]any
 	if json.Unmarshal(arguments, &object) != nil {
@@ -287,12 +287,12 @@ func summary(arguments json.RawMessage) string {
 		if value, ok := object[name].(string); ok {
 			b.WriteString(" " + value)
 		} else {
-			value, _ := json.Marshal(object[name]) // it came as JSON
+			value, _ := json.Marshal(object[name]) // it was decoded from JSON
 			fmt.Fprintf(&b, " %s=%s", name, value)
 		}
 	}
 	return oneLine(phrases.Clip(b.String(), 60))
 }
 
-// oneLine is a text without what breaks lines.
+// oneLine returns the text without line breaks.
 func oneLine(text string) string { return terminal.Flat(text) }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Run is a turn that has been started.
+// Run is a turn that was started.
 type Run interface {
 	// Follow yields the run's events until its end, in batches.
 	Follow(ctx context.Context) iter.Seq2[[]messages.Event, error]
@@ -22,27 +22,27 @@ type Run interface {
 	Answer(ctx context.Context, request string, value json.RawMessage) error
 }
 
-// Options are what a conversation needs.
+// Options configure a conversation.
 type Options struct {
-	// Start starts a turn. The warning, if any, is shown before it.
+	// Start starts a turn. The warning, if any, is shown before the turn.
 	Start func(ctx context.Context, message string) (run Run, warning string, err error)
-	// Redact takes the secrets out of all that is shown.
+	// Redact removes secrets from everything that is shown.
 	Redact func(string) string
-	// About stands at the bottom: the server, the conversation. Opening is shown before all else.
+	// About is shown at the bottom: the server and the conversation. Opening is shown at the start.
 	About, Opening string
-	// Commands are what the user may write after a slash, besides help, copy and quit.
+	// Commands are the slash commands in addition to help, copy and quit.
 	Commands []Command
-	// Window returns how many tokens the model's context holds, or 0 if nobody knows.
+	// Window returns the size of the model's context in tokens, or 0 if unknown.
 	Window func(ctx context.Context, model string) int
-	// Said is what the user said in the conversation before, for the history, and Shown is shown at the beginning.
+	// Said holds the user's earlier messages, for the history. Shown is shown at the start.
 	Said  []string
 	Shown string
-	// Colored and ASCII say what the terminal can.
+	// Colored and ASCII describe the terminal.
 	Colored, ASCII bool
 	Env            []string
 }
 
-// Talk holds the conversation until the user leaves or ctx ends. In and out are a terminal.
+// Talk runs the conversation until the user leaves or ctx ends. in and out must be a terminal.
 func Talk(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	u := &ui{Options: o, ctx: ctx, columns: 80, rows: 24}
 	u.editor.history = o.Said
@@ -59,7 +59,7 @@ func Talk(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return err
 }
 
-// ui is the conversation as it is on the screen. Only the program's loop touches it.
+// ui is the bubbletea model of the conversation. Only the program's loop uses it.
 type ui struct {
 	Options
 	ctx           context.Context
@@ -69,22 +69,22 @@ type ui struct {
 	run           Run // nil between turns
 	turn          *turn
 	form          *form
-	given         string // the question whose answer is on its way to the run
+	given         string // the question whose answer is being sent to the run
 	warned        string // the last warning
 	above
 	thoughts    []line // of the last turn
 	ticks       int
-	interrupted time.Time // of the last Ctrl-C
+	interrupted time.Time // time of the last Ctrl-C
 	note        string
-	ready       bool // what is written goes out when the turn is over
+	ready       bool // the written message is sent at the end of the turn
 	leaving     bool
 	answer      string // the last one
-	model       string // that answered last, with how many tokens of its window
+	model       string // the model that answered last; used and window are in tokens
 	used        int64
 	window      int
 }
 
-// What the program's loop is told.
+// Messages to the program's loop.
 type (
 	started struct {
 		run     Run
@@ -150,14 +150,14 @@ func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	return u, tea.Batch(next, u.print(u.rows))
 }
 
-// width leaves a column free: a character whose width is in doubt does not break a row.
+// width leaves one column free, in case a character is wider than expected.
 func (u *ui) width() int { return min(u.columns-1, 118) }
 
 func ticking() tea.Cmd {
 	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg { return tick{} })
 }
 
-// send starts a turn with what the user wrote.
+// send starts a turn with the user's message.
 func (u *ui) send() tea.Cmd {
 	if strings.TrimSpace(u.editor.value()) == "" {
 		return nil
@@ -238,14 +238,14 @@ func (u *ui) ask() {
 	}
 }
 
-// present shows a question above if there is no room for all of it below.
+// present moves a question up if it is too long for the bottom.
 func (u *ui) present() {
 	if f := u.form; f != nil && !f.above && len(f.lines(u.Redact, u.width())) > u.rows/2 {
 		u.show(paint(f.next(u.Redact, u.width()), u.Colored)...)
 	}
 }
 
-// end ends the turn, and sends what the user wrote meanwhile.
+// end ends the turn, and sends a message that the user has written meanwhile.
 func (u *ui) end(err error) tea.Cmd {
 	if err != nil && u.ctx.Err() == nil {
 		u.fail(err)

@@ -12,13 +12,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// View is what waits to go up, what still changes, and what the user writes.
+// View shows the rows that wait to move up, what still changes, and the editor.
 func (u *ui) View() tea.View {
 	if u.leaving {
 		return tea.NewView(strings.Join(u.queue, "\n"))
 	}
 	bottom, x, y := u.bottom()
-	room := max(u.rows*2/3-len(bottom), 1) // leaves room for what goes up
+	room := max(u.rows*2/3-len(bottom), 1) // leave room for rows that move up
 	var top []string
 	if u.turn != nil {
 		top = paint(u.turn.live(time.Now(), room, terminal.Spinner(u.ticks, u.ASCII)), u.Colored)
@@ -35,7 +35,7 @@ func (u *ui) View() tea.View {
 	return v
 }
 
-// bottom is where the user writes, and where the cursor is in it.
+// bottom returns the rows where the user writes, and the position of the cursor in them.
 func (u *ui) bottom() (rows []string, x, y int) {
 	rows = []string{""}
 	masked := false
@@ -70,7 +70,7 @@ func (u *ui) footer() string {
 	return u.hints("/help", "Ctrl-D leaves", "Alt-Enter breaks a line", u.context(), oneLine(u.Redact(u.About)))
 }
 
-// context is the model that answered last, and how much of its context it has used.
+// context returns the model that answered last, and how much of its context is used.
 func (u *ui) context() string {
 	if u.model != "" && u.window > 0 {
 		return fmt.Sprintf("%s, %d %% of context", oneLine(u.model), u.used*100/int64(u.window))
@@ -78,7 +78,7 @@ func (u *ui) context() string {
 	return oneLine(u.model)
 }
 
-// hints are as many as fit.
+// hints joins as many hints as fit.
 func (u *ui) hints(all ...string) string {
 	row := all[0]
 	for _, hint := range all[1:] {
@@ -92,7 +92,7 @@ func (u *ui) hints(all ...string) string {
 	return row
 }
 
-// writing is the editor that the keys are for: of the message, or of the answer to a question.
+// writing returns the editor that gets the keys: that of the message, or that of the answer to a question.
 func (u *ui) writing() *editor {
 	if u.form != nil {
 		return &u.reply

@@ -25,10 +25,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
-// checker holds the flags of check and what it found.
+// checker holds the flags and results of check.
 type checker struct {
 	program    *host.Program
-	repository string // "" where the file's own folder will do
+	repository string // "" means the file's own folder
 	stale      bool
 	compares   bool
 	strict     bool
@@ -38,7 +38,7 @@ type checker struct {
 	report     checkReport
 }
 
-// checkReport is what check --json prints.
+// checkReport is the output of check --json.
 type checkReport struct {
 	Files []*checkedFile `json:"files"`
 }
@@ -48,10 +48,10 @@ type checkedFile struct {
 	Title    string         `json:"title"`
 	Sections int            `json:"sections"`
 	Links    int            `json:"links"`
-	Commit   string         `json:"commit,omitempty"` // that the links are pinned to
-	Head     string         `json:"head,omitempty"`   // that the repository is at
+	Commit   string         `json:"commit,omitempty"` // the commit that the links refer to
+	Head     string         `json:"head,omitempty"`   // the commit that the repository is at
 	Stale    bool           `json:"stale,omitempty"`
-	Changed  int64          `json:"changed,omitempty"` // files, since Commit
+	Changed  int64          `json:"changed,omitempty"` // number of files changed since Commit
 	Problems []checkProblem `json:"problems"`
 }
 
@@ -66,7 +66,7 @@ func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, forma
 	f.Problems = append(f.Problems, checkProblem{line, rule, s, fmt.Sprintf(format, args...)})
 }
 
-// Command is check. exits ends its help.
+// Command returns the command check. exits is the end of its help.
 func Command(p *host.Program, exits string) *cobra.Command {
 	c := checker{program: p}
 	cmd := &cobra.Command{
@@ -155,14 +155,14 @@ func (c *checker) print(w io.Writer) error {
 	return err
 }
 
-// Rules beside those of the format.
+// Rules in addition to those of the format.
 const (
-	ruleTarget  check.Rule = "link-target" // a relative link leads to a file
+	ruleTarget  check.Rule = "link-target" // a relative link must lead to a file
 	ruleSummary check.Rule = "no-summary"
 	ruleLinks   check.Rule = "no-links"
 )
 
-// linksOf are the links of all sections, in the order of the text.
+// linksOf returns the links of all sections, in the order of the text.
 func linksOf(doc *check.Document) (links []check.Link) {
 	for _, section := range doc.Sections {
 		links = append(links, section.Links...)
@@ -170,8 +170,8 @@ func linksOf(doc *check.Document) (links []check.Link) {
 	return links
 }
 
-// targets checks that relative links of a file in the folder lead somewhere. Nobody can tell where the repository is
-// not on this machine.
+// targets checks that relative links of a file in the folder lead somewhere. It checks nothing if the repository is not
+// on this machine.
 func (c *checker) targets(f *checkedFile, folder string, links []check.Link) error {
 	bases, err := c.bases(f.Path, folder)
 	defer closeAll(bases)
@@ -189,10 +189,10 @@ func (c *checker) targets(f *checkedFile, folder string, links []check.Link) err
 // base is a folder that relative links may lead into.
 type base struct {
 	*os.Root
-	dir string // without links
+	dir string // path without symbolic links
 }
 
-// bases is empty if the repository is not on this machine.
+// bases returns the folders that links may lead into. There is none if the repository is not on this machine.
 func (c *checker) bases(file, folder string) (bases []base, err error) {
 	dirs := []string{c.repository}
 	if folder != "" {
@@ -217,7 +217,7 @@ func (c *checker) bases(file, folder string) (bases []base, err error) {
 	return bases, nil
 }
 
-// documentBeside reads the llms.json beside a file, or returns nil.
+// documentBeside reads the llms.json beside a file. It returns nil if there is none.
 func documentBeside(file string) *render.Document {
 	stem, ok := strings.CutSuffix(file, ".txt")
 	if !ok {
@@ -231,7 +231,8 @@ func documentBeside(file string) *render.Document {
 	return d
 }
 
-// namedRepository is the local folder that the llms.json beside a file names. fetched says that it names none.
+// namedRepository returns the local folder named by the llms.json beside a file. fetched says that the repository was
+// fetched instead.
 func namedRepository(file string) (dir string, fetched bool) {
 	d := documentBeside(file)
 	if d == nil {
@@ -250,7 +251,7 @@ func closeAll(bases []base) {
 	}
 }
 
-// target is the path of a relative link; one to a place in the file itself leads to ".".
+// target returns the path of a relative link. A link within the file itself leads to ".".
 func target(link string) (name string, relative bool) {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "" || u.Host != "" {
@@ -259,8 +260,8 @@ func target(link string) (name string, relative bool) {
 	return cmp.Or(strings.TrimPrefix(path.Clean(u.Path), "/"), "."), true
 }
 
-// leads reports whether a file is there. A name starts from a base, or from the folder of the llms.txt and leads into
-// one.
+// leads reports whether the file exists. The name is relative to a base, or to the folder of the llms.txt if it leads
+// into a base.
 func leads(bases []base, folder, name string) bool {
 	return slices.ContainsFunc(bases, func(b base) bool {
 		_, err := b.Stat(filepath.FromSlash(name))

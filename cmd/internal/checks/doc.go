@@ -1,2 +1,3 @@
-// Package checks is the command check: it reads llms.txt files and tells what is wrong with them, or stale.
+// Package checks implements the command check, which finds errors in llms.txt files and tells whether they are out of
+// date.
 package checks

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
-// The limits of what check reads: bytes of a file, and depth, entries and files of a folder.
+// Limits of what check reads: bytes per file; depth, entries and files per folder.
 const (
 	checkBytes   = 16 << 20
 	checkDepth   = 32
@@ -86,7 +86,7 @@ func readFile(name string) ([]byte, error) {
 	return text, err
 }
 
-// text checks a text from a file in the folder, or from elsewhere if folder is "".
+// text checks a text. folder is the folder of its file, or "" if it is not from a local file.
 func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	doc, problems := check.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
@@ -120,8 +120,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	return nil
 }
 
-// textsBelow finds the files to check below the folder. The names are slash-separated and sorted; links are not
-// followed.
+// textsBelow returns the files to check below the folder, sorted and with slashes. It does not follow links.
 func textsBelow(ctx context.Context, folder string) (names []string, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

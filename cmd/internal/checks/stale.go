@@ -28,11 +28,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// The rule of --stale.
-const ruleStale check.Rule = "stale" // nothing that the file speaks of may have changed since it was generated
+// Rule of --stale.
+const ruleStale check.Rule = "stale" // nothing that the file describes has changed since it was generated
 
-// fresh finds what changed since the commit that most links name. The file's own commit is always later, so only the
-// files that it describes count.
+// fresh finds what has changed since the commit that most links refer to. The commit of the file itself is always
+// later, so only the files that it describes count.
 func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *check.Document) error {
 	where := cmp.Or(c.repository, folder)
 	if where == "" {
@@ -74,14 +74,14 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc 
 	return s.uncommitted(ctx, f, line, repo)
 }
 
-// subject is what a checked file describes. All paths are slash-separated, from the top of the work tree.
+// subject is what a checked file describes. All paths have slashes and start at the top of the work tree.
 type subject struct {
-	file   string          // "" if it is outside of the repository
-	folder string          // "" for all of the repository
+	file   string          // "" if it is outside the repository
+	folder string          // "" means the whole repository
 	linked map[string]bool // files and folders
 }
 
-// follow takes the links to the commit, and the relative ones from each of the folders.
+// follow adds the targets of links to the commit, and of relative links, seen from each of the folders.
 func (s *subject) follow(commit string, links []check.Link, folders ...string) {
 	for _, l := range links {
 		if name, relative := target(l.URL); relative {
@@ -96,7 +96,7 @@ func (s *subject) follow(commit string, links []check.Link, folders ...string) {
 	delete(s.linked, "")
 }
 
-// followDocument takes the links to the files that llms.json names.
+// followDocument adds the files that llms.json links to.
 func (s *subject) followDocument(d *render.Document) {
 	for _, section := range d.Sections {
 		for _, l := range section.Links {
@@ -105,7 +105,7 @@ func (s *subject) followDocument(d *render.Document) {
 	}
 }
 
-// links reports whether a link leads to the path, or to a folder around it.
+// links reports whether a link leads to the path or to a folder that contains it.
 func (s *subject) links(name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		if s.linked[name] {
@@ -115,8 +115,8 @@ func (s *subject) links(name string) bool {
 	return false
 }
 
-// counts reports whether a change of the path makes the file stale. The file itself and the generated files beside it
-// do not count: two that are committed together would keep each other stale. Generated files elsewhere count if
+// counts reports whether a change of the path makes the file stale. The file itself, and generated files beside it, do
+// not count: if committed together, they would keep each other stale. Generated files elsewhere count if they are
 // linked.
 func (s *subject) counts(name string) bool {
 	at := path.Dir(s.file)
@@ -167,7 +167,7 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *git
 		said, terminal.ShortCommit(f.Commit), named, some(append(linked, others...)))
 }
 
-// uncommitted looks for changes without a commit in the linked files only, because it must read every file.
+// uncommitted looks for uncommitted changes. It checks only linked files, because it must read each file.
 func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *git.Checkout) error {
 	edited, err := repo.Edited(ctx, slices.DeleteFunc(slices.Collect(maps.Keys(s.linked)), func(name string) bool {
 		return !s.counts(name)
@@ -182,7 +182,7 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	return nil
 }
 
-// some lists up to five names.
+// some returns up to five of the names as text.
 func some(names []string) string {
 	const most = 5
 	said := strings.Join(names[:min(len(names), most)], ", ")
@@ -192,7 +192,8 @@ func some(names []string) string {
 	return said
 }
 
-// below is the path relative to the top: "" for the top itself and for paths outside. It must have no symbolic links.
+// below returns the path relative to top; "" for top itself and for paths outside. The path must have no symbolic
+// links.
 func below(top, name string) string {
 	rel, err := filepath.Rel(top, name)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
@@ -201,7 +202,8 @@ func below(top, name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// commitOf is the commit that most links name, with the line of the first such link. Of equals the first wins.
+// commitOf returns the commit that most links refer to, with the line of the first such link. If there are several, the
+// first wins.
 func commitOf(links []check.Link) (commit string, line int) {
 	named, first := map[string]int{}, map[string]int{}
 	for _, l := range links {
@@ -218,7 +220,7 @@ func commitOf(links []check.Link) (commit string, line int) {
 	return commit, first[commit]
 }
 
-// pinnedTo is the first whole commit id (SHA-1 or SHA-256) in the link's path, and the path after it.
+// pinnedTo returns the first full commit hash (SHA-1 or SHA-256) in the link's path, and the path after it.
 func pinnedTo(link string) (commit, name string) {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -234,7 +236,7 @@ func pinnedTo(link string) (commit, name string) {
 	return "", ""
 }
 
-// checkouts are the repositories that check reads, each opened once.
+// checkouts holds the repositories that check reads. Each is opened once.
 type checkouts struct {
 	byTop map[string]*git.Checkout
 	last  struct {
@@ -276,7 +278,7 @@ func noCommit(folder string) error {
 		folder)
 }
 
-// since remembers the last answer, because all files of a run name one commit.
+// since caches the last result, because all files of one run refer to the same commit.
 func (c *checkouts) since(ctx context.Context, repo *git.Checkout, commit string) (*git.Changes, error) {
 	if c.last.of == repo && c.last.commit == commit {
 		return c.last.changes, nil
@@ -297,7 +299,7 @@ func (c *checkouts) close() error {
 	return all
 }
 
-// compare generates llms.txt again for the folder of the repository. The file is stale if that says something else.
+// compare generates llms.txt again for the folder of the repository. The file is stale if the result differs.
 func (c *checker) compare(ctx context.Context, f *checkedFile, repository string, is *check.Document) error {
 	text, err := c.generate(ctx, repository)
 	if err != nil {
@@ -315,7 +317,7 @@ func (c *checker) compare(ctx context.Context, f *checkedFile, repository string
 	return nil
 }
 
-// saidBy lists what a file says: its title, its summary and its links, wherever these lead to.
+// saidBy returns what a file says: its title, its summary, and its links regardless of their targets.
 func saidBy(d *check.Document) []string {
 	said := []string{d.Title, d.Summary}
 	for _, s := range d.Sections {
@@ -326,7 +328,7 @@ func saidBy(d *check.Document) []string {
 	return said
 }
 
-// generate returns the llms.txt of the folder.
+// generate returns a new llms.txt for the folder.
 func (c *checker) generate(ctx context.Context, folder string) (text []byte, err error) {
 	out, err := os.MkdirTemp("", "lastword-")
 	if err != nil {

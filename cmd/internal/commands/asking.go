@@ -9,7 +9,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// group is a command whose subcommands ask the server of its flags.
+// group returns a command whose subcommands send requests to the server named by its flags.
 func group(p *host.Program, name, short, long, example string) (*cobra.Command, *host.Remote) {
 	at := &host.Remote{Program: p}
 	cmd := &cobra.Command{
@@ -21,11 +21,11 @@ func group(p *host.Program, name, short, long, example string) (*cobra.Command, 
 	return cmd, at
 }
 
-// argument is the one argument of a subcommand: in its usage, in the words of an error, and in its example. The zero
-// argument is none.
+// argument describes the only argument of a subcommand: in its usage, in an error, and in its example. The zero
+// argument means that there is none.
 type argument struct{ usage, words, example string }
 
-// asking is a subcommand that asks the server.
+// asking returns a subcommand that sends a request to the server.
 func asking(at *host.Remote, group, action string, takes argument, short string,
 	run func(*cobra.Command, []string, *api.Client) error) *cobra.Command {
 	want, words := 1, takes.words

@@ -17,7 +17,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// FaultCommand is fault with its subcommands.
+// FaultCommand returns the command fault with its subcommands.
 func FaultCommand(p *host.Program) *cobra.Command {
 	cmd, at := group(p, "fault", "List, arm and disarm the fault points of a server",
 		`Fault makes things fail at a server that was started for it: lastword serve --enable-faults. Where the server asks for a
@@ -59,7 +59,7 @@ func faultCommand(at *host.Remote, action string, takes argument, short string, 
 	})
 }
 
-// printFaults prints the points, or those alone that have rules.
+// printFaults prints the fault points; without all, only those that have rules.
 func printFaults(w io.Writer, lines []host.FaultLine, all bool) error {
 	rows := [][]string{{"POINT", "RULE", "FIRED", "WHAT HAPPENS"}}
 	for _, l := range lines {

@@ -35,7 +35,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
-// RecordCommand is record. named finds the run of an argument.
+// RecordCommand returns the command record. named finds the run that an argument names.
 func RecordCommand(p *host.Program, named func(context.Context, host.Source, string) (messages.RunID, error)) *cobra.Command {
 	at, inputs := &host.Remote{Program: p}, []string(nil)
 	cmd := &cobra.Command{
@@ -101,7 +101,7 @@ func recordInputs(files []string, lines *json.Encoder) error {
 	return nil
 }
 
-// ReplayCommand is replay. show prepares the display for a run of the job.
+// ReplayCommand returns the command replay. show prepares the display for a run of the job.
 func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string), exits string) *cobra.Command {
 	speed, page := 1.0, false
 	cmd := &cobra.Command{
@@ -134,7 +134,7 @@ With --page the run is also on a page, at an address of this machine that replay
 	return cmd
 }
 
-// playback plays a recording into a journal, in which it is another node's.
+// playback plays a recording into a journal, where it looks like the run of another node.
 type playback struct {
 	journal *journal.Memory
 	events  []messages.Event
@@ -142,7 +142,8 @@ type playback struct {
 	job     string
 }
 
-// readPlayback reads a recording. Its runs begin now, and are nobody's, so that who opens the page sees them.
+// readPlayback reads a recording. It shifts its runs to begin now, and removes their principal, so that everybody who
+// opens the page sees them.
 func readPlayback(file string) (*playback, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -161,7 +162,7 @@ func readPlayback(file string) (*playback, error) {
 	if b.job == "" {
 		return nil, errors.New("it does not begin with a run")
 	}
-	slices.SortStableFunc(b.events, func(x, y messages.Event) int { return x.Time.Compare(y.Time) }) // a run's stay in order
+	slices.SortStableFunc(b.events, func(x, y messages.Event) int { return x.Time.Compare(y.Time) }) // events of one run stay in order
 	return b, nil
 }
 
@@ -192,12 +193,12 @@ func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Displa
 			return &exit.Error{Code: exit.Configuration, Err: err}
 		}
 		fmt.Fprintf(d.Stderr, "the page: http://%s/runs/%s\n", listener.Addr(), b.events[0].RunID)
-		others.Go(func() { _ = server.Serve(playing, listener, handler, server.Limits{Drain: time.Second}) }) // the display goes on
+		others.Go(func() { _ = server.Serve(playing, listener, handler, server.Limits{Drain: time.Second}) }) // the display continues without it
 	}
 	over := make(chan struct{})
 	others.Go(func() {
 		if err := b.play(playing, shift, speed); err != nil {
-			stop(err) // there will be no terminal
+			stop(err) // there will be no terminal event
 		}
 		close(over)
 	})
@@ -212,15 +213,16 @@ func (b *playback) show(ctx context.Context, p *host.Program, d *terminal.Displa
 			<-waits.Done()
 			leave()
 		}
-	default: // interrupted
+	default: // the user interrupted
 	}
 	return err
 }
 
-// longestPause is the longest time between two events as they are played.
+// longestPause is the longest pause between two events during playback.
 const longestPause = 5 * time.Second
 
-// play appends the events but the first. Meanwhile it holds the runs, so that no runtime takes them for lost.
+// play appends all events but the first. Meanwhile it holds claims on the runs, so that the runtime does not regard
+// them as lost.
 func (b *playback) play(ctx context.Context, shift time.Duration, speed float64) error {
 	for i, e := range b.events[1:] {
 		pause := min(time.Duration(float64(e.Time.Sub(b.events[i].Time))/speed), longestPause)
@@ -230,7 +232,7 @@ func (b *playback) play(ctx context.Context, shift time.Duration, speed float64)
 			return context.Cause(ctx)
 		}
 		for id := range b.heads {
-			_ = b.journal.Keep(ctx, journal.Claim{Run: id}, journal.Held) // in memory it does not fail
+			_ = b.journal.Keep(ctx, journal.Claim{Run: id}, journal.Held) // the memory journal does not fail
 		}
 		if err := b.append(e, shift); err != nil {
 			return err
@@ -248,7 +250,7 @@ func (b *playback) append(e messages.Event, shift time.Duration) (err error) {
 	return err
 }
 
-// page listens on this machine for who looks at the runs.
+// page serves the web page, which shows the runs, on this machine.
 func (b *playback) page(ctx context.Context, p *host.Program) (net.Listener, http.Handler, error) {
 	entrance, err := auth.New(auth.Config{})
 	if err != nil {
@@ -271,10 +273,10 @@ func (b *playback) page(ctx context.Context, p *host.Program) (net.Listener, htt
 	return listener, mux, nil
 }
 
-// Events makes the playback what a display follows.
+// Events implements [terminal.Run].
 func (b *playback) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return journal.NewArchive(b.journal).Events(ctx, b.events[0].RunID, after)
 }
 
-// Cancel cancels nothing: the run is over.
+// Cancel does nothing, because the run is over.
 func (b *playback) Cancel(context.Context, string) error { return nil }

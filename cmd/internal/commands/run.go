@@ -22,7 +22,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// options are the flags of run.
+// options holds the flags of run.
 type options struct {
 	program       *host.Program
 	timeout, idle time.Duration
@@ -32,7 +32,7 @@ type options struct {
 	show          terminal.Display
 }
 
-// RunCommand is run. exits ends its help.
+// RunCommand returns the command run. exits is the end of its help.
 func RunCommand(p *host.Program, exits string) *cobra.Command {
 	o := options{program: p, at: host.Remote{Program: p}}
 	cmd := &cobra.Command{
@@ -78,7 +78,7 @@ command in the file of serve --jobs: no caller names a program.` + exits,
 	return cmd
 }
 
-// leave has the server run the command line.
+// leave starts the command line as a run at the server.
 func (o *options) leave(cmd *cobra.Command, args []string, c *api.Client) error {
 	input, err := json.Marshal(command.Line{Command: args})
 	if err != nil {

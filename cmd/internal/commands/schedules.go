@@ -16,7 +16,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// SchedulesCommand is schedules with its subcommands.
+// SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
 	cmd, at := group(p, "schedules", "List, run and pause the schedules of a server",
 		`Schedules asks a server, as lastword runs does, for the schedules of its operator's file: lastword serve --jobs FILE.

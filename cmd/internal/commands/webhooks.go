@@ -16,7 +16,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// WebhooksCommand is webhooks with its subcommands.
+// WebhooksCommand returns the command webhooks with its subcommands.
 func WebhooksCommand(p *host.Program) *cobra.Command {
 	cmd, at := group(p, "webhooks", "List and test the webhooks of a server, and send events again",
 		`Webhooks asks a server for the receivers of its operator's file: lastword serve --webhooks FILE. Where the server asks for

@@ -2,5 +2,5 @@
 
 package doctor
 
-// freeSpace cannot be told.
+// freeSpace is not available on this system.
 func freeSpace(string) (bytes int64, ok bool) { return 0, false }

@@ -4,7 +4,7 @@ package doctor
 
 import "syscall"
 
-// freeSpace is what the user may still write, in bytes.
+// freeSpace returns how many bytes the user can still write.
 func freeSpace(folder string) (bytes int64, ok bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

@@ -1,2 +1,2 @@
-// Package drawing draws plans: as text for terminals, and in the language of Mermaid.
+// Package drawing draws plans, as text for terminals and as Mermaid diagrams.
 package drawing

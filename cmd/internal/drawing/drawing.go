@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/plan"
 )
 
-// does is what a step does, in a few words.
+// does describes what a step does, in a few words.
 func does(s *plan.Step) string {
 	switch {
 	case s.Plan != nil:
@@ -26,7 +26,7 @@ func does(s *plan.Step) string {
 	return s.Job
 }
 
-// when is on what the step starts, and how often.
+// when describes what must happen before the step starts, and how often it runs.
 func when(s *plan.Step) (all []string) {
 	if len(s.Needs) > 0 {
 		how := ""
@@ -54,7 +54,7 @@ func when(s *plan.Step) (all []string) {
 	return all
 }
 
-// Text draws the graph: the steps in an order in which they can run, one on a line.
+// Text draws the graph as text: one line per step, in an order in which they can run.
 func Text(p *plan.Plan) string {
 	var b strings.Builder
 	lines(&b, p, "")
@@ -85,7 +85,7 @@ func lines(b *strings.Builder, p *plan.Plan, indent string) {
 	}
 }
 
-// Mermaid draws the graph in the language of Mermaid: a dotted arrow is for a failure.
+// Mermaid draws the graph as a Mermaid diagram. Dotted arrows lead to failure handlers.
 func Mermaid(p *plan.Plan) string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -107,7 +107,7 @@ func Mermaid(p *plan.Plan) string {
 	return b.String()
 }
 
-// quoted is a text within a label.
+// quoted escapes a text for use within a label.
 func quoted(text string) string {
 	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "<", "#lt;", ">", "#gt;").Replace(text)
 }

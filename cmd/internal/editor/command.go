@@ -26,7 +26,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door"
 )
 
-// options are the flags of the command.
+// options holds the flags of the command.
 type options struct {
 	program       *host.Program
 	at            settings.Endpoint
@@ -36,7 +36,7 @@ type options struct {
 	box           toolbox.Flags
 }
 
-// Command is acp. exits ends its help.
+// Command returns the command acp. exits is the end of its help.
 func Command(p *host.Program, exits string) *cobra.Command {
 	o := options{program: p, at: p.Endpoint()}
 	cmd := &cobra.Command{
@@ -112,7 +112,8 @@ func (o *options) run(cmd *cobra.Command) error {
 	return ended
 }
 
-// keep opens the conversations. A folder whose journal another process has open keeps no events of this one.
+// keep opens the store of conversations. If another process has opened the journal of the folder, the events of this
+// process are not stored.
 func (a *agent) keep(log *slog.Logger) error {
 	env := a.program.Env
 	folder := cmp.Or(a.state.Folder(env), env.StateFolder())
@@ -131,14 +132,14 @@ func (a *agent) keep(log *slog.Logger) error {
 	return err
 }
 
-// The modes, as their IDs.
+// IDs of the modes.
 const (
 	asking  = "ask"
 	editing = "edit"
 	reading = "read"
 )
 
-// door is the agent as editors meet it.
+// door returns the configuration for package acp.
 func (a *agent) door(to *door.Door) acp.Config {
 	return acp.Config{Door: to, Log: a.log, Open: a.begin, Close: a.end, NewID: conversation.NewID, List: a.list, Said: a.said, Preview: a.preview, Changed: a.changed,
 		Kinds: map[string]string{"list_files": "search", "search_files": "search", "read_file": "read", "write_file": "edit",

@@ -1,2 +1,2 @@
-// Package editor is the command acp: the chat of an editor that starts lastword as its agent.
+// Package editor implements the command acp, with which editors use lastword as their chat agent.
 package editor

@@ -18,17 +18,19 @@ import (
 	"github.com/seed889630bf/lastword/transport/acp"
 )
 
-// files are those of a session's folder. What the editor has open counts, where the editor gives it.
+// files gives the model access to the files of a session's folder. If the editor supports it, unsaved changes in the
+// editor take precedence over the disk.
 type files struct {
 	root *os.Root
 	*acp.Session
 	agent *agent
 }
 
-// patience bounds how long an editor may take for a file.
+// patience is how long an editor may take to return a file.
 const patience = 10 * time.Second
 
-// tools list and search the files on the disk, and read and write them with the editor: unasked or not.
+// tools returns the tools that list and search files on disk, and that read and write files through the editor. unasked
+// allows writes without asking.
 func (f *files) tools(unasked bool) []tool.Tool {
 	disk, shown := tool.Repository(confined.FS(f.root)), tool.Repository(f)
 	for i, t := range shown {
@@ -48,7 +50,7 @@ func (f *files) tools(unasked bool) []tool.Tool {
 			}))
 }
 
-// Open opens a file as the editor has it.
+// Open opens a file with the content that the editor has.
 func (f *files) Open(name string) (fs.File, error) {
 	file, err := confined.FS(f.root).Open(name)
 	if err != nil || !f.Reads {
@@ -61,12 +63,12 @@ func (f *files) Open(name string) (fs.File, error) {
 	defer stop()
 	text, err := f.ReadFile(ctx, f.at(name))
 	if err != nil {
-		return file, nil // such as a file that is no text: the disk has it
+		return file, nil // for example, the file is not text
 	}
 	return buffer{file, strings.NewReader(text)}, nil
 }
 
-// buffer is a file with what the editor has of it.
+// buffer is a file with the editor's content.
 type buffer struct {
 	fs.File
 	text io.Reader
@@ -74,7 +76,7 @@ type buffer struct {
 
 func (b buffer) Read(p []byte) (int, error) { return b.text.Read(p) }
 
-// The tools that change a file.
+// Names of the tools that change files.
 const (
 	writes = "write_file"
 	edits  = "edit_file"
@@ -118,7 +120,7 @@ func (in replacing) edit(old func(string) (*string, error)) (string, acp.Edit, e
 	return name, acp.Edit{Old: before, New: strings.Replace(*before, in.Old, in.New, 1)}, nil
 }
 
-// inside is the name of a path as models write it.
+// inside converts a path from a model to a name below the folder. Errors: invalid_input for paths outside.
 func inside(name string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(name, "/"))
 	return clean, confined.Name(clean)
@@ -126,7 +128,8 @@ func inside(name string) (string, error) {
 
 func (f *files) at(name string) string { return filepath.Join(f.Folder, filepath.FromSlash(name)) }
 
-// now is what a file holds: for the editor, with what is not saved. It is nil where there is none.
+// now returns the current content of a file, including changes that the editor has not saved. It is nil if there is no
+// file.
 func (f *files) now(name string) (*string, error) {
 	file, err := f.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +149,7 @@ func (f *files) now(name string) (*string, error) {
 	return new(string(data)), nil
 }
 
-// preview is what a call is about to make of a file, or nil.
+// preview returns the change that a call is about to make to a file, or nil.
 func (a *agent) preview(s *acp.Session, name string, arguments json.RawMessage) *acp.Edit {
 	a.mu.Lock()
 	one := a.open[s.ID]
@@ -171,7 +174,7 @@ func (a *agent) preview(s *acp.Session, name string, arguments json.RawMessage) 
 	return &e
 }
 
-// changed returns what a call has made of a file, once.
+// changed returns the change that a call has made to a file, and forgets it.
 func (a *agent) changed(run messages.RunID, call string) *acp.Edit {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -184,7 +187,7 @@ func (a *agent) changed(run messages.RunID, call string) *acp.Edit {
 	return &e
 }
 
-// change changes a file, and tells the editor how at the end of the call.
+// change changes a file, and stores the change for the editor.
 func (f *files) change(ctx context.Context, c *tool.Call, edit func(old func(string) (*string, error)) (string, acp.Edit, error)) (
 	string, error) {
 	name, e, err := edit(f.now)

@@ -21,7 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/acp"
 )
 
-// agent is what the sessions of an editor share.
+// agent is shared by all sessions of an editor. mu guards the fields below it.
 type agent struct {
 	*options
 	log    *slog.Logger
@@ -30,11 +30,11 @@ type agent struct {
 
 	mu   sync.Mutex
 	open map[string]*session
-	// edits are what calls have made of files, by run and call, until the editor is told.
+	// edits holds the changes that calls have made to files, by run and call, until the editor is told.
 	edits map[string]acp.Edit
 }
 
-// session is one that the editor has open, with its tools.
+// session is a session that the editor has open, with its tools.
 type session struct {
 	*acp.Session
 	files *files
@@ -64,7 +64,7 @@ func (a *agent) begin(_ context.Context, s *acp.Session) error {
 	return nil
 }
 
-// end ends the servers.
+// end stops the session's MCP servers.
 func (a *agent) end(s *acp.Session) {
 	a.mu.Lock()
 	one := a.open[s.ID]
@@ -78,10 +78,10 @@ func (a *agent) end(s *acp.Session) {
 	}
 }
 
-// listing bounds how long a prompt waits for MCP servers that have only begun to start.
+// listing is how long a prompt waits for MCP servers that are still starting.
 const listing = 10 * time.Second
 
-// tools are what the model may call in the session's mode. missing says which servers have none.
+// tools returns the tools that the model may call in the session's mode. missing says which MCP servers have failed.
 func (a *agent) tools(ctx context.Context, one *session) (set *tool.Set, missing, err error) {
 	ctx, stop := context.WithTimeout(ctx, listing)
 	defer stop()
@@ -94,7 +94,7 @@ func (a *agent) tools(ctx context.Context, one *session) (set *tool.Set, missing
 	return set, missing, err
 }
 
-// turn is the configuration of a prompt's run.
+// turn returns the configuration of a prompt's run.
 func (a *agent) turn(in chat.Input) (chat.Config, error) {
 	a.mu.Lock()
 	one := a.open[in.Context]
@@ -142,7 +142,7 @@ func (a *agent) said(id string) ([]model.Message, error) {
 	return said, err
 }
 
-// settingsOf are the settings of MCP servers as other hosts write them; nil for none.
+// settingsOf returns the settings of MCP servers in the format of other hosts, or nil if there are none.
 func settingsOf(servers []acp.Server) []byte {
 	if len(servers) == 0 {
 		return nil
@@ -155,6 +155,6 @@ func settingsOf(servers []acp.Server) []byte {
 		}
 		all[s.Name] = map[string]any{"type": s.Type, "command": s.Command, "args": s.Args, "env": values, "url": s.URL, "headers": values}
 	}
-	settings, _ := json.Marshal(map[string]any{"mcpServers": all}) // texts are JSON
+	settings, _ := json.Marshal(map[string]any{"mcpServers": all}) // strings can always be encoded
 	return settings
 }

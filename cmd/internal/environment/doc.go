@@ -1,2 +1,2 @@
-// Package environment holds the environment variables of a run of the program, and the folders that they name.
+// Package environment holds the program's environment variables, and derives the user's folders from them.
 package environment

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Variables are entries NAME=value, as os.Environ lists them. Of two with one name the later counts.
+// Variables are entries NAME=value, as in os.Environ. If a name occurs twice, the last entry wins.
 type Variables []string
 
-// Get returns the value, or "" for a variable that is not set.
+// Get returns the value of a variable, or "" if it is not set.
 func (v Variables) Get(name string) string {
 	for i := len(v) - 1; i >= 0; i-- {
 		if key, value, _ := strings.Cut(v[i], "="); key == name {
@@ -20,10 +20,10 @@ func (v Variables) Get(name string) string {
 	return ""
 }
 
-// Home is the user's home folder, or "".
+// Home returns the user's home directory, or "".
 func (v Variables) Home() string { return cmp.Or(v.Get("HOME"), v.Get("USERPROFILE")) }
 
-// ConfigFolder is the folder of the user's configuration, or "".
+// ConfigFolder returns the folder for the user's configuration, or "".
 func (v Variables) ConfigFolder() string {
 	if dir := v.Get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -31,7 +31,7 @@ func (v Variables) ConfigFolder() string {
 	return v.inHome(".config")
 }
 
-// CacheFolder is the folder where lastword keeps results, or "".
+// CacheFolder returns the folder in which lastword caches results, or "".
 func (v Variables) CacheFolder() string {
 	dir := v.Get("XDG_CACHE_HOME")
 	switch {
@@ -49,7 +49,7 @@ func (v Variables) CacheFolder() string {
 	return filepath.Join(dir, "lastword", "generate")
 }
 
-// StateFolder is the folder where lastword keeps the runs of a server, or "". systemd names one.
+// StateFolder returns the folder in which lastword stores the runs of a server, or "". systemd can set it.
 func (v Variables) StateFolder() string {
 	dir := v.Get("XDG_STATE_HOME")
 	switch first, _, _ := strings.Cut(v.Get("STATE_DIRECTORY"), ":"); {
@@ -67,7 +67,7 @@ func (v Variables) StateFolder() string {
 	return filepath.Join(dir, "lastword")
 }
 
-// inHome joins the names to the home folder; it returns "" if there is none.
+// inHome returns a path below the home directory, or "" if there is none.
 func (v Variables) inHome(names ...string) string {
 	home := v.Home()
 	if home == "" {

@@ -1,2 +1,2 @@
-// Package exit holds the exit codes of lastword, and the errors that end it with one.
+// Package exit defines the exit codes of lastword, and errors that end the program with one of them.
 package exit

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// The exit codes.
+// Exit codes.
 const (
 	Completed     = 0
 	Failed        = 1
@@ -30,19 +30,19 @@ const (
 	Terminated    = 143
 )
 
-// Codes lists the exit codes in order.
+// Codes returns the exit codes in ascending order.
 func Codes() []int {
 	return []int{Completed, Failed, Usage, Configuration, Provider, Limit, Verification, Stale, Timeout, Interrupted, Terminated}
 }
 
-// Meaning says in a few words what an exit code stands for.
+// Meaning describes an exit code in a few words.
 func Meaning(code int) string {
 	return map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
 		Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
 		Verification: "a log or a proof is wrong", Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}[code]
 }
 
-// Error ends the program with a code. If Err is nil, the command has printed the reason.
+// Error ends the program with a code. If Err is nil, the command has printed the reason already.
 type Error struct {
 	Code int
 	Err  error
@@ -52,7 +52,7 @@ func (e *Error) Error() string { return fmt.Sprint(e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// BadUsage is the error for a wrong command line. hint says what to do; "" refers to --help.
+// BadUsage returns the error for a wrong command line. hint says what to do; "" refers to --help.
 func BadUsage(cmd *cobra.Command, err error, hint string) error {
 	if hint == "" {
 		hint = fmt.Sprintf("%s --help explains the command", cmd.CommandPath())
@@ -60,7 +60,7 @@ func BadUsage(cmd *cobra.Command, err error, hint string) error {
 	return &Error{Code: Usage, Err: fmt.Errorf("%w\n%s", err, hint)}
 }
 
-// Takes checks that a command gets so many arguments. needs says what they are, and hint what to do, as in [BadUsage].
+// Takes checks the number of arguments. needs says what they are; hint says what to do, as in [BadUsage].
 func Takes(arguments int, needs, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == arguments {
@@ -88,8 +88,8 @@ func Report(stderr io.Writer, err error) int {
 	return OfCause(messages.CodeOf(err))
 }
 
-// OfCause is the exit code for the cause of a run's failure. The command line was right when the run started, so that
-// wrong input counts as wrong configuration.
+// OfCause returns the exit code for a failed run with the cause. Wrong input counts as wrong configuration, because the
+// command line was valid when the run started.
 func OfCause(cause messages.Code) int {
 	switch cause {
 	case messages.CauseInvalidInput:
@@ -105,7 +105,7 @@ func OfCause(cause messages.Code) int {
 	return Failed
 }
 
-// OfRun is the exit code for the end of a run. by is the signal that canceled it, or nil.
+// OfRun returns the exit code for the end of a run. by is the signal that has canceled it, or nil.
 func OfRun(s messages.State, by os.Signal) int {
 	switch {
 	case by != nil:
@@ -120,6 +120,7 @@ func OfRun(s messages.State, by os.Signal) int {
 	return OfCause(s.End.Cause)
 }
 
+// OfSignal returns the exit code for a run that the signal has canceled.
 func OfSignal(s os.Signal) int {
 	if s == syscall.SIGTERM {
 		return Terminated
@@ -127,8 +128,10 @@ func OfSignal(s os.Signal) int {
 	return Interrupted
 }
 
+// Invalid returns an error with the code invalid_input.
 func Invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
+// Reason removes the path from an error of package os, for messages that name the path already.
 func Reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

@@ -23,7 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// options are the flags of the command.
+// options holds the flags of the command.
 type options struct {
 	program  *host.Program
 	read     repository.Source
@@ -32,13 +32,13 @@ type options struct {
 	model    string
 	params   []string
 	dryRun   bool
-	from     string // a step
-	earlier  string // a run
+	from     string // name of a step
+	earlier  string // id of a run
 	host.Foreground
 	at host.Remote
 }
 
-// Command is plan with its subcommands. exits ends the help of run.
+// Command returns the command plan with its subcommands. exits is the end of the help of run.
 func Command(p *host.Program, exits string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plan",
@@ -57,7 +57,7 @@ needs have ended. docs/plans.md says what a step can be, and docs/plans/ has pla
 	return cmd
 }
 
-// load reads the plan, and says all that is wrong with it.
+// load reads the plan. The error lists everything that is wrong with it.
 func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 	text, err := read(file)
 	if err != nil {
@@ -83,7 +83,7 @@ func read(file string) ([]byte, error) {
 	return text, err
 }
 
-// oneFile is the argument of the commands that read a plan.
+// oneFile checks the argument of commands that read a plan.
 var oneFile = exit.Takes(1, "takes one file", "")
 
 func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -247,7 +247,7 @@ func (o *options) values(p *plan.Plan) (map[string]any, error) {
 	return params, err
 }
 
-// open opens the display. place is what names the run's server for others who answer.
+// open opens the display. place contains the flags that name the run's server, for others who answer questions.
 func (o *options) open(cmd *cobra.Command, p *plan.Plan, place string) {
 	o.Show.Stdout, o.Show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if p.Asks() {
@@ -299,8 +299,8 @@ func printResult(w io.Writer, s messages.State) error {
 	return terminal.PrintText(w, messages.Plain(s.End.Result))
 }
 
-// parseParams reads parameters such as name=value. A value of another type than string is JSON; a list may also be
-// texts with commas between them.
+// parseParams parses parameters of the form name=value. Values of other types than string are JSON. A list may also be
+// given as texts separated by commas.
 func parseParams(p *plan.Plan, texts []string) (map[string]any, error) {
 	all := map[string]any{}
 	for _, text := range texts {

@@ -1,2 +1,2 @@
-// Package plans is the command plan: check, run, graph and show.
+// Package plans implements the command plan with its subcommands check, run, graph and init.
 package plans

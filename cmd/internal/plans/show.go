@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Show prints why each step of a plan ran, was skipped or ran again: the events of its steps, and its end.
+// Show prints why each step of a plan ran, was skipped or ran again, from the events of its steps.
 func Show(w io.Writer, events iter.Seq2[messages.Event, error]) error {
 	for e, err := range events {
 		if err != nil {

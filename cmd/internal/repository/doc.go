@@ -1,2 +1,2 @@
-// Package repository opens what generate reads: folders, archives, and Git repositories with their tokens.
+// Package repository opens what generate reads: folders, archives, and Git repositories with the user's access tokens.
 package repository

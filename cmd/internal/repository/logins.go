@@ -11,13 +11,13 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// login is the user and the token for a Git host.
+// login is a user name and token for a Git host.
 type login struct{ user, token string }
 
-// tokenFor ignores the host: the transports ask only for the host of the login.
+// tokenFor returns the token. It ignores the host, because transports ask only for the host of the login.
 func (l login) tokenFor(string) string { return l.token }
 
-// loginFor is the login for the host of the URL. A token goes only to the host that it is configured for, because
+// loginFor returns the login for the URL's host. A token is sent only to the host that it is configured for, because
 // callers and agents may name any host.
 func (s *Source) loginFor(address string) (login, error) {
 	u, err := url.Parse(address)
@@ -38,7 +38,7 @@ func (s *Source) loginFor(address string) (login, error) {
 			return login{token: token}, nil
 		}
 	}
-	if s.RemoteOnly { // what is on this machine is not for whoever calls
+	if s.RemoteOnly { // callers must not use credentials of this machine
 		return login{}, nil
 	}
 	l := stored(u, s.Env)
@@ -50,7 +50,7 @@ func portOf(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[strings.ToLower(u.Scheme)])
 }
 
-// namedTokens are the tokens by host, from a file and from the environment, which wins.
+// namedTokens returns the tokens by host, from a file and from the environment. The environment wins.
 func (s *Source) namedTokens() (map[string]string, error) {
 	named := map[string]string{}
 	if name := s.Env.Get(settings.GitTokensFile); name != "" {
@@ -69,8 +69,8 @@ func (s *Source) namedTokens() (map[string]string, error) {
 	return named, err
 }
 
-// addTokens reads entries host=token, separated by commas or line ends; lines that begin with # are comments. The
-// error does not quote a wrong entry, which may be a token.
+// addTokens parses entries host=token, separated by commas or line ends; lines that begin with # are comments. Errors
+// do not quote an invalid entry, because it may be a token.
 func addTokens(named map[string]string, text, where string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -88,8 +88,8 @@ func addTokens(named map[string]string, text, where string) error {
 	return nil
 }
 
-// stored is the login in git's credential store for the URL's scheme, host and port. It reads the files and runs no
-// helper. It skips entries for a single repository.
+// stored returns the login in git's credential store for the URL's scheme, host and port. It reads the files itself and
+// runs no credential helper. It skips entries for a single repository.
 func stored(u *url.URL, env environment.Variables) login {
 	var files []string
 	if home := env.Home(); home != "" {

@@ -24,13 +24,13 @@ import (
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// Source opens what generate reads: a folder, an archive, or a repository to fetch. It fetches over https from public
-// addresses, unless the flags allow more.
+// Source opens what generate reads: a folder, an archive, or a repository to fetch. It downloads only over https from
+// public addresses, unless flags allow more.
 type Source struct {
 	allow       git.Allow
 	maxDownload settings.ByteSize
-	Limits      scan.Limits // of archives as well
-	RemoteOnly  bool        // nothing of this machine is named or read
+	Limits      scan.Limits // for archives too
+	RemoteOnly  bool        // nothing on this machine may be named or read
 	Env         environment.Variables
 	Secrets     *redact.Secrets
 }
@@ -48,7 +48,7 @@ func (s *Source) AddHTTPFlag(flags *pflag.FlagSet) {
 		"also read over http, which others can watch and change")
 }
 
-// Fix has refusals advise none of the flags that the command lacks, such as --allow-private.
+// Fix makes refusals not mention flags that the command does not have, such as --allow-private.
 func (s *Source) Fix() { s.allow.Fixed = true }
 
 func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
@@ -64,7 +64,7 @@ func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&l.Depth, "max-depth", 0, "maximum `depth` of folders (default 32)")
 }
 
-// Check says what is wrong with the flags.
+// Check checks the flags.
 func (s *Source) Check() error {
 	switch {
 	case s.Limits.Files < 0:
@@ -75,7 +75,7 @@ func (s *Source) Check() error {
 	return nil
 }
 
-// Open finds the repository. It uses the network only to resolve the address.
+// Open finds the repository. It uses the network only to resolve the ref.
 func (s *Source) Open(ctx context.Context, at address.Address) (*generate.Material, error) {
 	switch {
 	case at.Kind == address.Git:
@@ -89,7 +89,7 @@ func (s *Source) Open(ctx context.Context, at address.Address) (*generate.Materi
 	return folder(at.Path)
 }
 
-// allowed adds file URLs where private addresses are allowed.
+// allowed adds file URLs if private addresses are allowed.
 func (s *Source) allowed() git.Allow {
 	allow := s.allow
 	allow.File = allow.Private
@@ -99,7 +99,7 @@ func (s *Source) allowed() git.Allow {
 func folder(path string) (*generate.Material, error) {
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &generate.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
-		root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
+		root, err := os.OpenRoot(path + "/") // with the slash, opening a pipe fails instead of blocking
 		if err != nil {
 			return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
 		}
@@ -114,7 +114,7 @@ func folder(path string) (*generate.Material, error) {
 	return m, nil
 }
 
-// isBare reports whether the folder is a Git repository without a work tree, by the rules of git itself.
+// isBare reports whether the folder is a Git repository without a work tree, by git's own rules.
 func isBare(path string) bool {
 	for name, folder := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
 		if info, err := os.Stat(filepath.Join(path, name)); err != nil || info.IsDir() != folder {
@@ -124,13 +124,13 @@ func isBare(path string) bool {
 	return true
 }
 
-// isUnchecked reports whether the folder holds a Git repository of which nothing has been checked out.
+// isUnchecked reports whether the folder has a Git repository from which nothing was checked out.
 func isUnchecked(path string) bool {
 	entries, err := os.ReadDir(path)
 	return err == nil && len(entries) == 1 && entries[0].Name() == ".git" && entries[0].IsDir()
 }
 
-// objects reads the newest commit of a local repository that has no files beside its objects.
+// objects reads the newest commit of a local repository that has no files outside of its objects.
 func (s *Source) objects(ctx context.Context, path string) (*generate.Material, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 		}
 		return files, err
 	}
-	from, _ := git.Read(path) // without an origin the links are relative
+	from, _ := git.Read(path) // without an origin, links are relative
 	m.Origin = scan.ParseOrigin(from.Remote, head.Commit, "")
 	m.Origin.Branch = head.Ref
 	return m, nil
@@ -176,7 +176,7 @@ func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Mate
 		origin.Branch = head.Ref
 	}
 	name := filepath.Base(at.URL)
-	if head.Dir != "" { // a part of a repository has a folder of its own
+	if head.Dir != "" { // a part of a repository has a name of its own
 		name = path.Base(head.Dir)
 	}
 	return &generate.Material{
@@ -209,7 +209,7 @@ func (s *Source) archive(ctx context.Context, at address.Address) (*generate.Mat
 	return m, nil
 }
 
-// skippedWarning lists what was left out of an archive, or is "".
+// skippedWarning returns a warning about what was left out of an archive, or "".
 func skippedWarning(s archive.Skipped) string {
 	var words []string
 	for _, of := range []struct {
@@ -231,7 +231,7 @@ func skippedWarning(s archive.Skipped) string {
 	return "left out of the archive: " + strings.Join(words, ", ")
 }
 
-// publisher is the URL of the repository from which a hosting site made the archive, or "".
+// publisher returns the URL of the repository from which a forge made the archive, or "".
 func publisher(url string) string {
 	repository, _, ok := strings.Cut(url, "/archive/")
 	if !ok {
@@ -240,7 +240,8 @@ func publisher(url string) string {
 	return strings.TrimSuffix(repository, "/-")
 }
 
-// unpacked is the limit of unpacked bytes. It includes binary and vendored files, which --max-bytes does not count.
+// unpacked returns the limit of unpacked bytes. It includes binary and vendored files, which --max-bytes does not
+// count.
 func (s *Source) unpacked() int64 {
 	const least = 1 << 30
 	if s.Limits.TotalBytes <= least {
@@ -249,13 +250,13 @@ func (s *Source) unpacked() int64 {
 	return s.Limits.TotalBytes
 }
 
-// entries is the limit of listed files, which include files that --max-files does not count.
+// entries returns the limit of listed files. It includes files that --max-files does not count.
 func (s *Source) entries(least int) int {
-	const each = 10 // as package scan has it
+	const each = 10 // as in package scan
 	return max(least, each*min(s.Limits.Files, math.MaxInt/each))
 }
 
-// userSSH is the user's agent, keys and known hosts, in the default places of ssh.
+// userSSH returns the user's agent, keys and known hosts, at ssh's default locations.
 func (s *Source) userSSH() git.SSH {
 	ssh := git.SSH{Agent: s.Env.Get("SSH_AUTH_SOCK"), KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
 	home := s.Env.Home()

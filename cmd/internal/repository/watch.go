@@ -14,16 +14,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
-// settled is how long no file changes before a change is told: editors and git write many files at once.
+// settled is how long nothing must change before a change is reported, because editors and git write many files at
+// once.
 const settled = 300 * time.Millisecond
 
-// Watcher waits for changes in the folders that are read of a repository.
+// Watcher waits for changes in those folders of a repository that are read.
 type Watcher struct {
 	folders *fsnotify.Watcher
 	ignored func(name string) bool
 }
 
-// Watch begins to watch a folder. Changes of files whose names are ignored do not count.
+// Watch starts to watch a folder. It ignores files for whose names ignored returns true.
 func Watch(ctx context.Context, top string, ignored func(name string) bool) (*Watcher, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
@@ -52,7 +53,7 @@ func Watch(ctx context.Context, top string, ignored func(name string) bool) (*Wa
 	return &Watcher{watcher, ignored}, nil
 }
 
-// Wait returns when something has changed and nothing changes any more, or ctx is done.
+// Wait returns after something has changed and the changes have settled, or when ctx is done.
 func (w *Watcher) Wait(ctx context.Context) error {
 	quiet := time.NewTimer(settled)
 	quiet.Stop()

@@ -12,26 +12,27 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Answer prints answers on stdout as they come, see [call.IsAnswer]. As a view it shows a person what goes with it on stderr, a terminal:
-// how long the model has been silent, its thoughts, the tools it calls, and how its
-// answer ended.
+// Answer prints answers on stdout as they arrive, see [call.IsAnswer]. As a view it also shows, if stderr is a
+// terminal, how long the model has been silent, its thoughts, the tools that it calls, and how its answer ended. It is
+// safe for concurrent use; mu guards the fields below it.
 type Answer struct {
 	Stdout, Stderr io.Writer
 	Style          style
-	// Columns is the width of the terminal, or 0 if it cannot redraw a line. Answer counts the seconds of a wait in it.
+	// Columns is the width of the terminal, or 0 if it cannot redraw a line. Answer counts the seconds of a wait in
+	// that line.
 	Columns int
-	Shared  bool // stdout is a terminal as well
+	Shared  bool // stdout is a terminal too
 
 	mu      sync.Mutex
-	waiting string // the line on stderr that counts seconds, without them
+	waiting string // the line on stderr that counts seconds, without the seconds
 	asked   time.Time
 	timer   *time.Timer
 
-	stream   string // of the answer
-	said     int    // bytes of it
-	open     bool   // the last line on stdout has no end
-	broken   bool   // a thought ended that line on the terminal
-	thinking bool   // the last line on stderr has no end
+	stream   string // the stream of the answer
+	said     int    // number of bytes printed of it
+	open     bool   // the last line on stdout is not ended
+	broken   bool   // a thought has interrupted that line on the terminal
+	thinking bool   // the last line on stderr is not ended
 }
 
 // Print prints what the event adds to the answer.
@@ -50,7 +51,7 @@ func (s *Answer) Print(e messages.Event) error {
 	case messages.LLMCompleted:
 		return s.finish()
 	case messages.TextDone:
-		if b.Stream != s.stream { // it comes in one piece
+		if b.Stream != s.stream { // the text was not streamed
 			return cmp.Or(s.text(messages.TextDelta{Stream: b.Stream, Text: b.Text}), s.finish())
 		}
 	}
@@ -79,7 +80,7 @@ func (s *Answer) text(d messages.TextDelta) error {
 	return err
 }
 
-// finish ends the answer's last line.
+// finish ends the last line of the answer.
 func (s *Answer) finish() error {
 	if !s.open || s.broken {
 		return nil
@@ -132,7 +133,7 @@ func (s *Answer) think(text string) {
 	io.WriteString(s.Stderr, s.Style.paint(line, dim)+text[len(line):])
 }
 
-// remark is a line of its own.
+// remark prints a line of its own.
 func (s *Answer) remark(line string) {
 	s.endThought()
 	s.think(words.Printable(line) + "\n")
@@ -145,7 +146,7 @@ func (s *Answer) endThought() {
 	}
 }
 
-// wait shows the line, and how many seconds have passed, until something else is printed.
+// wait shows the line with the number of elapsed seconds, until something else is printed.
 func (s *Answer) wait(line string) {
 	s.endThought()
 	if s.Columns == 0 {

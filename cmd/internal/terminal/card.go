@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// card prints how the run ended, from its State alone. It prints failures even with --quiet.
+// card prints how the run ended, from its State only. It prints failures even with --quiet.
 func (d *Display) card(s messages.State) {
 	failed := s.Status == messages.Failed
 	if d.Quiet && !failed || d.Brief && s.Status == messages.Completed && !s.End.Degraded {
@@ -39,7 +39,7 @@ func (d *Display) card(s messages.State) {
 		d.files(s.Artifacts)
 	}
 	if d.Kept {
-		fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq%messages.Reserve) // recovery skips Reserve numbers
+		fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq%messages.Reserve) // recovery skips messages.Reserve numbers
 	}
 }
 
@@ -72,7 +72,7 @@ func (d *Display) verdict(s messages.State) string {
 	return fmt.Sprintf("%s in %s", status(green), took)
 }
 
-// Hint names the flag that helps after a failure, if the reason does not name one.
+// Hint returns the flag that helps after a failure, unless the error names one already.
 func Hint(s messages.State) string {
 	if s.Status != messages.Failed || strings.Contains(s.End.Error.Message, "--") {
 		return ""
@@ -96,13 +96,13 @@ func Hint(s messages.State) string {
 	return ""
 }
 
-// WhyDegraded is the reason from the result, or the last warning of the run.
+// WhyDegraded returns the reason in the result, or the run's last warning.
 func WhyDegraded(s messages.State) string {
 	var r struct {
 		Truncated, Filtered bool
 		Degraded            string
 	}
-	_ = json.Unmarshal(s.End.Result, &r) // of a job without them: none
+	_ = json.Unmarshal(s.End.Result, &r) // results of other jobs have neither
 	switch {
 	case r.Truncated && s.Queued.Job == prompt.Name:
 		return "the answer was cut at its length limit; --max-tokens raises it"
@@ -128,7 +128,7 @@ func during(task string) string {
 	return " in " + words.Printable(task)
 }
 
-// generated reads the run's result. It is empty unless the run wrote an llms.txt.
+// generated parses the run's result. It is empty unless the run has written an llms.txt.
 func generated(s messages.State) generate.Result {
 	var r generate.Result
 	if json.Unmarshal(s.End.Result, &r) != nil {
@@ -175,7 +175,7 @@ func (d *Display) outcome(r generate.Result) {
 	fmt.Fprintf(d.Stderr, "  %s\n", words.Printable(said))
 }
 
-// stack prints the stack of a panic, before the reason so that the reason stays visible.
+// stack prints the stack of a panic. It comes before the reason, so that the reason stays visible.
 func (d *Display) stack(e *messages.Error) {
 	if e.Stack == "" {
 		return
@@ -186,8 +186,7 @@ func (d *Display) stack(e *messages.Error) {
 	}
 }
 
-// isPage reports whether the artifact is a page of the graph. There may be hundreds, and the card counts them in one
-// line.
+// isPage reports whether the artifact is a page of the graph. There may be hundreds, which the card counts in one line.
 func isPage(a messages.Artifact) bool {
 	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Shown is the stream for what a program says: a terminal gets no escapes but colours.
+// Shown returns the stream for a program's output. On a terminal, it removes all escape sequences except colors.
 func Shown(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return &Colors{To: w}
@@ -13,22 +13,22 @@ func Shown(w io.Writer) io.Writer {
 	return w
 }
 
-// Colors passes text on to a terminal, and of its escapes only those that change how text looks. It takes the text in
-// pieces.
+// Colors is a writer to a terminal that removes all escape sequences except those that change the style of text.
+// Sequences may be split over several writes.
 type Colors struct {
 	To   io.Writer
-	held []byte // an escape that has no end yet
+	held []byte // the beginning of an incomplete sequence
 }
 
-// longestEscape is the longest one that is looked at.
+// longestEscape is the maximum length of a sequence that is examined.
 const longestEscape = 64
 
-// Write writes what can be passed on.
+// Write writes what may be passed on.
 func (c *Colors) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p))
 	for _, b := range p {
 		switch {
-		case len(c.held) == 1 && c.held[0] == 0xc2: // a control character of two bytes, or another
+		case len(c.held) == 1 && c.held[0] == 0xc2: // a two-byte control character, or another character
 			if c.held = c.held[:0]; b < 0x80 || b >= 0xa0 {
 				out = append(out, 0xc2, b)
 			}
@@ -52,16 +52,17 @@ func (c *Colors) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escape reports whether the text that begins with ESC is a whole escape, and whether it changes the look of text alone.
+// escape reports whether the text, which begins with ESC, is a complete escape sequence, and whether it changes only
+// the style.
 func escape(s []byte) (end, look bool) {
 	last := s[len(s)-1]
 	switch {
 	case len(s) == 1:
 		return false, false
-	case s[1] == '[': // CSI, parameters, a letter
+	case s[1] == '[': // CSI: parameters and a letter
 		end = len(s) > 2 && last >= 0x40 && last <= 0x7e || last < 0x20
 		return end || len(s) > longestEscape, end && last == 'm' && !bytes.ContainsAny(s[2:], "<=>?")
-	case s[1] == ']', s[1] == 'P', s[1] == 'X', s[1] == '^', s[1] == '_': // a string up to BEL or ESC \
+	case s[1] == ']', s[1] == 'P', s[1] == 'X', s[1] == '^', s[1] == '_': // a string that ends with BEL or ESC \
 		return last == '\a' || last == '\\' && s[len(s)-2] == 0x1b || len(s) > 1<<16, false
 	}
 	return last >= 0x30 || last < 0x20, false

@@ -21,41 +21,41 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Run is what a display follows: an actors.Run, or a run of a server.
+// Run is a run that a display can follow: an actors.Run, or a run of a server.
 type Run interface {
 	Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error]
-	// Cancel is called when nobody can read the events any more.
+	// Cancel is called when the events can no longer be written.
 	Cancel(ctx context.Context, reason string) error
 }
 
-// Display shows a run to a person on stderr, and to a program on stdout.
+// Display shows a run to people on stderr, and to programs on stdout. mu guards held.
 type Display struct {
 	Stdout, Stderr io.Writer
-	Folder         string                                    // of the artifacts; "" if they are only printed
-	JSONL, JSON    bool                                      // on stdout: every event, or what the run came to
-	Print          func(w io.Writer, s messages.State) error // on stdout, at the end
-	Answer         *Answer                                   // prints a model's answer on stdout; may be nil
-	Output         bool                                      // what a command writes goes to stdout
-	// Ask puts a question of the run or of a sub-run to the user, until ctx ends. Without it others have to.
+	Folder         string                                    // folder of the artifacts; "" if they are only printed
+	JSONL, JSON    bool                                      // print every event, or the result, to stdout
+	Print          func(w io.Writer, s messages.State) error // prints to stdout at the end
+	Answer         *Answer                                   // prints a model's answer to stdout; may be nil
+	Output         bool                                      // print a command's output to stdout
+	// Ask asks the user a question of the run or of a sub-run, until ctx ends. If it is nil, somebody else must answer.
 	Ask   func(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error)
-	Quiet bool // prints failures only
-	Brief bool // prints no end of a run that simply completed
-	Kept  bool // the run's id can be used after the run
+	Quiet bool // print only failures
+	Brief bool // print nothing at the end of a run that completed
+	Kept  bool // the run's id is valid after the run
 	Style style
 	View  view
-	Lost  error // the error that ended writing to stdout
+	Lost  error // the error that ended the writing to stdout
 
-	shown   io.Writer // Stdout, for what a program says
-	printed struct {  // of that
+	shown   io.Writer // Stdout, for a program's output
+	printed struct {  // how much of the output was printed
 		stream string
 		bytes  int
 	}
 
 	mu   sync.Mutex
-	held []func() // what is to be shown after a question; nil if none is asked
+	held []func() // what to show after a question; nil if no question is asked
 }
 
-// Hold keeps what happens from the terminal, which a question needs for itself, until release is called.
+// Hold keeps output from the terminal, which a question needs for itself, until release is called.
 func (d *Display) Hold() (release func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,14 +86,14 @@ func (d *Display) show(s messages.State, e messages.Event) {
 	d.View.Show(s, e)
 }
 
-// view shows a running job to a person.
+// view shows a run in progress to people.
 type view interface {
 	Show(s messages.State, e messages.Event)
 	End()   // the run has ended
 	Leave() // the program ends now
 }
 
-// Open chooses the view. All flags must have their values.
+// Open chooses the view. All flags must have been set.
 func (d *Display) Open(o *Options) {
 	tty := IsTerminal(d.Stderr)
 	d.shown = Shown(d.Stdout)
@@ -113,14 +113,14 @@ func suspendable(l *live) *live {
 	return l
 }
 
-// Options are the flags of every command about the display of a run.
+// Options holds the flags of all commands for the display of runs.
 type Options struct {
 	Progress string
 	NoColor  bool
 	Env      environment.Variables
 }
 
-// InPlace reports whether a run is redrawn in place. If others write to the terminal too, or in CI, lines are better.
+// InPlace reports whether runs are redrawn in place. If others write to the terminal too, or in CI, lines are better.
 func (o *Options) InPlace(shared bool) bool {
 	switch o.Progress {
 	case "tty":
@@ -136,7 +136,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// sizeOf is the size of the terminal behind the stream, or a usual one.
+// sizeOf returns the size of the stream's terminal, or a common size.
 func sizeOf(stream any) (columns, rows int) {
 	if f, ok := Unwrap(stream).(*os.File); ok {
 		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
@@ -146,7 +146,7 @@ func sizeOf(stream any) (columns, rows int) {
 	return 80, 24
 }
 
-// Columns is the width of the terminal behind the stream, and a very large one if there is none.
+// Columns returns the width of the stream's terminal, or a very large number if it is not a terminal.
 func Columns(stream any) int {
 	if !IsTerminal(stream) {
 		return 1 << 20
@@ -155,7 +155,7 @@ func Columns(stream any) int {
 	return columns
 }
 
-// Follow shows the run's events as they come and returns what they add up to.
+// Follow shows the run's events as they arrive, and returns the State at the end.
 func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 	var state messages.State
 	lines := JSONLines(d.Stdout)
@@ -176,7 +176,7 @@ func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 	return state, nil
 }
 
-// tell prints the event's part on stdout.
+// tell prints an event on stdout.
 func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
 	switch {
 	case d.JSONL:
@@ -189,7 +189,7 @@ func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
 	return nil
 }
 
-// output prints what the event adds to the stdout of a command.
+// output prints what the event adds to a command's stdout.
 func (d *Display) output(body messages.Body) (err error) {
 	switch b := body.(type) {
 	case messages.TextDelta:
@@ -211,10 +211,10 @@ func (d *Display) output(body messages.Body) (err error) {
 	return err
 }
 
-// unread is the reason for canceling a run whose events cannot be written any more.
+// unread is the reason for canceling a run whose events cannot be written.
 const unread = "nobody reads the events any more"
 
-// interrupted reports whether the user canceled the run, so that the next Ctrl-C is the second.
+// interrupted reports whether the user has canceled the run, so that the next Ctrl-C is the second one.
 func interrupted(e messages.RunCanceling) bool { return e.Reason != unread }
 
 // Close shows how the run ended.
@@ -229,7 +229,7 @@ func (d *Display) Close(s messages.State) {
 	}
 }
 
-// runSummary is what --json prints of a run.
+// runSummary is the output of --json for a run.
 type runSummary struct {
 	RunID     messages.RunID      `json:"run_id"`
 	Status    messages.Status     `json:"status"`
@@ -238,12 +238,12 @@ type runSummary struct {
 	Result    json.RawMessage     `json:"result,omitempty"`
 	Degraded  bool                `json:"degraded,omitempty"`
 	Artifacts []messages.Artifact `json:"artifacts"`
-	// PartialText is what a model had answered when the run failed or was canceled.
+	// PartialText is what a model had answered until the run failed or was canceled.
 	PartialText string `json:"partial_text,omitempty"`
 }
 
-// summarize names files as the caller can open them.
-func (d *Display) summarize(s messages.State) runSummary {
+// summarize returns the summary, with paths of files that the caller can open.
+func (d *Display) summarize(s messages.State) runSummary { // never null
 	artifacts := append([]messages.Artifact{}, s.Artifacts...) // never null
 	for i, a := range artifacts {
 		artifacts[i].Path = d.path(a.Path)
@@ -262,16 +262,16 @@ func (d *Display) summarize(s messages.State) runSummary {
 	return sum
 }
 
-// folderField is the field of a result that names a folder, as JSON.
+// folderField returns the JSON of a field that names a folder.
 func folderField(name string) []byte {
 	field, _ := json.Marshal(map[string]string{"folder": name})
 	return bytes.Trim(field, "{}")
 }
 
-// path is where a file of the run is, seen from the current folder.
+// path returns the path of one of the run's files, from the current folder.
 func (d *Display) path(name string) string { return filepath.Join(d.Folder, filepath.FromSlash(name)) }
 
-// JSONLines writes values as lines. On a terminal the characters that could steer it are escaped.
+// JSONLines returns an encoder for one value per line. On a terminal it escapes characters that could control it.
 func JSONLines(w io.Writer) *json.Encoder {
 	if IsTerminal(w) {
 		w = visible{w}
@@ -281,7 +281,7 @@ func JSONLines(w io.Writer) *json.Encoder {
 	return e
 }
 
-// visible is for writes of whole JSON values.
+// visible escapes control characters. Each write must be a complete JSON value.
 type visible struct{ io.Writer }
 
 func (v visible) Write(p []byte) (int, error) {
@@ -297,7 +297,7 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Unwrap is the stream behind one that removes secrets.
+// Unwrap returns the stream behind a writer that removes secrets.
 func Unwrap(stream any) any {
 	if w, ok := stream.(interface{ Unwrap() io.Writer }); ok {
 		return w.Unwrap()
@@ -305,7 +305,7 @@ func Unwrap(stream any) any {
 	return stream
 }
 
-// PrintLines writes each value as a line of JSON.
+// PrintLines prints each value as a line of JSON.
 func PrintLines[T any](w io.Writer, list []T) error {
 	lines := JSONLines(w)
 	for _, v := range list {
@@ -316,7 +316,7 @@ func PrintLines[T any](w io.Writer, list []T) error {
 	return nil
 }
 
-// PrintText prints a text that a model or a plan came to, without control characters.
+// PrintText prints the text of a model or plan, without control characters.
 func PrintText(w io.Writer, text string) error {
 	_, err := fmt.Fprintln(w, strings.TrimSuffix(words.WithoutControls(text), "\n"))
 	return err

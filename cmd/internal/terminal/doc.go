@@ -1,2 +1,3 @@
-// Package terminal shows runs, tables and texts to people: on a terminal in place, elsewhere line by line.
+// Package terminal shows runs, tables and texts to people. On a terminal it redraws in place, elsewhere it prints
+// lines.
 package terminal

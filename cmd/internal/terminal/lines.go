@@ -9,13 +9,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// lines shows a run as one line per milestone, and per warning of its log: the time since the run was queued, the
-// kind, the message.
+// lines shows a run with one line per milestone and per warning in its log: the time since the run was queued, the
+// kind, and the message.
 type lines struct {
 	out    io.Writer
 	style  style
-	logged uint64 // number of the last log line that was looked at
-	reason string // why the last call of a model failed
+	logged uint64 // number of the last log line that was handled
+	reason string // why the last model call failed
 }
 
 func (p *lines) Show(s messages.State, e messages.Event) {
@@ -25,7 +25,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 	}
 	switch b := e.Body.(type) {
 	case messages.LLMStarted:
-		if p.reason != "" { // the run goes on, and its end will not name this failure
+		if p.reason != "" { // the run continues, and its end will not mention this failure
 			p.line(since(s.QueuedAt, e.Time), string(messages.LogWarn), yellow, words.Printable(p.reason))
 		}
 		p.reason = ""
@@ -38,7 +38,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), kindColor(e.Kind()), text)
 }
 
-// milestone is the event's message, without the reason of a failure: the card at the end gives it.
+// milestone returns the event's message, without the reason of a failure, which the card at the end has.
 func milestone(s messages.State, e messages.Event) string {
 	switch b := e.Body.(type) {
 	case messages.RunCanceling:

@@ -13,10 +13,10 @@ import (
 // frame is the minimum time between two drawings.
 const frame = 100 * time.Millisecond
 
-// live shows a run as a block of lines that is redrawn in place.
+// live shows a run as a block of lines that is redrawn in place. mu guards the fields below it.
 type live struct {
 	style style
-	size  func() (columns, rows int) // of the terminal, as it is now
+	size  func() (columns, rows int) // current size of the terminal
 
 	mu     sync.Mutex
 	screen screen
@@ -25,7 +25,7 @@ type live struct {
 	timer  *time.Timer
 	paused bool
 	over   bool
-	// onSuspend, which may be nil, arranges that f is called at the next Ctrl-Z, until forget is called.
+	// onSuspend, if not nil, makes the next Ctrl-Z call f, until forget is called.
 	onSuspend func(f func()) (forget func())
 	forget    func()
 }
@@ -34,7 +34,7 @@ func newLive(out io.Writer, l style, size func() (columns, rows int)) *live {
 	return &live{style: l, size: size, screen: screen{out: out}}
 }
 
-// Show takes the event. The next frame shows it.
+// Show records the event. The next frame shows it.
 func (l *live) Show(s messages.State, e messages.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *live) beat() {
 	l.timer.Reset(frame)
 }
 
-// draw draws a frame. If it panics, it shows the cursor again, and the panic goes on.
+// draw draws a frame. If it panics, it makes the cursor visible, and the panic continues.
 func (l *live) draw() {
 	drawn := false
 	defer func() {
@@ -88,7 +88,7 @@ func (l *live) draw() {
 	drawn = true
 }
 
-// suspend gives the terminal back and stops the program. When the program continues, it begins a new block.
+// suspend releases the terminal and stops the process. When the process continues, the display begins a new block.
 func (l *live) suspend() {
 	l.pause()
 	suspend()
@@ -113,7 +113,7 @@ func (l *live) pause() {
 	l.screen.leave()
 }
 
-// End draws a last time.
+// End draws a last frame.
 func (l *live) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +123,7 @@ func (l *live) End() {
 	l.close()
 }
 
-// Leave gives the terminal back. It can be called more than once.
+// Leave releases the terminal. It can be called repeatedly.
 func (l *live) Leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,18 +139,18 @@ func (l *live) close() {
 	l.screen.leave()
 }
 
-// screen keeps a block of lines at the end of a terminal. Between two frames the cursor is hidden, at the left of the
-// line below the block.
+// screen maintains a block of lines at the end of a terminal. Between two frames the cursor is hidden, at the left of
+// the line below the block.
 type screen struct {
 	out     io.Writer
-	widths  []int // of the lines that are shown
-	columns int   // that the terminal had
+	widths  []int // widths of the lines that are shown
+	columns int   // the terminal's width at that time
 	shown   string
-	hidden  bool // the cursor
+	hidden  bool // whether the cursor is hidden
 }
 
-// draw replaces the block in one write, or writes nothing if the block looks the same. Every line must be narrower
-// than the terminal: after a full line terminals differ about the cursor.
+// draw replaces the block in one write. It writes nothing if the block is unchanged. Every line must be narrower than
+// the terminal, because terminals differ in where the cursor is after a full line.
 func (s *screen) draw(lines []string, widths []int, columns int) {
 	block := strings.Join(lines, "\n")
 	if s.hidden && block == s.shown && columns == s.columns {
@@ -172,7 +172,7 @@ func (s *screen) draw(lines []string, widths []int, columns int) {
 	io.WriteString(s.out, b.String())
 }
 
-// height is the number of rows of the block. A terminal that became narrower has wrapped its lines.
+// height returns the number of rows of the block. A terminal that has become narrower has wrapped the lines.
 func (s *screen) height(columns int) int {
 	rows := len(s.widths)
 	for _, w := range s.widths {
@@ -181,7 +181,7 @@ func (s *screen) height(columns int) int {
 	return rows
 }
 
-// leave shows the cursor again. The block stays.
+// leave makes the cursor visible. The block stays.
 func (s *screen) leave() {
 	if s.hidden {
 		s.hidden = false

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ManPage is the command's manual page, in the man macros of roff.
+// ManPage returns the command's manual page, in roff with the man macros.
 func ManPage(cmd *cobra.Command, version string) string {
 	cmd.InitDefaultHelpFlag()
 	var p roff
@@ -30,7 +30,7 @@ func ManPage(cmd *cobra.Command, version string) string {
 	return p.String()
 }
 
-// About is the long description of the command, or else the short one.
+// About returns the long description of the command, or else the short one.
 func About(cmd *cobra.Command) string {
 	if cmd.Long == "" {
 		return cmd.Short + "."
@@ -38,7 +38,7 @@ func About(cmd *cobra.Command) string {
 	return cmd.Long
 }
 
-// UsageLine is how the command is called.
+// UsageLine returns how the command is called.
 func UsageLine(cmd *cobra.Command) string {
 	if cmd.HasAvailableSubCommands() {
 		return cmd.CommandPath() + " <command> [flags]"
@@ -61,7 +61,7 @@ func (p *roff) line(request string, args ...string) {
 // text writes a line of text, whatever it begins with.
 func (p *roff) text(line string) { fmt.Fprintf(p, "\\&%s\n", escaped(line)) }
 
-// escaped escapes what roff would read as a request.
+// escaped escapes characters that are special in roff.
 func escaped(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "'", `\(aq`).Replace(text)
 }
@@ -114,7 +114,7 @@ func (p *roff) flags(title string, flags *pflag.FlagSet) {
 	})
 }
 
-// related names the pages of the commands below and above.
+// related lists the pages of the parent command and of the subcommands.
 func (p *roff) related(cmd *cobra.Command) {
 	var pages []*cobra.Command
 	if cmd.HasParent() {

@@ -9,19 +9,19 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// progressView is what a person sees of a running job: its State, and what only the events tell.
+// progressView is what people see of a run in progress: its State, and what only the events tell.
 type progressView struct {
 	state  messages.State
 	phases map[string]phase
-	ending string // since a cancel was accepted
+	ending string // set since a cancel was accepted
 }
 
-// phase is what only the events tell about a task.
+// phase holds what only the events tell about a task.
 type phase struct {
 	begun, ended time.Time
-	words        string    // what it waits for, or its summary
-	warned       bool      // it logged a warning
-	asked        time.Time // when it last asked a model that has not answered yet
+	words        string    // what the task waits for, or its summary
+	warned       bool      // it has logged a warning
+	asked        time.Time // when it asked a model that has not yet answered
 }
 
 func (b *progressView) apply(s messages.State, e messages.Event) {
@@ -80,7 +80,7 @@ func (b *progressView) note(task string, p phase) {
 // logLines is the number of log lines that are shown.
 const logLines = 5
 
-// lines are the lines to show now, at most rows. tick turns the spinner.
+// lines returns the lines to show, at most rows. tick turns the spinner.
 func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span {
 	var lines [][]span
 	widest := 0
@@ -123,7 +123,7 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 	switch last := b.state.End; {
 	case !p.ended.IsZero():
 		end = p.ended
-	case last != nil: // the run ended without a word of the task
+	case last != nil: // the run ended without an event of the task
 		sign, _ = signOf(messages.TaskGaveUp, tick, ascii)
 		end, as = last.At, yellow
 	case !p.asked.IsZero():
@@ -144,7 +144,7 @@ func padLeft(text string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-Width(text))) + text
 }
 
-// warning is the sign of a degraded run or task, one column wide.
+// warning returns the sign for a degraded run or task. It is one column wide.
 func warning(ascii bool) string {
 	if ascii {
 		return "!"
@@ -152,7 +152,7 @@ func warning(ascii bool) string {
 	return "⚠"
 }
 
-// Spinner is the sign of what is under way, one column wide. It turns with each tick.
+// Spinner returns the sign for work in progress. It is one column wide, and turns with each tick.
 func Spinner(tick int, ascii bool) string {
 	turning := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	if ascii {
@@ -161,7 +161,7 @@ func Spinner(tick int, ascii bool) string {
 	return string(turning[tick%len(turning)])
 }
 
-// signOf is one column wide.
+// signOf returns the sign for a status. It is one column wide.
 func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
 	signs := [...]string{"✓", "✗", "·"}
 	if ascii {
@@ -187,7 +187,7 @@ func (b *progressView) progress(task string) string {
 	return ""
 }
 
-// HowFar is a progress in words, such as 3 of 1,024 files.
+// HowFar describes progress, for example "3 of 1,024 files".
 func HowFar(done, total int64, unit string) string {
 	number := words.Thousands
 	if unit == "bytes" {
@@ -199,7 +199,7 @@ func HowFar(done, total int64, unit string) string {
 	return strings.TrimSpace(number(done) + " " + unit)
 }
 
-// foot is the last line, about the run as a whole.
+// foot returns the last line, which is about the run as a whole.
 func (b *progressView) foot(now time.Time) []span {
 	said := "   " + words.Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
 	if n := len(b.state.Artifacts); n > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// color is an SGR parameter; "" leaves the text as it is.
+// color is an SGR parameter. "" leaves the text unchanged.
 type color string
 
 const (
@@ -24,10 +24,10 @@ type span struct {
 	as   color
 }
 
-// style is what the terminal can show.
+// style describes what the terminal can show.
 type style struct {
 	color bool
-	ascii bool // only
+	ascii bool // only ASCII characters
 }
 
 func (l style) paint(text string, as color) string {
@@ -51,7 +51,7 @@ func (l style) dots() string {
 	return "…"
 }
 
-// line paints the spans, cut to that many columns, and returns how many columns they take.
+// line paints the spans, cut to the given width. It returns the width used.
 func (l style) line(spans []span, columns int) (string, int) {
 	var b strings.Builder
 	used := 0
@@ -63,8 +63,8 @@ func (l style) line(spans []span, columns int) (string, int) {
 	return b.String(), used
 }
 
-// Colored decides on colour: --no-color and NO_COLOR switch it off, CLICOLOR_FORCE switches it on. Otherwise
-// terminals that can show it do.
+// Colored reports whether to use colors. --no-color and NO_COLOR switch them off, CLICOLOR_FORCE switches them on.
+// Otherwise terminals that support them get colors.
 func (o *Options) Colored(terminal bool) bool {
 	switch force := o.Env.Get("CLICOLOR_FORCE"); {
 	case o.NoColor || o.Env.Get("NO_COLOR") != "":
@@ -75,10 +75,10 @@ func (o *Options) Colored(terminal bool) bool {
 	return terminal && !o.dumb()
 }
 
-// dumb reports whether the terminal understands only text, which one without TERM does.
+// dumb reports whether the terminal understands only text. A terminal without TERM counts as such.
 func (o *Options) dumb() bool { return o.Env.Get("TERM") == "" || o.Env.Get("TERM") == "dumb" }
 
-// ASCIIOnly reports whether the locale names a character set other than Unicode.
+// ASCIIOnly reports whether the locale's character set is not Unicode.
 func (o *Options) ASCIIOnly() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if set := strings.ToUpper(o.Env.Get(name)); set != "" {

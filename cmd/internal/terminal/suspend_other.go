@@ -2,7 +2,7 @@
 
 package terminal
 
-// onSuspend does nothing: there is no Ctrl-Z on this system.
+// onSuspend does nothing, because this system has no Ctrl-Z.
 func onSuspend(func()) (forget func()) { return func() {} }
 
 func suspend() {}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// onSuspend arranges that the next Ctrl-Z calls f instead of stopping the process. forget undoes that.
+// onSuspend makes the next Ctrl-Z call f instead of stopping the process. forget undoes that.
 func onSuspend(f func()) (forget func()) {
 	suspended, stop := signal.NotifyContext(context.Background(), syscall.SIGTSTP)
 	never := context.AfterFunc(suspended, f)
@@ -18,5 +18,5 @@ func onSuspend(f func()) (forget func()) {
 	}
 }
 
-// suspend stops the process until somebody continues it.
+// suspend stops the process until it is continued.
 func suspend() { syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }

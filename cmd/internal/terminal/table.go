@@ -10,12 +10,12 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// Table prints the results of checks as they come: what a check saw, and below it what to do.
+// Table prints the results of checks as they arrive: what a check has seen and, below it, what to do.
 type Table struct {
 	out   io.Writer
 	style style
-	wide  int   // the longest id
-	Err   error // the error that ended printing
+	wide  int   // length of the longest id
+	Err   error // the error that ended the printing
 }
 
 func NewTable(out io.Writer, how *Options, ids []string) *Table {
@@ -38,7 +38,7 @@ func statusColor(s probe.Status) color {
 	return dim
 }
 
-// Row prints a result, without the control characters of what a server said.
+// Row prints a result, without control characters that a server may have sent.
 func (t *Table) Row(r probe.Result) {
 	indent := strings.Repeat(" ", 4+2+t.wide+2)
 	cell := func(text string, as color) string {
@@ -59,7 +59,7 @@ func (t *Table) Row(r probe.Result) {
 
 func Flat(text string) string { return strings.ReplaceAll(words.Printable(text), "\t", " ") }
 
-// Rows prints a table, without the control characters of its cells. It changes rows.
+// Rows prints a table, without control characters. It changes rows.
 func Rows(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

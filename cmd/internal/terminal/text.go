@@ -8,25 +8,25 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Width is the number of columns of the text, which must be printable and without tabs.
+// Width returns the number of columns of the text, which must be printable and without tabs.
 func Width(text string) int { return ansi.StringWidth(text) }
 
 func RuneWidth(r rune) int { return ansi.StringWidth(string(r)) }
 
-// fit cuts the text to that many columns. A cut text ends in dots.
+// fit cuts the text to the given width. A cut text ends with dots.
 func fit(text string, columns int, dots string) string {
 	return ansi.Truncate(text, max(columns, 0), dots)
 }
 
-// Pad fills the text up to that many columns.
+// Pad fills the text with spaces up to the given width.
 func Pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-Width(text)))
 }
 
-// since is the time between the two, with three decimals so that columns align.
+// since returns the time between two instants, always with three decimals, so that columns are aligned.
 func since(start, at time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(start).Seconds()) }
 
-// Elapsed is a duration for people, without more precision than they can read.
+// Elapsed formats a duration for people, with as much precision as they can read.
 func Elapsed(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:
@@ -39,10 +39,10 @@ func Elapsed(d time.Duration) string {
 
 func ShortCommit(commit string) string { return commit[:min(12, len(commit))] }
 
-// Wrap fills the lines of each paragraph up to that many columns. Lines that begin with a space stay as they are.
+// Wrap fills the lines of each paragraph up to the given width. Lines that begin with a space are not changed.
 func Wrap(text string, columns int) string {
 	var lines []string
-	filling := false // the last line takes more words
+	filling := false // the last line accepts more words
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" || line[0] == ' ' {
 			lines, filling = append(lines, line), false

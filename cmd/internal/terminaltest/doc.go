@@ -1,2 +1,2 @@
-// Package terminaltest stands in for a terminal in tests.
+// Package terminaltest provides a stand-in for a terminal in tests.
 package terminaltest

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal is as much of a terminal as the display needs: it interprets what is written to it and fails on everything
-// else, so that nothing that a run says can steer it.
+// Terminal interprets those control sequences that the display needs. It fails the test on all others, because nothing
+// that a run says may control the terminal. It is safe for concurrent use.
 type Terminal struct {
 	t             *testing.T
 	mu            sync.Mutex
-	width         func(r rune) int // in columns
+	width         func(r rune) int // width of a character in columns
 	columns, rows int
-	lines         [][]rune // of the screen and of what scrolled away; a wide character is followed by a 0
-	top, x, y     int      // y counts from the first line of all
+	lines         [][]rune // the screen and what has scrolled away; a wide character is followed by a 0
+	top, x, y     int      // y counts from the very first line
 	Hidden        bool
 	Writes        int
-	Wraps         bool   // as it must where others than the display write
-	rest          string // of what was written: not yet a whole character or control
+	Wraps         bool   // wrap long lines; needed if others than the display write
+	rest          string // an incomplete character or control sequence
 }
 
 func New(t *testing.T, columns, rows int, width func(r rune) int) *Terminal {
@@ -42,7 +42,7 @@ func (v *Terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// next takes a whole character or control off the rest.
+// next consumes a complete character or control sequence.
 func (v *Terminal) next() bool {
 	after, control := strings.CutPrefix(v.rest, "\x1b[")
 	switch end := strings.IndexFunc(after, func(r rune) bool { return r >= '@' }); {
@@ -115,7 +115,7 @@ func (v *Terminal) newline() {
 	v.top = max(v.top, v.y-v.rows+1)
 }
 
-// Resize wraps the lines anew, as most terminals do.
+// Resize wraps the lines again, as most terminals do.
 func (v *Terminal) Resize(columns, rows int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -133,7 +133,7 @@ func (v *Terminal) Resize(columns, rows int) {
 	v.lines, v.top = lines, max(0, v.y-rows+1)
 }
 
-// Text is all that was written and still stands, with the lines that scrolled away.
+// Text returns everything that is visible or has scrolled away.
 func (v *Terminal) Text() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

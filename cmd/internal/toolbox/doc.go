@@ -1,3 +1,3 @@
-// Package toolbox has the tools that a chat's model may call, as the flags of a command name them: over the files of a
-// folder, and those of other MCP servers.
+// Package toolbox provides the tools that a chat's model may call, according to a command's flags: tools for the files
+// of a folder, and those of other MCP servers.
 package toolbox

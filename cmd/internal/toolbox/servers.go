@@ -14,7 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
-// servers are those of the file, and those of a caller's own settings, in which no variables stand for values.
+// servers returns the MCP servers in the file, and those in a caller's own settings. In the latter, variables are not
+// replaced.
 func servers(file string, own []byte, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
 	var list []source.Server
 	if file != "" {
@@ -45,7 +46,8 @@ func servers(file string, own []byte, env environment.Variables, secrets *redact
 	return source.New(list, version, nil), nil
 }
 
-// foreign is a tool of a server. What the server does not say of it, or is not trusted to say, is the worst.
+// foreign returns a tool of an MCP server. If the server does not declare an effect, or is not trusted to, the tool is
+// assumed to have it.
 func foreign(t source.Tool) tool.Tool {
 	access := tool.Write
 	if t.ReadOnly {

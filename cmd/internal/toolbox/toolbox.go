@@ -23,10 +23,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
-// Flags name the tools.
+// Flags holds the flags that name tools.
 type Flags struct {
 	repository, out, mcpConfig string
-	// Names are those of the tools that may be called; nil is all of them.
+	// Names are the names of the tools that may be called; nil means all.
 	Names []string
 }
 
@@ -41,7 +41,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	settings.Must(cmd.MarkFlagDirname("out"))
 }
 
-// About says what the flags give a model, for people.
+// About describes what the flags allow a model to do.
 func (f *Flags) About() string {
 	var about []string
 	for _, one := range [][2]string{{"reads ", f.repository}, {"writes to ", f.out}, {"tools of ", f.mcpConfig}} {
@@ -52,22 +52,22 @@ func (f *Flags) About() string {
 	return cmp.Or(strings.Join(about, ", "), "no tools; --repository . lets it read this folder")
 }
 
-// AddServerFlag adds the flag for MCP servers alone.
+// AddServerFlag adds only the flag for MCP servers.
 func (f *Flags) AddServerFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools a chat's model may call")
 	settings.Must(cmd.MarkFlagFilename("mcp-config", "json"))
 }
 
-// Box is the tools, with what is open for them.
+// Box holds the tools and what is open for them.
 type Box struct {
 	secrets *redact.Secrets
 	own     []tool.Tool
 	roots   []*os.Root
-	servers *source.Source // may be nil
+	servers *source.Source // nil without servers
 }
 
-// Open opens the folders and reads the settings of the servers. It starts none. The values that the settings give to
-// servers are secrets from now on.
+// Open opens the folders and reads the settings of the servers, but starts none. Values in the settings are secrets
+// from then on.
 func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
 	b := &Box{secrets: secrets}
 	err := b.open(f.repository, os.OpenRoot, func(root *os.Root) ([]tool.Tool, error) {
@@ -78,7 +78,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 	}
 	if f.out != "" && f.repository != "" && below(f.repository, f.out) {
 		for i, t := range b.own {
-			b.own[i].Outside = t.Outside || t.Access == tool.Read // the repository is text of strangers, by any way
+			b.own[i].Outside = t.Outside || t.Access == tool.Read // strangers may have written the repository's text
 		}
 	}
 	if err == nil {
@@ -90,7 +90,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 	return b, err
 }
 
-// OpenFor opens the servers of --mcp-config and of a caller's own settings.
+// OpenFor opens the servers of --mcp-config and those in a caller's own settings.
 func (f *Flags) OpenFor(settings []byte, env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
 	kept, err := servers(f.mcpConfig, settings, env, secrets, version)
 	return &Box{secrets: secrets, servers: kept}, err
@@ -110,17 +110,17 @@ func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(
 	return err
 }
 
-// below reports whether the folder is the other one or in it.
+// below reports whether the folder is other or below it.
 func below(other, folder string) bool {
 	way, err := filepath.Rel(settings.Real(other), settings.Real(folder))
 	return err == nil && filepath.IsLocal(way)
 }
 
-// Empty reports that no flag names any tools.
+// Empty reports whether the flags name no tools.
 func (b *Box) Empty() bool { return len(b.own) == 0 && b.servers == nil }
 
-// Set returns the tools as they are now, for one turn, and those that are given. It starts the servers that do not
-// run. missing says which have no tools, or some that cannot be used, and why.
+// Set returns the current tools, for one turn, together with more. It starts the servers that are not running. missing
+// says which servers or tools cannot be used, and why.
 func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missing, err error) {
 	all := slices.Concat(b.own, more)
 	if b.servers != nil {
@@ -128,7 +128,7 @@ func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missin
 		list, missing = b.servers.Tools(ctx)
 		for _, t := range list {
 			one := foreign(t)
-			if _, err := tool.NewSet(nil, one); err != nil { // such as a pattern that Go cannot read
+			if _, err := tool.NewSet(nil, one); err != nil { // for example, a schema with a pattern that Go does not support
 				missing = errors.Join(missing, fmt.Errorf("a tool of the MCP server %s is left out: %w", t.Server, err))
 				continue
 			}
@@ -139,7 +139,7 @@ func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missin
 	return set, missing, err
 }
 
-// Close ends the servers.
+// Close closes the folders and stops the servers.
 func (b *Box) Close() {
 	for _, root := range b.roots {
 		root.Close()
