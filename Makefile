@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle inspect llms site fuzz vuln licences update build mcpb registry cover go tools node
+.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -40,13 +40,14 @@ test: tools ## Run every test with the race detector; on Debian, install gcc and
 race: tools ##+ Run the runtime's tests three times over with the race detector
 	CGO_ENABLED=1 go test -race -count=3 ./messages/... ./supervision/... ./actors
 
-lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the lab too
+lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the other modules too
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
 	go fix -diff ./...
 	go mod tidy -diff
-	staticcheck=$$(go tool -n staticcheck) && cd $(LAB) && go vet ./... && $$staticcheck ./... && go fix -diff ./... && go mod tidy -diff
+	staticcheck=$$(go tool -n staticcheck) && for module in $(LAB) $(PACKAGE); do \
+		(cd $$module && go vet ./... && $$staticcheck ./... && go fix -diff ./... && go mod tidy -diff) || exit 1; done
 
 bench: node ## Print one table of name, ours, baseline, ratio and goal; medians of five
 	LASTWORD_BENCH=1 go -C $(LAB) test -count=1 -run '^TestBenchTable$$' -timeout 60m -v .
@@ -147,26 +148,40 @@ TAGS =
 build: go ## Build the static binary bin/lastword; TAGS=nosqlite,nonats leaves the stores out
 	CGO_ENABLED=0 go build -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BINARY) ./cmd/lastword
 
-# A bundle is for one system and one architecture: hosts cannot choose within it.
-MCPB = bin/mcpb
-GOOS = $(shell go env GOOS)
-GOARCH = $(shell go env GOARCH)
-EXE = $(if $(filter windows,$(GOOS)),.exe)
+# What makes packages is a module of its own, too.
+PACKAGE = cmd/lastword/package
+VERSION = v0.0.0
 
-mcpb: node ## Build the bundle bin/lastword-GOOS-GOARCH.mcpb, which Claude Desktop installs; validated by npm's mcpb
-	rm -rf $(MCPB) && mkdir -p $(MCPB)
-	GOOS=$(GOOS) GOARCH=$(GOARCH) $(MAKE) --no-print-directory build BINARY=$(MCPB)/server/lastword$(EXE)
-	sed 's|server/lastword"|server/lastword$(EXE)"|; s|PLATFORM|$(patsubst windows,win32,$(GOOS))|' cmd/lastword/package/manifest.json >$(MCPB)/manifest.json
-	cp LICENSE $(MCPB)/
-	npx --yes @anthropic-ai/mcpb@2.1.2 validate $(MCPB)/manifest.json
-	npx --yes @anthropic-ai/mcpb@2.1.2 pack $(MCPB) bin/lastword-$(GOOS)-$(GOARCH).mcpb
+release: go ##+ Make all files of a release in dist: make release VERSION=v0.1.0; SIGNING_KEY=FILE signs the digests
+	@go -C $(PACKAGE) run . -out $(CURDIR)/dist $(VERSION)
 
-registry: node ##+ Build the bundle of each package of server.json, and write bin/server.json with their digests, for mcp-publisher
-	@mkdir -p bin && cp cmd/lastword/package/server.json bin/
-	@for name in $$(grep -o 'lastword-[a-z0-9-]*' bin/server.json); do \
-		of=$${name#lastword-}; $(MAKE) --no-print-directory mcpb GOOS=$${of%-*} GOARCH=$${of#*-} || exit 1; \
-		sum=$$(sha256sum bin/$$name.mcpb | cut -c -64); \
-		sed "/$$name\.mcpb/{n;s/0\{64\}/$$sum/;}" bin/server.json >bin/server.new && mv bin/server.new bin/server.json; done
+MCPB = npx --yes @anthropic-ai/mcpb@2.1.2
+
+mcpb: node build ## Build the bundle of bin/lastword for MCP hosts, bin/lastword-SYSTEM.mcpb; validated by npm's mcpb
+	@go -C $(PACKAGE) run . -out $(CURDIR)/bin -binary $(CURDIR)/$(BINARY) $(VERSION) mcpb
+	@rm -rf bin/mcpb && $(MCPB) unpack bin/lastword-$$(go env GOOS)-$$(go env GOARCH).mcpb bin/mcpb && $(MCPB) validate bin/mcpb/manifest.json
+
+# An empty Debian, kept for the next time.
+DEBIAN = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lastword/debian-$(shell dpkg --print-architecture).tar
+
+$(DEBIAN):
+	@mkdir -p $(@D); root=$$(mktemp -d) && chmod 755 $$root; . /etc/os-release; \
+	debootstrap --variant=minbase --include=curl $$VERSION_CODENAME $$root >$@.log && rm -rf $$root/var/cache/apt/archives $$root/var/lib/apt/lists $$root/usr/share/locale && \
+	tar -C $$root -cf $@.new . && mv $@.new $@ || { cat $@.log >&2; exit 1; }; rm -rf $$root
+
+package-test: tools build $(DEBIAN) ##+ Install the package of Debian in an empty one, serve, go through the tutorial, purge; needs root, debootstrap and systemd-analyze
+	go -C $(PACKAGE) test ./...
+	@go -C $(PACKAGE) run . -out $(CURDIR)/bin -binary $(CURDIR)/$(BINARY) $(VERSION) deb
+	LASTWORD_DEBIAN=$(DEBIAN) LASTWORD_PACKAGE=$$(ls $(CURDIR)/bin/lastword_$(VERSION:v%=%)_*.deb) CGO_ENABLED=1 go test -race -count=1 -run '^TestPackage$$' -v ./cmd/lastword
+
+release-test: node ##+ Make a release twice and compare all bytes; check its digests and a bundle, and serve from its image
+	rm -rf dist/1 dist/2
+	for run in 1 2; do go -C $(PACKAGE) run . -out $(CURDIR)/dist/$$run $(VERSION) || exit 1; done
+	diff -r dist/1 dist/2
+	cd dist/1 && sha256sum --quiet --check SHA256SUMS
+	$(MCPB) unpack dist/1/lastword-windows-amd64.mcpb dist/mcpb && $(MCPB) validate dist/mcpb/manifest.json
+	LASTWORD_RELEASE=$(CURDIR)/dist/1 go -C $(PACKAGE) test -count=1 -run '^TestImageServes$$' -v .
+	rm -rf dist/1 dist/2 dist/mcpb
 
 COVERED = $(MODULE)/messages,$(MODULE)/supervision,$(MODULE)/actors,$(MODULE)/actors/journal,$(MODULE)/transport/...
 

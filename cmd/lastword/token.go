@@ -228,5 +228,13 @@ func replaceFile(file, text string) error {
 		return err
 	}
 	defer folder.Close()
-	return atomicfile.WriteText(folder, filepath.Base(file), 0o600, text)
+	name := filepath.Base(file)
+	old, err := folder.Stat(name)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteText(folder, name, 0o600, text); err != nil {
+		return err
+	}
+	return keepOwner(folder, name, old)
 }

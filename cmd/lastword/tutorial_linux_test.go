@@ -103,7 +103,11 @@ func TestGreetIsServed(t *testing.T) {
 var block = regexp.MustCompile("(?s)(?:<!-- (file|code)(?:: (\\S+))? -->\n)?```(\\w+)\n(.*?)```\n")
 
 // The tutorial's commands run, in their order, and its code is the code that is tested.
-func TestTutorial(t *testing.T) {
+func TestTutorial(t *testing.T) { tutorial(t, "") }
+
+// tutorial runs the commands in that root, or in this one.
+func tutorial(t *testing.T, root string) {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +118,8 @@ func TestTutorial(t *testing.T) {
 	}
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text("It grows things."), testkit.Finish("stop"), testkit.Done())
-	dir, script := t.TempDir(), "set -e\n"
+	folder, script := t.TempDir(), "set -e\n"
+	dir := filepath.Join(root, folder)
 	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 		switch {
 		case b[1] == "file":
@@ -129,8 +134,8 @@ func TestTutorial(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	sh := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(script, "127.0.0.1:7878", at))
-	sh.Dir, sh.SysProcAttr, sh.WaitDelay = dir, &syscall.SysProcAttr{Setpgid: true}, time.Second
-	sh.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOCOVERDIR=" + t.TempDir(), "LASTWORD_SERVE_HTTP=" + at,
+	sh.Dir, sh.SysProcAttr, sh.WaitDelay = folder, &syscall.SysProcAttr{Setpgid: true, Chroot: root}, time.Second
+	sh.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "GOCOVERDIR=" + t.TempDir(), "LASTWORD_SERVE_HTTP=" + at,
 		"LASTWORD_SERVER=http://" + at, "LASTWORD_BASE_URL=" + m.URL()}
 	out, err := sh.CombinedOutput()
 	_ = syscall.Kill(-sh.Process.Pid, syscall.SIGKILL) // the server

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// root is the folder of the repository.
+const root = "../../.."
+
+// readCommit finds which commit is checked out. SOURCE_DATE_EPOCH has precedence over its time.
+func (r *release) readCommit() error {
+	line, err := output(root, nil, "git", "log", "-1", "--format=%H %ct")
+	if err != nil {
+		return err
+	}
+	var seconds string
+	r.commit, seconds, _ = strings.Cut(line, " ")
+	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
+		seconds = epoch
+	}
+	since, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+	}
+	r.at = time.Unix(since, 0).UTC()
+	return nil
+}
+
+// build builds the programs in a clone whose checked-out commit has the version as its tag: Go writes both into them.
+func build(version, stage string) (map[target]string, error) {
+	if changed, err := output(root, nil, "git", "status", "--porcelain"); err != nil || changed != "" {
+		return nil, errors.Join(err, fmt.Errorf("a release is of a commit: commit these first\n%s", changed))
+	}
+	if err := checkTag(version); err != nil {
+		return nil, err
+	}
+	at, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	clone := filepath.Join(stage, "clone")
+	if _, err := output("", nil, "git", "clone", "--quiet", "--shared", "--no-tags", at, clone); err != nil {
+		return nil, err
+	}
+	if _, err := output(clone, nil, "git", "tag", version); err != nil {
+		return nil, err
+	}
+	programs := map[target]string{}
+	for _, t := range targets() {
+		programs[t] = filepath.Join(stage, "bin", t.String(), t.program())
+		env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off"}
+		if _, err := output(clone, env, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", programs[t], "./cmd/lastword"); err != nil {
+			return nil, fmt.Errorf("%v: %w", t, err)
+		}
+	}
+	return programs, nil
+}
+
+// checkTag refuses a version that is the tag of another commit.
+func checkTag(version string) error {
+	tags, err := output(root, nil, "git", "tag", "--list", version)
+	if err != nil || tags == "" {
+		return err
+	}
+	here, err := output(root, nil, "git", "tag", "--points-at", "HEAD", "--list", version)
+	if err == nil && here == "" {
+		err = fmt.Errorf("%s is the tag of another commit: check it out, or release another version", version)
+	}
+	return err
+}
+
+// documents are what lies beside the program. The program itself, which runs here, writes most of it.
+func documents(program, stage string) ([]file, error) {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	share := filepath.Join(stage, "share")
+	env := []string{"HOME=/nonexistent"}
+	if _, err := output("", env, program, "man", filepath.Join(share, "man")); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(filepath.Join(share, "completions"), 0o755); err != nil {
+		return nil, err
+	}
+	for shell, name := range map[string]string{"bash": "lastword.bash", "zsh": "_lastword", "fish": "lastword.fish", "powershell": "lastword.ps1"} {
+		script, err := output("", env, program, "completion", shell)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(share, "completions", name), []byte(script+"\n"), 0o644)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{"LICENSE", "README.md"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(share, name), text, 0o644)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return filesOf(share)
+}
+
+// filesOf are the files below the folder, sorted. All may read them, whatever the umask is.
+func filesOf(folder string) ([]file, error) {
+	var files []file
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		files = append(files, file{name: filepath.ToSlash(name), path: path, mode: 0o644})
+		return errors.Join(err, os.Chmod(path, 0o644))
+	})
+	return files, err
+}
