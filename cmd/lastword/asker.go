@@ -19,11 +19,11 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// asker holds what prompt and chat share.
+// asker holds the flags that prompt and chat share.
 type asker struct {
 	program *host.Program
 	at      settings.Endpoint
-	remote  host.Remote // the server to run at, if one is named
+	remote  host.Remote // the server to run at, if --server is given
 	host.Foreground
 }
 
@@ -48,10 +48,10 @@ func (a *asker) runAt(cmd *cobra.Command, job string, input any) error {
 	return host.WatchOwn(cmd.Context(), run, &a.Show, func(messages.State) error { return nil })
 }
 
-// check returns what is wrong with the flags.
+// check checks the flags.
 func (a *asker) check() error { return errors.Join(a.Check(), a.at.Check()) }
 
-// watch runs the job and prints its answer: as it comes or, if atEnd is not nil, by atEnd.
+// watch runs the job and prints its answer: as it arrives or, if atEnd is not nil, with atEnd at the end.
 func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, messages.State) error) error {
 	a.openDisplay(cmd)
 	if atEnd != nil && a.Show.Answer != nil {
@@ -72,9 +72,9 @@ func (a *asker) limits() messages.Limits {
 	return l
 }
 
-// showAnswers arranges that answers are printed. On a terminal the view shows the model's thoughts: a block that is redrawn,
-// or a line per milestone, would stand in the middle of an answer. If stdout is piped and nobody asks for progress,
-// stderr stays empty unless something goes wrong.
+// showAnswers sets up the display so that it prints answers. On a terminal the view shows the model's thoughts; redrawn
+// blocks or lines for milestones would interrupt an answer. If stdout is piped and --progress is not given, stderr
+// stays empty unless something fails.
 func showAnswers(d *terminal.Display, o *terminal.Options) {
 	piped := !terminal.IsTerminal(d.Stdout)
 	if piped && o.Progress == "auto" {
@@ -92,7 +92,7 @@ func showAnswers(d *terminal.Display, o *terminal.Options) {
 	}
 }
 
-// textOn is stdin without its last line break.
+// textOn returns stdin without its last line break.
 func textOn(cmd *cobra.Command) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), prompt.MaxBytes+1))
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// chatOptions are the flags of chat.
+// chatOptions holds the flags of chat.
 type chatOptions struct {
 	asker
 	in      chat.Input
@@ -95,7 +95,7 @@ func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 
 const chatExample = `for example: lastword chat -m "Why is the sky blue?"`
 
-// arguments takes the id that may follow --resume, and nothing else.
+// arguments accepts only the id that may follow --resume.
 func (c *chatOptions) arguments(cmd *cobra.Command, args []string) error {
 	if c.resume == last && len(args) == 1 {
 		c.resume = args[0]
@@ -158,7 +158,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	return c.once(cmd, config, box)
 }
 
-// once runs one turn, in which nobody answers questions.
+// once runs a single turn, in which nobody answers questions.
 func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
 	tools, missing, err := box.Set(cmd.Context())
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.
 	return c.watch(cmd, job, c.answer(cmd, tools))
 }
 
-// talks reports whether the user holds a conversation on the terminal.
+// talks reports whether the user has a conversation on the terminal.
 func (c *chatOptions) talks(cmd *cobra.Command) bool {
 	return c.message == "" && !c.Show.JSON && !c.Show.JSONL && terminal.IsTerminal(cmd.InOrStdin()) &&
 		terminal.IsTerminal(cmd.OutOrStdout())
@@ -194,8 +194,8 @@ func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// answer prints the run's answer when the run has ended: nobody can tell before that an answer with tools is the
-// last, except in stages.
+// answer returns a function that prints the run's answer at its end. If there are tools, nobody can tell earlier which
+// answer is the last one, except in stages.
 func (c *chatOptions) answer(cmd *cobra.Command, tools *tool.Set) func(io.Writer, messages.State) error {
 	if len(tools.Offered()) == 0 || c.in.Stages || terminal.IsTerminal(cmd.OutOrStdout()) {
 		return nil

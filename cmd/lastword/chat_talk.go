@@ -35,12 +35,12 @@ import (
 // last is the value of --resume without an id.
 const last = "last"
 
-// stateFolder is where conversations are, and which tools may always be called.
+// stateFolder returns the folder that holds conversations, and the list of tools that may always be called.
 func (c *chatOptions) stateFolder() string {
 	return cmp.Or(c.State.Folder(c.program.Env), c.program.Env.StateFolder())
 }
 
-// openConversations returns the conversations of the state folder, and sets the one that the flags name.
+// openConversations opens the conversations in the state folder, and determines the one that the flags name.
 func (c *chatOptions) openConversations() (*conversation.Store, error) {
 	folder := c.stateFolder()
 	if folder == "" {
@@ -69,7 +69,7 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 	return kept, nil
 }
 
-// talk holds a conversation on the terminal.
+// talk runs a conversation on the terminal.
 func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
 	kept, err := config.Conversations("")
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.
 	return err
 }
 
-// commands are those that change what the next turn is.
+// commands returns the slash commands, which affect the next turn.
 func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box *toolbox.Box) []chatui.Command {
 	resume := func(id string) (shown, about string, err error) {
 		_, said, err := kept.Read(id)
@@ -169,7 +169,7 @@ func (c *chatOptions) commands(kept *conversation.Store, config chat.Config, box
 	}
 }
 
-// starter returns a function that starts the turns of the conversation, and one that ends the runtime.
+// starter returns a function that starts turns of the conversation, and a function that closes the runtime.
 func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolbox.Box) (
 	start func(ctx context.Context, message string) (talkRun, string, error), done func() error, err error) {
 	config.Always = approval.Open(filepath.Join(c.stateFolder(), "allowed-tools.jsonl"))
@@ -177,7 +177,7 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 		c.in.Context = conversation.NewID()
 	}
 	keep, dir := c.State, c.State.Folder(c.program.Env)
-	if owner, open := store.FindOwner(dir); open && dir != "" { // others may share its conversations, and not its journal
+	if owner, open := store.FindOwner(dir); open && dir != "" { // its conversations may be shared, but not its journal
 		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: process %d keeps runs in %s; this chat keeps its conversation there, and no events\n",
 			owner.PID, words.Printable(dir))
 		keep = store.Flags{}
@@ -196,8 +196,8 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 	}, done, err
 }
 
-// turn is the job of the next message. A model that has tools may ask the user, too. The warning says which servers
-// have none.
+// turn returns the job for the next message. A model with tools may also ask the user. The warning says which MCP
+// servers have failed.
 func (c *chatOptions) turn(ctx context.Context, message string, config chat.Config, box *toolbox.Box) (job actors.Job, warning string, err error) {
 	in, more := c.in, []tool.Tool(nil)
 	if !box.Empty() {
@@ -223,7 +223,7 @@ func (c *chatOptions) about() string {
 	return words + " · " + c.in.Context
 }
 
-// recall returns what the user said, and the last answer with what it answers.
+// recall returns the user's messages, and the last question with its answer.
 func recall(said []model.Message) (users []string, shown string) {
 	question, answer := "", ""
 	for _, m := range said {
@@ -241,13 +241,13 @@ func recall(said []model.Message) (users []string, shown string) {
 	return users, shown
 }
 
-// talkRun is a turn as the terminal follows it.
+// talkRun is a turn in the form in which the terminal follows it.
 type talkRun struct {
 	system *actors.System
 	id     messages.RunID
 }
 
-// rate is how often a second the terminal takes new tokens; it draws not much more often.
+// rate is the maximum number of updates per second, similar to how often the terminal draws.
 const rate = 30
 
 func (r talkRun) Follow(ctx context.Context) iter.Seq2[[]messages.Event, error] {
@@ -262,7 +262,7 @@ func (r talkRun) Answer(ctx context.Context, request string, value json.RawMessa
 	return r.system.Answer(ctx, r.id, request, value, "")
 }
 
-// talkPlainly holds a conversation line by line. It redraws nothing.
+// talkPlainly runs a conversation line by line, without redrawing.
 func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
 	start, done, err := c.starter(cmd, config, box)
 	if err != nil {
@@ -291,7 +291,7 @@ func (c *chatOptions) talkPlainly(cmd *cobra.Command, config chat.Config, box *t
 	}
 }
 
-// plainTurn runs a turn, which Ctrl-C cancels.
+// plainTurn runs a turn. Ctrl-C cancels it.
 func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, string) (talkRun, string, error),
 	message string, read func() (string, error)) error {
 	attached, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
@@ -314,7 +314,7 @@ func (c *chatOptions) plainTurn(cmd *cobra.Command, start func(context.Context, 
 	return err
 }
 
-// plainRun asks the user what its run asks.
+// plainRun asks the user the questions of its run.
 type plainRun struct {
 	talkRun
 	stderr io.Writer

@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// shells are the shells that completion knows.
+// shells returns the supported shells.
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 func completionCommand() *cobra.Command {

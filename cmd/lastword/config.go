@@ -47,7 +47,7 @@ These come from the environment only. Tokens and keys are never shown:
 	return cmd
 }
 
-// variables is a line for each variable that belongs to no flag.
+// variables returns a line for each variable that does not belong to a flag.
 func variables() string {
 	var b strings.Builder
 	for _, v := range settings.Variables() {
@@ -56,15 +56,15 @@ func variables() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// setting is a key with its value, as config show --json prints it.
+// setting is a key with its value, in the output of config show --json.
 type setting struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
 	Origin string `json:"origin"`
-	unset  string // why there is nothing to show
+	unset  string // says that there is no value
 }
 
-// secret says whether a token or a key is set, and no more.
+// secret says whether a token or key is set, and nothing more.
 type secret struct {
 	Name string `json:"name"`
 	Set  bool   `json:"set"`
@@ -112,7 +112,7 @@ func configured(s *settings.Settings, env environment.Variables) configuredAs {
 	return all
 }
 
-// valueOf is the flag's value for JSON.
+// valueOf returns the flag's value for JSON.
 func valueOf(f *pflag.Flag) any {
 	if many, ok := f.Value.(pflag.SliceValue); ok {
 		return append([]string{}, many.GetSlice()...) // never null
@@ -143,7 +143,8 @@ func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
 	return err
 }
 
-// unset describes a flag that is not set, with its default if the help names one. It is "" for a flag with a value.
+// unset describes a flag that is not set, with its default if the help mentions one. For a flag with a value it returns
+// "".
 func unset(f *pflag.Flag) string {
 	if value := f.Value.String(); value != f.DefValue || value != "" && value != "0" && value != "0s" {
 		return ""
@@ -154,7 +155,7 @@ func unset(f *pflag.Flag) string {
 	return "not set"
 }
 
-// line is the setting as YAML. JSON values are YAML.
+// line returns the setting as YAML. JSON values are valid YAML.
 func (s setting) line() (string, error) {
 	if s.unset != "" {
 		return "# " + s.Key + ": " + s.unset, nil

@@ -39,6 +39,7 @@ one begins with it.`,
 	return cmd
 }
 
+// keptConversations holds the flags of the command conversations.
 type keptConversations struct {
 	program *host.Program
 	dir     string
@@ -59,7 +60,7 @@ func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error
 	return kept, nil
 }
 
-// about is a command about one conversation, whose id is the first of the arguments.
+// about returns a command for one conversation, whose id is the first argument.
 func (k *keptConversations) about(
 	use, short, example string, do func(out io.Writer, kept *conversation.Store, id string, args []string) error,
 ) *cobra.Command {
@@ -107,7 +108,7 @@ func printConversations(out io.Writer, list []conversation.Info, asJSON bool) er
 	if asJSON {
 		return terminal.PrintLines(out, list)
 	}
-	const bytesOfToken = 4 // of most texts
+	const bytesOfToken = 4 // for most texts
 	rows := [][]string{{"CONVERSATION", "TURNS", "TOKENS", "LAST", "TITLE"}}
 	for _, c := range list {
 		rows = append(rows, []string{c.ID, fmt.Sprint(c.Turns), fmt.Sprint("~", c.Bytes/bytesOfToken),

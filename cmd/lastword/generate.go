@@ -30,22 +30,22 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// generateOptions is the flags of generate.
+// generateOptions holds the flags of generate.
 type generateOptions struct {
 	program *host.Program
 	input   settings.Input
 	read    repository.Source
 	by      host.ModelFinder
-	out     string // the folder to write under
-	output  string // the file that gets llms.txt alone, or toStdout
+	out     string // the folder for all files
+	output  string // the only file to write, or toStdout
 	inPlace bool
 	explain bool
 	watches bool
 	host.Foreground
-	at host.Remote // the server to run at, if one is named
+	at host.Remote // the server to run at, if --server is given
 }
 
-// toStdout as the output file is standard output.
+// toStdout stands for stdout as the output file.
 const toStdout = "-"
 
 func generateCommand(p *host.Program) *cobra.Command {
@@ -130,7 +130,7 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 	return cmd
 }
 
-// ofModel reports whether the member of the input is about the model.
+// ofModel reports whether the member of the input concerns the model.
 func ofModel(member string) bool { return strings.HasSuffix(member, "model") }
 
 func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
@@ -139,7 +139,7 @@ func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) 
 	g.Foreground.AddFlags(cmd, flags, "30m")
 }
 
-// watch generates, and again whenever a file of the folder has changed, until a signal ends it.
+// watch runs generate again whenever a file in the folder has changed, until a signal ends it.
 func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 	at, err := generate.Located(folder, false)
 	if err != nil {
@@ -155,10 +155,10 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 		}
 		err = g.run(cmd, folder)
 		if by, ok := errors.AsType[*exit.Error](err); ok && by.Code != exit.Interrupted && by.Code != exit.Terminated {
-			err = nil // the next change may mend it
+			err = nil // the next change may fix it
 		}
 		if err == nil {
-			attached, first := host.Interruptible(cmd.Context(), func() {}) // before Ctrl-C is asked for
+			attached, first := host.Interruptible(cmd.Context(), func() {}) // before the message that mentions Ctrl-C
 			fmt.Fprintf(cmd.ErrOrStderr(), "watching %s; Ctrl-C ends\n", at.Path)
 			err = changes.Wait(attached)
 			if by := first(); by != nil {
@@ -171,7 +171,7 @@ func (g *generateOptions) watch(cmd *cobra.Command, folder string) error {
 	}
 }
 
-// isOutput reports whether generate writes files of this name while it runs in the folder.
+// isOutput reports whether generate itself writes files with this name in the folder.
 func isOutput(name string) bool {
 	base := filepath.Base(name)
 	temporary := base[0] == '.' && strings.HasSuffix(base, atomicfile.Suffix)
@@ -188,7 +188,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	}
 	in.Repository, in.Out = repository, g.out
 	if in.Model == "" && in.LinkBase == "" && cmd.Flags().Changed("base-url") {
-		in.LinkBase = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
+		in.LinkBase = g.by.Endpoint.BaseURL // no model is used, so it must be meant for links
 	}
 	with := generate.Config{Open: g.read.Open, Limits: g.read.Limits, Model: g.by.Find, Secrets: g.program.Secrets,
 		Version: build.This().Exact(), Cache: g.program.Env.CacheFolder()}
@@ -214,8 +214,8 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	return g.program.Watch(cmd.Context(), job, limits, &g.State, &g.Show)
 }
 
-// place says where the files go, and what is printed of them. The returned function removes what was only to be
-// printed.
+// place determines where the files are written and what is printed of them. remove deletes files that were only needed
+// for printing.
 func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remove func(), err error) {
 	remove = func() {}
 	switch {
@@ -233,7 +233,7 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 			return remove, err
 		}
 		remove = func() { os.RemoveAll(in.Out) }
-		in.Layout = generate.LayoutFlat // with links as from the repository's own folder
+		in.Layout = generate.LayoutFlat // with links as seen from the repository's folder
 	case g.output != "":
 		in.Out, with.File = filepath.Split(g.output)
 		in.Out = cmp.Or(in.Out, ".")
@@ -241,7 +241,7 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	if g.output != "" {
 		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
 	}
-	switch { // named as the user does
+	switch { // show the name as the user wrote it
 	case g.inPlace:
 		g.Show.Folder = in.Repository
 	case g.output != toStdout:
@@ -290,7 +290,7 @@ func folders(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCo
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// printArtifact prints what form makes of a file that the run wrote whole.
+// printArtifact prints what form returns for a file that the run has written completely.
 func printArtifact(
 	w io.Writer, out string, s messages.State, name string, form func(text []byte) ([]byte, error),
 ) error {
@@ -310,12 +310,12 @@ func printArtifact(
 	return nil
 }
 
-// explained prints from the files in the folder why each file was chosen.
+// explained returns a function that prints why each file was chosen, from the files in the folder.
 func explained(out string) func(w io.Writer, s messages.State) error {
 	return func(w io.Writer, s messages.State) error { return printArtifact(w, out, s, "llms.json", explanation) }
 }
 
-// explanation says why each file was chosen, as llms.json has it.
+// explanation says why each file was chosen, given the content of llms.json.
 func explanation(text []byte) ([]byte, error) {
 	var d render.Document
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -349,7 +349,7 @@ func explanation(text []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fileOf is the file that a link leads to, with the line if it names one.
+// fileOf returns the file that a link leads to, with the line if there is one.
 func fileOf(l render.Link) string {
 	if _, line, ok := strings.Cut(l.URL, "#"); ok {
 		return l.Path + " " + line

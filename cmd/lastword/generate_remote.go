@@ -22,7 +22,7 @@ import (
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// runAt runs the job at the server, and downloads its files.
+// runAt runs the job at the server and downloads its files.
 func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	if err := g.validateRemote(cmd); err != nil {
 		return exit.BadUsage(cmd, err, "")
@@ -45,7 +45,7 @@ func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
 	})
 }
 
-// validateRemote refuses flags of the command line that cannot reach the server: its operator has set them.
+// validateRemote refuses flags on the command line that have no effect at a server, whose operator sets these.
 func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 	err = settings.WithoutEffect(cmd, "at a server; leave it out, or leave out --server", func(f *pflag.Flag) bool {
 		switch settings.GroupOf(f) {
@@ -59,9 +59,9 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 	return errors.Join(err, g.validate())
 }
 
-// request is what the server is asked for.
+// request returns the request to the server.
 func (g *generateOptions) request(repository string) (messages.Request, error) {
-	at, err := generate.Located(repository, false) // a folder that the server can read is the one that is meant here
+	at, err := generate.Located(repository, false) // a local folder must mean the same folder at the server
 	if err != nil {
 		return messages.Request{}, err
 	}
@@ -69,8 +69,7 @@ func (g *generateOptions) request(repository string) (messages.Request, error) {
 	return messages.Request{Job: generate.Name, Input: g.input.JSON(), Limits: g.Limits()}, nil
 }
 
-// download writes the run's files below the folder, as generate does on this machine. A file appears whole or not at
-// all.
+// download writes the run's files below the folder, as generate does on this machine. Each file is written atomically.
 func download(ctx context.Context, c *api.Client, s messages.State, folder string) error {
 	if len(s.Artifacts) == 0 {
 		return nil
@@ -91,7 +90,7 @@ func download(ctx context.Context, c *api.Client, s messages.State, folder strin
 	return nil
 }
 
-// downloadFile downloads one file. It must be the one that the run's log names.
+// downloadFile downloads one file, and checks that it is the one in the run's log.
 func downloadFile(ctx context.Context, c *api.Client, id messages.RunID, a messages.Artifact, root *os.Root) error {
 	from, err := c.Artifact(ctx, id, a.Name)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-// helpColumns is the width of a help text.
+// helpColumns is the width of help texts.
 const helpColumns = 80
 
-// knownCommand is asked when an argument stands where a command is named.
+// knownCommand returns an error if an argument is given instead of the name of a subcommand.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	hint := ""
-	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2) // a short word is near to everything
+	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2) // a short word is similar to everything
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 	}
@@ -51,7 +51,7 @@ func helpCommand() *cobra.Command {
 
 var noArguments = exit.Takes(0, "takes no arguments", "")
 
-// exitCodes is the last paragraph of a command's help.
+// exitCodes returns the last paragraph of a command's help.
 func exitCodes(codes ...int) string {
 	words := make([]string, len(codes))
 	for i, code := range codes {
@@ -60,19 +60,19 @@ func exitCodes(codes ...int) string {
 	return "\n\nExit codes: " + strings.Join(words, ", ") + "."
 }
 
-// runExits are the exit codes of a command that runs a job.
+// runExits returns the exit codes of a command that runs a job.
 func runExits() string {
 	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit,
 		exit.Timeout,
 		exit.Interrupted, exit.Terminated)
 }
 
-// helpText is what help prints of a command.
+// helpText returns the help of a command.
 func helpText(cmd *cobra.Command) string {
 	return terminal.Wrap(terminal.About(cmd), helpColumns) + "\n\n" + usageText(cmd)
 }
 
-// usageText is the command's usage, example, commands and flags.
+// usageText returns the command's usage, examples, subcommands and flags.
 func usageText(cmd *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", terminal.UsageLine(cmd))
@@ -103,16 +103,16 @@ func usageText(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// commonFlags is the title of the flags that every command has.
+// commonFlags is the title of the flags that all commands have.
 const commonFlags = "Flags of every command"
 
-// flagGroup is a part of a command's flags with its title.
+// flagGroup is a group of a command's flags with its title.
 type flagGroup struct {
 	title string
 	flags *pflag.FlagSet
 }
 
-// flagGroups are the command's flags in the order of their definition, and at last those of every command.
+// flagGroups returns the command's flags in the order of their definition, and finally those of all commands.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	cmd.InitDefaultHelpFlag()
 	add := func(title string, f *pflag.Flag) {

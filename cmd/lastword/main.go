@@ -2,15 +2,15 @@
 //
 // # A token's journey
 //
-// A task says something through its actors.TaskContext; the word waits for a credit and is mailed to the run's actor.
-// The run's live log stamps it with its number, asks messages.State.Apply whether it is legal, appends it to the
-// journal and shows it to readers. A reader, such as this command, pulls it by cursor, folds it into a State of its
-// own, and prints it. Nothing calls back upward, and a reader that stops reading holds up nobody.
+// A task says something through its actors.TaskContext. The text waits for a credit and is sent to the run's actor. The
+// run's ledger gives it a number and a time, asks messages.State.Apply whether it is legal, and appends it to the
+// journal. Readers then see it. A reader, such as this command, pulls it from its cursor on, applies it to a State of
+// its own, and prints it. No step calls back to an earlier one, and a slow reader delays nobody.
 //
 // # Settings
 //
-// A flag that the command line does not give takes its value from the environment, from the file of --config, from
-// .lastword.yaml in the current folder, or from the user's own file: the first of these that has one.
+// A flag that is not on the command line is set from the environment, from the file of --config, from .lastword.yaml in
+// the current folder, or from the user's own file. The first of these that has a value wins.
 //
 // docs/cli.md lists the commands, their flags and the exit codes.
 package main
@@ -93,7 +93,7 @@ word: completed, failed or canceled.`,
 	return root
 }
 
-// inOrder has every command list its flags in the order of their definition.
+// inOrder makes all commands list their flags in the order of their definition.
 func inOrder(cmd *cobra.Command) {
 	cmd.Flags().SortFlags = false
 	for _, sub := range cmd.Commands() {

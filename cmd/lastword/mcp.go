@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-// mcpOptions are the flags of mcp.
+// mcpOptions holds the flags of mcp.
 type mcpOptions struct {
 	host.Options
 	printConfig, url string
@@ -80,7 +80,7 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it. "+
 			"lastword mcp --print-config CLIENT prints the settings for an agent")
 	}
-	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the server redacts secrets itself
+	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the server itself redacts secrets
 	attached, first := host.Interruptible(cmd.Context(), func() {})
 	served := inside.Handler.Serve(attached, cmd.InOrStdin(), stdout)
 	ended := inside.Close(attached)

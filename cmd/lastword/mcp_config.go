@@ -17,14 +17,14 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// client is a program with settings for MCP servers.
+// client is a program that has settings for MCP servers.
 type client struct {
 	name string
-	file string // where the settings go
-	// local and remote make the settings; remote is nil if the client takes no URLs.
+	file string // the file or place for the settings
+	// local and remote return the settings. remote is nil if the client does not support URLs.
 	local  func(command string, args []string) any
 	remote func(url string, token bool) any
-	// anyFolder clients start servers in any folder, so that relative paths do not work.
+	// anyFolder says that the client starts servers in any folder, so that relative paths do not work.
 	anyFolder bool
 }
 
@@ -67,13 +67,14 @@ func clientList() (names []string) {
 
 func clientNames() string { return strings.Join(clientList(), ", ") }
 
-// launched is a server that the client starts; addressed is one that it calls.
+// launched is a server that the client starts.
 type launched struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
 
+// addressed is a server that the client reaches by URL.
 type addressed struct {
 	Type    string            `json:"type,omitempty"`
 	URL     string            `json:"url"`
@@ -103,7 +104,7 @@ func ofVSCode(command string, args []string) any {
 	return map[string]any{"servers": map[string]any{"lastword": launched{"stdio", command, args}}}
 }
 
-// remoteOfVSCode makes the client ask for the token and keep it.
+// remoteOfVSCode makes the client ask for the token and store it.
 func remoteOfVSCode(url string, token bool) any {
 	settings := byURL("servers", "http", "${input:lastword-token}")(url, token).(map[string]any)
 	if token {
@@ -117,7 +118,7 @@ func remoteOfVSCode(url string, token bool) any {
 	return settings
 }
 
-// byKey is for clients that have a URL of streamable HTTP under another key.
+// byKey is for clients that have the URL of streamable HTTP under another key.
 func byKey(section, key, secret string) func(string, bool) any {
 	return func(url string, token bool) any {
 		server := map[string]any{key: url}
@@ -135,7 +136,7 @@ func ofOpenCode(command string, args []string) any {
 	}{"local", append([]string{command}, args...)}}}
 }
 
-// ofGoose and remoteOfGoose are YAML: https://block.github.io/goose/docs/guides/config-files.
+// ofGoose and remoteOfGoose return YAML, see https://block.github.io/goose/docs/guides/config-files.
 func ofGoose(command string, args []string) any {
 	return verbatim(fmt.Sprintf("extensions:\n  lastword:\n    enabled: true\n    type: stdio\n    name: lastword\n    cmd: %s\n"+
 		"    args: %s\n    timeout: 3600\n", inJSON(command), inJSON(args)))
@@ -165,14 +166,14 @@ func remoteOfCodex(url string, token bool) any {
 	return verbatim(text)
 }
 
-// inJSON writes a text or a list of texts, in a form that TOML and YAML have too.
+// inJSON formats a string or a list of strings in a way that is valid in TOML and YAML too.
 func inJSON(value any) string {
 	text, err := json.Marshal(value)
 	settings.Must(err)
 	return string(text)
 }
 
-// printClient prints the settings to stdout, and the file for them to stderr.
+// printClient prints the settings to stdout, and the file that they belong to to stderr.
 func (s *mcpOptions) printClient(cmd *cobra.Command) error {
 	known := clientsKnown()
 	i := slices.IndexFunc(known, func(c client) bool { return c.name == s.printConfig })
@@ -218,8 +219,8 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) (any, error) {
 	return c.remote(s.url, !isLoopback(at.Hostname())), nil
 }
 
-// given are the flags of the command line, for the client to start the same server. Folders are absolute, because the
-// client may start it in another folder.
+// given returns the flags on the command line, with which the client can start the same server. Folders become
+// absolute, because the client may start it in another folder.
 func (s *mcpOptions) given(cmd *cobra.Command, anyFolder bool) (args []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
@@ -234,7 +235,7 @@ func (s *mcpOptions) given(cmd *cobra.Command, anyFolder bool) (args []string) {
 	return args
 }
 
-// webURL parses the URL of a server, which must hold no credentials.
+// webURL parses the URL of a server. It must not contain credentials.
 func webURL(text string) (*url.URL, bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil

@@ -19,7 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// modelsOptions are the flags of models and its commands.
+// modelsOptions holds the flags of models and its subcommands.
 type modelsOptions struct {
 	at      settings.Endpoint
 	json    bool
@@ -111,7 +111,7 @@ func modelsUnloadCommand(p *host.Program) *cobra.Command {
 
 var oneModel = exit.Takes(1, "needs the name of one model", "lastword models lists the names")
 
-// call runs do with a client, within --timeout.
+// call calls do with a client, within --timeout.
 func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {
 	if l.timeout <= 0 || l.load.Context < 0 || l.load.TTL < 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
@@ -133,16 +133,16 @@ func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra
 	return err
 }
 
-// modelList is what models --json prints.
+// modelList is the output of models --json.
 type modelList struct {
-	Server  string      `json:"server"` // "" for one that is not known
+	Server  string      `json:"server"` // "" if unknown
 	BaseURL string      `json:"base_url"`
 	Models  []modelLine `json:"models"`
 }
 
 type modelLine struct {
 	ID           string `json:"id"`
-	Loaded       *bool  `json:"loaded,omitempty"` // nil if the server does not say
+	Loaded       *bool  `json:"loaded,omitempty"` // nil if the server does not tell
 	Context      int    `json:"context,omitempty"`
 	MaxContext   int    `json:"max_context,omitempty"`
 	Kind         string `json:"kind,omitempty"`

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-// promptOptions are the flags of prompt.
+// promptOptions holds the flags of prompt.
 type promptOptions struct {
 	asker
 	input settings.Input
@@ -107,7 +107,7 @@ func onePrompt(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// textOf is the argument, or stdin without its last line break.
+// textOf returns the argument, or stdin without its last line break.
 func textOf(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil

@@ -34,7 +34,7 @@ func providerCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-// providerOptions are the flags of provider check.
+// providerOptions holds the flags of provider check.
 type providerOptions struct {
 	at         settings.Endpoint
 	model      string
@@ -138,7 +138,7 @@ func (p *providerOptions) run(cmd *cobra.Command, how *terminal.Options) error {
 	return nil
 }
 
-// tell prints the rows. If no server answers, it leaves out the skipped checks.
+// tell returns a function that prints results. If no server answers, it leaves out the skipped checks.
 func (p *providerOptions) tell(t *terminal.Table) func(probe.Result) {
 	gone := false
 	return func(r probe.Result) {
@@ -154,7 +154,8 @@ func tooLong(limit time.Duration) error {
 		limit)
 }
 
-// keep writes the profile to its file. With --only, or for a server that does not answer, only to --write.
+// keep writes the profile to its file. With --only, or if the server does not answer, it writes only to the file of
+// --write.
 func (p *providerOptions) keep(cmd *cobra.Command, learned *probe.Profile) error {
 	file := p.write
 	if file == "" && len(p.only) == 0 && learned.Server.Profile != "" {

@@ -49,7 +49,7 @@ RUN is the id of a run, how an id begins, or last: the newest run.`,
 	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at), runsProofCommand(at), runsAnswerCommand(at),
 		runsRetryCommand(at), runsCancelCommand(at), runsRemoveCommand(at))
 	for _, sub := range cmd.Commands() {
-		sub.GroupID = settings.Working // for the settings of runs; its own flags are none
+		sub.GroupID = settings.Working // so that the settings of runs apply; the flags of sub are not settings
 		sub.Flags().VisitAll(func(f *pflag.Flag) { settings.FlagOnly(sub.Flags(), f.Name) })
 		if sub.Name() != "ls" {
 			sub.ValidArgsFunction = completeRuns(at)
@@ -58,7 +58,7 @@ RUN is the id of a run, how an id begins, or last: the newest run.`,
 	return cmd
 }
 
-// oneRun gives a command the run that its argument names.
+// oneRun returns a command that calls run for the run that its argument names.
 func oneRun(run func(*cobra.Command, host.Source, messages.RunID) error) func(*cobra.Command, []string, host.Source) error {
 	return func(cmd *cobra.Command, args []string, c host.Source) error {
 		id, err := runNamed(cmd.Context(), c, args[0])
@@ -249,7 +249,7 @@ func runsCancelCommand(at *host.Remote) *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "`words` for the runs' logs")
 	cancel := someRuns(cmd, "canceled", func(s messages.Status) bool { return !s.IsEnded() },
 		func(ctx context.Context, c host.Source, id messages.RunID) error {
-			return c.(*api.Client).Cancel(ctx, id, reason) // Ask gives no other
+			return c.(*api.Client).Cancel(ctx, id, reason) // Ask always passes a client
 		})
 	cmd.RunE = at.Ask(func(cmd *cobra.Command, args []string, c *api.Client) error { return cancel(cmd, args, c) })
 	return cmd
@@ -298,7 +298,7 @@ on.`,
 	return cmd
 }
 
-// planCommand is plan, whose show reads runs as runs does.
+// planCommand returns the command plan. Its subcommand show reads runs in the way of the command runs.
 func planCommand(p *host.Program) *cobra.Command {
 	cmd, at := plans.Command(p, runExits()), &host.Remote{Program: p}
 	cmd.Args = knownCommand
@@ -316,7 +316,7 @@ func planCommand(p *host.Program) *cobra.Command {
 	}
 	at.AddFlags(show, show.PersistentFlags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	at.AddStateFlag(show)
-	show.GroupID = settings.Working // for the settings of its server
+	show.GroupID = settings.Working // so that the settings for its server apply
 	settings.FlagOnly(show.PersistentFlags(), "state")
 	cmd.AddCommand(show)
 	return cmd

@@ -48,13 +48,13 @@ declines.`,
 	}
 }
 
-// request is a question that is open, of a run or of a sub-run.
+// request is an open question of a run or of a sub-run.
 type request struct {
 	run messages.RunID
 	messages.Input
 }
 
-// answer answers the question that the first of two words names, or the only one.
+// answer answers the question that the first of two arguments names, or the only open one.
 func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string) error {
 	open, err := requests(ctx, c, id)
 	if err != nil {
@@ -77,7 +77,7 @@ func answer(ctx context.Context, c *api.Client, id messages.RunID, args []string
 	return c.Answer(ctx, one.run, one.Request, answer)
 }
 
-// requests lists what the run and its sub-runs wait for.
+// requests returns the open questions of the run and its sub-runs.
 func requests(ctx context.Context, c *api.Client, id messages.RunID) (open []request, err error) {
 	waits := []messages.RunID{id}
 	for s, err := range every(ctx, c, messages.Query{Status: []messages.Status{messages.Processing}, Limit: 1000}) {
@@ -102,7 +102,7 @@ func requests(ctx context.Context, c *api.Client, id messages.RunID) (open []req
 	return open, nil
 }
 
-// unclear says why there is not one question to answer.
+// unclear says why the question to answer is not unique.
 func unclear(id messages.RunID, open []request, args []string) error {
 	switch {
 	case len(open) == 0 && len(args) == 2:
@@ -148,7 +148,7 @@ func runsRetryCommand(at *host.Remote) *cobra.Command {
 	return cmd
 }
 
-// changed is the input with the changes.
+// changed returns the input with the changes applied.
 func changed(cmd *cobra.Command, input json.RawMessage, changes []string) (json.RawMessage, error) {
 	if len(changes) == 0 {
 		return input, nil
@@ -164,7 +164,7 @@ func changed(cmd *cobra.Command, input json.RawMessage, changes []string) (json.
 		}
 		members[name] = json.RawMessage(value)
 		if !json.Valid(members[name]) {
-			members[name], _ = json.Marshal(value) // a string is JSON
+			members[name], _ = json.Marshal(value) // a string can always be encoded
 		}
 	}
 	return json.Marshal(members)

@@ -20,18 +20,18 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// waiting is the status of a run, for people, while it or one of its sub-runs waits for an answer.
+// waiting is the status shown for a run while it or one of its sub-runs waits for an answer.
 const waiting = "waiting"
 
 func statuses() []string {
 	return []string{"pending", "processing", waiting, "completed", "failed", "canceled"}
 }
 
-// filter selects runs. Those that wait are processing, too.
+// filter selects runs. Runs that wait count as processing too.
 type filter struct {
 	statuses, labels []string
 	job              string
-	all              bool // sub-runs as well
+	all              bool // include sub-runs
 }
 
 func (f *filter) addFlags(cmd *cobra.Command) {
@@ -43,7 +43,7 @@ func (f *filter) addFlags(cmd *cobra.Command) {
 		cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// query is what a server is asked for, which is more than the filter selects.
+// query returns the query for the server. It may select more than the filter.
 func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
 	q := messages.Query{Job: f.job, Limit: 1000, Labels: map[string]string{}}
 	for _, status := range f.statuses {
@@ -65,7 +65,7 @@ func (f *filter) query(cmd *cobra.Command) (messages.Query, error) {
 	return q, nil
 }
 
-// found is a run, with its status for people.
+// found is a run with the status that is shown to people.
 type found struct {
 	messages.Summary
 	status string
@@ -79,7 +79,7 @@ func (f *filter) pick(cmd *cobra.Command, c host.Source) iter.Seq2[found, error]
 			yield(found{}, err)
 			return
 		}
-		asking := map[messages.RunID]bool{} // runs whose sub-runs wait; these are newer, and so come before
+		asking := map[messages.RunID]bool{} // runs with waiting sub-runs; those are newer, so they come first
 		for s, err := range every(cmd.Context(), c, q) {
 			if err != nil {
 				yield(found{}, err)
@@ -101,7 +101,7 @@ func (f *filter) pick(cmd *cobra.Command, c host.Source) iter.Seq2[found, error]
 	}
 }
 
-// every yields all runs of the query, page by page.
+// every yields all runs that the query selects, from all pages.
 func every(ctx context.Context, c host.Source, q messages.Query) iter.Seq2[messages.Summary, error] {
 	return func(yield func(messages.Summary, error) bool) {
 		for cursor := ""; ; {
@@ -122,10 +122,10 @@ func every(ctx context.Context, c host.Source, q messages.Query) iter.Seq2[messa
 	}
 }
 
-// wholeID is the length of a run's id: r_ and 128 bits.
+// wholeID is the length of a complete run id: r_ and 128 bits.
 const wholeID = len("r_k66hldz6ofnwat4rgzpadp2myg")
 
-// runNamed is the run that the argument names: by its id, by the beginning of its id, or last.
+// runNamed returns the run that an argument names: by its id, by the beginning of its id, or as "last".
 func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, error) {
 	if len(name) >= wholeID {
 		return messages.RunID(name), nil
@@ -151,11 +151,11 @@ func runNamed(ctx context.Context, c host.Source, name string) (messages.RunID, 
 	return "", messages.Errorf(messages.CodeNotFound, "no run begins with %q; lastword runs ls lists them", name)
 }
 
-// completeRuns completes the id of a run, with its status, job and input beside it.
+// completeRuns completes run ids. It shows status, job and input with each.
 func completeRuns(at *host.Remote) cobra.CompletionFunc {
 	const nothing = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-		cmd.SetErr(io.Discard) // a note would stand in the command line
+		cmd.SetErr(io.Discard) // output would disturb the command line
 		if len(args) > 0 || settings.Configure(cmd, args, at.Program.Env, at.Program.ConfigFile, at.Program.Secrets) != nil {
 			return nil, nothing
 		}
@@ -176,8 +176,8 @@ func completeRuns(at *host.Remote) cobra.CompletionFunc {
 	}
 }
 
-// someRuns gives a command the filters of ls, and calls do for each run that its arguments name or its filters select
-// among those that fit. It goes on after an error.
+// someRuns adds the filters of ls to the command. The command calls do for the runs that its arguments name, or for
+// those selected by its filters for which fits returns true. It continues after errors.
 func someRuns(cmd *cobra.Command, done string, fits func(messages.Status) bool,
 	do func(ctx context.Context, c host.Source, id messages.RunID) error) func(*cobra.Command, []string, host.Source) error {
 	var f filter
@@ -189,7 +189,7 @@ func someRuns(cmd *cobra.Command, done string, fits func(messages.Status) bool,
 		return nil
 	}
 	return func(cmd *cobra.Command, args []string, c host.Source) error {
-		var ids []messages.RunID // all are found before the first is changed
+		var ids []messages.RunID // find all runs before changing the first
 		for _, name := range args {
 			id, err := runNamed(cmd.Context(), c, name)
 			if err != nil {

@@ -29,7 +29,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/web"
 )
 
-// serveOptions are the flags of serve.
+// serveOptions holds the flags of serve.
 type serveOptions struct {
 	host.Options
 	program         *host.Program
@@ -41,7 +41,7 @@ type serveOptions struct {
 	rate            int
 	connections     int
 	allowLocal      bool
-	nano            http.Handler // behind auth, at its own address
+	nano            http.Handler // behind auth, with a listener of its own
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
@@ -216,7 +216,7 @@ func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Liste
 	return listener, s.routes(entrance, door, inside, resource), nil
 }
 
-// errListen says what to do where nothing can listen.
+// errListen adds to the error what to do if the address is not available.
 func errListen(err error) error {
 	err = fmt.Errorf("cannot listen: %w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -225,7 +225,7 @@ func errListen(err error) error {
 	return &exit.Error{Code: exit.Configuration, Err: err}
 }
 
-// listenOn listens. The socket that a killed server has left goes first.
+// listenOn listens at the address. It first removes a socket that a killed server has left.
 func listenOn(network, address string) (net.Listener, error) {
 	listener, err := net.Listen(network, address)
 	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) {
@@ -245,7 +245,7 @@ func listenOn(network, address string) (net.Listener, error) {
 	return net.Listen(network, address)
 }
 
-// metadataOf is the URL of the resource's metadata.
+// metadataOf returns the URL of the resource's metadata.
 func metadataOf(resource string) string {
 	path := auth.MetadataPath(resource)
 	if at, ok := webURL(resource); ok {
@@ -290,7 +290,8 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 	return mux
 }
 
-// aboutMCP answers browsers, which people send to the address of agents, and hands all others on.
+// aboutMCP answers browsers with a page, because people open the agents' address in them. It passes all other requests
+// on.
 func aboutMCP(page, door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html") {
@@ -301,7 +302,7 @@ func aboutMCP(page, door http.Handler) http.Handler {
 	})
 }
 
-// aboutPage says what the address is. url is the one that clients use, if a proxy is in front.
+// aboutPage returns a page that explains the address. url is the address that clients use, if there is a proxy.
 func aboutPage(url string) http.Handler {
 	const text = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>lastword for agents</title>
 <h1>This address is for agents</h1>
@@ -317,7 +318,7 @@ func aboutPage(url string) http.Handler {
 	})
 }
 
-// adminsOnly asks for the scope admin, where tokens are asked for.
+// adminsOnly requires the scope admin, if the server needs tokens.
 func adminsOnly(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := auth.Require(r.Context(), auth.Admin); err != nil {
@@ -329,14 +330,14 @@ func adminsOnly(door http.Handler) http.Handler {
 	})
 }
 
-// unknown has the door take every caller for one without a scope.
+// unknown makes the door treat every caller as one without scopes.
 func unknown(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		door.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Name: "anybody"})))
 	})
 }
 
-// serveBeside serves the door at another address, if there is one, until the returned function is called.
+// serveBeside serves the door at another address, if that is not "", until stop is called.
 func serveBeside(inside *host.Server, address string, door http.Handler) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -352,7 +353,7 @@ func serveBeside(inside *host.Server, address string, door http.Handler) (stop f
 	}), nil
 }
 
-// ready answers 503 while the server takes no runs.
+// ready answers 503 while the server accepts no runs.
 func ready(inside *host.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		unready := inside.Ready()
@@ -371,6 +372,7 @@ func ready(inside *host.Server) http.Handler {
 	})
 }
 
+// says answers with a text.
 func says(words string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -378,7 +380,7 @@ func says(words string) http.Handler {
 	})
 }
 
-// urlOf is what --server takes to reach the listener.
+// urlOf returns the value of --server that reaches the listener.
 func urlOf(listener net.Listener) string {
 	if listener.Addr().Network() == "unix" {
 		return "unix:" + listener.Addr().String()
@@ -386,7 +388,7 @@ func urlOf(listener net.Listener) string {
 	return "http://" + listener.Addr().String()
 }
 
-// announce says where people, programs and agents go, and where the runs are kept.
+// announce prints where people, programs and agents find the server, and where runs are stored.
 func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 	url := urlOf(listener)
 	var lines strings.Builder
@@ -408,7 +410,7 @@ func (s *serveOptions) announce(stderr io.Writer, listener net.Listener) error {
 	return err
 }
 
-// notify tells systemd of the service's state (sd_notify), if systemd started the process.
+// notify reports the service's state to systemd (sd_notify), if systemd has started the process.
 func notify(env environment.Variables, state string) {
 	at := env.Get("NOTIFY_SOCKET")
 	if at == "" {
@@ -422,11 +424,11 @@ func notify(env environment.Variables, state string) {
 	_, _ = io.WriteString(c, state)
 }
 
-// serve serves until the first signal. Then it ends the runs while their watchers still read, and at last the streams
-// that have no end of their own.
+// serve serves until the first signal. Then it ends the runs while their readers still follow, and finally closes
+// endless streams.
 func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener net.Listener, handler http.Handler) error {
 	ctx := cmd.Context()
-	attached, first := host.Interruptible(ctx, func() {}) // before anybody hears of the server, and may stop it
+	attached, first := host.Interruptible(ctx, func() {}) // before anybody knows the server and may stop it
 	if err := errors.Join(inside.Announce(urlOf(listener)), s.announce(cmd.ErrOrStderr(), listener)); err != nil {
 		first()
 		return errors.Join(err, inside.Close(ctx))
@@ -440,7 +442,7 @@ func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener n
 	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })
 	limits := server.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
 	served := server.Serve(attached, listener, handler, limits)
-	if unasked() { // for the end: the listener failed
+	if unasked() { // the listener has failed
 		closed <- inside.Close(ctx)
 	}
 	ended := errors.Join(served, <-closed)

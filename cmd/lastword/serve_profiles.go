@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
-// profiles serves the Go runtime's profiles to callers and pages of this machine, at the paths that go tool pprof asks
-// for. net/http/pprof does the same, and makes the binary 300 kB larger.
+// profiles serves the profiles of the Go runtime to callers and pages on this machine, at the paths that "go tool
+// pprof" uses. net/http/pprof does the same, but makes the binary 300 kB larger.
 func profiles(address string) (http.Handler, error) {
 	entrance, err := auth.New(auth.Config{Listen: address})
 	if err != nil {
@@ -35,7 +35,7 @@ func profiles(address string) (http.Handler, error) {
 	return entrance.Public(mux), nil
 }
 
-// profile writes the profile of the name: one that the runtime keeps, or one recorded for some seconds.
+// profile writes the profile called name: one that the runtime keeps, or one that is recorded for some seconds.
 func profile(w http.ResponseWriter, r *http.Request, name string) error {
 	debug, _ := strconv.Atoi(r.FormValue("debug"))
 	seconds, _ := strconv.Atoi(r.FormValue("seconds"))
@@ -44,7 +44,7 @@ func profile(w http.ResponseWriter, r *http.Request, name string) error {
 	}
 	record := func(start func(io.Writer) error, stop func(), usual int) error {
 		if err := start(w); err != nil {
-			return auth.NewProblem(auth.CodeBadRequest, err.Error()) // another caller records
+			return auth.NewProblem(auth.CodeBadRequest, err.Error()) // another caller is recording
 		}
 		defer stop()
 		select {

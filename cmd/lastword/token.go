@@ -141,7 +141,7 @@ func scopesOf(names []string) []auth.Scope {
 	return scopes
 }
 
-// appendLine appends the line in one write, so that two processes can add lines at once.
+// appendLine appends the line in a single write, so that two processes can add lines at the same time.
 func appendLine(file, line string) error {
 	lines, err := tokenLines(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +161,7 @@ func appendLine(file, line string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// tokenLines are the lines of the file, which only its owner may read.
+// tokenLines returns the lines of the file. Only its owner may be able to read it.
 func tokenLines(file string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -189,7 +189,7 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-// fieldsOf are the fields of a line with a token.
+// fieldsOf returns the fields of a line with a token.
 func fieldsOf(line string) (name, scopes, digest string, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || strings.HasPrefix(fields[0], "#") {
@@ -198,7 +198,7 @@ func fieldsOf(line string) (name, scopes, digest string, ok bool) {
 	return fields[0], fields[1], fields[2], true
 }
 
-// removeTokens replaces the file by one without the caller's lines.
+// removeTokens rewrites the file without the caller's lines.
 func removeTokens(file, name string) (removed int, err error) {
 	lines, err := tokenLines(file)
 	if err != nil {
@@ -218,7 +218,7 @@ func removeTokens(file, name string) (removed int, err error) {
 	return removed, replaceFile(file, kept.String())
 }
 
-// replaceFile leaves the old file or the new one, whatever happens. Only its owner can read the new one.
+// replaceFile replaces the file atomically. Only its owner can read the new one.
 func replaceFile(file, text string) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real

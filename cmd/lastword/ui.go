@@ -73,7 +73,7 @@ func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 	return serve.RunE(serve, nil)
 }
 
-// local returns the URL by which this machine reaches a server that listens at every address.
+// local returns the URL at which this machine reaches a server that listens at all addresses.
 func local(url string) string {
 	at, ok := webURL(url)
 	if !ok {
@@ -85,7 +85,7 @@ func local(url string) string {
 	return at.String()
 }
 
-// answers reports whether a server is alive at the URL.
+// answers reports whether a server answers at the URL.
 func answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -101,7 +101,7 @@ func answers(ctx context.Context, url string) bool {
 	return got.StatusCode == http.StatusOK
 }
 
-// browse opens the URL in the browser of the desktop, if there is one. Where it fails the reader has the address.
+// browse opens the URL in the desktop's browser, if there is one. The user has the address if it fails.
 func browse(env environment.Variables, url string) {
 	command := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if command == nil && (env.Get("DISPLAY") != "" || env.Get("WAYLAND_DISPLAY") != "") {

@@ -22,13 +22,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// verifier is the command verify, and what it has found.
+// verifier holds the flags of verify and what it has found.
 type verifier struct {
 	at          host.Remote
 	all, asJSON bool
-	keys        []string // that may have signed
-	files       string   // the folder of the runs' files, or ""
-	dir         string   // the folder of the state
+	keys        []string // keys that may have signed
+	files       string   // folder with the runs' files, or ""
+	dir         string   // state folder
 	report      journal.Report
 }
 
@@ -100,7 +100,7 @@ func (v *verifier) fault(run messages.RunID, rule messages.Rule, format string, 
 	v.report.Faults = append(v.report.Faults, journal.Fault{Run: run, Rule: rule, Says: fmt.Sprintf(format, args...)})
 }
 
-// readFiles checks proofs. Whose key has signed is known where --key or --state says whose may.
+// readFiles checks proofs. It checks who has signed them only if --key or --state names trusted keys.
 func (v *verifier) readFiles(cmd *cobra.Command, names []string) error {
 	trusted := v.keys
 	if v.at.State != "" && len(names) > 0 {
@@ -125,7 +125,7 @@ func (v *verifier) readFiles(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-// proof checks a proof, which one of the keys has signed; any may if there are none.
+// proof checks a proof. One of the trusted keys must have signed it, or any key if there are none.
 func (v *verifier) proof(r io.Reader, trusted []string) error {
 	log, events, err := proof.Read(r)
 	v.report.Runs++
@@ -144,7 +144,7 @@ func (v *verifier) proof(r io.Reader, trusted []string) error {
 	return nil
 }
 
-// remote checks the proofs that a server gives.
+// remote checks the proofs that a server returns.
 func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
 	ctx := cmd.Context()
 	c, err := v.at.Client()
@@ -176,7 +176,7 @@ func (v *verifier) remote(cmd *cobra.Command, runs []string) error {
 	return v.at.Hinted(err)
 }
 
-// folder checks the logs in the folder; all of them without runs.
+// folder checks the logs in the state folder: those of the runs, or all if there are none.
 func (v *verifier) folder(cmd *cobra.Command, runs []string) (err error) {
 	ctx := cmd.Context()
 	if v.dir, err = stateFolder(cmd, v.at.Program, v.at.State, serveState); err != nil {
@@ -315,7 +315,7 @@ is the one of --state, or the one that serve uses. Servers with --nats share a k
 	return cmd
 }
 
-// stateFolder is the folder that the flag names, or the one of the settings, or the usual one.
+// stateFolder returns the folder that the flag names, or that of the settings, or the default.
 func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*settings.Settings) string) (string, error) {
 	if flag == "" {
 		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil, p.Secrets)
@@ -330,7 +330,7 @@ func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*sett
 	return settings.Absolute(flag), nil
 }
 
-// serveState is the folder that the settings name for serve, or "".
+// serveState returns the folder in the settings for serve, or "".
 func serveState(s *settings.Settings) string {
 	k, _ := settings.Find(s.Keys, "serve.state")
 	return k.Flag.Value.String()
