@@ -13,17 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/tokens"
 )
 
-// Analysis is what belongs into the files of a repository.
+// Analysis is what belongs into the files of a repository. It is not changed once it was made.
 type Analysis struct {
 	*Repository
 	Index *rank.Index
-	Graph *graph.Graph // nil if the options do not ask for it
-	// Secrets are those that were found while files were read for a model or to be packed.
+	Graph *graph.Graph // nil unless the options ask for it
+	// Secrets collects the secrets that are found while files are read for a model or for packing.
 	Secrets *secret.Report
 	answer  insight.Answer
 }
 
-// Analyze finds what belongs into the files.
+// Analyze decides what belongs into the files.
 func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) {
 	if r.willCount() && by.Go != nil {
 		by.Go(func(context.Context) error { tokens.Load(); return nil })
@@ -42,7 +42,7 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	return a, err
 }
 
-// willCount reports whether tokens are likely to be counted: a text has no more of them than bytes.
+// willCount reports whether tokens will probably be counted: a text never has more tokens than bytes.
 func (r *Repository) willCount() bool {
 	size, o := int64(0), r.options
 	for _, f := range r.Scan.Files {
@@ -64,21 +64,21 @@ func (r *Repository) relate(ctx context.Context, index *rank.Index, by Caller) (
 	return g, nil
 }
 
-// Material is what to show a model of the repository, in that many bytes at most. neutral takes the tokens of chat
-// templates out of a text.
+// Material returns what to show a model about the repository, in at most that many bytes. neutral removes the tokens
+// of chat templates from a text.
 func (a *Analysis) Material(ctx context.Context, most int, neutral func(string) string) (insight.Material, error) {
 	return insight.Gather(ctx, a.files, a.Secrets, a.Scan, a.Index, most, neutral)
 }
 
-// Describe gives the analysis with a model's answer, which was made clean for its index. reason says in llms.json where
-// the answer is from.
+// Describe returns the analysis with a model's answer, which was cleaned for its index. reason says in llms.json
+// where the answer comes from.
 func (a *Analysis) Describe(answer insight.Answer, reason string) *Analysis {
 	described := *a
 	described.answer, described.Index = answer, answer.Into(a.Index, reason, a.room())
 	return &described
 }
 
-// room is how many bytes the model's lines may take in the details list.
+// room returns how many bytes the model's lines may take in the details list.
 func (a *Analysis) room() int {
 	const most = 4 << 10
 	budget := a.options.SizeBudget

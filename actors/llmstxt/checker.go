@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 )
 
-// The names of the files, beside nodes/<id>.md of the graph.
+// Names of the files, apart from nodes/<id>.md of the graph.
 const (
 	NameTxt   = "llms.txt"
 	NameFull  = "llms-full.txt"
@@ -21,21 +21,21 @@ const (
 	NameForce = "repo.force.json"
 )
 
-// OfGraph reports whether a file of the name belongs to the graph of packages.
+// OfGraph reports whether a file with the name belongs to the graph of packages.
 func OfGraph(name string) bool { return name == NameGraph || name == NameForce || graph.IsPage(name) }
 
-// Checker reads a file as it is written; Verdict says whether it may get its name.
+// Checker checks a file while it is written. Verdict returns an error if the file must not get its name.
 type Checker struct {
 	io.Writer
 	Verdict func() error
 }
 
-// CheckerOf returns the check for a file, or nil if no file has the name.
+// CheckerOf returns a Checker for a file, or nil if no file has the name.
 func CheckerOf(name string) *Checker {
 	switch {
 	case name == NameTxt:
 		return judged(judgeTxt)
-	case name == NameFull: // which may be too large to hold
+	case name == NameFull: // it may be too large for memory
 		full := new(check.Full)
 		return &Checker{full, func() error {
 			if problem := full.Finish(); problem != nil {
@@ -63,7 +63,7 @@ func CheckerOf(name string) *Checker {
 	return nil
 }
 
-// judged checks a file once all of it is there.
+// judged makes a Checker that checks a file once it is complete.
 func judged(judge func(data []byte) error) *Checker {
 	var b bytes.Buffer
 	return &Checker{&b, func() error { return judge(b.Bytes()) }}

@@ -1,8 +1,8 @@
-// Package llmstxt makes llms.txt and the files beside it for a repository: an [fs.FS] in, files out. It knows no run,
-// asks no model, and writes nothing by itself.
+// Package llmstxt makes llms.txt and the files beside it for a repository: an [fs.FS] in, files out. It knows nothing
+// of runs, asks no model, and writes nothing by itself.
 //
-// The entrance is [Read]: it reads what there is (package repository/scan). [Repository.Analyze] then finds what
-// belongs into the files (packages rank, own and graph), and [Analysis.Files] gives the files (packages render and
-// check). What a model says of the repository may come in between: [Analysis.Material] is what to show it, and
-// [Analysis.Describe] takes its answer (package insight). The same repository gives the same bytes.
+// Start with [Read], which reads the files (package repository/scan). [Repository.Analyze] then decides what belongs
+// into the output (packages rank, own and graph), and [Analysis.Files] returns the files (packages render and check).
+// A model's description may come in between: [Analysis.Material] returns what to show the model, and
+// [Analysis.Describe] takes its answer (package insight). Equal repositories give equal bytes.
 package llmstxt

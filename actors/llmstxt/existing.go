@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// existing are the paths at which the repository may have an llms.txt of its maintainers, published or not: the usual
-// ones, and wherever else one lies, the shallow first.
+// existing lists the paths where the repository may have an llms.txt of its maintainers: the usual ones, and then
+// wherever else one lies, the shallowest first.
 func (r *Repository) existing() []string {
 	names := []string{NameTxt, "docs/" + NameTxt, "public/" + NameTxt, "static/" + NameTxt}
 	var others []string
@@ -29,10 +29,10 @@ func (r *Repository) existing() []string {
 	return append(names, others...)
 }
 
-// mostExisting bounds the llms.txt that is read.
+// mostExisting bounds the size of an llms.txt that is read.
 const mostExisting = 1 << 20
 
-// keepExisting lets what the maintainers wrote in the repository's own llms.txt win over what was found.
+// keepExisting merges the repository's own llms.txt into the index. What its maintainers wrote takes precedence.
 func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.Index {
 	if r.options.Fresh {
 		return index
@@ -52,7 +52,7 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.
 	return index
 }
 
-// earlier gives what the llms.json beside the file says that a run wrote; nil if there is none.
+// earlier returns what an earlier run wrote, according to the llms.json beside the file; nil if there is none.
 func earlier(files fs.FS, name string, data []byte) *own.Made {
 	last := DocumentOf(files, path.Join(path.Dir(name), NameJSON))
 	if last == nil {
@@ -77,7 +77,7 @@ func earlier(files fs.FS, name string, data []byte) *own.Made {
 	return made
 }
 
-// DocumentOf reads the llms.json that was written earlier; nil if there is none.
+// DocumentOf reads an llms.json that was written earlier; nil if there is none.
 func DocumentOf(files fs.FS, name string) *render.Document {
 	const most = 64 << 20
 	data, err := readAtMost(files, name, most)

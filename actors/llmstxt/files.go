@@ -24,39 +24,39 @@ import (
 // mostSecrets bounds the list of secrets in llms.json.
 const mostSecrets = 1000
 
-// Output is what the files need to know of who writes them.
+// Output is what the files contain about their making.
 type Output struct {
 	Tool render.Tool
-	// Way leads from the folder of the files to the repository, if that is on this machine.
+	// Way is the relative path from the folder of the files to the repository, if that is on this machine.
 	Way string
-	// Model is the model that was asked; Degraded and Cause say that it failed, and why.
+	// Model is the model that was asked. Degraded says that it failed, and Cause why.
 	Model    string
 	Degraded bool
 	Cause    string
-	// Clean takes what no file may hold out of a text. It may be nil.
+	// Clean returns a writer that removes what no file may contain. It may be nil.
 	Clean func(io.Writer) io.WriteCloser
-	// Counts are of tokens. It may be nil.
+	// Counts counts tokens. It may be nil.
 	Counts *tokens.Counts
 }
 
 // File is a file to write.
 type File struct {
 	Name string
-	// Write writes the text and checks it: a text with an error must not get the file's name.
+	// Write writes the text and checks it. A text with an error must not get the file's name.
 	Write func(w io.Writer) (Written, error)
 }
 
-// Written is what became of a file.
+// Written describes a file that was written.
 type Written struct {
 	render.Artifact
-	// Dropped are paths of the files that the budget had no room for.
+	// Dropped lists the files that the budget had no room for.
 	Dropped []string
 }
 
-// Files are the files of a repository.
+// Files are the output files of a repository. Their Write functions may run concurrently; mu guards what is below it.
 type Files struct {
-	// List has llms.txt first. Last is llms.json, which says what became of the others: those are written before it.
-	// The others may be written at the same time.
+	// List begins with llms.txt. It ends with llms.json, which describes the other files and must be written after
+	// them. All others may be written concurrently.
 	List  []File
 	Index *rank.Index // what llms.txt lists
 
@@ -69,8 +69,8 @@ type Files struct {
 	written  map[string]Written
 }
 
-// Files gives the files to write. They read the repository while they are written, until ctx ends. Errors:
-// limit_exceeded if a budget is too small, and invalid_input if there are secrets and the options forbid them.
+// Files returns the files to write. They read the repository while they are written, until ctx ends. Errors:
+// limit_exceeded if a budget is too small; invalid_input if there are secrets and the options forbid them.
 func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, error) {
 	f := &Files{Index: a.Index, analysis: a, output: out, linked: map[string]int{}, written: map[string]Written{}}
 	if f.output.Counts == nil {
@@ -103,7 +103,7 @@ func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, er
 	return f, nil
 }
 
-// whole renders a file that no budget bounds.
+// whole adapts a function that renders a file without a budget.
 func whole(render func(w io.Writer) error) func(w io.Writer) ([]string, error) {
 	return func(w io.Writer) ([]string, error) { return nil, render(w) }
 }
@@ -112,7 +112,7 @@ func (f *Files) add(name string, render func(w io.Writer) (dropped []string, err
 	f.List = append(f.List, File{name, func(w io.Writer) (Written, error) { return f.write(w, name, render) }})
 }
 
-// write renders the file without secrets, checks it, and keeps what became of it.
+// write renders the file without secrets, checks it, and records the result.
 func (f *Files) write(
 	w io.Writer, name string, render func(w io.Writer) (dropped []string, err error),
 ) (said Written, err error) {
@@ -150,7 +150,7 @@ func (f *Files) cleaned(w io.Writer, render func(w io.Writer) ([]string, error))
 	return dropped, errors.Join(err, clean.Close())
 }
 
-// refuseDropped fails if files had no room and the options forbid that.
+// refuseDropped returns an error if files had no room and the options forbid that.
 func (f *Files) refuseDropped(name string, paths []string) error {
 	if f.analysis.options.BudgetFail && len(paths) > 0 {
 		return exceeded("%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
@@ -159,7 +159,7 @@ func (f *Files) refuseDropped(name string, paths []string) error {
 	return nil
 }
 
-// fit drops the links that the size budget has no room for. The other files link to no more than llms.txt does.
+// fit drops the links that exceed the size budget. The other files link to the same files as llms.txt.
 func (f *Files) fit() error {
 	budget := f.analysis.options.SizeBudget
 	if budget == 0 {
@@ -176,7 +176,7 @@ func (f *Files) fit() error {
 	return f.refuseDropped(NameTxt, f.over)
 }
 
-// draft is llms.json as far as it is known before the files are written.
+// draft returns llms.json as far as it is known before the files are written.
 func (f *Files) draft() render.Document {
 	a, o, out := f.analysis, f.analysis.options, f.output
 	d := render.NewDocument(f.Index, a.Scan)
@@ -197,14 +197,14 @@ func (f *Files) draft() render.Document {
 	return d
 }
 
-// hasRelative reports whether links of the index lead to files of the repository by their paths.
+// hasRelative reports whether links of the index are relative paths.
 func hasRelative(index *rank.Index) bool {
 	return slices.ContainsFunc(index.Sections, func(s rank.Section) bool {
 		return slices.ContainsFunc(s.Links, func(l rank.Link) bool { return !strings.Contains(l.URL, "://") })
 	})
 }
 
-// Document is llms.json with what is known of the files that were written so far.
+// Document returns llms.json with what is known about the files that were written so far.
 func (f *Files) Document() render.Document {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -242,14 +242,14 @@ func (f *Files) pack(by Caller) render.Pack {
 	}
 	if o.Full == FullAll {
 		pack.Rest = byUse(a.Scan.Files)
-		most := int(min(max(a.largest, 1<<20), 1<<29)) // of any file that was read
+		most := int(min(max(a.largest, 1<<20), 1<<29)) // largest file that was read
 		pack.FileBytes = 3 * most                      // text that is not UTF-8 grows when it is converted
 	}
 	return pack
 }
 
-// byUse orders files by what to keep if the budget is too small: the product before examples and tests, documents
-// before code, and files near the root before deeper ones.
+// byUse orders files by their value if the budget is too small: the product before examples and tests, documents
+// before code, and shallow files before deep ones.
 func byUse(files []scan.File) []string {
 	kind := func(f scan.File) int {
 		return slices.Index([]scan.Kind{scan.Document, scan.Manifest, scan.Source, scan.Config, scan.Other}, f.Kind)
@@ -267,7 +267,7 @@ func paths(files []scan.File) []string {
 	return list
 }
 
-// refuseSecrets reads the files that are to be packed, and fails if one has a secret and the options forbid that.
+// refuseSecrets reads the files that will be packed. It fails if one has a secret and the options forbid that.
 func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 	a := f.analysis
 	if a.options.Secrets != SecretsFail {
@@ -283,5 +283,5 @@ func (f *Files) refuseSecrets(ctx context.Context, pack render.Pack) error {
 	return nil
 }
 
-// Place names a secret by its kind and where it is.
+// Place describes a secret by its kind and position.
 func Place(f secret.Finding) string { return fmt.Sprintf("%s in %s:%d", f.Rule, f.Path, f.Line) }

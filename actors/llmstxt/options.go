@@ -9,43 +9,43 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Options say what the files hold. The zero value makes llms.txt, llms-full.txt with the linked files, and llms.json.
-// Their tags describe them to callers; see package form.
+// Options say what the files contain. The zero value makes llms.txt, llms-full.txt with the linked files, and
+// llms.json. The struct tags describe the options to callers; see package form.
 type Options struct {
 	Full string `json:"full,omitempty" form:"enum=selected|all|none,default=selected,brief=files in llms-full.txt" jsonschema:"llms-full.txt holds the linked files, all text files, or is not written"`
 	Ctx  bool   `json:"ctx,omitempty" form:"brief=llms-ctx.txt too" jsonschema:"write llms-ctx.txt, each linked file in an element of its own, its text as it is"`
-	// Graph asks for the graph of packages, with a page for each package.
+	// Graph adds the graph of packages, with a page for each package.
 	Graph bool `json:"graph,omitempty" form:"brief=graph of packages too" jsonschema:"write the graph of packages and imports"`
 	// Format 1 leaves Optional out of llms-ctx.txt.
 	Format    render.Format `json:"format,omitempty" form:"minimum=1,maximum=2,default=2,value=version,brief=version of llms.txt" jsonschema:"version of the llms.txt format"`
 	LinkStyle string        `json:"link_style,omitempty" form:"enum=blob|raw,default=blob,brief=page or bare file" jsonschema:"links lead to pages or raw files"`
-	// Ref says what links lead to. If the branch is not known, it is the commit.
+	// Ref says what links point to. If the branch is unknown, it is the commit.
 	Ref string `json:"ref,omitempty" form:"enum=branch|commit|relative,default=branch,brief=target of links" jsonschema:"links lead to the branch, to the commit, or are relative"`
-	// LinkBase is for a repository without a remote, or with one on a host whose links are unknown.
+	// LinkBase is for a repository without a remote, or with one at a host whose form of links is unknown.
 	LinkBase   string `json:"link_base,omitempty" form:"value=URL" jsonschema:"base URL for links without a remote"`
 	SizeBudget int64  `json:"size_budget,omitempty" form:"minimum=2048,value=bytes,brief=most bytes of a file" jsonschema:"maximum bytes of each file; drops what matters least"`
-	// TokenBudget is DefaultTokens if zero, unless there is a SizeBudget, or Full is FullAll.
+	// TokenBudget 0 means DefaultTokens, unless there is a SizeBudget or Full is FullAll.
 	TokenBudget int64 `json:"token_budget,omitempty" form:"minimum=-1,value=tokens,brief=most tokens of a file" jsonschema:"maximum tokens of llms-full.txt (default 250000), -1 for no limit"`
 	MaxLinks    int   `json:"max_links,omitempty" form:"minimum=1,value=number,programs" jsonschema:"maximum number of links in llms.txt (default 100)"`
 	BudgetFail  bool  `json:"budget_fail,omitempty" form:"programs" jsonschema:"fail if something is over a budget"`
 	CountTokens bool  `json:"count_tokens,omitempty" form:"brief=of each file" jsonschema:"count the tokens of each file (o200k)"`
-	// Secrets is about the text of files. Titles and notes, and what a model is given, never have them. Models do not
-	// choose it: a repository that a model has read could tell it to keep them.
+	// Secrets applies to the text of files. Titles, notes and the material for a model never contain secrets. Models
+	// cannot set it, because a repository that a model has read could tell it to keep secrets.
 	Secrets string `json:"secrets,omitempty" form:"enum=redact|fail|off,default=redact,programs" jsonschema:"redact secrets in the text of files, fail if there are some, or keep them"`
 	Fresh   bool   `json:"fresh,omitempty" form:"brief=ignore its own llms.txt" jsonschema:"ignore the llms.txt that the repository has"`
 }
 
-// What llms-full.txt holds.
+// Values of Options.Full: what llms-full.txt contains.
 const (
 	FullNone     = "none"     // the file is not written
 	FullSelected = "selected" // the linked files
 	FullAll      = "all"      // every text file
 )
 
-// What happens to secrets in the text of files.
+// Values of Options.Secrets: what happens to secrets in the text of files.
 const (
 	SecretsRedact = "redact"
-	SecretsFail   = "fail" // there are no files if there is a secret
+	SecretsFail   = "fail" // a secret is an error
 	SecretsKeep   = "off"
 )
 
@@ -104,7 +104,8 @@ func (o Options) problem() error {
 	return nil
 }
 
-// isWeb refuses credentials: the URL is written to files that are published.
+// isWeb reports whether base is an http or https URL. It refuses credentials, because the URL goes into published
+// files.
 func isWeb(base string) bool {
 	u, err := url.Parse(base)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil

@@ -13,25 +13,26 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Source says of files where they are from.
+// Source says where files come from.
 type Source struct {
 	Name   string // used if Origin is empty
 	Origin scan.Origin
-	// Base is what relative links begin with, for an llms.txt that lies outside the repository. Options.LinkBase wins.
+	// Base is the prefix of relative links, for an llms.txt that lies outside the repository. Options.LinkBase takes
+	// precedence.
 	Base string
-	// Skip reports whether a file is no part of the repository, as what an earlier run wrote. It may be nil.
+	// Skip reports whether a file does not belong to the repository, such as output of an earlier run. It may be nil.
 	Skip func(scan.File) bool
 	// Limits bound what is read.
 	Limits scan.Limits
 }
 
-// Caller is what a step may use of its caller, and tell him. All of it may be nil.
+// Caller connects a step to its caller. Every function may be nil.
 type Caller struct {
-	// Go runs f beside the caller, and its error is the caller's.
+	// Go runs f concurrently. Its error is the caller's error.
 	Go func(f func(ctx context.Context) error)
-	// Progress hears how much is done; total is 0 if it is not known.
+	// Progress is called with the amount of work done; total is 0 if unknown.
 	Progress func(done, total int64, unit string)
-	// Info and Warn hear what a reader of the files should know.
+	// Info and Warn get messages for the readers of the files.
 	Info, Warn func(text string)
 }
 
@@ -47,17 +48,17 @@ func tell(to func(text string), text string) {
 	}
 }
 
-// Repository is one that was read.
+// Repository is a repository that was read.
 type Repository struct {
 	Scan    *scan.Repository
 	files   fs.FS
 	base    string
-	largest int64 // most bytes of a file, or 0
+	largest int64 // bytes of the largest file, or 0
 	options Options
 }
 
-// Read reads the repository that the files are. Errors: invalid_input if an option is wrong or there is nothing to
-// read, limit_exceeded, and ctx's cause.
+// Read reads the repository in files. Errors: invalid_input if an option is wrong or there is nothing to read;
+// limit_exceeded; and the cause of ctx.
 func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (*Repository, error) {
 	o, err := o.Checked()
 	if err != nil {

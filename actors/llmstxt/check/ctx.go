@@ -8,16 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Ctx reads an llms-ctx.txt as it is written to it: nested elements, each tag on a line of its own. The text of a doc
-// element stands as it is, but for what would end the element; the rest is well-formed XML. The zero value is ready.
+// Ctx checks an llms-ctx.txt while it is written to it: nested elements, each tag on a line of its own. The text of a
+// doc element is unescaped, except for what would end the element; the rest is well-formed XML. The zero value is
+// ready for use. It is not safe for concurrent use.
 type Ctx struct {
-	line   []byte   // what has come of it
-	number int      // of the line, from 1
-	open   []string // elements
+	line   []byte   // beginning of the current line
+	number int      // number of the current line, from 1
+	open   []string // names of the open elements
 	wrong  error
 }
 
-// Write never fails: what is wrong is Finish's to say.
+// Write never fails: Finish reports problems.
 func (c *Ctx) Write(p []byte) (int, error) {
 	for part := range bytes.Lines(p) {
 		if len(c.line) > 0 || part[len(part)-1] != '\n' {
@@ -32,7 +33,7 @@ func (c *Ctx) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Finish gives the first problem, or nil.
+// Finish returns the first problem, or nil.
 func (c *Ctx) Finish() error {
 	switch {
 	case len(c.line) > 0:
@@ -88,7 +89,7 @@ func (c *Ctx) read(line []byte) {
 
 var entities = [][]byte{[]byte("&amp;"), []byte("&lt;"), []byte("&gt;"), []byte("&quot;")}
 
-// hasEntities holds where each & begins an entity.
+// hasEntities reports whether each & begins an entity.
 func hasEntities(text []byte) bool {
 	for i, b := range text {
 		if b == '&' && !slices.ContainsFunc(entities, func(e []byte) bool { return bytes.HasPrefix(text[i:], e) }) {

@@ -1,6 +1,6 @@
-// Package check reads an llms.txt strictly.
+// Package check validates llms.txt files strictly.
 //
-// [Parse] gives the document and every [Problem] it found: where the text leaves the format, and where it is within
-// it but is known to be lost or misread by the parsers in use. A text without problems reads the same in all of them.
-// The package knows nothing of how our own files are made.
+// [Parse] returns the document and every [Problem]: where the text violates the format, and where it conforms but is
+// known to be lost or misread by parsers in use. All of them read a text without problems in the same way. The
+// package shares no code with the one that writes our own files.
 package check

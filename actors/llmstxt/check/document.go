@@ -16,27 +16,28 @@ type Section struct {
 	Links []Link
 }
 
-// Link is one list item.
+// Link is one list item of a section.
 type Link struct {
 	Title, URL, Note string
 	Line             int // from 1
 }
 
-// Problem is one place where a text is not as it must be.
+// Problem is one violation in a text.
 type Problem struct {
 	Line    int // from 1
 	Rule    Rule
 	Message string
 }
 
-// Severity is that of the problem's rule.
+// Severity returns the severity of the problem's rule.
 func (p Problem) Severity() Severity { return p.Rule.Severity() }
 
 func (p Problem) String() string {
 	return fmt.Sprintf("%d: %s (%s)", p.Line, p.Message, p.Rule)
 }
 
-// Severity tells what breaks the format, or a reader in use, from what loses or blurs something.
+// Severity distinguishes what breaks the format or a reader in use (Error) from what only loses or blurs something
+// (Warning).
 type Severity string
 
 const (
@@ -44,10 +45,10 @@ const (
 	Warning Severity = "warning"
 )
 
-// Rule names what a problem is against.
+// Rule names the rule that a problem violates.
 type Rule string
 
-// Severity is the same wherever the rule is broken.
+// Severity returns the severity of the rule.
 func (r Rule) Severity() Severity {
 	switch r {
 	case SummaryLine, Details, SectionName, LinkNote, LineEnd:
@@ -56,7 +57,7 @@ func (r Rule) Severity() Severity {
 	return Error
 }
 
-// Strict says that only some readers lose something where the rule is broken.
+// Strict reports whether only some readers lose something if the rule is violated.
 func (r Rule) Strict() bool { return r == Details || r == SectionName }
 
 const (

@@ -2,20 +2,20 @@ package check
 
 import "bytes"
 
-// Full reads an llms-full.txt as it is written to it, in memory that does not grow: a title, then text and fenced
-// files under headings of level 2. The zero value is ready.
+// Full checks an llms-full.txt while it is written to it, in constant memory: a title, then text and fenced files
+// under headings of level 2. The zero value is ready for use. It is not safe for concurrent use.
 type Full struct {
-	head    []byte // how the line begins, as far as it can matter
-	begun   bool   // a line has
-	number  int    // of the line, from 0
-	fence   int    // backticks of the fence that is open
+	head    []byte // beginning of the current line, as far as it can matter
+	begun   bool   // the current line has begun
+	number  int    // number of the current line, from 0
+	fence   int    // number of backticks of the open fence
 	problem *Problem
 }
 
-// headBytes of a line are enough to see what it is; no fence is longer.
+// headBytes of a line are enough to recognize it; no fence is longer.
 const headBytes = 512
 
-// Write never fails: what is wrong is Finish's to say.
+// Write never fails: Finish reports problems.
 func (f *Full) Write(p []byte) (int, error) {
 	for part := range bytes.Lines(p) {
 		line, ended := bytes.CutSuffix(part, []byte("\n"))
@@ -29,7 +29,7 @@ func (f *Full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Finish gives the first problem, or nil.
+// Finish returns the first problem, or nil.
 func (f *Full) Finish() *Problem {
 	f.number++
 	switch {
@@ -50,7 +50,7 @@ func (f *Full) fail(rule Rule, message string) {
 	}
 }
 
-// read judges a line that has ended. Most are a file's, in which nothing but the end of the fence matters.
+// read checks a line that has ended. Most lines belong to a file, in which only the end of the fence matters.
 func (f *Full) read(line []byte) {
 	f.number++
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// item reads a line of a section, in the way of the reference parser: the title ends at the first bracket, the URL at
-// the first parenthesis.
+// item parses a line of a section like the reference parser: the title ends at the first bracket, the URL at the
+// first parenthesis.
 func (p *parser) item(line string) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -96,7 +96,7 @@ func (p *parser) characters(line string) {
 	}
 }
 
-// isXMLName admits the ASCII part of XML's names.
+// isXMLName accepts the ASCII subset of XML names.
 func isXMLName(name string) bool {
 	return xmlName.MatchString(name) && !strings.HasPrefix(strings.ToLower(name), "xml")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// Parse reads text. It always gives a document, as far as the text can be read, and the problems in the order of
-// their lines.
+// Parse parses a text. It always returns a document, as far as the text can be parsed, and the problems in the order
+// of their lines.
 func Parse(text string) (*Document, []Problem) {
 	p := &parser{doc: &Document{}, sections: make(map[string]bool)}
 	p.whole(text)
@@ -25,17 +25,18 @@ func Parse(text string) (*Document, []Problem) {
 	return p.doc, p.problems
 }
 
+// parser holds the state of a Parse.
 type parser struct {
 	doc      *Document
 	problems []Problem
 	line     int
-	sections map[string]bool // lower-cased names
+	sections map[string]bool // names in lower case
 
-	titled  bool // the H1 has been read
-	quoted  bool // the summary has been read
+	titled  bool // the H1 was parsed
+	quoted  bool // the summary was parsed
 	details []string
-	fence   string // that the details are within
-	prose   bool   // the line before was a paragraph's
+	fence   string // fence around the current details
+	prose   bool   // the line before belonged to a paragraph
 }
 
 func (p *parser) problem(rule Rule, format string, args ...any) {
@@ -70,8 +71,8 @@ func (p *parser) read(line string) {
 	}
 }
 
-// heading gives the level of an ATX heading and its text, or 0. An indented or quoted mark counts too, for some
-// parsers take it for one.
+// heading returns the level of an ATX heading and its text, or 0. An indented or quoted mark counts too, because some
+// parsers accept it.
 func heading(line string) (level int, text string) {
 	line = strings.TrimLeft(line, " \t")
 	marks := len(line) - len(strings.TrimLeft(line, "#"))
@@ -96,7 +97,7 @@ func (p *parser) title(level int, rest, line string) {
 	p.doc.Title = rest
 }
 
-// preamble reads what stands between title and first section.
+// preamble parses what is between the title and the first section.
 func (p *parser) preamble(line string) {
 	quote, quoted := strings.CutPrefix(strings.TrimLeft(line, " "), ">")
 	switch {
@@ -153,7 +154,7 @@ func (p *parser) section(name string) {
 	p.doc.Sections = append(p.doc.Sections, Section{Name: name})
 }
 
-// closeDetails wants details wherever there is a summary to be lost.
+// closeDetails requires details if there is a summary that could be lost.
 func (p *parser) closeDetails() {
 	if len(p.doc.Sections) > 0 {
 		return

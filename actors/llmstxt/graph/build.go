@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// What a graph holds at most.
+// Limits of a graph.
 const (
 	mostPages    = 2_000
 	mostPackages = 20_000
@@ -22,26 +22,25 @@ const (
 	mostEdges    = 100_000
 )
 
-// Graph is a repository's packages, ready to be written.
+// Graph holds the packages of a repository, ready to be written. It is for one goroutine at a time.
 type Graph struct {
 	Document
 	parts map[string]*part // by id
 	line  func(string) string
 }
 
-// Options of Build; its zero value works.
+// Options configure Build. The zero value is ready for use.
 type Options struct {
-	// Title is that of the repository; its name if empty.
+	// Title is the title of the repository; "" means its name.
 	Title string
-	// Go runs f beside the caller, which then has several packages read at a time. It may be nil.
+	// Go runs f concurrently, so that several packages are read at a time. It may be nil.
 	Go func(f func(ctx context.Context) error)
-	// Progress, which may be nil, hears how many of how many packages are read.
+	// Progress is called with the number of packages that were read, and their total. It may be nil.
 	Progress func(done, total int)
 }
 
-// Build makes the graph of what the survey, which is that of an index of the repository, knows. The only error is
-// ctx's cause: a file that can no longer be read is passed over. It and what it returns are for one goroutine at a
-// time.
+// Build makes the graph from a survey of the repository, which is that of its index. The only error is the cause of
+// ctx: a file that can no longer be read is skipped.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.Survey, o Options) (*Graph, error) {
 	ps := newParts(repo, survey)
 	g := &Graph{parts: map[string]*part{}, line: shown.Liner()}
@@ -58,14 +57,14 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.
 	return g, nil
 }
 
-// fact says what n things miss; nothing of none.
+// fact adds a fact about n things that are missing, unless n is 0.
 func (g *Graph) fact(n int, format, thing string) {
 	if n > 0 {
 		g.Facts = append(g.Facts, fmt.Sprintf(format, words.Count(n, thing)))
 	}
 }
 
-// bounded keeps the largest packages and chooses those that get a page.
+// bounded keeps the largest packages, and chooses those that get a page.
 func (g *Graph) bounded(list []*part) []*part {
 	slices.SortFunc(list, func(a, b *part) int {
 		return cmp.Or(cmp.Compare(b.bytes, a.bytes), strings.Compare(a.path, b.path))

@@ -11,17 +11,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/resolve"
 )
 
-// link is an edge between packages, or from one to what is outside.
+// link is an edge between packages, or from a package to something outside.
 type link struct {
 	from, to *part
-	outside  resolve.Target // where to is nil
+	outside  resolve.Target // used if to is nil
 	kind     Relation
 }
 
-// links have weights.
+// links holds edges with their weights.
 type links map[link]int
 
-// connect gives the nodes and the edges between them.
+// connect makes the nodes and the edges between them.
 func (g *Graph) connect(imports *resolve.Resolver, list []*part) {
 	taken := ids{}
 	for _, p := range list {
@@ -42,7 +42,7 @@ func (g *Graph) connect(imports *resolve.Resolver, list []*part) {
 	g.takeEdges(found, g.addOutside(taken, found))
 }
 
-// add counts what a file, or the manifests of a folder, need, each once.
+// add counts what a file, or the manifests of a folder, need. It counts each target once.
 func (found links) add(from *part, kind Relation, places map[string]*part, targets iter.Seq[resolve.Target]) {
 	known := map[link]bool{}
 	for t := range targets {
@@ -58,7 +58,7 @@ func (found links) add(from *part, kind Relation, places map[string]*part, targe
 	}
 }
 
-// placesOf gives the package of each file and folder.
+// placesOf returns the package of each file and folder.
 func placesOf(list []*part) map[string]*part {
 	places := map[string]*part{}
 	for _, p := range list {
@@ -75,7 +75,8 @@ func placesOf(list []*part) map[string]*part {
 	return places
 }
 
-// addOutside gives nodes to what lies outside, in an order that does not depend on that of maps, and returns their ids.
+// addOutside makes nodes for what lies outside, in an order that does not depend on map iteration, and returns their
+// ids.
 func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 	known := map[resolve.Target]string{}
 	for l := range found {
@@ -98,7 +99,7 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 	return known
 }
 
-// takeEdges keeps the heaviest where there are too many.
+// takeEdges keeps the heaviest edges if there are too many.
 func (g *Graph) takeEdges(found links, outside map[resolve.Target]string) {
 	for l, n := range found {
 		e := Edge{From: l.from.id, To: outside[l.outside], Kind: l.kind, Weight: n}

@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// Version names the form of repo.graph.json; docs/graph.schema.json is its JSON Schema.
+// Version names the format of repo.graph.json; docs/graph.schema.json is its JSON Schema.
 const Version = "lastword.graph/1"
 
-// Document is repo.graph.json. All texts are single lines without control or invisible characters, and without
-// secrets.
+// Document is the content of repo.graph.json. All texts are single lines without control or invisible characters, and
+// without secrets.
 type Document struct {
 	Version string   `json:"version" jsonschema:"the version of this form, lastword.graph/1"`
 	Title   string   `json:"title"`
@@ -22,7 +22,7 @@ type Document struct {
 	Edges   []Edge   `json:"edges" jsonschema:"by the ids of their ends, and kind"`
 }
 
-// Stats counts what the document holds.
+// Stats counts the contents of the document.
 type Stats struct {
 	Packages int   `json:"packages"`
 	External int   `json:"external"`
@@ -66,7 +66,7 @@ const (
 	Depends Relation = "depends" // a manifest says so
 )
 
-// Edge leads from a package to what it needs.
+// Edge leads from a package to something that it needs.
 type Edge struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
@@ -74,13 +74,13 @@ type Edge struct {
 	Weight int      `json:"weight" jsonschema:"files that say so"`
 }
 
-// Force is repo.force.json, the graph in the form that viewers of force-directed graphs read.
+// Force is the content of repo.force.json: the graph in the format of viewers for force-directed graphs.
 type Force struct {
 	Nodes []ForceNode `json:"nodes"`
 	Links []ForceLink `json:"links"`
 }
 
-// ForceNode is a node: Group is the first folder of its path, or "external"; Size grows by one where what it holds
+// ForceNode is a node. Group is the first folder of its path, or "external". Size grows by one when its content
 // doubles.
 type ForceNode struct {
 	ID    string `json:"id"`
@@ -89,7 +89,7 @@ type ForceNode struct {
 	Size  int    `json:"size"`
 }
 
-// ForceLink joins two nodes, with the weight of all edges from the one to the other.
+// ForceLink joins two nodes. Value is the sum of the weights of all edges from the first to the second.
 type ForceLink struct {
 	Source string `json:"source"`
 	Target string `json:"target"`

@@ -13,10 +13,10 @@ const (
 	hashBytes = 8 // hexadecimal digits
 )
 
-// ids gives each node an id of its own, without regard to case: some file systems have none.
+// ids makes unique ids. It ignores case, because some file systems do.
 type ids map[string]bool
 
-// of makes an id of the path as it is shown, which may lack what must not be.
+// of makes an id from the path. shown is the path without text that must not be shown.
 func (taken ids) of(path, shown string) string {
 	id, exact := safeID(shown)
 	if !exact || shown != path || taken[strings.ToLower(id)] {
@@ -33,13 +33,13 @@ func (taken ids) of(path, shown string) string {
 	return id
 }
 
-// external gives the id of what lies outside.
+// external returns the id of something outside.
 func (taken ids) external(ecosystem, name, shown string) string {
 	in := "ext." + ecosystem + "/"
 	return taken.of(in+name, in+shown)
 }
 
-// safeID tells whether nothing of the path is lost.
+// safeID makes an id of a path. exact: nothing of the path is lost.
 func safeID(path string) (id string, exact bool) {
 	if path == "." {
 		return rootID, true
@@ -66,10 +66,10 @@ func isPlain(r rune) bool {
 		r == '+'
 }
 
-// reserved are the names of devices, which Windows finds in every folder whatever comes after a dot.
+// reserved matches device names, which Windows finds in every folder whatever follows a dot.
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)\d)$`)
 
 var page = regexp.MustCompile(`^nodes/([\w@+~-][\w@+~.-]*)\.md$`)
 
-// IsPage tells the name of a page, "nodes/<id>.md", from others.
+// IsPage reports whether the name is that of a page, "nodes/<id>.md".
 func IsPage(name string) bool { return len(name) <= len("nodes/.md")+idBytes && page.MatchString(name) }

@@ -13,32 +13,32 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// What a page lists at most.
+// Limits of the lists on a page.
 const (
 	filesListed = 300
 	nodesListed = 300
 )
 
-// pages writes pages, each node's neighbours at hand.
+// pages writes pages. It holds the neighbours of each node.
 type pages struct {
 	*Graph
 	nodes   map[string]neighbour
 	out, in map[string][]Edge
 }
 
-// neighbour is a node as the pages of others name it: with a link to its page, and its summary.
+// neighbour is a node as other pages name it: with a link to its page, and its summary.
 type neighbour struct {
 	*Node
 	title, summary string
 }
 
-// Page is a page that is yet to be written.
+// Page is a page that is not written yet.
 type Page struct {
 	Name  string // nodes/<id>.md
 	Write func(w io.Writer) error
 }
 
-// Pages gives the pages, in the order of the nodes. The only errors of Write are w's.
+// Pages returns the pages in the order of the nodes. The only errors of Write are those of w.
 func (g *Graph) Pages() []Page {
 	ps := &pages{Graph: g, nodes: map[string]neighbour{}, out: map[string][]Edge{}, in: map[string][]Edge{}}
 	var list []Page
@@ -92,7 +92,8 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	return err
 }
 
-// related lists the ends of the edges of the kind, those of the heaviest first; ends is "" for both kinds of nodes.
+// related lists the other ends of the edges of a kind, the heaviest first. ends restricts their kind; "" means both
+// kinds.
 func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(Edge) string, kind Relation, ends Kind) {
 	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
 		return e.Kind != kind || ends != "" && ps.nodes[end(e)].Kind != ends

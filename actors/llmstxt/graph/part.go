@@ -14,37 +14,37 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// part is a package of the repository.
+// part is a package of the repository. One goroutine at a time works on it.
 type part struct {
 	id       string
-	path     string // folder, or the file of a module that is in no package
+	path     string // a folder, or the file of a module outside of packages
 	name     string
 	language string
 	summary  string
 	files    []*file // sorted by path
 	bytes    int64
-	unit     *rank.Unit // of the folder itself, or nil
-	goPath   string     // import path
+	unit     *rank.Unit // of the folder itself; nil if it has no manifest
+	goPath   string     // import path of a Go package
 	symbols  []surface.Symbol
-	count    int  // of all symbols
-	partly   bool // not all files were read whole
+	count    int  // number of all symbols
+	partly   bool // not all files were read completely
 	page     bool
 }
 
-// file is a source, or a manifest, of a part.
+// file is a source or a manifest of a part.
 type file struct {
 	*scan.File
 	part  *part
-	whole bool // it is read, for its symbols
+	whole bool // it is read completely, for its symbols
 	specs []string
 }
 
-// parts sorts the files into packages.
+// parts assigns the files to packages.
 type parts struct {
 	repo   *scan.Repository
 	survey rank.Survey
 	units  map[string]*rank.Unit // by folder
-	golang map[string]string     // import paths by folder
+	golang map[string]string     // Go import paths by folder
 	byPath map[string]*part
 }
 
@@ -62,7 +62,7 @@ func newParts(repo *scan.Repository, survey rank.Survey) *parts {
 	return ps
 }
 
-// list gives the packages, in any order.
+// list returns the packages, in any order.
 func (ps *parts) list() []*part {
 	for i := range ps.repo.Files {
 		if f := &ps.repo.Files[i]; resolve.IsImported(f) {
@@ -73,7 +73,7 @@ func (ps *parts) list() []*part {
 	var list []*part
 	for at, p := range ps.byPath {
 		isProduct := slices.ContainsFunc(p.files, func(f *file) bool { return f.Place == scan.Product })
-		if isProduct || ps.golang[at] != "" { // a package of Go may be generated as a whole
+		if isProduct || ps.golang[at] != "" { // a Go package may be generated as a whole
 			ps.finish(p)
 			list = append(list, p)
 		}
@@ -81,7 +81,7 @@ func (ps *parts) list() []*part {
 	return list
 }
 
-// placeOf is the path of the package that the file is of.
+// placeOf returns the path of the package that the file belongs to.
 func (ps *parts) placeOf(f *scan.File) string {
 	dir := path.Dir(f.Path)
 	if ps.golang[dir] != "" {
@@ -96,7 +96,7 @@ func (ps *parts) placeOf(f *scan.File) string {
 	return dir
 }
 
-// isSourceFolder tells the folder that holds the sources of the package around it.
+// isSourceFolder reports whether the folder holds the sources of the package around it.
 func isSourceFolder(name string, u *rank.Unit) bool {
 	if name == "src" {
 		return true
@@ -117,7 +117,7 @@ func (ps *parts) put(at string, f *scan.File) {
 	p.files = append(p.files, &file{File: f, part: p})
 }
 
-// addUnits gives the folders of manifests what they say, and makes packages of those that have no source.
+// addUnits adds the manifests to their folders, and makes packages of folders with a manifest but no source.
 func (ps *parts) addUnits() {
 	known := map[string]*scan.File{}
 	for i := range ps.repo.Files {
@@ -128,7 +128,7 @@ func (ps *parts) addUnits() {
 	for i := range ps.survey.Units {
 		u := &ps.survey.Units[i]
 		needs := slices.ContainsFunc(u.Manifests, func(m manifest.Manifest) bool { return len(m.Dependencies) > 0 })
-		isNamed := u.About.Name != "" && u.About.Ecosystem != "go" // whose modules are not imported
+		isNamed := u.About.Name != "" && u.About.Ecosystem != "go" // Go modules themselves are not imported
 		if ps.byPath[u.Dir] == nil && !needs && !isNamed {
 			continue
 		}
@@ -178,7 +178,7 @@ func (ps *parts) nameOf(p *part) string {
 	return p.path
 }
 
-// jvmName is what comes after the folder of the language, as in src/main/java.
+// jvmName returns the part of a path after the folder of the language, as in src/main/java.
 func jvmName(p string) string {
 	for _, root := range []string{"java/", "kotlin/", "scala/", "groovy/"} {
 		if _, name, ok := strings.Cut("/"+p, "/main/"+root); ok {

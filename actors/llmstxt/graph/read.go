@@ -19,17 +19,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// What is read of the sources.
+// Limits of what is read of the sources.
 const (
-	symbolBytes = 16 << 20  // of all whole files
-	partBytes   = 512 << 10 // of those of one package
-	headBytes   = 16 << 10  // of any other
-	symbolsKept = 150       // of one package
+	symbolBytes = 16 << 20  // of all files that are read completely
+	partBytes   = 512 << 10 // of those in one package
+	headBytes   = 16 << 10  // of any other file
+	symbolsKept = 150       // symbols of one package
 	fileSpecs   = 400       // imports of one file
 )
 
-// plan says how much of each source is read, the shallow packages first: all of it as far as the bytes last, then the
-// head. It returns how many packages lack symbols of files.
+// plan decides how much of each source is read, shallow packages first: complete files while the budget lasts, and
+// then heads. It returns how many packages lack the symbols of some files.
 func plan(list []*part) (partly int) {
 	order := slices.Clone(list)
 	slices.SortStableFunc(order, func(a, b *part) int {
@@ -51,14 +51,14 @@ func plan(list []*part) (partly int) {
 	return partly
 }
 
-// byFace gives the sources in the order in which one would look for what the package is.
+// byFace returns the sources in the order in which people would look for what the package is.
 func (p *part) byFace() []*file {
 	list := slices.Clone(p.files)
 	slices.SortStableFunc(list, func(a, b *file) int { return cmp.Compare(p.face(a), p.face(b)) })
 	return list
 }
 
-// face is less than 2 for a file that speaks for the whole package.
+// face rates a file as a description of the package; less than 2 means that it describes the whole package.
 func (p *part) face(f *file) int {
 	own := path.Base(p.path)
 	switch name := stemOf(f.Path); {
@@ -75,7 +75,7 @@ func (p *part) face(f *file) int {
 	return 2
 }
 
-// stemOf is the file's name up to its first dot, in lower case.
+// stemOf returns the file's name up to its first dot, in lower case.
 func stemOf(p string) string {
 	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
 	return stem
@@ -121,13 +121,13 @@ func (r *reading) read(p *part) *part {
 	return p
 }
 
-// golang reads what the plan takes of a package of Go, and of what lies beside it.
+// golang reads the planned part of a Go package, and of the other files beside it.
 func (r *reading) golang(p *part) {
 	var sources []golang.Source
 	for i, f := range p.byFace() {
 		if f.Language != "Go" {
 			r.other(p, f)
-		} else if f.Package != "" && (f.whole || i == 0) { // the scan has the imports
+		} else if f.Package != "" && (f.whole || i == 0) { // the scan has its imports
 			sources = append(sources, golang.Source{Path: f.Path, Text: bytes.Clone(r.text(f))})
 		}
 	}
@@ -177,7 +177,7 @@ func (r *reading) other(p *part, f *file) {
 	}
 }
 
-// text is valid until the next is read; a file that is gone is empty.
+// text reads a file as planned. The result is valid until the next read; it is empty if the file is gone.
 func (r *reading) text(f *file) []byte {
 	limit := int64(headBytes)
 	if f.whole {
@@ -187,7 +187,7 @@ func (r *reading) text(f *file) []byte {
 	return data
 }
 
-// chosen keeps what matters most, in the order that it had.
+// chosen keeps the most important symbols, in their order.
 func chosen(list []surface.Symbol) []surface.Symbol {
 	var room [mostWeight + 1]int // for symbols of each weight
 	for _, s := range list {
@@ -206,7 +206,8 @@ func chosen(list []surface.Symbol) []surface.Symbol {
 
 const mostWeight = 5
 
-// weight is less for what one names first, before what belongs to it, and for what has a doc.
+// weight rates a symbol; smaller is more important. Types and functions come before members, and documented symbols
+// before others.
 func weight(s surface.Symbol) int {
 	w := 2
 	switch s.Kind {

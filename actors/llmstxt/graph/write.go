@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// JSON writes repo.graph.json. The only error is w's.
+// JSON writes repo.graph.json. The only errors are those of w.
 func (g *Graph) JSON(w io.Writer) error { return write(w, g.Document) }
 
-// Force writes repo.force.json. The only error is w's.
+// Force writes repo.force.json. The only errors are those of w.
 func (g *Graph) Force(w io.Writer) error { return write(w, g.force()) }
 
 func (g *Graph) force() Force {
@@ -50,8 +50,7 @@ func groupOf(n Node) string {
 
 func pageName(id string) string { return "nodes/" + id + ".md" }
 
-// Check reports what is wrong with the bytes of a repo.graph.json: its form, ids that are not unique, or edges that
-// lead nowhere.
+// Check validates the bytes of a repo.graph.json: their form, unique ids, and the ends of edges.
 func Check(data []byte) error {
 	var d Document
 	if err := strictly(data, &d); err != nil {
@@ -75,7 +74,7 @@ func Check(data []byte) error {
 	return nil
 }
 
-// CheckForce reports what is wrong with the bytes of a repo.force.json.
+// CheckForce validates the bytes of a repo.force.json.
 func CheckForce(data []byte) error {
 	var f Force
 	if err := strictly(data, &f); err != nil {
@@ -102,7 +101,7 @@ func strictly(data []byte, v any) error {
 	return d.Decode(v)
 }
 
-// CheckPage reports what is wrong with the bytes of a page.
+// CheckPage validates the bytes of a page.
 func CheckPage(data []byte) error {
 	if !bytes.HasPrefix(data, []byte(Mark)) {
 		return errors.New("the page lacks the first line that marks it")
@@ -110,7 +109,7 @@ func CheckPage(data []byte) error {
 	return visible(data)
 }
 
-// visible reports a character that steers a terminal, or that nobody sees.
+// visible returns an error for a character that controls a terminal or is invisible.
 func visible(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is not UTF-8")

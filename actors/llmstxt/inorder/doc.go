@@ -1,2 +1,2 @@
-// Package inorder has several workers make things ahead of whoever takes them in their order.
+// Package inorder computes things concurrently, and yields them in order.
 package inorder

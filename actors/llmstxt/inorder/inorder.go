@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// ahead is how many things there may be for each worker that are being made or wait to be taken.
+// ahead is how many things per worker may be in progress or wait for the consumer.
 const ahead = 4
 
-// Worker makes the i-th thing by the context that it was made with. done frees what it holds.
+// Worker returns a function that makes the i-th thing, and a function that frees its resources.
 type Worker[T any] func(ctx context.Context) (makeThing func(i int) (T, error), done func())
 
-// Each gives the things from 0 to n-1 in their order, and ends with the first error, or with ctx's cause. Each of
-// several workers is in a goroutine that run starts, and makes the next thing that none has begun; without run, the
-// caller's goroutine makes them all. When the loop is left the workers' context ends, and the loop waits for them.
+// Each yields the things from 0 to n-1 in order, and ends with the first error, or with the cause of ctx. Each worker
+// runs in a goroutine that run starts, and makes the next thing that nobody has begun. Without run, the caller's
+// goroutine makes all things. When the consumer leaves the loop, the workers' context ends, and Each waits for them.
 func Each[T any](
 	ctx context.Context, run func(f func(ctx context.Context) error), workers, n int, worker Worker[T],
 ) iter.Seq2[T, error] {
@@ -44,7 +44,7 @@ func Each[T any](
 	}
 }
 
-// turns starts the workers and gives what waits for the i-th thing.
+// turns starts the workers, and returns a function that waits for the i-th thing.
 func turns[T any](
 	ctx context.Context, working *sync.WaitGroup, run func(f func(ctx context.Context) error), workers, n int,
 	worker Worker[T],
@@ -54,8 +54,8 @@ func turns[T any](
 		err   error
 	}
 	var begun atomic.Int64
-	open := make(chan struct{}, workers*ahead) // holds one for each thing that is begun and not taken
-	ready := make([]chan made, cap(open))      // the i-th thing comes from i modulo their number
+	open := make(chan struct{}, workers*ahead) // holds one value for each thing that was begun and not taken
+	ready := make([]chan made, cap(open))      // the i-th thing arrives on channel i modulo their number
 	for i := range ready {
 		ready[i] = make(chan made, 1)
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Answer is what a model says of a repository.
+// Answer is a model's description of a repository.
 type Answer struct {
 	Purpose  string    `json:"purpose" jsonschema:"one sentence of at most 30 words: what the project is, and what for"`
 	Concepts []Concept `json:"concepts" jsonschema:"3 to 8 terms of the project's own that its users must know"`
@@ -21,19 +21,19 @@ type Concept struct {
 	Meaning string `json:"meaning" jsonschema:"one short sentence"`
 }
 
-// Section says what the files of a section are about.
+// Section describes the files of a section.
 type Section struct {
 	Name string `json:"name" jsonschema:"of the section, as it is listed"`
 	Note string `json:"note" jsonschema:"one short sentence"`
 }
 
-// Note says what a file is about.
+// Note describes a file.
 type Note struct {
 	Path string `json:"path" jsonschema:"of the file, as it is listed"`
 	Note string `json:"note" jsonschema:"one short sentence"`
 }
 
-// The bounds of an answer.
+// Limits of an answer.
 const (
 	maxPurpose  = 300 // characters
 	maxLine     = 200 // characters
@@ -43,7 +43,7 @@ const (
 	maxNotes    = 24
 )
 
-// Problems is what a model is asked to put right.
+// Problems lists what the model must correct.
 func (a *Answer) Problems() []string {
 	switch purpose := strings.TrimSpace(a.Purpose); {
 	case purpose == "":
@@ -56,10 +56,10 @@ func (a *Answer) Problems() []string {
 	return nil
 }
 
-// Text is one of the answer's texts.
+// Text is one text of an answer, with the name of its stream.
 type Text struct{ Stream, Text string }
 
-// Texts are the answer as text, a line per item: what [Live] tells piece by piece.
+// Texts returns the answer as texts with a line per item. [Live] streams the same texts.
 func (a *Answer) Texts() []Text {
 	var concepts, sections, notes []string
 	for _, c := range a.Concepts {

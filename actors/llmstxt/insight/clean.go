@@ -12,9 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// Clean keeps of the answer what can stand in the index: single lines of bounded length, without links, markup,
-// commands and advice, about sections that there are and files whose text was shown. The purpose stands only where the
-// index has no good summary. refused says which lines it refuses, and why.
+// Clean keeps those parts of the answer that may go into the index: single lines of bounded length, without links,
+// markup, commands and advice, about existing sections and files whose text was shown. The purpose is kept only if
+// the index has no good summary. refused says which lines were refused, and why.
 func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []string) {
 	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: shown.Liner()}
 	if index.Summary == "" || index.SummaryPoor {
@@ -50,7 +50,7 @@ func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []stri
 			out.Notes = append(out.Notes, Note{path, note})
 		}
 	}
-	c.advised = true // is what these lines are for
+	c.advised = true // these lines may give advice
 	for _, said := range a.Remember {
 		said = c.line("a line to remember", said, maxLine)
 		if len(out.Remember) < maxRemember && said != "" && !slices.Contains(out.Remember, said) {
@@ -60,15 +60,16 @@ func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []stri
 	return out, c.refused
 }
 
+// cleaner holds the state of a Clean.
 type cleaner struct {
-	known   []string // addresses
+	known   []string // addresses that may be named
 	seen    map[string]bool
 	clean   func(s string) string
-	advised bool // advice may stand
+	advised bool // advice is allowed
 	refused []string
 }
 
-// once gives the first text of the name as a line.
+// once returns the first text of the name as a line, and "" for later ones.
 func (c *cleaner) once(of, text string) string {
 	key := strings.ToLower(of)
 	if c.seen[key] {
@@ -78,7 +79,7 @@ func (c *cleaner) once(of, text string) string {
 	return c.line(of, text, maxLine)
 }
 
-// line gives the text as a line of the index, or "" for one that it refuses.
+// line returns the text as a line of the index, or "" if it refuses the text.
 func (c *cleaner) line(of, text string, most int) string {
 	line := strings.TrimSpace(strings.TrimLeft(c.clean(text), "-*#> "))
 	why := ""
@@ -108,7 +109,7 @@ var (
 		`refer to|go to|make sure|be sure) |\b(?:please|you (?:can|should|must|need|may|have|might|could|will))\b`)
 )
 
-// knownOf lists the addresses that the index has, beside URLs.
+// knownOf lists the addresses in the index, apart from URLs.
 func knownOf(index *rank.Index) []string {
 	words := []string{index.Origin.Remote}
 	for _, f := range index.Facts {
@@ -122,7 +123,7 @@ func knownOf(index *rank.Index) []string {
 	return slices.DeleteFunc(addresses(strings.Join(words, " ")), func(a string) bool { return strings.Contains(a, "://") })
 }
 
-// addresses lists the words of a text that lead somewhere else: URLs, and what is written like a host.
+// addresses lists the words of a text that lead elsewhere: URLs, and words with the form of a host.
 func addresses(text string) []string {
 	var list []string
 	between := func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>()[]{}\"'`,;|*", r) }

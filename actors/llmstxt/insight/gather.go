@@ -16,26 +16,26 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// Material is what a model is shown of a repository.
+// Material is what a model sees of a repository.
 type Material struct {
 	Text string
-	// Shown are the files of which it sees more than the path.
+	// Shown holds the files of which the model sees more than the path.
 	Shown map[string]bool
 }
 
 const (
 	manifestBytes = 2 << 10 // of one manifest
-	headBytes     = 3 << 10 // of one file that matters
-	bareBytes     = 1 << 10 // of one that has no note
-	licenceBytes  = 2 << 10 // that a file may begin with
+	headBytes     = 3 << 10 // of one important file
+	bareBytes     = 1 << 10 // of one file without a note
+	licenceBytes  = 2 << 10 // of a licence at the beginning of a file
 	leastExcerpt  = 200     // bytes that are worth showing
 	surfaceLines  = 12      // of one file
 	outlineLines  = 10      // of one section
 )
 
-// Gather chooses the material: at most budget bytes of it, the most telling first, and each block made neutral, which
-// is to take from it what models read as more than text. It leaves the files' secrets out, and reports them. The only
-// error is ctx's cause.
+// Gather chooses the material: at most budget bytes, the most informative first. neutral removes from each block
+// whatever models read as more than text. Gather leaves out the files' secrets, and reports them. The only error is
+// the cause of ctx.
 func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan.Repository, index *rank.Index,
 	budget int, neutral func(text string) string) (Material, error) {
 	g := &gatherer{files: shown.Open(ctx, files, false), secrets: secrets, repo: repo, index: index, room: budget, neutral: neutral,
@@ -44,7 +44,7 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 	g.within(budget/8, g.front)
 	g.within(budget/4, g.outline)
 	front := g.taken()
-	g.whole[index.Readme] = true // has the room that the rest leaves
+	g.whole[index.Readme] = true // the README gets the room that the rest leaves
 	g.within(g.room-budget/4, func() { g.rest(budget) })
 	rest := g.taken()
 	delete(g.whole, index.Readme)
@@ -53,7 +53,7 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 	return g.material, g.err
 }
 
-// within gathers what has room in so many bytes.
+// within calls gather with at most so many bytes of room.
 func (g *gatherer) within(most int, gather func()) {
 	kept := min(g.room, max(0, g.room-most))
 	g.room -= kept
@@ -61,7 +61,7 @@ func (g *gatherer) within(most int, gather func()) {
 	g.room += kept
 }
 
-// rest gathers files without a note first: they are what the model is wanted for.
+// rest gathers files without a note first, because the model is asked for their notes.
 func (g *gatherer) rest(budget int) {
 	links, bare := byScore(g.index)
 	for _, l := range bare {
@@ -78,12 +78,13 @@ func (g *gatherer) rest(budget int) {
 	}
 }
 
-// taken gives what was added since it was last asked.
+// taken returns the text that was added since its last call.
 func (g *gatherer) taken() string {
 	defer g.text.Reset()
 	return g.text.String()
 }
 
+// gatherer holds the state of a Gather.
 type gatherer struct {
 	files    *shown.Files
 	secrets  *secret.Report
@@ -93,12 +94,12 @@ type gatherer struct {
 	room     int
 	line     func(s string) string
 	neutral  func(text string) string
-	whole    map[string]bool // files whose text is in it, or was looked for
+	whole    map[string]bool // files whose text was added or looked for
 	material Material
 	err      error
 }
 
-// add takes a block whole or not at all, and neutral.
+// add neutralizes a block, and adds it whole or not at all.
 func (g *gatherer) add(block string) bool {
 	block = g.neutral(block)
 	if len(block) > g.room {
@@ -109,7 +110,7 @@ func (g *gatherer) add(block string) bool {
 	return true
 }
 
-// front says what is known of the repository without a model.
+// front adds what is known about the repository without a model.
 func (g *gatherer) front() {
 	say := func(name, value string) {
 		if value != "" {
@@ -137,7 +138,7 @@ func (g *gatherer) outline() {
 	}
 }
 
-// surface lists what the files offer to others.
+// surface lists the exported names of the files.
 func (g *gatherer) surface(links []rank.Link) {
 	for _, l := range links {
 		lines := []string{"\nOffered by " + g.line(l.Path) + ":\n"}
@@ -150,7 +151,7 @@ func (g *gatherer) surface(links []rank.Link) {
 	}
 }
 
-// file shows the head of a file, once. A page elsewhere has none.
+// file adds the head of a file, once. A page outside of the repository has none.
 func (g *gatherer) file(name string, most int) {
 	head := "\nFile " + g.line(name) + ":\n"
 	most = min(most, g.room-len(head)-len("(cut)\n")-1)
@@ -185,8 +186,8 @@ func (g *gatherer) file(name string, most int) {
 	}
 }
 
-// byScore gives the links that matter, and of all those without a note whose files are linked once, as many as a model
-// may write notes for; the best first.
+// byScore returns the important links, the best first. bare are links without a note to files that are linked once,
+// as many as a model may write notes for.
 func byScore(index *rank.Index) (links, bare []rank.Link) {
 	var optional []rank.Link
 	for _, s := range index.Sections {
@@ -197,7 +198,7 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 		}
 	}
 	slices.SortStableFunc(links, func(a, b rank.Link) int { return cmp.Compare(b.Score, a.Score) })
-	all, times := slices.Concat(links, optional), map[string]int{"": 2} // a page elsewhere has no path
+	all, times := slices.Concat(links, optional), map[string]int{"": 2} // a page outside of the repository has no path
 	for _, l := range all {
 		times[l.Path]++
 	}
@@ -209,7 +210,7 @@ func byScore(index *rank.Index) (links, bare []rank.Link) {
 	return links, bare
 }
 
-// withoutLicence takes away the comment that a file begins with, if it is a licence.
+// withoutLicence removes the comment at the beginning of a file if it is a licence.
 func withoutLicence(text string) string {
 	if comment := firstComment.FindString(text); language.IsLicence(comment) {
 		return text[len(comment):]
@@ -219,7 +220,7 @@ func withoutLicence(text string) string {
 
 var firstComment = regexp.MustCompile(`^(?:\s*(?:[/*#;(%-].*)?\n)+`)
 
-// lean takes badges, pictures and the HTML around them out of a page, but not out of its code: they are long and say
+// lean removes badges, pictures and the HTML around them from a page, except from its code: they are long and say
 // nothing.
 func lean(page string) string {
 	return gaps.ReplaceAllString(ornaments.ReplaceAllString(page, "$1"), "\n\n")

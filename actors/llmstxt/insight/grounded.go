@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Grounded reports whether the purpose may say something of the repository whose material the model was shown: it is a
-// sentence, and at least two of its terms, or the repository's title, stand in the material. A model that writes
-// nonsense keeps to a schema all the same. A purpose whose letters are not Latin is taken for grounded.
+// Grounded reports whether the purpose is plausible for the material: it is a sentence, and at least two of its
+// terms, or the repository's title, occur in the material. A model that writes nonsense still keeps to a schema. A
+// purpose in letters other than Latin counts as grounded.
 func (a Answer) Grounded(m Material, title string) bool {
 	letters, latin := 0, 0
 	for _, r := range a.Purpose {
@@ -27,7 +27,7 @@ func (a Answer) Grounded(m Material, title string) bool {
 	return isSentence(a.Purpose) && (shared(words, used) >= 2 || shared(words, termsOf(title)) > 0)
 }
 
-// isSentence tells words from a row of marks: three at least, and most of them made of letters.
+// isSentence reports whether the text has at least three words, most of them made of letters.
 func isSentence(text string) bool {
 	words := strings.Fields(text)
 	worded := 0
@@ -41,7 +41,7 @@ func isSentence(text string) bool {
 	return worded >= 3 && worded*3 >= len(words)*2
 }
 
-// termsOf lists the words of a text that say something, in lower case, without a plural's s.
+// termsOf returns the meaningful words of a text, in lower case, without a plural s.
 func termsOf(text string) map[string]bool {
 	terms := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -61,7 +61,7 @@ func shared(a, b map[string]bool) (n int) {
 	return n
 }
 
-// emptyWords are the most frequent words of English. A text may be full of them, and say nothing.
+// emptyWords are the most frequent words of English. A text may consist of them, and say nothing.
 var emptyWords = strings.Fields(`the and that have for not with you this but his from they say her she will one all would
 	there their what out about who get which when make can like time just him know take people into year your good some
 	could them see other than then now look only come its over think also back after use two how our work first well way

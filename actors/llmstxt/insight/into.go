@@ -7,14 +7,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// SummaryFrom is what the index names as the place of a summary that a model wrote.
+// SummaryFrom is the source in the index of a summary that a model wrote.
 const SummaryFrom = "model"
 
-// wordSection begins a line of the details list that is about a section.
+// wordSection is the first word of a details line about a section.
 const wordSection = "Section"
 
-// Into gives the index with a clean answer in it; the index itself stays as it is. room is how many bytes the lines
-// may take in the details list: those that have no room are left out, the last first.
+// Into returns the index with a clean answer in it; the original index does not change. room bounds the bytes of the
+// lines in the details list. Lines without room are left out, the last first.
 func (a Answer) Into(index *rank.Index, reason string, room int) *rank.Index {
 	out := *index
 	if a.Purpose != "" {
@@ -63,7 +63,7 @@ func (a Answer) noted(sections []rank.Section) []rank.Section {
 	return list
 }
 
-// Pruned gives the index without lines about sections that it no longer has.
+// Pruned returns the index without lines about sections that it no longer has.
 func Pruned(index *rank.Index) *rank.Index {
 	out := *index
 	out.Facts = slices.DeleteFunc(slices.Clone(index.Facts), func(f rank.Fact) bool {

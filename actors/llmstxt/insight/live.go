@@ -2,16 +2,16 @@ package insight
 
 import "strings"
 
-// Live makes the texts of an answer out of its strings while they come. Say hears pieces of the texts that
-// [Answer.Texts] gives, as long as the answer is written in the order of its form.
+// Live streams the texts of an answer while its strings arrive. Say gets pieces of the texts of [Answer.Texts], if
+// the answer is written in the order of its form. It is not safe for concurrent use.
 type Live struct {
 	Say    func(stream, text string)
-	Opened []string // the texts that have begun
+	Opened []string // names of the texts that have begun
 
-	last map[string]string // the path that a text is at
+	last map[string]string // current path, by text
 }
 
-// Field hears a piece of the string at the path, such as "concepts.0.name".
+// Field takes a piece of the string at the path, such as "concepts.0.name".
 func (l *Live) Field(path, piece string) {
 	stream, inside, _ := strings.Cut(path, ".")
 	before, open := l.last[stream]
@@ -25,7 +25,7 @@ func (l *Live) Field(path, piece string) {
 	l.Say(stream, separator(before, inside, open)+piece)
 }
 
-// separator is what stands between two strings of a text.
+// separator returns what is between two strings of a text.
 func separator(before, now string, open bool) string {
 	if !open || before == now {
 		return ""

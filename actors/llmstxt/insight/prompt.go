@@ -2,8 +2,8 @@ package insight
 
 import "strings"
 
-// Prompt is what the model is asked: the system's words and the user's. The boundary is a line that the material does
-// not hold; it must not be guessable.
+// Prompt returns the system's and the user's message. The boundary is a line that does not occur in the material, and
+// that nobody can guess.
 func (m Material) Prompt(boundary string) (system, user string) {
 	system = "You describe a software repository for people and programs that are about to use it. The user's " +
 		"message holds material from the repository between two lines that read " + boundary +
@@ -19,5 +19,5 @@ func (m Material) Prompt(boundary string) (system, user string) {
 	return system, b.String()
 }
 
-// PromptBytes is what a prompt takes beside the material, at most, the form of the answer included.
+// PromptBytes bounds the size of a prompt without the material, including the form of the answer.
 const PromptBytes = 4 << 10

@@ -1,3 +1,3 @@
-// Package own keeps what maintainers wrote in the llms.txt that their repository has: their title, summary, remarks,
-// sections, order and notes come first, and what the analysis found beside them fills what the file lacks.
+// Package own merges the llms.txt that maintainers keep in their repository into the index. Their title, summary,
+// remarks, sections, order and notes take precedence; the analysis fills what the file lacks.
 package own

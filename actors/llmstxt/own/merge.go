@@ -9,25 +9,26 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// Reason is that of the links and of a summary that the maintainers wrote.
+// Reason is the reason of links and a summary that the maintainers wrote.
 const Reason = "in the repository's own llms.txt"
 
-// File is the llms.txt that the repository has.
+// File is the repository's own llms.txt.
 type File struct {
 	Path, Text string
-	Made       *Made // by an earlier run, if anything tells
+	Made       *Made // what an earlier run wrote in it; nil if unknown
 }
 
-// Made is what an earlier run wrote and nobody has since: such a note follows its page, and such a link its file.
+// Made is what an earlier run wrote and nobody has changed since. Such a note is updated with its page, and such a
+// link with its file.
 type Made struct {
 	Notes   map[string]string // by URL
 	Summary string
-	Kept    bool // what maintainers wrote is beside it
-	Whole   bool // nobody changed the file since; then its order is found anew, too
+	Kept    bool // the file also has text of maintainers
+	Whole   bool // nobody has changed the file, so its order is determined again
 }
 
-// Into gives the index with what the file says; the index itself stays as it is. Links to files that the repository
-// does not have are left out, and so are links of the index beyond most in all.
+// Into returns the index merged with the file; the original index does not change. Links to missing files are left
+// out, and so are links of the index beyond most in total.
 func Into(index *rank.Index, f File, files []string, most int) *rank.Index {
 	said, _ := check.Parse(f.Text)
 	r := newResolver(index, f.Path, files)
@@ -55,13 +56,13 @@ func Into(index *rank.Index, f File, files []string, most int) *rank.Index {
 	return &out
 }
 
-// fill adds the links that the file lacks, as long as there is room: to the section of the same name, else behind all
-// others. Several names of one file stand where each link leads to a line of its own.
+// fill adds the links that the file lacks while there is room, to the section of the same name, or else after all
+// others. Several symbols of one file are kept if each link leads to a line of its own.
 func fill(out *rank.Index, sections []rank.Section, taken map[string]bool, room int) {
 	for _, s := range out.Sections {
 		room -= len(s.Links)
 	}
-	// Optional takes its room before the others: it says how to work on the project.
+	// Optional takes its room before the others, because it says how to work on the project
 	for _, s := range slices.SortedStableFunc(slices.Values(sections), func(a, b rank.Section) int { return last(b) - last(a) }) {
 		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
 			return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
@@ -87,7 +88,7 @@ func last(s rank.Section) int {
 	return 0
 }
 
-// remarks are what stands between the summary and the first section, without the facts, which are read anew.
+// remarks returns the lines between the summary and the first section, without facts, which are determined again.
 func remarks(details string) []rank.Fact {
 	var list []rank.Fact
 	fenced := false
@@ -110,7 +111,7 @@ func remarks(details string) []rank.Fact {
 
 const remark = "Note"
 
-// readAnew are the names of facts, and of what a model writes below them.
+// readAnew are the names of facts, and of lines that a model writes below them.
 var readAnew = []string{
 	"Package", "Module", "Version", "Requires", "Install", "Commands", "Scripts", "Languages", "Licence", "Repository",
 	"Folder", "Commit", "Links", "Concept", "Section",

@@ -11,10 +11,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// resolver finds the files that the links of an llms.txt lead to.
+// resolver finds the files that the links of an llms.txt point to.
 type resolver struct {
-	dir     string // of the llms.txt
-	home    string // the repository's page; "" where it is unknown
+	dir     string // folder of the llms.txt
+	home    string // the repository's page; "" if unknown
 	files   map[string]bool
 	folders map[string]bool
 	stems   map[string][]string  // files by the last part of their paths, without extension
@@ -41,8 +41,8 @@ func newResolver(index *rank.Index, name string, files []string) resolver {
 	return r
 }
 
-// link gives the link with the file that it leads to, if that is one of the repository. Of a file that the analysis
-// lists, too, the URL is the analysis's: it leads to the commit that was read.
+// link returns the link with the file that it points to, if that belongs to the repository. If the analysis lists the
+// file too, its URL is used, because that leads to the commit that was read.
 func (r resolver) link(said check.Link, made *Made) (link rank.Link, ok bool) {
 	if made.wrote(said) {
 		if link, ok = r.ranked[said.URL]; !ok {
@@ -69,6 +69,7 @@ func (r resolver) link(said check.Link, made *Made) (link rank.Link, ok bool) {
 	return link, true
 }
 
+// wrote reports whether an earlier run wrote the link.
 func (m *Made) wrote(l check.Link) bool {
 	if m == nil {
 		return false
@@ -77,7 +78,8 @@ func (m *Made) wrote(l check.Link) bool {
 	return ok && note == l.Note
 }
 
-// path is the file that a URL leads to. inside says that the URL means a file of the repository, which may be gone.
+// path returns the file that a URL points to. inside: the URL points to a file of the repository, which may no longer
+// exist.
 func (r resolver) path(address string) (p string, inside bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -108,11 +110,11 @@ func (r resolver) path(address string) (p string, inside bool) {
 	return r.published(u.Path), false
 }
 
-// hosted is the path in the page of a host that shows a file, or in the file itself.
+// hosted matches the path in a host's page for a file, or in its raw file.
 var hosted = regexp.MustCompile(`^(?:raw\.githubusercontent\.com/[^/]+/[^/]+/(?:refs/heads/)?|` +
 	`.*?/(?:blob|tree|raw)/|[^/]+/[^/]+/[^/]+/src/(?:branch/)?)[^/]+/(.*)$`)
 
-// published is the only page whose path ends as that of a site's page does.
+// published returns the only page whose path ends like that of the site's page; "" if there is none or several.
 func (r resolver) published(p string) string {
 	want := strings.Trim(stem(strings.TrimSuffix(p, ".html.md")), "/")
 	found := ""

@@ -17,22 +17,24 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// ranking gives the files of a repository points for what speaks for them.
+// ranking collects evidence for the files of a repository, as points, and chooses among them. One goroutine writes
+// it; each lends the survey to workers.
 type ranking struct {
 	*survey
 	items    []*item
-	at       map[string]*item // by path
+	at       map[string]*item // items by path
 	index    pageIndex
-	passed   []Passed
-	written  map[string]int // pages whose code has the name
+	passed   []Passed       // files that were not chosen
+	written  map[string]int // number of pages whose code contains the name
 	folders  map[string]bool
-	faces    map[string]*item // by folder, as far as they were looked for
-	byFolder map[string]*item // the tasks of roles and their like, by the name of the folder that settings know
-	settings bool             // the repository is made of settings
+	faces    map[string]*item // the file that represents a folder, by folder, as far as known
+	byFolder map[string]*item // files such as the tasks of roles, by the folder name that settings use
+	settings bool             // the repository consists of settings
 	specs    Uses
-	marks    map[string]bool // folders with words that speak against what is in them
+	marks    map[string]bool // folders whose paths contain words that speak against their files
 }
 
+// rank collects the evidence for all files of the survey.
 func (v *survey) rank(ctx context.Context) *ranking {
 	r := &ranking{survey: v, at: make(map[string]*item), written: make(map[string]int), folders: foldersOf(v.repo.Files),
 		faces: make(map[string]*item), byFolder: make(map[string]*item), specs: make(Uses), marks: make(map[string]bool)}
@@ -54,7 +56,7 @@ func (v *survey) rank(ctx context.Context) *ranking {
 
 var mainFile = regexp.MustCompile(`^(.*/)?([^/]+)/(?:[^/]+/)?(main|init)\.\w+$`)
 
-// nameFolders lets the name of a folder stand for what it begins with.
+// nameFolders records, for a folder that settings refer to by name, the file where it begins.
 func (r *ranking) nameFolders() {
 	for _, x := range r.items {
 		if m := mainFile.FindStringSubmatch(x.Path); m != nil && x.class == classSource {
@@ -67,8 +69,7 @@ func (r *ranking) nameFolders() {
 	}
 }
 
-// weighPaths is the weakest evidence: depth, size, and words of the path, unless the product uses the file in spite of
-// them.
+// weighPaths adds the weakest evidence: depth, size, and words of the path, unless the product uses the file anyway.
 func (r *ranking) weighPaths() {
 	for _, x := range r.items {
 		if x.Path == r.readme.Path {
@@ -115,12 +116,14 @@ func (r *ranking) weighPaths() {
 	}
 }
 
-// lasting are the files of Optional that survive every cap, in their order, and then the others.
+// lasting matches the files of Optional in the order in which every cap keeps them. The last entry matches all
+// others.
 var lasting = []func(base string) bool{regexp.MustCompile(`(?i)^(agents|claude|gemini|copilot)`).MatchString,
 	regexp.MustCompile(`(?i)^contributing`).MatchString, page.IsLicence, func(string) bool { return true }}
 
 var onePlatform = regexp.MustCompile(`_(windows|linux|darwin|unix|\w*bsd|solaris|plan9|wasm|others?|amd64|arm64)\.\w+$|/src/\w*(native|mingw|linux|apple|js|wasm|windows)\w*Main/`)
 
+// weighSetting weighs a settings file.
 func (r *ranking) weighSetting(x *item) {
 	switch {
 	case x.Path == r.units[0].about.Path || x.Path == r.root().about.Path:
@@ -138,7 +141,7 @@ func (r *ranking) weighSetting(x *item) {
 	x.add(-0.12*float64(min(depth(x.Path), 5)), "")
 }
 
-// publishes holds where a package of the repository is there for others.
+// publishes reports whether a package of the repository is published.
 func (v *survey) publishes() bool {
 	return slices.ContainsFunc(v.units, func(u *unit) bool { return u.about.Name != "" && !u.about.Private })
 }
@@ -146,12 +149,12 @@ func (v *survey) publishes() bool {
 const (
 	leastPoints  = 0.12
 	mostOptional = 6
-	// LastingOptional is how many links of Optional every cap leaves: the instructions for agents, how to contribute,
-	// and the licence.
+	// LastingOptional is how many links of Optional every cap keeps: instructions for agents, how to contribute, and
+	// the licence.
 	LastingOptional = 3
 )
 
-// room is how many links a repository gets: a large one all that there may be.
+// room returns how many links a repository gets. It grows with the number of pages and sources.
 func (r *ranking) room() int {
 	n := 0
 	for _, x := range r.items {
@@ -162,7 +165,7 @@ func (r *ranking) room() int {
 	return 24 + int(3.2*math.Sqrt(float64(n)))
 }
 
-// choose keeps the best of each class. Pages and sources share the room by how many there are of each.
+// choose keeps the best files of each class. Pages and sources share the room in proportion to their numbers.
 func (r *ranking) choose() (chosen []*item) {
 	byClass := make(map[class][]*item)
 	for _, x := range r.items {
@@ -205,7 +208,7 @@ func (r *ranking) choose() (chosen []*item) {
 	portion := min(0.85, max(0.3, 0.80+0.65*(float64(pages)/float64(all)-0.5)))
 	least := leastPoints
 	if all <= room {
-		least = -0.25 // a small repository is listed
+		least = -0.25 // a small repository is listed completely
 	}
 	forPages := int(float64(room) * portion)
 	if room-forPages > sources {
@@ -216,7 +219,8 @@ func (r *ranking) choose() (chosen []*item) {
 	return chosen
 }
 
-// spread lets each further file of a kin count a little less: of many alike one shows what they are.
+// spread lowers the points of each further file of the same kind a little, because one of many similar files shows
+// what they are.
 func spread(list []*item, decay float64, kin func(p string) string) []*item {
 	seen := make(map[string]int)
 	for _, x := range list {
@@ -229,9 +233,10 @@ func spread(list []*item, decay float64, kin func(p string) string) []*item {
 	return list
 }
 
-// Build ranks the files of repo and reads what it needs of them through files: the heads of the likeliest documents
-// and sources first, the public surface only of what is listed in the end. progress, which may be nil, hears how many
-// of how many links are written up. The only error is ctx's cause: a file that can no longer be read is passed over.
+// Build ranks the files of repo, and reads what it needs through files: first the heads of the most promising
+// documents and sources, then the public surface of what is finally listed. progress, unless nil, is called with the
+// number of links that are written up, and their total. The only error is the cause of ctx: a file that can no longer
+// be read is skipped.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done,
 	total int)) (*Index, error) {
 	v := newSurvey(ctx, files, repo, options)
@@ -254,7 +259,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	return index, nil
 }
 
-// writeUp reads titles and notes of the links that made it.
+// writeUp reads titles and notes of the chosen links.
 func (r *ranking) writeUp(list []*item, progress func(done, total int)) {
 	for i := range each(r.survey, len(list), func(v *survey, i int) bool { v.describe(list[i]); return true }) {
 		if progress != nil {
@@ -264,10 +269,10 @@ func (r *ranking) writeUp(list []*item, progress func(done, total int)) {
 	r.dropCommonNotes(list)
 }
 
-// commonNotes are those of so many files that they are about none of them.
+// commonNotes is how many files may have the same note; with more, it is about none of them.
 const commonNotes = 3
 
-// dropCommonNotes takes away what stands at the top of many files: licences, the name of the project.
+// dropCommonNotes removes notes that occur at the top of many files: licences, the name of the project.
 func (r *ranking) dropCommonNotes(list []*item) {
 	times := make(map[string]int)
 	for _, x := range list {
@@ -280,7 +285,7 @@ func (r *ranking) dropCommonNotes(list []*item) {
 	}
 }
 
-// The sections that the navigation does not name.
+// Sections that do not come from the navigation.
 const (
 	secDocs          = "Docs"
 	secPackages      = "Packages"
@@ -293,7 +298,8 @@ const (
 	leastInGroup = 2
 )
 
-// layOut puts the links into sections: those of the maintainers' navigation, in their order, then what the code says.
+// layOut arranges the links in sections: first those of the maintainers' navigation, in its order, then those that
+// the code suggests.
 func (r *ranking) layOut(chosen []*item) []Section {
 	groups := r.groups(chosen)
 	lists := make(map[string][]*item)
@@ -329,7 +335,7 @@ func (r *ranking) layOut(chosen []*item) []Section {
 	return sections
 }
 
-// inOrder puts the README first, then what is in the navigation by its order, then the best.
+// inOrder puts the README first, then pages of the navigation in its order, then the others by points.
 func (r *ranking) inOrder(x, y *item) int {
 	if x.Path == r.readme.Path || y.Path == r.readme.Path {
 		return b2i(y.Path == r.readme.Path) - b2i(x.Path == r.readme.Path)
@@ -340,6 +346,7 @@ func (r *ranking) inOrder(x, y *item) int {
 	return cmp.Or(b2i(y.listed > 0)-b2i(x.listed > 0), byPoints(x, y))
 }
 
+// sectionOf returns the section of a file that the navigation does not name.
 func (r *ranking) sectionOf(x *item) string {
 	switch {
 	case x.Path == r.readme.Path:
@@ -360,8 +367,8 @@ func (r *ranking) sectionOf(x *item) string {
 	return secConfiguration
 }
 
-// groups are those of the navigation that are worth a section, in its order. Of pages that it leaves out the first of
-// the group says how many there are.
+// groups returns the groups of the navigation that deserve a section, in order. The first page of a group states how
+// many of its pages are omitted.
 func (r *ranking) groups(chosen []*item) (names []string) {
 	shown := make(map[string]int)
 	first := make(map[string]*item)
@@ -386,13 +393,14 @@ func (r *ranking) groups(chosen []*item) (names []string) {
 	return names
 }
 
+// isTaken reports whether one of the fixed sections has the name.
 func isTaken(name string) bool {
 	return slices.ContainsFunc([]string{secDocs, secPackages, secCommands, secSource, secConfiguration, secExamples, Optional},
 		func(taken string) bool { return strings.EqualFold(taken, name) })
 }
 
-// distinguish adds to titles that occur more than once in a section the least that tells them apart: the folder's
-// name, else the path.
+// distinguish adds to titles that repeat within a section the shortest distinction: the folder's name, or else the
+// path.
 func distinguish(links []Link) {
 	same := make(map[string][]int)
 	for i, l := range links {
@@ -418,7 +426,7 @@ func distinguish(links []Link) {
 	}
 }
 
-// distinction is the path, or the folder of a page whose own name says nothing.
+// distinction returns the path, or the folder of a page whose own name says nothing.
 func distinction(p string) string {
 	if dir, stem := path.Dir(p), strings.Trim(stemOf(p), "_"); dir != "." && (stem == "readme" || stem == "index") {
 		return dir

@@ -10,24 +10,26 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
-// goTree is the Go side of a repository: its packages, sorted by folder.
+// goTree is the Go part of a repository: its packages, sorted by folder.
 type goTree []*goPackage
 
+// goPackage is a folder with Go files.
 type goPackage struct {
 	dir      string // "." for the root
 	name     string
-	importer string // import path
+	importer string // its import path
 	files    []string
-	fanIn    int // packages of the repository that import it
+	fanIn    int // number of packages in the repository that import it
 	place    scan.Place
 }
 
+// findGo returns the packages, with their importers counted.
 func (v *survey) findGo() goTree {
 	modules := v.goModules()
 	dirs := make(map[string]*goPackage)
 	for _, f := range v.repo.Files {
 		dir := path.Dir(f.Path)
-		if f.Package == "" || strings.Contains("/"+dir, "/_") { // the go command passes over "_"
+		if f.Package == "" || strings.Contains("/"+dir, "/_") { // the go command ignores "_" folders
 			continue
 		}
 		p := dirs[dir]
@@ -45,8 +47,8 @@ func (v *survey) findGo() goTree {
 	return slices.SortedFunc(maps.Values(dirs), func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 }
 
-// addLongComments adds the files whose package clause the scan did not reach, for what stands before it is the
-// package comment at its best. Commands keep theirs in generated files, too.
+// addLongComments adds files whose package clause is beyond the part that the scan read: the comment before it is the
+// most complete package comment. Commands keep theirs in generated files too.
 func (v *survey) addLongComments(dirs map[string]*goPackage) {
 	for _, f := range v.repo.Files {
 		p := dirs[path.Dir(f.Path)]
@@ -56,7 +58,7 @@ func (v *survey) addLongComments(dirs map[string]*goPackage) {
 	}
 }
 
-// goModules gives the module path of each folder with a go.mod.
+// goModules returns the module path of each folder with a go.mod.
 func (v *survey) goModules() map[string]string {
 	modules := make(map[string]string)
 	for _, u := range v.units {
@@ -69,8 +71,8 @@ func (v *survey) goModules() map[string]string {
 	return modules
 }
 
-// importPath joins the nearest module above with the rest of the path. The standard library's module has no part in
-// its import paths.
+// importPath joins the path of the nearest enclosing module with the rest of the folder's path. The standard
+// library's module path is not part of its import paths.
 func importPath(dir string, modules map[string]string) string {
 	for at, rest := dir, ""; ; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
 		if module, ok := modules[at]; ok {
@@ -85,6 +87,7 @@ func importPath(dir string, modules map[string]string) string {
 	}
 }
 
+// countImporters counts, for each package, the packages that import it.
 func (v *survey) countImporters(dirs map[string]*goPackage) {
 	byPath := make(map[string]*goPackage, len(dirs))
 	for _, p := range dirs {
@@ -106,7 +109,7 @@ func (p *goPackage) isCommand() bool { return p.name == "main" }
 
 func (p *goPackage) isInternal() bool { return strings.Contains("/"+p.dir+"/", "/internal/") }
 
-// commands are those of the product that are there for others, the shallow first, as if no folder was called cmd.
+// commands returns the public commands of the product, the shallowest first, ignoring folders named cmd.
 func (t goTree) commands() (list []*goPackage) {
 	for _, p := range t {
 		if p.isCommand() && !p.isInternal() && p.place == scan.Product {
@@ -120,7 +123,8 @@ func (t goTree) commands() (list []*goPackage) {
 	return list
 }
 
-// importable are the packages of the product that others, or only the repository itself, can import.
+// importable returns the packages of the product that others can import, and those that only the repository can
+// import.
 func (t goTree) importable() (public, internal []*goPackage) {
 	for _, p := range t {
 		switch {
@@ -134,7 +138,7 @@ func (t goTree) importable() (public, internal []*goPackage) {
 	return public, internal
 }
 
-// isProgram holds for a Go tree whose root is a command, or that has commands and nothing for others to import.
+// isProgram reports whether the root is a command, or there are commands and no package for others to import.
 func (t goTree) isProgram() bool {
 	commands := t.commands()
 	public, _ := t.importable()

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	titleRunes   = 60 // of the longest heading that is still a name
+	titleRunes   = 60 // length of the longest heading that can still be a name
 	mostCommands = 8
 )
 
@@ -29,7 +29,7 @@ var (
 	scriptNames       = words.Of("scripts")
 )
 
-// title is the README's own, else the package's name, else the repository's, else the folder's.
+// title returns the title of the README, or else the name of the package, the repository or the folder.
 func (v *survey) title() string {
 	t := strings.TrimRight(emoji.ReplaceAllString(v.readme.Title, ""), " :!")
 	t = titleQuestion.ReplaceAllString(titleFrame.ReplaceAllString(t, ""), "$1")
@@ -51,14 +51,14 @@ func (v *survey) title() string {
 	return cmp.Or(v.spelled(name), v.repo.Origin.Repo, v.repo.Name)
 }
 
-// isNamed holds for a name that the repository, or its package, goes by.
+// isNamed reports whether the repository or its package has the name.
 func (v *survey) isNamed(name string) bool {
 	return slices.ContainsFunc([]string{moduleName(v.product().Name), v.repo.Origin.Repo, v.repo.Name}, func(known string) bool {
 		return known != "" && prose.SameWords(known, name)
 	})
 }
 
-// spelled writes a name in capitals, as build files have it, as the README's prose begins with it.
+// spelled returns a name that a build file has in capitals in the spelling with which the README's prose begins.
 func (v *survey) spelled(name string) string {
 	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
 		return name
@@ -72,28 +72,29 @@ func (v *survey) spelled(name string) string {
 	return name
 }
 
-// unreleased is a version that nobody can install yet.
+// unreleased matches versions that nobody can install yet.
 var unreleased = regexp.MustCompile(`(?i)^.*([-.]dev|-snapshot|\$).*$`)
 
 var (
-	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // or its name, at an end of a title
+	emoji         = regexp.MustCompile(`^(:[^ :]+:|[^\x00-\x{2000}\pL]| )+|( |[\p{So}\x{FE0F}]|:[a-z_]+:)+$`) // emoji or their names, at either end of a title
 	titleVersion  = regexp.MustCompile(` v?\d+\.\d+\.\d+$`)
 	titleQuestion = regexp.MustCompile(`^What is (\S+)\?$`)
 	titleFrame    = regexp.MustCompile(`^([wW]elcome to|Introduction to|About) | (README|Readme)$`)
 )
 
-// isNoName tells headings that every README may have.
+// isNoName reports whether the title is a heading that any README may have.
 func isNoName(title string) bool {
 	return namelessTitles.Has(strings.ToLower(strings.TrimRight(title, " :!?.")))
 }
 
-// moduleName is the last element of a module path that is not a version, or of another package's name.
+// moduleName returns the last element of a module path that is not a version, or of another package's name.
 func moduleName(name string) string {
 	prefix, _, _ := module.SplitPathVersion(name)
 	return strings.Trim(shortName(prefix), ".")
 }
 
-// facts are lines that hold for this commit, that can be checked, and by which an agent installs, builds and runs.
+// facts returns lines that are true of this commit and can be checked, and that help an agent to install, build and
+// run.
 func (v *survey) facts() []Fact {
 	m := v.product()
 	label := "Package"
@@ -108,7 +109,7 @@ func (v *survey) facts() []Fact {
 	}
 	commit := v.links.commit()
 	if v.options.Ref == RefRelative {
-		commit = "" // what lies beside the links may be newer
+		commit = "" // the files behind the links may be newer
 	}
 	facts := []Fact{
 		{label, packageFact(m)},
@@ -127,7 +128,7 @@ func (v *survey) facts() []Fact {
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Value == "" })
 }
 
-// linksFact warns where links may show something else than what was read.
+// linksFact returns a warning if links may show other content than what was read.
 func (v *survey) linksFact(version string) string {
 	switch {
 	case v.links.ref == "" || v.links.hasLines():
@@ -138,8 +139,8 @@ func (v *survey) linksFact(version string) string {
 	return "lead to the newest state of the default branch; the files read are version " + version
 }
 
-// commandNames are those that the manifest installs. A build file also has the
-// programs that test or show a library, so there the README must have the name.
+// commandNames returns the commands that the manifest installs. A build file also lists programs that test or
+// demonstrate a library, so there the README must name the command.
 func (v *survey) commandNames(m manifest.Manifest) []string {
 	if !isBuildTree(m.Ecosystem) {
 		return m.Commands
@@ -154,12 +155,12 @@ func packageFact(m manifest.Manifest) string {
 	case m.Name == "" || m.Ecosystem == "go":
 		return m.Name
 	case m.Ecosystem == "gradle" && !strings.Contains(m.Name, ":"):
-		return "" // the name of a build, by which nothing is published
+		return "" // the name of a build, under which nothing is published
 	}
 	return fmt.Sprintf("%s (%s)", m.Name, m.Ecosystem)
 }
 
-// scripts names those by which one builds, tests and runs.
+// scripts lists the commands to build, test and run.
 func scripts(m manifest.Manifest) string {
 	var parts []string
 	for _, want := range scriptNames {
@@ -173,8 +174,8 @@ func scripts(m manifest.Manifest) string {
 	return strings.Join(parts[:min(len(parts), 6)], ", ")
 }
 
-// licence gives the SPDX names of the licence files at the root whose words are known; what the manifest says of the same
-// licences says how they go together.
+// licence returns the SPDX names of the recognized licence files at the root. If the manifest names the same
+// licences, its expression says how they are combined.
 func (v *survey) licence(said string) string {
 	var known []string
 	for _, f := range v.repo.Files {

@@ -14,13 +14,13 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
-// installPages are read for commands that name the package.
+// installPages matches the pages that are searched for install commands.
 var installPages = regexp.MustCompile(`(?i)(^|/)(_?index|install(ation|ing)?|get(ting)?[-_ ]started|quick[-_ ]?start|introduction|usage)\.(mdx?|rst|adoc|txt)$`)
 
 const mostInstallPages = 8
 
-// said is the shortest command line of the README, or else of the pages on installing, by which the package's own
-// ecosystem installs it under its name; "" where no page says one.
+// said returns the shortest command line by which the package's own ecosystem installs it under its name. It looks in
+// the README, and then in the pages on installing. It returns "" if no page has one.
 func (v *survey) said(m manifest.Manifest) (best string) {
 	if len(m.Name) < 2 {
 		return ""
@@ -46,8 +46,8 @@ func (v *survey) said(m manifest.Manifest) (best string) {
 	return best
 }
 
-// isPublished holds where a page says how to install the package, or where its manifest has what only a package that
-// is published needs: that of an application has a name, too.
+// isPublished reports whether the package is published: a page says how to install it, or its manifest has what only
+// a published package needs. A name alone proves nothing, because applications have names too.
 func (v *survey) isPublished(m manifest.Manifest) bool {
 	version := m.Version
 	placeholder := version == "0.0.0" || version == "0.1.0" || strings.HasPrefix(version, "0.0.0-")
@@ -56,7 +56,7 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 	case m.Private || len(m.Name) < 2:
 		return false
 	case m.Ecosystem == "go":
-		return true // by its address
+		return true // because of its address
 	case v.said(m) != "":
 		return true
 	case placeholder || v.isApplication():
@@ -76,14 +76,14 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 var applicationMark = regexp.MustCompile(`(?i)(^|/)(schema\.prisma|next\.config\.\w+|manage\.py|artisan|androidmanifest\.xml|` +
 	`application[\w-]*\.(properties|ya?ml)|config/routes\.rb|appsettings\.json|lib/\w+_web/router\.ex)$`)
 
-// isApplication tells by a file that only whole applications have.
+// isApplication reports whether the repository has a file that only applications have.
 func (v *survey) isApplication() bool {
 	return slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
 		return f.Place == scan.Product && depth(f.Path) < 5 && applicationMark.MatchString(f.Path)
 	})
 }
 
-// installCommand is what a page says, else the usual one of a package that is published.
+// installCommand returns the command on a page, or else the usual command for a published package.
 func (v *survey) installCommand(m manifest.Manifest) string {
 	program := m.Name == v.main().about.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
 	list := words.Find("install from " + m.Ecosystem)
@@ -102,7 +102,7 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 	}
 }
 
-// installs wants one command with the package's name as a word of it.
+// installs reports whether the code is a single install command that contains the package's name as a word.
 func installs(list words.List, code, name string) bool {
 	for _, start := range list {
 		rest, ok := strings.CutPrefix(code, start)
@@ -120,10 +120,10 @@ func installs(list words.List, code, name string) bool {
 	return false
 }
 
-// pinned is "@1.2" and "/cmd/x@v1.2.3", which were right when the page was written.
+// pinned matches "@1.2" and "/cmd/x@v1.2.3", which were current when the page was written.
 var pinned = regexp.MustCompile(`@v?(\d|$)`)
 
-// dependencyLine is what a build file says to depend on the package, as far as its version has been released.
+// dependencyLine returns the line with which a build file depends on the package, if its version has been released.
 func (v *survey) dependencyLine(m manifest.Manifest) string {
 	version := cmp.Or(m.Version, strings.TrimPrefix(v.repo.Origin.Version, "v"))
 	parts := strings.Split(version, ".")

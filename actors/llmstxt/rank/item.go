@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// class is what evidence there may be for a file.
+// class determines which evidence counts for a file.
 type class uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	classSetting
 	classExample
 	classOptional
-	classNone // not to be linked
+	classNone // not linked
 )
 
 // item is a file that may be linked.
@@ -33,22 +33,22 @@ type item struct {
 	file    *scan.File
 	class   class
 	points  float64
-	outline surface.Outline // of what is parsed
+	outline surface.Outline // of a file that was parsed
 
-	listed  int    // its place in the maintainers' navigation, from 1; 0 for none
-	group   string // of the navigation
-	pages   int    // that the group has
-	begins  bool   // others stand under it, in a long table
-	members string // the package that the file stands for: its name, or its folder
+	listed  int    // position in the maintainers' navigation, from 1; 0 if it is not there
+	group   string // its group in the navigation
+	pages   int    // number of pages in that group
+	begins  bool   // in a long table: other pages stand under it
+	members string // the package that the file represents: its name or its folder
 	command bool   // that package is a program
-	entry   string // the manifest that names it
+	entry   string // the manifest that names the file as an entry point
 
-	imported int  // files of the product that use it
-	tested   bool // a test has its name
+	imported int  // number of files in the product that use it
+	tested   bool // a test is named after it
 	marked   bool // words of its path speak against it
 }
 
-// add keeps the reason of points that speak for the file.
+// add adds points. It keeps the reason of points that speak for the file.
 func (x *item) add(points float64, reason string) {
 	x.points += points
 	if reason != "" && points > 0 && !slices.Contains(x.Reasons, reason) {
@@ -56,7 +56,7 @@ func (x *item) add(points float64, reason string) {
 	}
 }
 
-// share is how much n is of the most, on a scale that tells few from many.
+// share returns n as a fraction of most, on a logarithmic scale.
 func share(n, most int) float64 {
 	if n <= 0 || most <= 0 {
 		return 0
@@ -64,7 +64,7 @@ func share(n, most int) float64 {
 	return math.Log1p(float64(n)) / math.Log1p(float64(max(n, most)))
 }
 
-// byPoints orders the best first; what has the same goes by depth and name.
+// byPoints orders items by points, the best first, then by depth and name.
 func byPoints(x, y *item) int {
 	return cmp.Or(cmp.Compare(y.points, x.points), cmp.Compare(depth(x.Path), depth(y.Path)), strings.Compare(x.Path,
 		y.Path))
@@ -77,6 +77,7 @@ func compareBy(rank func(string) int) func(a, b string) int {
 	}
 }
 
+// mostPassed bounds the files in Index.Passed.
 const mostPassed = 300
 
 func (r *ranking) pass(path, reason string) {
@@ -85,7 +86,7 @@ func (r *ranking) pass(path, reason string) {
 	}
 }
 
-// readItems gives the files that may be linked, and says of each of the others why it may not.
+// readItems makes items of the files that may be linked, and records for each other file why it may not be.
 func (r *ranking) readItems() {
 	for i := range r.repo.Files {
 		f := &r.repo.Files[i]
@@ -105,7 +106,7 @@ func (r *ranking) readItems() {
 
 var exampleFolder = regexp.MustCompile(`(?i)^_?(examples?|samples?|demos?|cookbook)$`)
 
-// chooseExamples leaves one entrance for each example: its README, else its main file, else its first.
+// chooseExamples keeps one entry file for each example: its README, or else its main file, or else its first file.
 func (r *ranking) chooseExamples() {
 	chosen := make(map[string]*item)
 	rank := compareBy(func(p string) int {
@@ -142,6 +143,7 @@ func (r *ranking) chooseExamples() {
 	}
 }
 
+// classOf returns the class of a file.
 func (r *ranking) classOf(f *scan.File) class {
 	switch {
 	case f.Path == r.readme.Path:
@@ -165,7 +167,7 @@ func isPageFile(f *scan.File) bool {
 	return f.Kind == scan.Other && strings.EqualFold(path.Ext(f.Path), ".txt") && f.Size > 4<<10 && depth(f.Path) == 0
 }
 
-// promoteSettings takes the files of settings for the product of a repository that has little else.
+// promoteSettings treats settings as the product in a repository that has little else.
 func (r *ranking) promoteSettings() {
 	code, settings, pages := 0, 0, 0
 	for _, x := range r.items {
@@ -201,8 +203,8 @@ var (
 		`governance|(code.of.)?conduct|patents|notice|charter|committers|codeowners|support|funding|collaborat.*|adopters|` +
 		`users|showcase|todo|roadmap|triag.*|meetings|.*_template|acknowledg.*|project.charter|copyright|third.party.*|style.?guide|changelogs?.ya?ml|releas(e|ing)([-_.]\w+)*|projects?.using.*)\.?\w*$`)
 	toolFile = regexp.MustCompile(`(?i)^(robots|requirements.*|llms(-\w+)?)\.txt$|^(llms|repo\.(graph|force))\.json$|^cran-comments|^cmakelists\.txt$`)
-	// marked are words of paths that speak against a file, as weak evidence that its use by the product overrides; inner
-	// ones are of what is not for others, and foreign ones of what others have made.
+	// marked matches words of paths that speak against a file, as weak evidence that use by the product overrides.
+	// inner matches files that are not for others, and foreign matches files that others have made.
 	marked = regexp.MustCompile(`(?i)(^|[/_.-])(bench(mark)?(s|es|ing|suite)?|jmh|fuzz(ing)?|tests?|testing|test-?(utils?|kit|support|app|console)|` +
 		`e2e|cypress|molecule|fixtures?|mocks?|stubs?|shims?|polyfills?|compat|deprecated|legacy|` +
 		`build|buildsrc|build-(logic|support|tools)|eng|tools?|scripts?|hack|ci|dev|contrib|extras?|misc|etc|packaging|pkg-config|debian|support|` +
@@ -220,7 +222,7 @@ func isOptional(p string) bool {
 		(dir == ".github" || dir == "docs") && strings.HasPrefix(strings.ToLower(path.Base(p)), "contributing.")
 }
 
-// against says why a file is nothing for readers, whatever speaks for it; "" for one that may be linked.
+// against returns why a file must not be linked, whatever its evidence; "" if it may be.
 func (r *ranking) against(f *scan.File) string {
 	base := path.Base(f.Path)
 	switch {
@@ -260,7 +262,7 @@ func (r *ranking) against(f *scan.File) string {
 
 var toolConfig = regexp.MustCompile(`(?i)(\.config\.\w+|rc(\.\w+)?|ignore|\.lock|\.ya?ml\.in|\.gradle\.kts|tsconfig.*\.json)$`)
 
-// isToolConfig also holds for the programs that build, whatever they are written in.
+// isToolConfig reports whether the file configures or drives a tool. Build programs count, in any language.
 func isToolConfig(f *scan.File) bool {
 	base := strings.ToLower(path.Base(f.Path))
 	return f.Kind != scan.Document && f.Kind != scan.Manifest && toolConfig.MatchString(base) ||
@@ -273,8 +275,8 @@ var (
 	localeDir  = regexp.MustCompile(`^([a-z]{2}|[a-z]{2}[-_][A-Za-z]{2,4})$`)
 )
 
-// isTranslation recognises README.de.md and guide.zh-CN.md beside the page they translate, and folders of a language
-// beside the one of the same pages in English, or in none.
+// isTranslation recognizes README.de.md and guide.zh-CN.md beside the page that they translate. It also recognizes
+// the folder of a language beside a folder with the same pages in English, or without a language.
 func (r *ranking) isTranslation(p string) bool {
 	ext := path.Ext(p)
 	if parts := translated.FindStringSubmatch(strings.TrimSuffix(p, ext)); parts != nil && r.byPath[parts[1]+ext] != nil {
@@ -298,7 +300,8 @@ func (r *ranking) isTranslation(p string) bool {
 	return false
 }
 
-// isBuilt finds the TypeScript that a script was compiled from: the end of its path is the same.
+// isBuilt reports whether a script was compiled from a TypeScript file of the repository, which has the same path but
+// for its beginning.
 func (r *ranking) isBuilt(p string) bool {
 	stem, declares := strings.CutSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
 	if ext := path.Ext(p); !declares && ext != ".js" && ext != ".cjs" && ext != ".mjs" {
@@ -315,7 +318,7 @@ func (r *ranking) isBuilt(p string) bool {
 
 var versionFolder = regexp.MustCompile(`(^|/)v[0-8]/`)
 
-// isOlder holds below a folder v3 where there is a v4 beside it.
+// isOlder reports whether the path is below a folder such as v3 that has a v4 beside it.
 func (r *ranking) isOlder(p string) bool {
 	if strings.Contains("/"+p, "/versioned_docs/") {
 		return true

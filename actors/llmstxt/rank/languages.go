@@ -13,13 +13,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source"
 )
 
-// languageMix is the bytes of hand-written product code per language.
+// languageMix is the size of the hand-written code of the product, by language.
 type languageMix struct {
 	bytes map[string]int64
 	sum   int64
 }
 
-// mixOf leaves out what the product writes for others, its templates, unless they are nearly all that there is.
+// mixOf measures the code. It leaves out templates that the product writes for others, unless there is hardly
+// anything else.
 func mixOf(files []scan.File) languageMix {
 	all, own := languageMix{bytes: make(map[string]int64)}, languageMix{bytes: make(map[string]int64)}
 	for _, f := range files {
@@ -44,10 +45,10 @@ func (m *languageMix) add(f scan.File) {
 	m.sum += f.Size
 }
 
-// isMinor holds for a language with less than a tenth of the code.
+// isMinor reports whether the language has less than a tenth of the code.
 func (m languageMix) isMinor(language string) bool { return 10*m.bytes[language] < m.sum }
 
-// share is that of the languages that an ecosystem packs, in percent.
+// share returns the percentage of code in the languages of an ecosystem.
 func (m languageMix) share(ecosystem string) int64 {
 	var sum int64
 	for _, l := range source.In(ecosystem) {
@@ -56,12 +57,12 @@ func (m languageMix) share(ecosystem string) int64 {
 	return 100 * sum / max(m.sum, 1)
 }
 
-// lacks holds for an ecosystem of languages that no code is in, where there is code.
+// lacks reports whether there is code, but none in the languages of the ecosystem.
 func (m languageMix) lacks(ecosystem string) bool {
 	return m.sum > 0 && len(source.In(ecosystem)) > 0 && m.share(ecosystem) == 0
 }
 
-// String names up to four with their share of the code.
+// String lists up to four languages with their share of the code.
 func (m languageMix) String() string {
 	names := slices.SortedFunc(maps.Keys(m.bytes), func(x, y string) int {
 		return cmp.Or(cmp.Compare(m.bytes[y], m.bytes[x]), strings.Compare(x, y))
@@ -75,7 +76,7 @@ func (m languageMix) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// withHeaders gives the repository with its headers, x.h, in the language of most of the code beside them.
+// withHeaders returns the repository with its headers, x.h, assigned to the language of most of the code beside them.
 func (v *survey) withHeaders() *scan.Repository {
 	var c, cpp, headers int64
 	for f := range v.files(scan.Source) {
@@ -101,8 +102,8 @@ func (v *survey) withHeaders() *scan.Repository {
 	return &repo
 }
 
-// isForeign holds for a language that is neither that of the manifests above the file nor a large part of the code:
-// scripts around the product.
+// isForeign reports whether the file's language is neither that of the manifests above it nor a large part of the
+// code, as in scripts around the product.
 func (v *survey) isForeign(f *scan.File) bool {
 	if 5*v.mix.bytes[f.Language] > 2*v.mix.sum {
 		return false

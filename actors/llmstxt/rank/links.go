@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/scan"
 )
 
+// refKind is the kind of ref that links point to.
 type refKind uint8
 
 const (
@@ -21,26 +22,26 @@ const (
 	refHead // whatever the default branch has
 )
 
-// What links lead to.
+// What links point to.
 const (
-	RefBranch   = "branch"   // the default branch, or the commit if it is not known
+	RefBranch   = "branch"   // the default branch, or the commit if the branch is unknown
 	RefCommit   = "commit"   // files that no later commit changes
-	RefRelative = "relative" // paths below the repository
+	RefRelative = "relative" // paths relative to the repository
 )
 
 // linker turns paths into URLs.
 type linker struct {
 	origin scan.Origin
-	home   string // the repository's page; "" when unknown
-	prefix string // of the material in the repository
+	home   string // the repository's page; "" if unknown
+	prefix string // path of the material within the repository
 	ref    string // "" makes links relative, or puts them below base
 	kind   refKind
 	base   string // ends with a slash
 	raw    bool
 }
 
-// site is how a host shows files: what stands between the page of the repository and the path of a file, with %s for
-// the ref, and what leads to a line.
+// site is how a host shows files: what is between the repository's page and the path of a file, with %s for the ref,
+// and what leads to a line.
 type site struct{ page, raw, line string }
 
 var (
@@ -53,14 +54,14 @@ var (
 
 	forges = map[string]site{"github.com": gitHub, "gitlab.com": gitLab, "bitbucket.org": bitbucket,
 		"codeberg.org": gitea, "git.sr.ht": sourceHut}
-	// others are told by what their host, or a part of its name, begins with.
+	// others recognizes hosts by the beginning of their name, or of a part of it.
 	others = map[string]site{"github": gitHub, "gitee": gitHub, "gitlab": gitLab, "salsa.debian.org": gitLab,
 		"invent.kde.org": gitLab, "framagit": gitLab, "code.videolan.org": gitLab, "gitea": gitea, "forgejo": gitea,
 		"codeberg": gitea}
 )
 
-// siteOf knows the hosts that many use, and those of one's own that say by their name what they run. Bitbucket for
-// one's own has other pages than bitbucket.org, and a gist has no folders.
+// siteOf returns the site of a host: of the well-known ones, and of self-hosted ones whose name says what they run.
+// Self-hosted Bitbucket has other pages than bitbucket.org, and a gist has no folders.
 func siteOf(host string) site {
 	parts := append(strings.Split(host, "."), host)
 	switch {
@@ -94,7 +95,7 @@ func (l linker) url(p string) string {
 		return l.base + escapePath(p)
 	case l.ref == "":
 		if first, _, _ := strings.Cut(p, "/"); strings.Contains(first, ":") {
-			p = "./" + p // no scheme
+			p = "./" + p // the path must not look like a URL scheme
 		}
 		return escapePath(p)
 	}
@@ -115,7 +116,7 @@ func (l linker) url(p string) string {
 	return l.origin.Remote + "/" + fmt.Sprintf(s.page, ref) + p
 }
 
-// line is the URL of a line of the file.
+// line returns the URL of a line in the file.
 func (l linker) line(path string, line int) string {
 	switch url := l.url(path); {
 	case line <= 0 || !l.hasLines():
@@ -127,11 +128,11 @@ func (l linker) line(path string, line int) string {
 	}
 }
 
-// hasLines tells whether a line stays where it is at what the links lead to.
+// hasLines reports whether lines stay where they are in what the links point to.
 func (l linker) hasLines() bool { return l.kind != refHead && l.kind != refBranch }
 
-// escapePath percent-encodes all that is not unreserved in a URL, so that nothing in a file name can end a Markdown
-// link.
+// escapePath percent-encodes everything that is not unreserved in a URL, so that nothing in a file name can end a
+// Markdown link.
 func escapePath(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -145,8 +146,8 @@ func escapePath(path string) string {
 	return b.String()
 }
 
-// newLinker gives links that lead somewhere: where nothing says where the files are published, or the host's way to
-// show a file is not known, they are below the caller's base, else relative.
+// newLinker returns the linker of the repository. If nothing says where the files are published, or if the form of
+// the host's links is unknown, links are below the caller's base, or else relative.
 func (v *survey) newLinker() linker {
 	l := v.published()
 	if v.options.Ref == RefRelative || l.origin.Remote == "" || siteOf(l.origin.Host) == (site{}) {
@@ -158,8 +159,8 @@ func (v *survey) newLinker() linker {
 	return l
 }
 
-// published finds where the files are: the git remote at its commit, else the module path at the version, else the
-// repository that a manifest names.
+// published finds where the files are published: the git remote at its commit, or else the module path at the
+// version, or else the repository that a manifest names.
 func (v *survey) published() linker {
 	o := v.repo.Origin
 	l := linker{raw: v.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
@@ -174,7 +175,7 @@ func (v *survey) published() linker {
 	return l
 }
 
-// linkModule understands the module paths of hosts whose layout is known.
+// linkModule derives the home from the path of a module at a host whose layout is known.
 func (v *survey) linkModule(l *linker) bool {
 	m, version := v.units[0].about, strings.TrimSuffix(v.repo.Origin.Version, "+incompatible")
 	if m.Ecosystem != "go" || version == "" {
@@ -192,7 +193,7 @@ func (v *survey) linkModule(l *linker) bool {
 	return true
 }
 
-// moduleHome is the repository of a module, and the module's folder in it.
+// moduleHome returns the repository of a module, and the module's folder in it.
 func moduleHome(name string) (repository, dir string) {
 	prefix, _, _ := module.SplitPathVersion(name)
 	parts := strings.Split(prefix, "/")
@@ -210,7 +211,7 @@ func moduleHome(name string) (repository, dir string) {
 	return "", ""
 }
 
-// linkManifest takes the repository that the root's manifest names, at the commit that it pins, else at the head.
+// linkManifest uses the repository that the root's manifest names, at the commit that it pins, or else at the head.
 func (v *survey) linkManifest(l *linker) {
 	for _, u := range []*unit{v.units[0], v.root()} {
 		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {

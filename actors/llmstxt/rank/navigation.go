@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	leastListed    = 4   // pages that make a file a table of contents
-	mostTables     = 400 // of data, and of pages, that are looked at
+	leastListed    = 4   // number of pages that make a file a table of contents
+	mostTables     = 400 // number of data files, and of pages, that are examined
 	tableBytes     = 192 << 10
 	mostFrontPages = 400
 )
 
-// listing is a page in a table of contents: what the table calls it, and what stands above it.
+// listing is a page in a table of contents, with its title there and the group that it is in.
 type listing struct {
 	path, title, group string
-	level              int // how far it is indented
+	level              int // depth of its indentation
 }
 
-// pageIndex finds pages by what tables of contents and links call them.
+// pageIndex finds pages by their names in tables of contents and links.
 type pageIndex struct {
 	byPath map[string]bool
-	byBase map[string][]string // by the last part of the path by which a site knows the page
+	byBase map[string][]string // by the last part of the path under which a site shows the page
 }
 
 func newPageIndex(items []*item) pageIndex {
@@ -42,7 +42,8 @@ func newPageIndex(items []*item) pageIndex {
 	return x
 }
 
-// siteStem is the path by which a site knows a page: without numbers that order, and without the name of an index.
+// siteStem returns the path under which a site shows a page: without ordering numbers, and without the name of an
+// index.
 func siteStem(p string) string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), "/")
 	if base := path.Base(stem); base == "index" || base == "_index" || base == "README" {
@@ -56,8 +57,8 @@ var (
 	pageMark  = regexp.MustCompile(`(?i)\.(mdx?|markdown|rst|adoc|asciidoc|txt|org|html?|ipynb|rmd|qmd|livemd)$`)
 )
 
-// find gives the page that a text in a file of the folder means, "" for none. A bare word means a page only where
-// loose is set, and only one beside the file.
+// find returns the page that a text in a file of the folder refers to, or "". With loose, a single word may refer to
+// a page beside the file.
 func (x pageIndex) find(dir, target string, loose bool) string {
 	target, _, _ = strings.Cut(target, "#")
 	target, _, _ = strings.Cut(target, "?")
@@ -97,7 +98,7 @@ func (x pageIndex) find(dir, target string, loose bool) string {
 	return best
 }
 
-// near counts the folders that both are below.
+// near returns the number of common parent folders.
 func near(dir, p string) (n int) {
 	a, b := strings.Split(dir, "/"), strings.Split(p, "/")
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -106,8 +107,8 @@ func near(dir, p string) (n int) {
 	return n
 }
 
-// navigate finds what the maintainers have put in order: any structured file of whose texts four or more are pages,
-// pages that mostly list others, and numbers of pages. Its first tables count most.
+// navigate finds the maintainers' own order: structured files with four or more texts that are pages, pages that
+// mostly list others, and numbered pages. The first tables count most.
 func (r *ranking) navigate() {
 	tables := r.tables()
 	place := 0
@@ -136,15 +137,15 @@ func (r *ranking) navigate() {
 	}
 }
 
-// shortTable is as many pages as can be linked without leaving chapters out.
+// shortTable is the greatest number of pages that can be linked without omitting chapters.
 const shortTable = 50
 
-// begins holds for the page under which others stand.
+// begins reports whether other pages stand under the page.
 func begins(list []listing, i int) bool {
 	return i+1 < len(list) && list[i+1].level > list[i].level && (i == 0 || list[i-1].level >= list[i].level)
 }
 
-// tables gives the tables of contents, the one with the most pages near the root first.
+// tables returns the tables of contents. Those with the most pages near the root come first.
 func (r *ranking) tables() (all [][]listing) {
 	var data, pages []*scan.File
 	for i := range r.repo.Files {
@@ -188,7 +189,7 @@ func (r *ranking) tables() (all [][]listing) {
 	return all
 }
 
-// worth of a table grows with its pages, and sinks with how deep they lie.
+// worth rates a table: it grows with the number of pages, and falls with their depth.
 func worth(list []listing) float64 {
 	sum := 0
 	for _, l := range list {
@@ -204,14 +205,14 @@ func b2i(b bool) int {
 	return 0
 }
 
-// isTable tells the files that are written as data, or as little more, from the others.
+// isTable reports whether the file is written as data, or as little more.
 func isTable(p string) bool {
 	base := strings.ToLower(path.Base(p))
 	return prose.EndsWithAny(base, ".yml", ".yaml", ".json", ".toml") ||
 		prose.EndsWithAny(base, ".js", ".ts", ".mjs", ".mts", ".cjs") && tablePlace.MatchString(p)
 }
 
-// tablePlace tells the scripts that may hold the navigation of a site from all others.
+// tablePlace matches the paths of scripts that may hold a site's navigation.
 var tablePlace = regexp.MustCompile(`(?i)(^|/)\.\w+/|sidebar|nav|toc|_meta|config[^/]*$|(^|/)(docs?|site|website)/`)
 
 var tableName = regexp.MustCompile(`(?i)^(summary|_?sidebar|_?toc|_?contents|_nav\w*)\.\w+$`)
@@ -221,8 +222,7 @@ var (
 	frontOrder  = regexp.MustCompile(`(?m)^(?:sidebar_position|weight|order|nav_order|position|sidebar_order|sort): *["']?(\d+)`)
 )
 
-// byNumbers orders the pages that carry numbers: in their names, in the names of their folders, or in their front
-// matter.
+// byNumbers orders pages by the numbers in their names, in the names of their folders, or in their front matter.
 func (r *ranking) byNumbers() (list []listing) {
 	type numbered struct{ path, key string }
 	folders := make(map[string][]numbered)
@@ -271,7 +271,7 @@ func (r *ranking) byNumbers() (list []listing) {
 	return list
 }
 
-// humanized writes "02-template-syntax" as "Template syntax".
+// humanized turns "02-template-syntax" into "Template syntax".
 func humanized(name string) string {
 	name = strings.NewReplacer("-", " ", "_", " ").Replace(orderMark.ReplaceAllString(name, ""))
 	if name == "" {
@@ -282,7 +282,7 @@ func humanized(name string) string {
 
 var number = regexp.MustCompile(`\d+`)
 
-// natural compares as people do, who write "chapter 2" before "chapter 10".
+// natural compares as people do: "chapter 2" comes before "chapter 10".
 func natural(a, b string) int {
 	pad := func(digits string) string { return strings.Repeat("0", max(0, 12-len(digits))) + digits }
 	return strings.Compare(number.ReplaceAllStringFunc(a, pad), number.ReplaceAllStringFunc(b, pad))

@@ -16,12 +16,12 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
-// describe fills in what the choice of the link left open.
+// describe fills in the title and the note of a chosen link.
 func (v *survey) describe(c *item) {
 	switch {
 	case c.Path == v.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
-		// its first sentence is the summary
+		// its first sentence is the summary // its first sentence is the summary already
 	case page.Is(c.Path) && !manifest.Known(c.Path):
 		v.describePage(c)
 	case c.Note != "":
@@ -55,9 +55,9 @@ func (v *survey) describePage(c *item) {
 			c.Note = "The " + p.Lead + " licence"
 		}
 	case c.listed == 0 && (isNoName(title) || titlesOfParts.Has(strings.ToLower(title))) && !prose.SameWords(title, stem):
-		title = "" // a part of the page
+		title = "" // the heading of a part, not of the page
 	case strings.EqualFold(title, v.readme.Title) || strings.EqualFold(title, moduleName(v.main().about.Name)):
-		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
+		title = cmp.Or(p.Second, distinction(c.Path)) // it repeats the name of the project
 	}
 	if c.members != "" && c.class == classPage {
 		c.Title = cmp.Or(c.Title, c.members)
@@ -68,7 +68,8 @@ func (v *survey) describePage(c *item) {
 
 var titlesOfParts = words.Of("titles of parts")
 
-// finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.
+// finishNote drops a note that repeats the title or says nothing. It removes the file's own name from the beginning
+// of the note.
 func finishNote(note string, c *item) string {
 	if note = prose.Clean(strings.TrimSpace(note)); !strings.EqualFold(path.Ext(c.Path), ".md") {
 		note = withDashes(note) // where code is not marked, "--" may be an argument
@@ -91,14 +92,14 @@ var (
 	needsNeighbours = regexp.MustCompile(`(?i)^(as (discussed|mentioned|described|shown|noted|seen|explained)|in the (previous|last|next) |so far|then,|and |but |however|therefore|thus|also,|this (means|way)|now that|again|it |they |these |those |that |see also|for example|e\.g\.)`)
 )
 
-// withDashes writes the dashes that plain text makes of hyphens.
+// withDashes replaces the hyphens that plain text uses for dashes.
 func withDashes(s string) string {
 	return strings.NewReplacer(" --- ", " — ", " -- ", " — ").Replace(s)
 }
 
 var comments = regexp.MustCompile(`^(?:(?:#|//|;|--) ?.*\n)+`)
 
-// topComment is what the comment says that a file of settings begins with.
+// topComment returns the text of the comment with which a settings file begins.
 func (v *survey) topComment(p string) string {
 	text := comments.FindString(strings.TrimPrefix(v.head(p, 2<<10), "---\n"))
 	note := prose.Informative(prose.Tidy(commentMark.ReplaceAllString(text, "")))

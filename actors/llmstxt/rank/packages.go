@@ -12,11 +12,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// packageBytes of a Go file are read for its package comment, which may run to many pages before the package clause.
+// packageBytes is how much of a Go file is read for its package comment, which may have many pages before the package
+// clause.
 const packageBytes = 256 << 10
 
-// findPackages gives the files that packages are met by what speaks for the packages: those of Go, and those of a
-// workspace.
+// findPackages gives points to the files that represent packages: those of Go, and those of a workspace.
 func (r *ranking) findPackages() {
 	most := 0
 	for _, p := range r.golang {
@@ -57,7 +57,7 @@ func (r *ranking) findPackages() {
 	}
 }
 
-// findMembers gives credit to the packages of a workspace.
+// findMembers gives points to the packages of a workspace.
 func (r *ranking) findMembers() {
 	for _, u := range r.membersOf() {
 		x := r.face(u)
@@ -81,8 +81,8 @@ func (r *ranking) findMembers() {
 	}
 }
 
-// packageDoc finds the file with the package comment, in the order in which one would look, and its first sentence.
-// Without one it is the file with the package's name, else the first.
+// packageDoc finds the file with the package comment, in the order in which people would look, and its first
+// sentence. Without a comment it returns the file with the package's name, or else the first file.
 func (v *survey) packageDoc(p *goPackage) (file, note string) {
 	files := slices.SortedFunc(slices.Values(p.files), compareBy(p.docRank))
 	for _, f := range files {
@@ -93,7 +93,7 @@ func (v *survey) packageDoc(p *goPackage) (file, note string) {
 	return files[0], ""
 }
 
-// docRank knows no folder's name, so that the note does not depend on it.
+// docRank ignores the folder's name, so that the note does not depend on it.
 func (p *goPackage) docRank(file string) int {
 	switch path.Base(file) {
 	case "doc.go", "alldocs.go":
@@ -104,8 +104,8 @@ func (p *goPackage) docRank(file string) int {
 	return 2
 }
 
-// goPurposes is what the packages say that the whole may be about: the one at the root, the one that bears the
-// module's name, the only command.
+// goPurposes returns the descriptions of packages that may describe the whole: the root package, the package with the
+// module's name, and the only command.
 func (v *survey) goPurposes() (list []purpose) {
 	commands, module := v.golang.commands(), moduleName(v.root().about.Name)
 	for _, p := range v.golang {

@@ -15,11 +15,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// mostPages of the documents are read to be judged; those in the navigation come first, then the shallow and the large
-// ones.
+// mostPages is how many documents are read to be judged: those in the navigation first, then shallow and large ones.
 const mostPages = 500
 
-// limitOf a page is what is read of it. Notebooks hold pictures between their words.
+// limitOf returns how much of a page is read. Notebooks have pictures between their words.
 func limitOf(p string) int64 {
 	if page.IsNotebook(p) {
 		return 16 * pageBytes
@@ -27,13 +26,13 @@ func limitOf(p string) int64 {
 	return pageBytes
 }
 
-// readPages takes in what pages say: the links between them, and the names in their code.
+// readPages collects what pages say: the links between them, and the names in their code.
 func (r *ranking) readPages() {
 	pages := r.likelyPages()
 	type reading struct {
 		page.Features
 		names []string // in its code
-		sum   uint64   // 0 for a page that cannot be read
+		sum   uint64   // hash of the text; 0 for a page that cannot be read
 	}
 	seed := maphash.MakeSeed()
 	first := make(map[uint64]string)
@@ -84,7 +83,7 @@ func (r *ranking) readPages() {
 	}
 }
 
-// likelyPages drops those that are too many to be read.
+// likelyPages returns the pages to read, and drops the others.
 func (r *ranking) likelyPages() []*item {
 	var pages []*item
 	for _, x := range r.items {
@@ -105,14 +104,14 @@ func (r *ranking) likelyPages() []*item {
 	return pages[:min(len(pages), mostPages)]
 }
 
-// drop takes an item out of the choice.
+// drop removes an item from the choice.
 func (r *ranking) drop(x *item, reason string) {
 	r.pass(x.Path, reason)
 	x.class = classNone
 	delete(r.at, x.Path)
 }
 
-// unlike says what keeps a page out altogether.
+// unlike returns why a page must not be linked, or "".
 func (r *ranking) unlike(x *item, f page.Features, other string) string {
 	switch {
 	case other != "":
@@ -127,7 +126,7 @@ func (r *ranking) unlike(x *item, f page.Features, other string) string {
 	return ""
 }
 
-// namesInCode gives each name in the page's code once.
+// namesInCode returns each name in the page's code once.
 func namesInCode(text string) []string {
 	var names []string
 	for _, line := range page.CodeOf(text) {
@@ -141,10 +140,11 @@ func namesInCode(text string) []string {
 	return slices.Compact(names)
 }
 
-// openings are what the pages are called that a newcomer begins with.
+// openings matches the titles of pages for newcomers.
 var openings = regexp.MustCompile(`(?i)\b(getting started|get started|quick ?start|first steps|introduction|overview|` +
 	`user guide|tutorial|installation|installing|core concepts|architecture|usage|configuration|development|deployment)\b`)
 
+// opening adds points for a page whose title is one for newcomers.
 func (x *item) opening(heading string) {
 	stem := strings.NewReplacer("-", " ", "_", " ").Replace(stemOf(x.Path))
 	for _, title := range []string{heading, stem} {
@@ -155,7 +155,7 @@ func (x *item) opening(heading string) {
 	}
 }
 
-// heedReadme takes in what the README and CONTRIBUTING link to, in their order, and what else they name.
+// heedReadme adds points for files that the README and CONTRIBUTING link to, in order, or name.
 func (r *ranking) heedReadme() {
 	targets := r.linkedBy(r.readme.Path, r.readmeText)
 	for i, x := range targets {
@@ -186,7 +186,7 @@ func (r *ranking) heedReadme() {
 	}
 }
 
-// linkedBy gives the files that a page links to, each once; for a folder the one that it is met by.
+// linkedBy returns the files that a page links to, each once. A folder counts as the file that represents it.
 func (r *ranking) linkedBy(from, text string) (list []*item) {
 	seen := make(map[*item]bool)
 	for _, target := range page.FeaturesOf(from, text).Targets {
@@ -210,7 +210,7 @@ func (r *ranking) linkedBy(from, text string) (list []*item) {
 	return list
 }
 
-// linkOf is what a link to a folder means: the file by which one meets it, else the folder itself.
+// linkOf returns what a link to a folder refers to: the file that represents the folder, or else the folder itself.
 func (r *ranking) linkOf(dir string) *item {
 	if x := r.faceOf(dir); x != nil && (x.members != "" || faceRank(x, dir) < arbitrary) {
 		if x.class == classSetting {
@@ -230,7 +230,7 @@ func (r *ranking) linkOf(dir string) *item {
 		}
 		switch {
 		case all == 0:
-			return nil // nothing in it is for readers
+			return nil // it contains nothing for readers
 		case exampleFolder.MatchString(path.Base(dir)):
 			x.class = classExample
 		case 2*pages > all:
@@ -241,8 +241,8 @@ func (r *ranking) linkOf(dir string) *item {
 	return r.at[name]
 }
 
-// faceOf is the file by which one meets a folder: its README, the one with the comment of its package, an entry, else
-// any.
+// faceOf returns the file that represents a folder: its README, the file with its package comment, an entry point, or
+// else any file.
 func (r *ranking) faceOf(dir string) (best *item) {
 	if !r.folders[dir] {
 		return nil
@@ -259,9 +259,10 @@ func (r *ranking) faceOf(dir string) (best *item) {
 	return best
 }
 
-// arbitrary is the rank of a file that does not stand for its folder.
+// arbitrary is the rank of a file that does not represent its folder.
 const arbitrary = 3
 
+// faceRank ranks a file as the representative of the folder; smaller is better.
 func faceRank(x *item, dir string) int {
 	switch stem := stemOf(x.Path); {
 	case page.IsReadme(x.Path):
@@ -274,12 +275,12 @@ func faceRank(x *item, dir string) int {
 	return arbitrary
 }
 
-// isTelling holds for stems that are hardly a word of some sentence.
+// isTelling reports whether a stem is unlikely to be an ordinary word of a sentence.
 func isTelling(stem string) bool {
 	return len(stem) > 2 && stem != strings.ToLower(stem) && stem != strings.ToUpper(stem)
 }
 
-// dotted is the last two parts of a path as a module: "rich.console".
+// dotted returns the last two parts of a path in the form of a module: "rich.console".
 func dotted(p string) string {
 	dir := path.Base(path.Dir(p))
 	if dir == "." {
@@ -288,12 +289,13 @@ func dotted(p string) string {
 	return dir + "." + strings.TrimSuffix(path.Base(p), path.Ext(p))
 }
 
+// stemName returns the file's name up to its first dot.
 func stemName(file string) string {
 	stem, _, _ := strings.Cut(path.Base(file), ".")
 	return stem
 }
 
-// foldersOf are all folders of the files.
+// foldersOf returns all folders of the files.
 func foldersOf(files []scan.File) map[string]bool {
 	dirs := make(map[string]bool)
 	for i := range files {

@@ -21,16 +21,16 @@ import (
 type purpose struct {
 	text, from, reason string
 	points             int
-	least              int  // points below which it does not count
-	whole              bool // it is there to say what the thing is, and nothing else
-	top                bool // it stands below the title
+	least              int  // with fewer points it does not count
+	whole              bool // its only task is to say what the thing is
+	top                bool // it is directly below the title
 }
 
 const (
-	clearPoints = 20 // from which on a summary says what the project is
+	clearPoints = 20 // from here on a summary clearly says what the project is
 
-	farDown = 30  // a README only a sentence that says what it is counts
-	nearTop = -10 // of it a short sentence may do
+	farDown = 30  // from here on in a README, only a sentence that says what it is counts
+	nearTop = -10 // near the top of a README, a short sentence may be enough
 )
 
 var (
@@ -43,11 +43,10 @@ var (
 	noPurpose                = words.Of("no purpose")
 )
 
-// codePoints lets the code speak where README and manifest say little.
+// codePoints is the threshold below which the code is consulted, because README and manifest say little.
 const codePoints = -14
 
-// purpose takes the text that says most, by the points of weigh. Of equal ones the first counts: the README, the
-// manifest, the code.
+// purpose returns the text with the most points of weigh. With equal points the order is README, manifest, code.
 func (v *survey) purpose() purpose {
 	var best purpose
 	var prosaic, later purpose
@@ -75,8 +74,8 @@ func (v *survey) purpose() purpose {
 	return best
 }
 
-// assembled is the first prose below the title, else the title with what the README's first list says, else the first
-// prose there is.
+// assembled returns the first prose below the title, or else the title with what the README's first list says, or
+// else the first prose anywhere.
 func (v *survey) assembled(prosaic, later purpose) purpose {
 	if prosaic.text != "" {
 		return prosaic
@@ -100,13 +99,13 @@ func (v *survey) assembled(prosaic, later purpose) purpose {
 	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path, reason: reason}
 }
 
-// says holds for a text that has one of the names that the repository goes by.
+// says reports whether the text contains a name of the repository.
 func (v *survey) says(text string) bool {
 	low := strings.ToLower(text)
 	return slices.ContainsFunc(v.names(), func(name string) bool { return prose.HasWords(low, name) })
 }
 
-// purposes lists the texts to choose from. Folders' names have no part in it.
+// purposes lists the candidates. They do not depend on folder names.
 func (v *survey) purposes() []purpose {
 	r := v.readme
 	list := []purpose{{text: r.Lead, reason: "the README's front matter", points: 16, whole: true}}
@@ -142,7 +141,7 @@ func (v *survey) purposes() []purpose {
 	return list
 }
 
-// assemblyDescription is what projects of .NET say of themselves that are older than package settings.
+// assemblyDescription returns the description in .NET projects that are older than package settings.
 func (v *survey) assemblyDescription() (text, from string) {
 	if f := v.shallowest("AssemblyInfo.cs"); f != nil {
 		_, rest, _ := strings.Cut(v.head(f.Path, sourceBytes), `AssemblyDescription("`)
@@ -153,7 +152,8 @@ func (v *survey) assemblyDescription() (text, from string) {
 	return "", ""
 }
 
-// shallowest is the file of the name nearest to the root, of those the largest; nil for none.
+// shallowest returns the file with the name that is nearest to the root, and the largest of several; nil if there is
+// none.
 func (v *survey) shallowest(name string) (best *scan.File) {
 	for f := range v.files(scan.Source) {
 		if path.Base(f.Path) == name && (best == nil || cmp.Or(depth(f.Path)-depth(best.Path), int(best.Size-f.Size)) < 0) {
@@ -163,13 +163,13 @@ func (v *survey) shallowest(name string) (best *scan.File) {
 	return best
 }
 
-// toThePoint leaves out what a paragraph says before it says what the thing is, unless that needs it.
+// toThePoint drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
 func (v *survey) toThePoint(text string, first bool) string {
 	rest := prose.Tidy(text)
 	for i, s := range prose.Sentences(rest, 3) {
 		low := strings.ToLower(s)
 		if i > 0 && (strings.HasPrefix(low, "it ") || !first && strings.HasPrefix(low, "this ")) {
-			break // what was said before is meant
+			break // it refers to what was said before
 		}
 		if saysWhat(low, v.names()) || isNounPhrase(low) {
 			return rest
@@ -179,8 +179,8 @@ func (v *survey) toThePoint(text string, first bool) string {
 	return text
 }
 
-// weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign. It is ""
-// for what says something else than what the thing is: advice, install notes, pointers to other places.
+// weigh adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign. It is
+// "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
 func (v *survey) weigh(p *purpose) (why string) {
 	low, names := strings.ToLower(p.text), v.names()
 	sentence := strings.ToLower(prose.Sentence(p.text))
@@ -217,7 +217,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 		p.points += 14
 	}
 	if strings.HasPrefix(low, "it ") {
-		p.points -= 30 // something was said before
+		p.points -= 30 // it continues an earlier sentence
 	}
 	p.points -= 12 * countOf(low, praises)
 	p.points -= 22 * countOf(low, distracting)
@@ -228,7 +228,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 	return why
 }
 
-// openingOf is one or two sentences, the second only if it is to the point.
+// openingOf returns one or two sentences; the second only if it is to the point.
 func openingOf(text string) string {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return r == ' ' || unicode.Is(unicode.So, r) })
 	first, whole := prose.Sentence(text), prose.Opening(text)
@@ -240,6 +240,7 @@ func openingOf(text string) string {
 	return whole
 }
 
+// countOf counts the words of the list in the text, up to three.
 func countOf(s string, list words.List) (n int) {
 	for _, w := range list {
 		if n < 3 && strings.Contains(s, w) {
@@ -249,14 +250,14 @@ func countOf(s string, list words.List) (n int) {
 	return n
 }
 
-// names are those that the repository goes by, in lower case.
+// names returns the names of the repository, in lower case.
 func (v *survey) names() []string {
 	names := strings.Split(strings.ToLower(strings.Join([]string{v.readme.Title, moduleName(v.main().about.Name),
 		v.main().about.Name, v.repo.Origin.Repo}, "\n")), "\n")
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 
-// saysWhat looks for "<name> is …", "This package provides …" and the like within the first words.
+// saysWhat looks for "<name> is …", "This package provides …" and similar phrases within the first words.
 func saysWhat(sentence string, names []string) bool {
 	for _, verb := range sayingVerbs {
 		subject, _, ok := strings.Cut(sentence, verb)
@@ -289,8 +290,8 @@ func saysWhat(sentence string, names []string) bool {
 	return prose.ContainsAny(sentence, "是", "です", "는 ")
 }
 
-// isNounPhrase holds for "A library for …", "Fast JSON parser for …": what stands before the first verb or
-// preposition names a kind of thing.
+// isNounPhrase recognizes "A library for …", "Fast JSON parser for …": the words before the first verb or preposition
+// name a kind of thing.
 func isNounPhrase(sentence string) bool {
 	if isAdvice(sentence) {
 		return false
@@ -313,7 +314,7 @@ func isNounPhrase(sentence string) bool {
 		prose.StartsWithAny(sentence, "a ", "an ", "yet another ")
 }
 
-// isAdvice tells what one should do or will see from what a thing is.
+// isAdvice reports whether the sentence says what to do or what will follow, rather than what a thing is.
 func isAdvice(sentence string) bool {
 	return advice.In(" "+sentence+" ") || orders.Start(sentence)
 }

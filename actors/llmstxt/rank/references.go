@@ -18,35 +18,36 @@ import (
 )
 
 const (
-	mostSources  = 2000     // that are read for what they import and name
-	sourceHead   = 16 << 10 // of each, or half of it where there are many
+	mostSources  = 2000     // number of sources whose imports and names are read
+	sourceHead   = 16 << 10 // bytes of each; half of that if there are many
 	manySources  = 800
-	mostDefiners = 4   // files that define a name which still tells one from another
-	mostTests    = 120 // whose names and texts count
+	mostDefiners = 4   // number of files that may define a name before it no longer distinguishes them
+	mostTests    = 120 // number of tests whose names and texts count
 )
 
-// Uses is what the sources of a repository import, each file parsed once: the ranking and the graph of packages read it.
+// Uses is what the sources of a repository import, by path. Each file is parsed once, for the ranking and for the
+// graph of packages.
 type Uses map[string][]string
 
 // text is what was read of a source.
 type text struct {
 	imports, exports []string
 	defines          []string
-	names            []string // identifiers that may be defined elsewhere
-	notes            int      // lines of comment
-	declares         int
-	hidden           bool   // nothing in it is public
-	aside            string // why it is not for readers
+	names            []string // identifiers that other files may define
+	notes            int      // lines of comments
+	declares         int      // number of declarations
+	hidden           bool     // nothing in it is public
+	aside            string   // why it is not for readers, or ""
 }
 
-// readSources takes in what sources use of each other: what they import, and the names that others define.
+// readSources collects which sources use each other: by imports, and by names that others define.
 func (r *ranking) readSources() {
 	list := r.likelySources()
 	texts := make([]text, len(list))
 	seen := make(map[string]string)
 	defined := make(map[string][]*item)
 	head := int64(sourceHead)
-	if len(list) > manySources && len(r.golang) > 0 { // whose imports the scan has read
+	if len(list) > manySources && len(r.golang) > 0 { // the scan has read their imports
 		head /= 2
 	}
 	for i, t := range each(r.survey, len(list), func(v *survey, i int) text { return v.readText(list[i], head) }) {
@@ -110,7 +111,7 @@ func (r *ranking) readSources() {
 	}
 }
 
-// likelySources are the sources of the product, entries first, then the large ones near the root.
+// likelySources returns the sources of the product: entry points first, then large files near the root.
 func (r *ranking) likelySources() []*item {
 	var list []*item
 	for _, x := range r.items {
@@ -131,6 +132,7 @@ func (r *ranking) likelySources() []*item {
 	return list[:min(len(list), mostSources)]
 }
 
+// readText reads at most so many bytes of a source.
 func (v *survey) readText(x *item, most int64) (t text) {
 	head := v.head(x.Path, most)
 	f := x.file
@@ -157,7 +159,7 @@ func (v *survey) readText(x *item, most int64) (t text) {
 	return t
 }
 
-// What stands before a name that a line defines, in most languages.
+// Words before a name that a line defines, in most languages.
 var (
 	modifiers = wordSet("public private protected internal export default async static final abstract pub open override " +
 		"data sealed inline unsafe extern local declare partial readonly virtual")
@@ -180,12 +182,13 @@ var wordBytes = func() (is [256]bool) {
 	return is
 }()
 
+// mostDefined bounds the names that are read from a file.
 const mostDefined = 400 // names of a file
 
-// namesIn gives the identifiers of a text, each once, and those of them that its lines define.
+// namesIn returns the identifiers of a text, each once, and those of them that its lines define.
 func namesIn(text string) (names, defines []string) {
 	seen := make(map[string]bool)
-	begins, defining := true, false // the line, and a definition
+	begins, defining := true, false // at the beginning of a line; after a word that defines
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n':
@@ -224,8 +227,9 @@ func namesIn(text string) (names, defines []string) {
 	return slices.Sorted(maps.Keys(seen)), defines
 }
 
-// usedBy gives the files that a source uses. What it imports without being read counts, too, as nil or as a folder's
-// face. Of several files that define a name it means the one that it imports, else the one beside it.
+// usedBy returns the files that a source uses. Imports of files that were not read count too, as nil or as the
+// folder's representative. If several files define a name, the imported one is meant, or else the one beside the
+// source.
 func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]bool {
 	used := make(map[*item]bool)
 	take := func(to *item) {
@@ -272,7 +276,7 @@ func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]
 	return used
 }
 
-// usedByPath finds files by the paths, and by the names of folders, that settings have.
+// usedByPath finds files by the paths and folder names in settings.
 func (r *ranking) usedByPath(x *item, take func(*item)) {
 	dir := path.Dir(x.Path)
 	for word := range strings.FieldsFuncSeq(r.head(x.Path, sourceHead), func(c rune) bool { return strings.ContainsRune(" \t\n\"'`()[]{},;=:$<>", c) }) {
@@ -292,7 +296,7 @@ func (r *ranking) usedByPath(x *item, take func(*item)) {
 	}
 }
 
-// entryOf is what a folder of the repository is imported by.
+// entryOf returns the file by which a folder of the repository is imported.
 func (r *ranking) entryOf(t resolve.Target) *item {
 	for _, u := range r.units {
 		if u.dir != t.Path {
@@ -311,7 +315,7 @@ func (r *ranking) entryOf(t resolve.Target) *item {
 
 var testMark = regexp.MustCompile(`(?i)^(test|tests|spec)[-_.]|[-_.]?(test|tests|spec|it)$|(Test|Tests|Spec|TestCase)$`)
 
-// countTests gives credit to what tests and examples are named after, or name.
+// countTests gives points to files that tests and examples are named after, or that they name.
 func (r *ranking) countTests(defined map[string][]*item) {
 	stems := make(map[string]bool)
 	users := make(map[*item]int)
@@ -349,7 +353,7 @@ func (r *ranking) countTests(defined map[string][]*item) {
 	}
 }
 
-// isMarked holds for a path with words that speak against it. A package may be called as it likes.
+// isMarked reports whether words of the path speak against the file. The name of a package does not count.
 func (r *ranking) isMarked(x *item) bool {
 	dir := path.Dir(x.Path)
 	if root := scan.SourceRoot(dir); root != "" {
@@ -365,7 +369,8 @@ func (r *ranking) isMarked(x *item) bool {
 	return is
 }
 
-// findEntries finds what manifests name, and what is called as programs, packages and the parts of frameworks begin.
+// findEntries finds the entry points that manifests name, and files with the usual names of entry points in programs,
+// packages and frameworks.
 func (r *ranking) findEntries() {
 	for _, u := range r.units {
 		for p, e := range u.entries {

@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	readmeBytes = 64 << 10 // of a README, for title, summary and what it names
+	readmeBytes = 64 << 10 // of a README, for the title, the summary and names
 	pageBytes   = 16 << 10 // of any other document
-	sourceBytes = 12 << 10 // of a source file, for what it says at its top
+	sourceBytes = 12 << 10 // of a source file, for the text at its top
 )
 
-// Survey is what Build knows of the packages of a repository before it chooses among them.
+// Survey is what Build knows about the packages of a repository before it chooses among them.
 type Survey struct {
-	Units   []Unit      // the root first, which is one even without a manifest
+	Units   []Unit      // the root first, which is always there, even without a manifest
 	Go      []GoPackage // sorted by folder
 	Imports *resolve.Resolver
-	Uses    Uses // what the sources that were read import
+	Uses    Uses // imports of the sources that were read
 }
 
 // Unit is a folder with manifests of its own.
 type Unit struct {
 	Dir       string // "." for the root
 	About     manifest.Manifest
-	Manifests []manifest.Manifest // all of the folder; About is the one that leads, its gaps filled by others
+	Manifests []manifest.Manifest // all manifests of the folder; About is the leading one, with gaps filled from others
 }
 
 // GoPackage is a folder with Go files.
@@ -44,8 +44,8 @@ type GoPackage struct {
 	Dir, Name, ImportPath string
 }
 
-// survey is the repository as far as all judges need it: the README, the manifests, and who wrote in which language.
-// It reads files, and ranks none.
+// survey is the common knowledge about the repository: the README, the manifests and the languages. It reads files,
+// and ranks none. A worker gets a copy with a reader of its own, because a reader is not safe for concurrent use.
 type survey struct {
 	ctx        context.Context
 	folder     fs.FS
@@ -56,17 +56,17 @@ type survey struct {
 	byPath     map[string]*scan.File
 	readme     page.Page
 	readmeText string
-	script     string         // that the README is written in, "" for Latin
-	named      page.Mentions  // by the README
-	bases      map[string]int // files of the product by name
+	script     string         // script in which the README is written; "" for Latin
+	named      page.Mentions  // names that the README mentions
+	bases      map[string]int // number of the product's files with the name
 	units      []*unit        // the root first
-	lead       *unit          // that the repository is about; nil where nothing says
+	lead       *unit          // the unit that the repository is about; nil if nothing says so
 	golang     goTree
 	imports    *resolve.Resolver
 	mix        languageMix
 }
 
-// newSurvey reads what says most about the whole: the README and the manifests.
+// newSurvey reads what says most about the repository: the README and the manifests.
 func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
 	v := &survey{ctx: ctx, folder: files, reader: scan.NewReader(files), repo: repo, options: options}
 	v.repo = v.withHeaders()
@@ -115,7 +115,7 @@ func (v *survey) surveyed() Survey {
 	return s
 }
 
-// files gives those of the product that are of one of the kinds, of any where none is named, and hold something.
+// files returns the files of the product that are not empty and of one of the kinds. Without kinds it returns all.
 func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 	return func(yield func(*scan.File) bool) {
 		for i := range v.repo.Files {
@@ -127,8 +127,8 @@ func (v *survey) files(kinds ...scan.Kind) iter.Seq[*scan.File] {
 	}
 }
 
-// each has workers make the i-th of n things by surveys with readers of their own, and gives the things in their order:
-// fewer than n if the context ends.
+// each makes n things with concurrent workers, each with a survey and a reader of its own, and yields them in order.
+// It yields fewer than n if the context ends.
 func each[T any](v *survey, n int, makeThing func(v *survey, i int) T) iter.Seq2[int, T] {
 	worker := func(ctx context.Context) (func(i int) (T, error), func()) {
 		own := *v
@@ -146,14 +146,14 @@ func each[T any](v *survey, n int, makeThing func(v *survey, i int) T) iter.Seq2
 	}
 }
 
-// head gives the start of a file, whole lines of valid UTF-8 with "\n" at their ends; nothing of one that cannot be
-// read.
+// head returns the beginning of a file: whole lines of valid UTF-8 that end with "\n". It returns "" for a file that
+// cannot be read.
 func (v *survey) head(path string, limit int64) string {
 	data := v.start(path, limit)
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
 }
 
-// start is the head as it is in the file, valid until the next is read.
+// start returns the raw beginning of a file. It is valid until the next read.
 func (v *survey) start(path string, limit int64) []byte {
 	if v.ctx.Err() != nil {
 		return nil
@@ -168,7 +168,7 @@ func (v *survey) start(path string, limit int64) []byte {
 	return data
 }
 
-// linkedReadme is the file that a link at the root leads to.
+// linkedReadme returns the file that a link at the root points to.
 func (v *survey) linkedReadme() string {
 	for _, name := range []string{"README.md", "README.rst", "README", "Readme.md", "readme.md"} {
 		if target, err := fs.ReadLink(v.folder, name); err == nil && v.byPath[path.Clean(target)] != nil {
@@ -178,8 +178,8 @@ func (v *survey) linkedReadme() string {
 	return ""
 }
 
-// findReadme takes the one at the root, else the one that GitHub shows for it, else the one that a link there leads to,
-// else the only one there is at the shallowest depth.
+// findReadme returns the README at the root, or else the one that GitHub shows for it, or else the target of a link
+// there, or else the only one at the shallowest depth.
 func (v *survey) findReadme() string {
 	var list []string
 	for _, f := range v.repo.Files {
@@ -203,12 +203,13 @@ func (v *survey) findReadme() string {
 	if len(v.units) > 2 && v.unitOf(best).dir != "." || slices.ContainsFunc(list, func(p string) bool {
 		return depth(p) == depth(best) && path.Dir(p) != path.Dir(best)
 	}) {
-		return "" // that of one package or folder among several
+		return "" // it belongs to one package or folder of several
 	}
 	return best
 }
 
+// depth returns how many folders are above the file.
 func depth(p string) int { return strings.Count(p, "/") }
 
-// stemOf is the file's name up to its first dot, in lower case.
+// stemOf returns the file's name up to its first dot, in lower case.
 func stemOf(p string) string { return strings.ToLower(stemName(p)) }

@@ -23,11 +23,11 @@ const (
 	symbolBytes = 640 << 10 // of all files that are parsed
 	perPackage  = 224 << 10 // of one package
 	perFile     = 96 << 10  // of a file of another language than Go
-	mostSymbols = 60        // kept of one file or package
+	mostSymbols = 60        // kept per file or package
 )
 
-// addSymbols parses what is listed, the best first, while the bytes last. All is parsed before any is weighed: how
-// many declare a name tells what a use means.
+// addSymbols parses the listed files, the best first, while the budget of bytes lasts. It parses all before it weighs
+// any, because the number of files that declare a name decides what a use means.
 func (r *ranking) addSymbols(chosen []*item) {
 	list := slices.SortedFunc(slices.Values(chosen), byPoints)
 	room := int64(symbolBytes)
@@ -57,6 +57,7 @@ func (r *ranking) addSymbols(chosen []*item) {
 	}
 }
 
+// of returns the package of a file, or nil.
 func (t goTree) of(file string) *goPackage {
 	dir := path.Dir(file)
 	i := slices.IndexFunc(t, func(p *goPackage) bool { return p.dir == dir })
@@ -66,7 +67,7 @@ func (t goTree) of(file string) *goPackage {
 	return t[i]
 }
 
-// goSources reads the package's files, the one that is linked first, then the large ones, as far as there is room.
+// goSources reads the package's files: the linked file first, then the largest, as far as there is room.
 func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources []golang.Source) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(func(f string) int {
@@ -86,8 +87,8 @@ func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources [
 	return sources
 }
 
-// takeOutline keeps the symbols that matter most, by line, and a note where the file had none: what it says of
-// itself, or of the type that bears its name.
+// takeOutline keeps the most important symbols, by line. If the file had no note, it takes one from the file's own
+// doc, or from the type with the file's name.
 func (r *ranking) takeOutline(x *item) {
 	methods := make(map[string]int)
 	for _, s := range x.outline.Symbols {
@@ -107,7 +108,7 @@ func (r *ranking) takeOutline(x *item) {
 	})
 }
 
-// outlineNote is what the file says of itself, else what its main symbol says.
+// outlineNote returns the first sentence of the file's own doc, or else of its main symbol's.
 func outlineNote(x *item) string {
 	for doc := range strings.SplitSeq(x.outline.Doc, "\n\n") {
 		if note := prose.Informative(doc); note != "" && !language.IsLicence(doc) && prose.Is(note) {
@@ -117,7 +118,7 @@ func outlineNote(x *item) string {
 	return prose.Informative(mainDoc(x.Path, x.outline.Symbols))
 }
 
-// mainDoc is the doc of the symbol that bears the file's name, else of the only type that has one.
+// mainDoc returns the doc of the symbol with the file's name, or else of the only documented type.
 func mainDoc(file string, symbols []surface.Symbol) string {
 	stem, only, types := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0
 	if stem == "index" {
@@ -139,9 +140,10 @@ func mainDoc(file string, symbols []surface.Symbol) string {
 	return ""
 }
 
+// mostNamed bounds the names in a note.
 const mostNamed = 4
 
-// withNames adds what the file declares before all else: types, and functions that others call.
+// withNames adds the main declarations of the file to its note: types, and functions that others call.
 func withNames(note string, x *item) string {
 	var names []string
 	more := false
@@ -166,7 +168,7 @@ func withNames(note string, x *item) string {
 	}
 }
 
-// listed names as many in code; "" for none.
+// listed formats the first names as code; "" if there are none.
 func listed(names []string, most int) string {
 	if len(names) == 0 {
 		return ""
@@ -183,8 +185,8 @@ var kindWeights = map[surface.Kind]int{
 	surface.Method: 4, surface.Variable: 2, surface.Constant: 2,
 }
 
-// weight orders symbols: what the README's code uses, then types and what makes them, then functions; what is
-// documented before what is not.
+// weight rates a symbol: names in the README's code first, then types and their constructors, then functions.
+// Documented symbols come before others.
 func (r *ranking) weight(s surface.Symbol) int {
 	w, last := kindWeights[s.Kind], lastName(s.Name)
 	if s.Kind == surface.Function && isConstructor(s) {
@@ -209,7 +211,7 @@ var constructor = regexp.MustCompile(`^(?i:new|make|open|create|parse|load|conne
 
 func isConstructor(s surface.Symbol) bool { return constructor.MatchString(s.Name) }
 
-// isPrivateName holds for names that say that they are not for others: "_x", "$x".
+// isPrivateName reports whether the name itself says that it is private: "_x", "$x".
 func isPrivateName(name string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".:#/\\", r) }) {
 		if part[0] == '_' && !strings.HasPrefix(part, "__init__") || part[0] == '$' {
@@ -219,10 +221,10 @@ func isPrivateName(name string) bool {
 	return false
 }
 
-// lastName is the name within its type or module.
+// lastName returns the name within its type or module.
 func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#")+1:] }
 
-// ownerOf is that type or module, "" for none.
+// ownerOf returns that type or module, or "".
 func ownerOf(name string) string {
 	return strings.TrimRight(strings.TrimSuffix(name, lastName(name)), ".:#")
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// toctreeMark is the title of a page that a toctree lists without one.
+// toctreeMark is the title of a page that a toctree lists without a title.
 const toctreeMark = "\x00"
 
-// table reads the pages that a file lists; none for one that is no table of contents.
+// table returns the pages that a file lists, or none if it is not a table of contents.
 func (x pageIndex) table(p, text string) []listing {
 	dir := path.Dir(p)
 	if base := path.Base(dir); base == ".vitepress" || base == ".vuepress" {
@@ -41,7 +41,7 @@ func (x pageIndex) table(p, text string) []listing {
 
 var listItem = regexp.MustCompile(`^(\s*)(?:[-*+]|\d+\.)\s+(?:\[[ x]\] )?\**(?:\[([^\]]+)\]\(([^)\s]+)[^)]*\)|([^\[\]]+))`)
 
-// linked reads a page of whose lines more than half are links to others.
+// linked reads a page in which more than half of the lines are links to others.
 func (x pageIndex) linked(p, dir, text string) (list []listing) {
 	links, other, heading := 0, 0, ""
 	seen := make(map[string]bool)
@@ -90,14 +90,14 @@ var labelKey = regexp.MustCompile(`(?i)^["']?(text|label|title|name|group|header
 type frame struct {
 	label  string
 	indent int
-	beside bool // the label stands among the keys that it is for
+	beside bool // the label is one of the keys that it labels
 }
 
-// bracketed reads JSON and the literals of scripts: a text that is a page, with the label beside it, below the labels
-// of the brackets around it.
+// bracketed reads JSON and literals of scripts. A text that refers to a page is a listing, with the label beside it,
+// in the group of the labels around it.
 func (x pageIndex) bracketed(dir, text string) (list []listing) {
 	if i := strings.Index(text, "sidebar:"); i > 0 {
-		text = text[i:] // what is above it is the bar at the top
+		text = text[i:] // what is above it is the bar at the top of the site
 	}
 	stack, texts := []frame{{}}, 0
 	key, pending := "", ""
@@ -169,7 +169,7 @@ func isWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// groupOf is the outermost label that is none of the words of the format.
+// groupOf returns the outermost label that is not a word of the format.
 func groupOf(stack []frame) string {
 	for _, f := range stack {
 		if f.label != "" && !formatWord.MatchString(f.label) && !strings.ContainsAny(f.label, "/") {
@@ -184,7 +184,7 @@ var formatWord = regexp.MustCompile(`(?i)^(nav|navigation|toc|items|pages|chapte
 
 var yamlLine = regexp.MustCompile(`^(\s*)((?:- +)*)(?:(["']?[^"'#:\[{][^:#]*?["']?):(?:\s+(.*))?|(.+))$`)
 
-// indented reads YAML line by line: keys that have pages, or lists of them, below.
+// indented reads YAML line by line: keys above pages or lists of pages.
 func (x pageIndex) indented(dir, text string) (list []listing) {
 	var stack []frame
 	seen, texts := make(map[string]bool), 0
@@ -225,7 +225,7 @@ func (x pageIndex) indented(dir, text string) (list []listing) {
 	return list
 }
 
-// unfold puts the tables of Sphinx into one, each below the page that it stands on.
+// unfold joins the tables of Sphinx into one. Each table stands below the page that contains it.
 func unfold(tables map[string][]listing) (all []listing) {
 	inner := make(map[string]bool)
 	for _, list := range tables {

@@ -27,19 +27,20 @@ var (
 
 const ofWorkspace = "package of the workspace"
 
-// unit is a package of the repository: a folder with a manifest of its own. The root is one even without a manifest.
+// unit is a package of the repository: a folder with a manifest of its own. The root always is a unit, even without a
+// manifest.
 type unit struct {
 	dir       string            // "." for the root
-	about     manifest.Manifest // several manifests of one ecosystem made one
+	about     manifest.Manifest // the manifests of the leading ecosystem, merged
 	manifests []manifest.Manifest
-	members   []string         // patterns of all manifests of the folder
-	entries   map[string]entry // entry points found
+	members   []string         // patterns for workspace members, from all manifests of the folder
+	entries   map[string]entry // entry points that were found, by path
 }
 
-// entry is how a manifest names an entry point.
+// entry says how a manifest names an entry point.
 type entry struct {
 	from  string // the manifest
-	order int    // among its entry points
+	order int    // its position among that manifest's entry points
 }
 
 // findUnits reads the manifests, the shallow ones first.
@@ -63,7 +64,7 @@ func (v *survey) findUnits() []*unit {
 	}
 	units := []*unit{v.newUnit(".", byDir["."])}
 	for _, dir := range dirs[1:] {
-		// A nameless package.json only redirects those who import its folder.
+		// a package.json without a name only redirects imports of its folder
 		if u := v.newUnit(dir, byDir[dir]); u.about.Name != "" || matches(units[0].members, dir) {
 			units = append(units, u)
 		}
@@ -71,8 +72,9 @@ func (v *survey) findUnits() []*unit {
 	return units
 }
 
-// newUnit merges the manifests of a folder: the one whose ecosystem most of the code is written for leads, of several
-// packages the one whose name begins the names of most. Others of that ecosystem fill its gaps.
+// newUnit merges the manifests of a folder. The leading manifest has the ecosystem with most of the code. Among
+// several packages of one ecosystem, it is the one whose name is a prefix of most other names. Others of that
+// ecosystem fill its gaps.
 func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	u := &unit{dir: dir, entries: make(map[string]entry)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
@@ -100,7 +102,7 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	return u
 }
 
-// begun counts the packages whose names the manifest's name begins.
+// begun returns how many packages have a name that starts with this manifest's name.
 func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
 	for _, other := range list {
 		if m.Name != "" && m.Ecosystem == other.Ecosystem && strings.HasPrefix(other.Name, m.Name) {
@@ -110,8 +112,8 @@ func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
 	return n
 }
 
-// leadership is the share of the code; what npm publishes goes before the same for jsr, and a package of R or Elixir
-// before what it shows in browsers.
+// leadership rates a manifest by its share of the code. npm ranks above jsr, and R or Elixir above what such a
+// package shows in browsers.
 func (v *survey) leadership(m manifest.Manifest) int64 {
 	n := 2 * v.mix.share(m.Ecosystem)
 	switch {
@@ -123,6 +125,7 @@ func (v *survey) leadership(m manifest.Manifest) int64 {
 	return n
 }
 
+// fill returns the manifest with its gaps filled from the other.
 func fill(m, other manifest.Manifest) manifest.Manifest {
 	if strings.HasSuffix(m.Name, ":") {
 		m.Name += other.Name
@@ -138,8 +141,8 @@ func fill(m, other manifest.Manifest) manifest.Manifest {
 	return m
 }
 
-// resolveEntry finds the file that a manifest means: as named, with one of the usual extensions, as an index, or the
-// source of what is built.
+// resolveEntry finds the file that a manifest refers to: exactly as named, with one of the usual extensions, as an
+// index, or as the source of a built file.
 func (v *survey) resolveEntry(dir, entry string) string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(entry, path.Ext(entry)), ".d")
 	rest := strings.TrimPrefix(stem, dir+"/")
@@ -160,7 +163,7 @@ func (v *survey) resolveEntry(dir, entry string) string {
 	return ""
 }
 
-// unitOf is the unit that the file belongs to: the deepest above it.
+// unitOf returns the unit of the file: the deepest one above it.
 func (v *survey) unitOf(p string) *unit {
 	best := v.units[0]
 	for _, u := range v.units[1:] {
@@ -171,7 +174,7 @@ func (v *survey) unitOf(p string) *unit {
 	return best
 }
 
-// root is the unit of the top, or the only one there is if a good part of the code is of its ecosystem.
+// root returns the unit at the top, or the only other unit if much of the code is in its ecosystem.
 func (v *survey) root() *unit {
 	if v.units[0].about.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 &&
 		(v.mix.share(v.units[1].about.Ecosystem) >= 20 || isBuildTree(v.units[1].about.Ecosystem)) {
@@ -180,7 +183,7 @@ func (v *survey) root() *unit {
 	return v.units[0]
 }
 
-// membersOf gives the packages of a repository that holds several.
+// membersOf returns the packages of a repository that has several.
 func (r *ranking) membersOf() (list []*unit) {
 	root := r.units[0]
 	declared := len(root.members) > 0 && !isBuildTree(root.about.Ecosystem)
@@ -202,7 +205,7 @@ func (r *ranking) membersOf() (list []*unit) {
 	return list[:min(len(list), mostMembers)]
 }
 
-// isInner holds for a part of a package of the same ecosystem and name.
+// isInner reports whether the unit is a part of another package with the same ecosystem and name.
 func (v *survey) isInner(u *unit) bool {
 	return slices.ContainsFunc(v.units[1:], func(outer *unit) bool {
 		return strings.HasPrefix(u.dir, outer.dir+"/") && outer.about.Name == u.about.Name &&
@@ -210,10 +213,10 @@ func (v *survey) isInner(u *unit) bool {
 	})
 }
 
-// isBuildTree holds for the tools whose subfolders are parts of one build, not packages.
+// isBuildTree reports whether subfolders with manifests are parts of one build, not packages.
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
-// face is the file by which one meets a package: its README, else its first entry, else its manifest.
+// face returns the file that represents a package: its README, or else its first entry point, or else its manifest.
 func (r *ranking) face(u *unit) *item {
 	var best *item
 	for _, x := range r.items {
@@ -237,22 +240,22 @@ func (r *ranking) face(u *unit) *item {
 	return cmp.Or(best, r.at[u.about.Path])
 }
 
-// isProgram holds for the packages that nobody can build upon.
+// isProgram reports whether the package is a program, on which no other package can build.
 func (v *survey) isProgram(u *unit) bool {
 	switch u.about.Ecosystem {
 	case "npm":
 		return u.about.Private
 	case "cargo":
-		entries := u.about.Entries // the library's is the first
+		entries := u.about.Entries // the library's entry is the first
 		return len(entries) > 0 && v.resolveEntry(u.dir, entries[0]) == ""
 	}
 	return false
 }
 
-// glob writes the marks of a pattern as those of a regular expression.
+// glob translates the marks of a pattern into those of a regular expression.
 var glob = strings.NewReplacer(`\*\*/`, `(.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`)
 
-// matches heeds "*" and "**", and patterns that exclude.
+// matches supports "*", "**", and patterns that exclude.
 func matches(patterns []string, dir string) bool {
 	matched := false
 	for _, p := range patterns {
@@ -265,8 +268,8 @@ func matches(patterns []string, dir string) bool {
 	return matched
 }
 
-// findLead finds the unit that the repository is about: that of its root, unless that only holds others together, and
-// then the one among them that has the name of the repository or of its owner, vue of vuejs. It is nil where none has.
+// findLead finds the unit that the repository is about. This is the root unit, unless it only holds others together.
+// Then it is the unit with the name of the repository or of its owner, such as vue of vuejs; nil if there is none.
 func (v *survey) findLead() *unit {
 	root := v.root()
 	if root.about.Name != "" && !v.holdsOthers(root) {
@@ -289,11 +292,11 @@ func (v *survey) findLead() *unit {
 	return hidden
 }
 
-// main is the lead, else the root.
+// main returns the lead, or else the root.
 func (v *survey) main() *unit { return cmp.Or(v.lead, v.root()) }
 
-// product is what the repository publishes under its own name, as far as anything says so. Of a workspace without a
-// package of that name nothing is said, and neither of one for a language that none of the code is in.
+// product returns what the repository publishes under its own name, as far as anything says so. A workspace without a
+// package of that name has none, and so has a package for a language in which there is no code.
 func (v *survey) product() manifest.Manifest {
 	root, u := v.root(), v.lead
 	switch {
@@ -311,8 +314,8 @@ func (v *survey) product() manifest.Manifest {
 	return m
 }
 
-// holdsOthers holds for a root that nobody installs: it is private, a build without sources of its own, or it has
-// members and a name that says no more.
+// holdsOthers reports whether nobody installs the root: it is private, or a build without sources of its own, or it
+// has members and an unspecific name.
 func (v *survey) holdsOthers(u *unit) bool {
 	short, sources := strings.ToLower(shortName(u.about.Name)), path.Join(u.dir, "src")+"/"
 	if u.about.Ecosystem == "gradle" && !slices.ContainsFunc(v.repo.Files, func(f scan.File) bool {
@@ -324,10 +327,10 @@ func (v *survey) holdsOthers(u *unit) bool {
 		(rootEnds.End(short) || rootNames.Has(short))
 }
 
-// shortName is the last part of a package's name: without scope, group or vendor.
+// shortName returns the last part of a package's name: without scope, group or vendor.
 func shortName(name string) string { return name[strings.LastIndexAny(name, "/:")+1:] }
 
-// plainName is the short name as one compares it, without what marks a root.
+// plainName returns the short name in the form for comparisons, without endings that mark a root.
 func plainName(name string) string {
 	name = strings.ToLower(shortName(name))
 	for _, end := range rootEnds {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// cleaned is an index made fit for any of the formats: clean single lines without secrets, nothing empty, names unique.
-// Escaping is each format's own.
+// cleaned is an index ready for any of the formats: clean single lines without secrets, nothing empty, unique names.
+// Each format does its own escaping.
 type cleaned struct {
 	title    string
 	summary  string

@@ -14,9 +14,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// Ctx writes llms-ctx.txt: a project element with one element per section, in it a doc element per linked file. In
-// format 1 the Optional section is left out, as that version of the format has it. Models read it: the text of a file
-// stands as it is, but for what would end its element. dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
+// Ctx writes llms-ctx.txt: a project element with one element per section, which has one doc element per linked file.
+// Format 1 leaves out the Optional section, as that version requires. Models read the file, so the text of a file is
+// unescaped, except for what would end its element. dropped lists the files that the budget had no room for. The
+// error is the cause of ctx, or that of w.
 func Ctx(
 	ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack,
 ) (dropped []string, err error) {
@@ -30,7 +31,7 @@ func Ctx(
 	b.WriteString(front)
 	p := newPacking(ctx, files, v, pack)
 	p.block = ctxBlock
-	open := -1 // no section
+	open := -1 // no section is open
 	turnTo := func(next int) {
 		if next == open {
 			return

@@ -14,25 +14,26 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
-// files, whatever their size.
+// Pack says what llms-full.txt and llms-ctx.txt contain besides the front of llms.txt. The zero value packs the
+// linked files, whatever their size.
 type Pack struct {
-	// Rest are paths of more files to pack, the most important first.
+	// Rest lists further files to pack, the most important first.
 	Rest []string
-	// FileBytes bounds the text of one file; 256 KiB if zero.
+	// FileBytes bounds the text of one file; 0 means 256 KiB.
 	FileBytes int
-	// Bytes and Tokens bound the whole, unless they are zero. What does not fit is left out, the least important first.
+	// Bytes and Tokens bound the whole file, unless they are 0. The least important files that exceed them are left
+	// out.
 	Bytes, Tokens int64
-	// Counts are of tokens.
+	// Counts counts tokens.
 	Counts *tokens.Counts
 	// Linked is called with the number of tokens of each linked file. It may be nil.
 	Linked func(path string, tokens int)
-	// Secrets keeps what was redacted.
+	// Secrets collects what was redacted.
 	Secrets *secret.Report
-	// KeepSecrets leaves the secrets where they are.
+	// KeepSecrets does not redact secrets.
 	KeepSecrets bool
-	// Go runs f beside the caller, which then reads ahead while it writes; without it one file is read after the
-	// other. It may be nil.
+	// Go runs f concurrently, so that files are read ahead of writing; without it one file is read after the other.
+	// It may be nil.
 	Go func(f func(ctx context.Context) error)
 }
 
@@ -51,12 +52,12 @@ func (p Pack) withDefaults() Pack {
 	return p
 }
 
-// texts reads the files, whose secrets the caller reports.
+// texts opens the files. The caller reports their secrets.
 func (p Pack) texts(ctx context.Context, files fs.FS) *shown.Files {
 	return shown.Open(ctx, files, p.KeepSecrets)
 }
 
-// entry is one place where a file's text goes.
+// entry is a place for the text of a file.
 type entry struct {
 	section int // -1 for a file that is not linked
 	link    Link
@@ -82,8 +83,8 @@ func (v cleaned) entries(rest []string) (list []entry) {
 	return list
 }
 
-// byImportance gives the entries' indexes, the most important first: links before the rest, Optional last among them.
-// Licences and changelogs come after the others of either kind.
+// byImportance returns the indexes of the entries, the most important first: links before the rest, and Optional last
+// among the links. Licences and changelogs come last in either group.
 func (v cleaned) byImportance(list []entry, rest []string) []int {
 	order, place := make([]int, len(list)), make(map[string]int)
 	for i, p := range rest {
@@ -100,6 +101,7 @@ func (v cleaned) byImportance(list []entry, rest []string) []int {
 	return order
 }
 
+// class returns the group of an entry for byImportance.
 func (v cleaned) class(e entry) int {
 	name, _, _ := strings.Cut(strings.ToLower(path.Base(e.link.file)), ".")
 	last := slices.Contains(leastNames, name)
@@ -116,11 +118,12 @@ func (v cleaned) class(e entry) int {
 	return 0
 }
 
-// leastNames are those of licences and changelogs.
+// leastNames are the names of licences and changelogs.
 var leastNames = []string{"license", "licence", "copying", "unlicense", "notice", "changelog", "changes", "history",
 	"news", "releases", "release-notes", "release_notes"}
 
-// FindSecrets reads the files that the pack holds, within no budget, for its Secrets. The only error is ctx's cause.
+// FindSecrets reads the files that the pack contains, without a budget, and collects their secrets. The only error is
+// the cause of ctx.
 func FindSecrets(ctx context.Context, files fs.FS, index *rank.Index, pack Pack) error {
 	pack = pack.withDefaults()
 	texts := pack.texts(ctx, files)

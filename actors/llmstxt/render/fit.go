@@ -7,14 +7,15 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// Fit gives the index with as many links as an llms.txt of the budget's bytes can hold, and those that it cannot, in
-// the order in which they were given up. least is what title, summary and facts take alone: a budget below that holds nothing.
+// Fit returns the index with as many links as an llms.txt within the budget can hold. dropped has the other links, in
+// the order in which they were dropped. least is the size of title, summary and facts alone: a smaller budget is too
+// small.
 func Fit(index *rank.Index, budget int64) (fitting *rank.Index, dropped []rank.Link, least int64) {
 	least = int64(len(newCleaned(index).front()))
 	fitting = new(*index)
 	for {
 		var text bytes.Buffer
-		_ = Txt(&text, fitting) // a buffer refuses nothing
+		_ = Txt(&text, fitting) // writing to a buffer never fails
 		over := int64(text.Len()) - budget
 		if over <= 0 || len(fitting.Sections) == 0 {
 			return fitting, dropped, least
@@ -28,8 +29,8 @@ func Fit(index *rank.Index, budget int64) (fitting *rank.Index, dropped []rank.L
 	}
 }
 
-// dropLeast takes the least important link of the longest section away, and the section if it has no other; those of
-// Optional, which say how to work on the project, when there are no others.
+// dropLeast removes the least important link of the longest section, and the section if it is then empty. It takes
+// links of Optional, which say how to work on the project, only when there are no others.
 func dropLeast(index *rank.Index) []rank.Link {
 	section := 0
 	for i, s := range index.Sections {

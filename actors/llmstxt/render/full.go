@@ -13,9 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// Full writes llms-full.txt: the front of llms.txt, then each file once, under its path and between fences longer
-// than any in it; before it, what its package offers from other files. What is missing is said where it is missing.
-// dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
+// Full writes llms-full.txt: the front of llms.txt, and then each file once, under its path and between fences longer
+// than any in it. Before a file it lists what its package exports from other files. Where something is missing, the
+// file says so. dropped lists the files that the budget had no room for. The error is the cause of ctx, or that of w.
 func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack Pack) (dropped []string, err error) {
 	v := newCleaned(index)
 	front := v.front()
@@ -51,7 +51,7 @@ func fullBlock(b *bytes.Buffer, e entry, f shown.Text) {
 	}
 }
 
-// elsewhere lists the symbols of the link that other files declare; those of the file itself are in its text.
+// elsewhere lists the link's symbols that other files declare. The file's own symbols are in its text.
 func elsewhere(b *bytes.Buffer, l Link) {
 	n := 0
 	for _, s := range l.Symbols {
@@ -70,7 +70,7 @@ func elsewhere(b *bytes.Buffer, l Link) {
 	}
 }
 
-// fenceWord names the language by the extension, if that is a plain word.
+// fenceWord returns the extension as the name of the language, if it is a plain word.
 func fenceWord(name string) string {
 	ext := strings.TrimPrefix(path.Ext(name), ".")
 	if len(ext) > 12 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {

@@ -13,8 +13,8 @@ import (
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.
 const Schema = "llms-json/1"
 
-// Document is llms.json: what the other files say, as data, and how they came to be. All texts are single lines
-// without control or invisible characters.
+// Document is the content of llms.json: what the other files say, as data, and how they were made. All texts are
+// single lines without control or invisible characters.
 type Document struct {
 	Schema        string           `json:"schema" jsonschema:"the version of this form, llms-json/1"`
 	Format        Format           `json:"format" jsonschema:"the version of the llms.txt format, 1 or 2"`
@@ -50,7 +50,7 @@ type Tool struct {
 	Version string `json:"version"`
 }
 
-// Source is where the material is from.
+// Source is where the material comes from.
 type Source struct {
 	Remote string `json:"remote,omitempty" jsonschema:"https form, without credentials"`
 	Commit string `json:"commit,omitempty"`
@@ -59,7 +59,7 @@ type Source struct {
 	Files  int    `json:"files" jsonschema:"text files that were read"`
 }
 
-// Options are those that decide what the files say.
+// Options are those that determine the content of the files.
 type Options struct {
 	Full        string `json:"full" jsonschema:"what llms-full.txt holds: none, selected or all"`
 	Ctx         bool   `json:"ctx"`
@@ -95,7 +95,7 @@ type Link struct {
 	Reasons []string `json:"reasons"`
 	Symbols []Symbol `json:"symbols"`
 
-	file string // to read
+	file string // the file to read
 }
 
 // Symbol is an exported name.
@@ -109,13 +109,13 @@ type Symbol struct {
 	URL       string `json:"url"`
 }
 
-// Dropped is a link or a file that the budget had no room for, or none for all of the file.
+// Dropped is a link or a file that exceeds the budget, wholly or in part.
 type Dropped struct {
 	Artifact string `json:"artifact" jsonschema:"the file that it is missing from"`
 	Path     string `json:"path"`
 }
 
-// Passed is a file that was not chosen, and why.
+// Passed is a file that was not chosen, with the reason.
 type Passed struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -129,7 +129,7 @@ type Left struct {
 	First   string `json:"first"`
 }
 
-// NewDocument fills in what index and repo say; Tool, Options, Format and what was dropped are the caller's.
+// NewDocument makes a Document from the index and the repository. The caller sets Tool, Options, Format and Dropped.
 func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 	line := shown.Liner()
 	o := index.Origin
@@ -153,10 +153,10 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 	return d
 }
 
-// NewDropped says that the artifact lacks the file.
+// NewDropped says that the file is missing from the artifact.
 func NewDropped(artifact, path string) Dropped { return Dropped{artifact, shown.Line(path)} }
 
-// JSON writes llms.json. The only error is w's.
+// JSON writes llms.json. The only errors are those of w.
 func JSON(w io.Writer, d Document) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

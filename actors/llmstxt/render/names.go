@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// linkURL percent-encodes what may not stand in a Markdown link's destination. What is neither an http or https URL
-// nor a relative one becomes a relative path of the same characters.
+// linkURL percent-encodes characters that must not occur in the destination of a Markdown link. A text that is
+// neither an http or https URL nor a relative one becomes a relative path of the same characters.
 func linkURL(s string) string {
 	encoded := encodeURL(s)
 	u, err := url.Parse(encoded)
@@ -37,7 +37,7 @@ func isEncoded(s string) bool {
 	return len(s) > 2 && strings.IndexByte(hex, s[1]) >= 0 && strings.IndexByte(hex, s[2]) >= 0
 }
 
-// sectionNames makes one word of each name that is an XML name as well, unique without regard to case.
+// sectionNames turns each name into one word that is also an XML name, unique without regard to case.
 func sectionNames(names []string) []string {
 	used := make(map[string]bool)
 	list := make([]string, len(names))

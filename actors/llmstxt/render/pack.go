@@ -13,13 +13,13 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// noRoom is said where a file would stand that the budget left no room for.
+// noRoom is the note in place of a file that exceeds the budget.
 const noRoom = "over the size budget"
 
-// leastCut is the least text that is worth showing of a file that is cut.
+// leastCut is the least text of a cut file that is worth showing.
 const leastCut = 1 << 10
 
-// packing writes the entries' files, each by block, within the budget.
+// packing writes the files of the entries, each as a block, within the budget.
 type packing struct {
 	ctx     context.Context
 	files   fs.FS
@@ -27,10 +27,10 @@ type packing struct {
 	entries []entry
 	order   []int // most important first
 	block   func(b *bytes.Buffer, e entry, f shown.Text)
-	counts  bool      // tokens are counted: what has no more bytes than the budget has tokens fits in any case
+	counts  bool      // tokens are counted; a text with fewer bytes than the budget has tokens fits anyway
 	dropped []string  // most important first
-	silent  int       // how many of them nothing stands for
-	spare   sync.Pool // of buffers
+	silent  int       // number of dropped files without a note
+	spare   sync.Pool // pool of buffers
 }
 
 func newPacking(ctx context.Context, files fs.FS, v cleaned, p Pack) *packing {
@@ -39,7 +39,7 @@ func newPacking(ctx context.Context, files fs.FS, v cleaned, p Pack) *packing {
 		spare: sync.Pool{New: func() any { return new(bytes.Buffer) }}}
 }
 
-// room is what a budget has left.
+// room is the rest of a budget.
 type room struct{ bytes, tokens int64 }
 
 func (r room) minus(o room) room { return room{r.bytes - o.bytes, r.tokens - o.tokens} }
@@ -48,6 +48,7 @@ func (r room) plus(o room) room { return room{r.bytes + o.bytes, r.tokens + o.to
 
 func (r room) holds(o room) bool { return o.bytes <= r.bytes && o.tokens <= r.tokens }
 
+// cost returns the cost of a text.
 func (p *packing) cost(text []byte) room {
 	if p.counts {
 		return room{int64(len(text)), int64(p.pack.Counts.Of(text))}
@@ -55,7 +56,7 @@ func (p *packing) cost(text []byte) room {
 	return room{int64(len(text)), int64(len(text))}
 }
 
-// write gives out the entries in their order; before is called in front of each. around is what stands around them.
+// write writes the entries in order, and calls before for each. around is the text around them.
 func (p *packing) write(w io.Writer, around string, before func(i int)) error {
 	if p.pack.Bytes == 0 && p.pack.Tokens == 0 {
 		return p.stream(w, before)
@@ -77,17 +78,17 @@ func (p *packing) write(w io.Writer, around string, before func(i int)) error {
 	return nil
 }
 
-// notesShare is the part of the budget that the words may take that a file is left out.
+// notesShare is the fraction of the budget that notes about omitted files may take.
 const notesShare = 4
 
-// fill makes the blocks by importance. They begin as the words that the file is left out, as far as there is room for
-// these; from the first file on that cannot be shown whole, no other is.
+// fill makes the blocks by importance. Every block starts as a note that the file is omitted, as far as there is room
+// for notes. After the first file that does not fit completely, no other file is shown.
 func (p *packing) fill(around string) ([][]byte, error) {
 	all := room{cmp.Or(p.pack.Bytes, math.MaxInt64), cmp.Or(p.pack.Tokens, math.MaxInt64)}
 	left := all.minus(p.cost([]byte(around + mostMore)))
 	blocks, notes := p.notes(room{min(all.bytes/notesShare, left.bytes), min(all.tokens/notesShare, left.tokens)})
 	left = left.minus(notes)
-	n := 0 // entries that fit whole
+	n := 0 // number of entries that fit completely
 	for block, err := range p.blocks(p.order) {
 		if err != nil {
 			return nil, err
@@ -118,7 +119,7 @@ func (p *packing) fill(around string) ([][]byte, error) {
 	return blocks, err
 }
 
-// notes are the words that files are left out, for as many of the most important as there is room for.
+// notes makes the notes about omitted files, for as many of the most important as there is room for.
 func (p *packing) notes(left room) (blocks [][]byte, used room) {
 	blocks = make([][]byte, len(p.entries))
 	for _, i := range p.order {
@@ -133,10 +134,10 @@ func (p *packing) notes(left room) (blocks [][]byte, used room) {
 	return blocks, used
 }
 
-// mostMore is the longest text that more gives.
+// mostMore is the longest text that more returns.
 const mostMore = "\nLeft out: 18446744073709551615 more, over the size budget.\n"
 
-// more says how many files are left out without a word.
+// more says how many files are omitted without a note.
 func (p *packing) more() string {
 	if p.silent == 0 {
 		return ""
@@ -144,7 +145,7 @@ func (p *packing) more() string {
 	return fmt.Sprintf("\nLeft out: %d more, over the size budget.\n", p.silent)
 }
 
-// cut renders as much of the entry's file as there is room for; nil when that is next to nothing.
+// cut renders as much of the entry's file as there is room for; nil if that is next to nothing.
 func (p *packing) cut(i int, left room) ([]byte, error) {
 	const cutNote = "\nCut: 18446744073709551615 more bytes.\n"
 	texts := p.pack.texts(p.ctx, p.files)
@@ -162,7 +163,7 @@ func (p *packing) cut(i int, left room) ([]byte, error) {
 			return block, nil
 		}
 		over := max(cost.bytes-left.bytes, 0)
-		if cost.tokens > left.tokens { // each has as many bytes as the others, or so
+		if cost.tokens > left.tokens { // assume that tokens have about equal length
 			over = max(over, (cost.tokens-left.tokens)*cost.bytes/cost.tokens)
 		}
 		if text = shown.CutLines(text, len(text)-int(over)-len(cutNote)); len(text) < leastCut {

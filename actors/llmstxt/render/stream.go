@@ -13,16 +13,16 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// made is the block of an entry. What else is known of its file is told once the block is taken: how many are made and
-// not taken depends on the workers.
+// made is the block of an entry. What else is known about its file is reported once the block is taken, because it
+// depends on the workers how many blocks are made but never taken.
 type made struct {
 	text   *bytes.Buffer
 	cost   room
-	tokens int // of the file, if it is linked and somebody asks
+	tokens int // of the file, if it is linked and the caller asks
 	found  []secret.Finding
 }
 
-// tell tells that the block of the i-th entry is taken.
+// tell reports that the block of the i-th entry was taken.
 func (p *packing) tell(i int, m made) {
 	p.pack.Secrets.Add(m.found)
 	if e := p.entries[i]; p.pack.Linked != nil && e.section >= 0 {
@@ -30,7 +30,7 @@ func (p *packing) tell(i int, m made) {
 	}
 }
 
-// stream holds a few files at a time.
+// stream writes all entries, with a few files in memory at a time.
 func (p *packing) stream(w io.Writer, before func(i int)) error {
 	i := 0
 	for block, err := range p.blocks(slices.Sorted(slices.Values(p.order))) {
@@ -48,7 +48,7 @@ func (p *packing) stream(w io.Writer, before func(i int)) error {
 	return nil
 }
 
-// blocks makes the blocks of entries in the order of these indexes.
+// blocks makes the blocks of entries in the order of the indexes.
 func (p *packing) blocks(order []int) iter.Seq2[made, error] {
 	workers := min(runtime.GOMAXPROCS(0), 4)
 	return inorder.Each(p.ctx, p.pack.Go, workers, len(order),
@@ -71,7 +71,7 @@ func (p *packing) made(i int, f shown.Text) made {
 	return made{text: text, cost: p.cost(text.Bytes()), tokens: p.tokensOf(i, f), found: f.Found}
 }
 
-// tokensOf counts those of the i-th entry's file, if somebody asks.
+// tokensOf counts the tokens of the i-th entry's file, if the caller asks.
 func (p *packing) tokensOf(i int, f shown.Text) int {
 	if p.pack.Linked == nil || p.entries[i].section < 0 || f.Absent != "" {
 		return 0

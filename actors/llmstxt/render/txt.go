@@ -10,17 +10,18 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/shown"
 )
 
-// Format is a version of the llms.txt format. Both have the same text; they differ in what Optional means.
+// Format is a version of the llms.txt format. Both versions have the same text; they differ in the meaning of
+// Optional.
 type Format int
 
 const (
-	// Format1 is that of 2024: what stands under Optional is left out of llms-ctx.txt.
+	// Format1 is the version of 2024: files under Optional are left out of llms-ctx.txt.
 	Format1 Format = 1
-	// Format2 is that of August 2026: Optional says what a reader may skip, and nothing skips it for him.
+	// Format2 is the version of August 2026: a reader may skip Optional, but nothing skips it for the reader.
 	Format2 Format = 2
 )
 
-// Txt writes llms.txt. Links without a URL are left out, and sections without links. The only error is w's.
+// Txt writes llms.txt. It leaves out links without a URL, and sections without links. The only errors are those of w.
 func Txt(w io.Writer, index *rank.Index) error {
 	var b bytes.Buffer
 	v := newCleaned(index)
@@ -39,8 +40,8 @@ func Txt(w io.Writer, index *rank.Index) error {
 	return err
 }
 
-// front is what precedes the sections. The details are never empty: without them common parsers take the summary for
-// details.
+// front returns the text before the sections. The details are never empty, because without them common parsers take
+// the summary for details.
 func (v cleaned) front() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", shown.Heading(v.title))

@@ -10,13 +10,13 @@ import (
 
 // Text is the text of a file, or the reason why there is none.
 type Text struct {
-	Text   []byte // until the next is read
-	Cut    int    // bytes of it that are missing
+	Text   []byte // valid until the next read
+	Cut    int    // number of missing bytes
 	Absent string
 	Found  []secret.Finding // what was redacted
 }
 
-// Files reads the text of files, fit to be shown. It is for one goroutine at a time.
+// Files reads the text of files, made safe to show. It is for one goroutine at a time.
 type Files struct {
 	ctx         context.Context
 	reader      *scan.Reader
@@ -24,7 +24,7 @@ type Files struct {
 	finder      *secret.Finder
 }
 
-// Open reads from files until Close. With keepSecrets the secrets stay where they are.
+// Open returns Files that read from files until Close. With keepSecrets, secrets are not redacted.
 func Open(ctx context.Context, files fs.FS, keepSecrets bool) *Files {
 	return &Files{ctx, scan.NewReader(files), keepSecrets, secret.NewFinder()}
 }
@@ -32,10 +32,10 @@ func Open(ctx context.Context, files fs.FS, keepSecrets bool) *Files {
 // Close frees what was opened.
 func (f *Files) Close() { f.reader.Close() }
 
-// readLimit is how much is read of a file at least, to find whole secrets before it is cut.
+// readLimit is how much of a file is read at least, to find whole secrets before the text is cut.
 const readLimit = 2 << 20
 
-// Read gives the first lines of a file, at most so many bytes. The only error is the context's cause.
+// Read returns the first lines of a file, at most so many bytes. The only error is the context's cause.
 func (f *Files) Read(path string, most int) (Text, error) {
 	whole, found, err := f.whole(path, max(readLimit, int64(most)))
 	switch {
@@ -48,7 +48,7 @@ func (f *Files) Read(path string, most int) (Text, error) {
 	return Text{Text: text, Cut: len(whole) - len(text), Found: found}, nil
 }
 
-// whole gives the file's text. A file without secrets is searched for them once in a run.
+// whole returns the file's text. A file without secrets is searched only once in a run.
 func (f *Files) whole(path string, limit int64) (text []byte, found []secret.Finding, err error) {
 	if f.keepSecrets {
 		text, _, err := f.reader.Read(f.ctx, path, limit)

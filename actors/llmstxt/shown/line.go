@@ -8,15 +8,15 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/secret"
 )
 
-// Liner returns a function that makes a single line of any text, clean and without secrets, as the index's own are.
-// It is for one goroutine at a time.
+// Liner returns a function that makes a single clean line, without secrets, of any text. It is for one goroutine at a
+// time.
 func Liner() func(s string) string {
 	f := secret.NewFinder()
 	return func(s string) string { return Line(string(f.Redact([]byte(Line(s)), nil))) }
 }
 
-// Line makes one line of visible text: terminal escapes, control, format (bidirectional, zero-width, tag) and
-// private characters go, space collapses.
+// Line makes a single line of visible text. It removes terminal escapes and control, format (bidirectional,
+// zero-width, tag) and private characters, and collapses white space.
 func Line(s string) string {
 	if isCleanASCII(s) {
 		return s
@@ -37,7 +37,7 @@ func Line(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isCleanASCII tells most lines, which need nothing.
+// isCleanASCII recognizes most lines, which need no change.
 func isCleanASCII(s string) bool {
 	last := byte(' ')
 	for i := range len(s) {
@@ -50,8 +50,8 @@ func isCleanASCII(s string) bool {
 	return s == "" || last != ' '
 }
 
-// isVisible also refuses the code points that are no characters, and the variation selectors beyond the first
-// sixteen: they show nothing and can carry text that only a model sees.
+// isVisible reports whether a character may stay. It refuses code points that are not characters, and variation
+// selectors beyond the first sixteen: they show nothing and can carry text that only a model sees.
 func isVisible(r rune) bool {
 	return !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp) &&
 		(r < 0xE0100 || r > 0xE01EF) && r&0xFFFE != 0xFFFE

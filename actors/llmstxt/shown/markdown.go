@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// Inline escapes what would start a link, HTML, an escape or a code span without an end inside a line that [Liner]
-// gave. Code spans and emphasis stay as the author wrote them.
+// Inline escapes what would begin a link, HTML, an escape or an unclosed code span in a line from [Liner]. Code spans
+// and emphasis stay as the author wrote them.
 func Inline(s string) string {
 	var b strings.Builder
 	for {
@@ -31,15 +31,17 @@ func Inline(s string) string {
 
 var escapeInline = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<`)
 
-// LinkTitle gives text for between the brackets of a link. Brackets become parentheses, for parsers that know no
-// escapes stop at the first one; a backtick could pair with one in the note and hide the link's end.
+// LinkTitle returns text for between the brackets of a link. Brackets become parentheses, because parsers without
+// escapes stop at the first one. A backtick is escaped, because it could pair with one in the note and hide the end
+// of the link.
 func LinkTitle(s string) string {
 	return escapeTitle.Replace(Line(s))
 }
 
 var escapeTitle = strings.NewReplacer(`[`, `(`, `]`, `)`, `\`, `\\`, "`", "\\`", `<`, `\<`)
 
-// Paragraph escapes a line's start too, where it would become a heading, a list, a quotation, a fence or a rule.
+// Paragraph is Inline that also escapes the beginning of a line that would become a heading, a list, a quotation, a
+// fence or a rule.
 func Paragraph(s string) string {
 	s = Inline(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -54,7 +56,7 @@ func Paragraph(s string) string {
 	return s
 }
 
-// Heading keeps trailing marks, which Markdown would drop.
+// Heading is Inline that also keeps trailing marks, which Markdown would drop.
 func Heading(s string) string {
 	s = Inline(s)
 	if strings.HasSuffix(s, "#") {
@@ -63,7 +65,7 @@ func Heading(s string) string {
 	return s
 }
 
-// Code is a code span that the text cannot close.
+// Code returns a code span that the text cannot close.
 func Code(s string) string {
 	s = cmp.Or(s, " ")
 	fence := strings.Repeat("`", LongestRun([]byte(s))+1)
@@ -73,7 +75,7 @@ func Code(s string) string {
 	return fence + s + fence
 }
 
-// LongestRun counts the backticks of the longest run of them.
+// LongestRun returns the length of the longest run of backticks.
 func LongestRun(text []byte) int {
 	longest := 0
 	for {

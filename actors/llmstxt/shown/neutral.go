@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// neutralize makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order
-// mark. Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go. What needs
-// nothing of it is returned as it is.
+// neutralize returns text that controls no terminal and hides nothing: valid UTF-8, LF line ends, no byte order mark.
+// Control and bidirectional characters, and those that XML forbids, become U+FFFD; invisible ones are removed. Text
+// that needs no change is returned as it is.
 func neutralize(s []byte) []byte {
 	s = bytes.TrimPrefix(s, []byte("\uFEFF"))
 	from := suspect(s, 0)
@@ -30,7 +30,7 @@ func neutralize(s []byte) []byte {
 	return append(b, s[done:]...)
 }
 
-// suspect is the index of the first byte from i on that is not plain ASCII.
+// suspect returns the index of the first byte from i on that is not plain ASCII.
 func suspect(s []byte, i int) int {
 	for ; i < len(s); i++ {
 		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
@@ -40,7 +40,7 @@ func suspect(s []byte, i int) int {
 	return i
 }
 
-// neutral tells whether the character at i stays, and else what stands for it.
+// neutral reports whether the character at i stays. If not, instead replaces it.
 func neutral(s []byte, i int, r rune, size int) (keep bool, instead string) {
 	switch {
 	case r == '\r':
@@ -60,27 +60,28 @@ func neutral(s []byte, i int, r rune, size int) (keep bool, instead string) {
 	return true, ""
 }
 
-// joins tells a joiner in a script or an emoji that needs it from one hidden between Latin letters.
+// joins reports whether a joiner belongs to a script or an emoji that needs it, rather than being hidden between
+// Latin letters.
 func joins(s []byte, i, size int) bool {
 	before, _ := utf8.DecodeLastRune(s[:i])
 	after, _ := utf8.DecodeRune(s[i+size:])
 	return before >= 0x300 && after >= 0x300 && before != utf8.RuneError && after != utf8.RuneError
 }
 
-// isControl names what steers a terminal or the order in which text is shown, and what is no character at all.
+// isControl reports whether a character controls a terminal or the order of text, or is not a character at all.
 func isControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x061C || r == 0x200E || r == 0x200F ||
 		r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x206F || r >= 0xFFF9 && r <= 0xFFFB ||
 		r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE
 }
 
-// isInvisible names what has no width and can carry text that only a model sees.
+// isInvisible reports whether a character has no width and can carry text that only a model sees.
 func isInvisible(r rune) bool {
 	return r == 0xAD || r == 0x034F || r == 0x180E || r == 0x200B || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF ||
 		r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// CutLines keeps whole lines, or whole characters of a single long one.
+// CutLines cuts a text after a whole line or, within a single long line, after a whole character.
 func CutLines(s []byte, room int) []byte {
 	if len(s) <= room {
 		return s
