@@ -425,6 +425,9 @@ var rules = []rule{{
 	pkgs: "cmd/internal/drawing",
 	ours: []string{"actors/plan"},
 }, {
+	pkgs: "cmd/internal/tokenfile",
+	ours: []string{"messages/words", "actors/atomicfile", "transport/door/auth", "cmd/internal/exit"},
+}, {
 	pkgs: "cmd/internal/backup",
 	ours: []string{"actors/atomicfile"},
 }, {

@@ -3,16 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/actors/atomicfile"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/tokenfile"
 	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
@@ -69,9 +65,9 @@ func tokenListCommand(file *string) *cobra.Command {
 			return errors.Join(noArguments(cmd, args), fileGiven(cmd, *file))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			lines, err := tokenLines(*file)
+			lines, err := tokenfile.Lines(*file)
 			for _, line := range lines {
-				if name, scopes, digest, ok := fieldsOf(line); ok && err == nil {
+				if name, scopes, digest, ok := tokenfile.Fields(line); ok && err == nil {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%-24s  %-24s  %.12s\n", name, scopes, digest)
 				}
 			}
@@ -88,7 +84,7 @@ func tokenRemoveCommand(file *string) *cobra.Command {
 		Args:              named(file),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := removeTokens(*file, args[0])
+			n, err := tokenfile.Remove(*file, args[0])
 			if err != nil {
 				return err
 			}
@@ -122,7 +118,7 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	if err := appendLine(file, line); err != nil {
+	if err := tokenfile.Append(file, line); err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
@@ -139,102 +135,4 @@ func scopesOf(names []string) []auth.Scope {
 		scopes[i] = auth.Scope(name)
 	}
 	return scopes
-}
-
-// appendLine appends the line in a single write, so that two processes can add lines at the same time.
-func appendLine(file, line string) error {
-	lines, err := tokenLines(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err == nil {
-		err = f.Chmod(0o600) // an empty file may have been readable by others
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write the file of tokens: %w", err)
-	}
-	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
-		line = "\n" + line
-	}
-	_, err = f.WriteString(line + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// tokenLines returns the lines of the file. Only its owner may be able to read it.
-func tokenLines(file string) ([]string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the file of tokens: %w", err)}
-	}
-	if strings.TrimSpace(withoutComments(string(text))) != "" {
-		if _, err := auth.LoadTokens(file); err != nil {
-			return nil, &exit.Error{Code: exit.Configuration, Err: err}
-		}
-	}
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		lines = append(lines, line)
-	}
-	return lines, nil
-}
-
-func withoutComments(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// fieldsOf returns the fields of a line with a token.
-func fieldsOf(line string) (name, scopes, digest string, ok bool) {
-	fields := strings.Fields(line)
-	if len(fields) < 3 || strings.HasPrefix(fields[0], "#") {
-		return "", "", "", false
-	}
-	return fields[0], fields[1], fields[2], true
-}
-
-// removeTokens rewrites the file without the caller's lines.
-func removeTokens(file, name string) (removed int, err error) {
-	lines, err := tokenLines(file)
-	if err != nil {
-		return 0, err
-	}
-	var kept strings.Builder
-	for _, line := range lines {
-		if who, _, _, ok := fieldsOf(line); ok && who == name {
-			removed++
-			continue
-		}
-		kept.WriteString(line)
-	}
-	if removed == 0 {
-		return 0, fmt.Errorf("%s has no token in %s", words.Printable(name), words.Printable(file))
-	}
-	return removed, replaceFile(file, kept.String())
-}
-
-// replaceFile replaces the file atomically. Only its owner can read the new one.
-func replaceFile(file, text string) error {
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real
-	}
-	folder, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	name := filepath.Base(file)
-	old, err := folder.Stat(name)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.WriteText(folder, name, 0o600, text); err != nil {
-		return err
-	}
-	return keepOwner(folder, name, old)
 }

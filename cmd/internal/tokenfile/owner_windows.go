@@ -1,4 +1,4 @@
-package main
+package tokenfile
 
 import (
 	"io/fs"

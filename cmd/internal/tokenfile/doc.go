@@ -1,0 +1,2 @@
+// Package tokenfile edits the file of tokens that lastword serve reads.
+package tokenfile
