@@ -38,12 +38,14 @@ type metadata struct {
 	Request string `json:"request,omitempty"`
 }
 
+// status is a TaskStatus of A2A. Message holds the question while the state is input-required.
 type status struct {
 	State     string   `json:"state"`
 	Timestamp string   `json:"timestamp"`
 	Message   *message `json:"message,omitempty"`
 }
 
+// artifact is an Artifact of A2A. Each file of a run becomes one, and so does the result.
 type artifact struct {
 	ID       string `json:"artifactId"`
 	Name     string `json:"name,omitempty"`
@@ -51,6 +53,7 @@ type artifact struct {
 	Metadata any    `json:"metadata,omitempty"`
 }
 
+// task is a Task of A2A: one run. A client may limit the length of History.
 type task struct {
 	ID        messages.RunID `json:"id"`
 	ContextID string         `json:"contextId"`

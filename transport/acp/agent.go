@@ -186,6 +186,8 @@ func refusal(why *door.Reason, run messages.RunID) *acp.RequestError {
 	return refused
 }
 
+// initialize answers the editor's first call. It keeps the editor's capabilities, because they decide which files and
+// commands the agent may ask the editor for.
 func (e *editor) initialize(_ context.Context, p params) (any, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

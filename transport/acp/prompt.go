@@ -261,6 +261,7 @@ func (w *writer) progress(op *transcript.Op) {
 	}
 }
 
+// result ends a tool call. If the tool changed a file, the editor gets the difference to show instead of the text.
 func (w *writer) result(op *transcript.Op) {
 	result, failed := op.Item.Result()
 	text := cmp.Or(failed, messages.Plain(result))
@@ -288,6 +289,7 @@ func (w *writer) plan(op *transcript.Op) {
 	w.write("plan", object{"entries": list})
 }
 
+// end sets the prompt's stop reason. A run that failed has none: its error answers the prompt.
 func (w *writer) end(op *transcript.Op) {
 	w.noMore()
 	switch b := op.Event.Body.(type) {

@@ -113,6 +113,7 @@ func (e *editor) commands() object {
 	return object{"sessionUpdate": "available_commands_update", "availableCommands": e.Commands}
 }
 
+// create opens a new session.
 func (e *editor) create(ctx context.Context, p params) (any, error) {
 	p.Session = e.NewID()
 	s, err := e.open(ctx, p)
@@ -166,6 +167,7 @@ func (e *editor) replay(s *Session, said []model.Message) (err error) {
 // most is the maximum number of sessions in a list.
 const most = 500
 
+// list returns the saved sessions, of one folder if the editor names one.
 func (e *editor) list(_ context.Context, p params) (any, error) {
 	all, err := e.List()
 	list := []object{}
@@ -177,6 +179,7 @@ func (e *editor) list(_ context.Context, p params) (any, error) {
 	return object{"sessions": list}, err
 }
 
+// setMode changes the mode for the session's next prompts.
 func (e *editor) setMode(_ context.Context, p params) (any, error) {
 	s, err := e.session(p.Session)
 	if err == nil && !slices.ContainsFunc(e.Modes, func(m Mode) bool { return m.ID == p.Mode }) {

@@ -45,6 +45,7 @@ func (w *writer) write(e any) { w.Frame("", e) }
 // id returns the item's id within its thread, where other runs may have items with the same name.
 func (w *writer) id(name string) string { return string(w.Run) + "." + name }
 
+// start opens the stream. If the client repeats a request, it gets the messages so far as a snapshot instead of twice.
 func (w *writer) start(op *transcript.Op) {
 	e := event{"type": "RUN_STARTED", "threadId": w.in.Thread, "runId": w.in.Run}
 	if !w.old() {
@@ -116,6 +117,7 @@ func (w *writer) append(op *transcript.Op) {
 	w.write(&content{kind, w.id(op.ID), op.Text})
 }
 
+// childEnded closes a sub-agent's messages. Clients older than 1.0 know no sub-agents, so they get an activity.
 func (w *writer) childEnded(op *transcript.Op) {
 	b, _ := op.Item.Latest.(messages.ChildEnded)
 	if w.old() {
@@ -230,6 +232,7 @@ func (w *writer) over(op *transcript.Op, status messages.Status, e event) {
 	w.Over = true
 }
 
+// end writes the outcome. Clients older than 1.0 know only success and failure.
 func (w *writer) end(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:

@@ -45,12 +45,14 @@ type request struct {
 	Job      string    `json:"job"`
 }
 
+// message is a UIMessage of the AI SDK.
 type message struct {
 	ID    string `json:"id"`
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
 }
 
+// part is a part of a message. Its type decides which of the other members are set.
 type part struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text"`

@@ -117,6 +117,7 @@ func (w *writer) call(op *transcript.Op) {
 		"dynamic": true, "providerExecuted": true})
 }
 
+// result writes the outcome of a tool call. The stream goes on after a failed call.
 func (w *writer) result(op *transcript.Op) {
 	chunk := fields{"type": "tool-output-available", "toolCallId": op.ID, "dynamic": true, "providerExecuted": true}
 	if result, failed := op.Item.Result(); failed != "" {
@@ -189,6 +190,7 @@ func (w *writer) task(name string, op *transcript.Op) {
 	w.write(w.tasks[name])
 }
 
+// end writes the last chunks. Only a run that ends without an error is finished.
 func (w *writer) end(op *transcript.Op) {
 	w.endStep()
 	switch b := op.Event.Body.(type) {

@@ -16,6 +16,7 @@ type Limits struct {
 // ratioFrom is the unpacked size from which on the ratio is checked. Small files that compress well do no harm.
 const ratioFrom = 16 << 20
 
+// withDefaults replaces the limits that are not set.
 func (l Limits) withDefaults() Limits {
 	fill(&l.WireBytes, 256<<20)
 	fill(&l.UnpackedBytes, 2<<30)
@@ -57,6 +58,7 @@ func (b *budget) keep(n int64) error {
 	return b.check(b.kept)
 }
 
+// check refuses archives that unpack to too much, in total or compared with their size. Small files may have any ratio.
 func (b *budget) check(n int64) error {
 	if n > b.UnpackedBytes {
 		return exceeded("the archive unpacks to more than %d bytes; --max-bytes raises the limit", b.UnpackedBytes)

@@ -28,6 +28,7 @@ func bare(file string) string {
 	return file
 }
 
+// withoutEnding removes the ending that says how the archive is packed.
 func withoutEnding(file string) string {
 	lower := strings.ToLower(file)
 	for _, ending := range []string{".tar.gz", ".tar.bz2", ".tgz", ".tbz2", ".tbz", ".tar", ".zip", ".crate", ".gz"} {

@@ -28,6 +28,7 @@ type input struct {
 	close func()
 }
 
+// open opens a path of this machine or a URL. The policy decides which URLs it may read.
 func open(ctx context.Context, source string, o Options) (*input, error) {
 	if !strings.Contains(source, "://") {
 		return openFile(source)
@@ -63,6 +64,8 @@ func reason(err error) error {
 	return err
 }
 
+// fetch requests an archive. It forbids content encodings, so that the size limit counts the bytes of the archive
+// itself.
 func fetch(ctx context.Context, u *url.URL, o Options) (*input, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {

@@ -87,6 +87,7 @@ func isTar(head []byte) bool {
 	return err == nil && sum == want
 }
 
+// decompress returns a reader of the content. It is r itself if the content is not compressed.
 func (k kind) decompress(r *bufio.Reader) (io.Reader, error) {
 	switch k {
 	case gzipped:

@@ -45,6 +45,7 @@ func (k *keeper) checkTar(r io.Reader) error {
 
 type peeker interface{ Peek(n int) ([]byte, error) }
 
+// tarEntry adds an entry to the tree. The global header of an archive that git wrote names the commit.
 func (k *keeper) tarEntry(r io.Reader, h *tar.Header) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
@@ -68,6 +69,7 @@ func (k *keeper) tarEntry(r io.Reader, h *tar.Header) error {
 	return nil
 }
 
+// tarFile adds a file, or counts it as too large without reading it. The budget is charged before memory is allocated.
 func (k *keeper) tarFile(r io.Reader, name string, size int64) error {
 	if size > k.FileBytes {
 		k.large(name, size)

@@ -52,6 +52,8 @@ type directoryReader struct {
 	open  bool // the directory has been read
 }
 
+// ReadAt fails when a directory takes more bytes than the limit on entries allows. package zip itself has no such
+// limit.
 func (r *directoryReader) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
 	if r.open {
@@ -63,6 +65,7 @@ func (r *directoryReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// zipEntry adds an entry to the tree. The target of a symbolic link is its content.
 func (k *keeper) zipEntry(f *zip.File) error {
 	mode := f.Mode()
 	if mode.IsDir() {

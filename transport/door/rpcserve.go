@@ -56,6 +56,7 @@ func (p *RPC) answer(c *Caller, message []byte) (answer []byte, begun []func(to 
 	return JSON(replies[0]), begun
 }
 
+// serve answers the calls that all protocols share, and passes the others to Serve.
 func (p *RPC) serve(c *Caller, call Call) (result any, begun func(to *Wire) error, err error) {
 	switch call.Method {
 	case "initialize":

@@ -40,6 +40,7 @@ func (w *Words) Text() (text string, begun bool) {
 	return text[:len(text)-len(w.rest)], w.begun
 }
 
+// add adds text and passes on all whole pieces. anew begins another text; all passes on the incomplete end too.
 func (w *Words) add(text string, anew, all bool) {
 	if anew {
 		w.rest, w.begun = nil, false

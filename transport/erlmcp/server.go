@@ -57,6 +57,7 @@ type params struct {
 	Value    json.RawMessage `json:"value"`
 }
 
+// serve answers one call. All methods that name a run answer with the run's task, except tasks/result.
 func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begun, err error) {
 	var p params
 	ctx := caller.Context
@@ -91,6 +92,7 @@ func (s server) serve(caller *door.Caller, c door.Call) (result any, stream begu
 	return result, nil, found(err)
 }
 
+// tools returns the jobs as tools. Clients demand a schema, so a job without one gets an empty object.
 func (s server) tools() any {
 	all := []map[string]any{}
 	for _, job := range s.Jobs {

@@ -89,6 +89,7 @@ type differ struct {
 	changes        Changes
 }
 
+// commits compares the trees of two commits.
 func (d *differ) commits(ctx context.Context, was, is plumbing.Hash) error {
 	var before, after object.Commit
 	err := errors.Join(d.reader.decode(plumbing.CommitObject, was, &before),
@@ -127,6 +128,7 @@ func (d *differ) trees(ctx context.Context, was, is plumbing.Hash, prefix string
 	return nil
 }
 
+// tree reads a tree. It fails with errEnough when the comparison has seen too many entries.
 func (d *differ) tree(id plumbing.Hash, into *object.Tree) error {
 	if id.IsZero() {
 		return nil
@@ -233,6 +235,7 @@ func (c *Checkout) differs(top *os.Root, path string, blob plumbing.Hash) bool {
 	return err == nil && !bytes.HasPrefix(kept, []byte("version https://git-lfs.github.com/spec/"))
 }
 
+// readEdited reads a file of the work tree, unless it is too large to be shown.
 func readEdited(top *os.Root, name string) ([]byte, error) {
 	if info, err := top.Lstat(name); err != nil || !info.Mode().IsRegular() { // a link has no content of its own
 		return nil, errors.Join(err, fs.ErrInvalid)

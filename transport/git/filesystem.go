@@ -88,6 +88,7 @@ func (r *readOnly) OpenFile(name string, flag int, _ os.FileMode) (billy.File, e
 	return r.Open(name)
 }
 
+// ReadDir leaves out entries that vanish while it reads.
 func (r *readOnly) ReadDir(name string) ([]os.FileInfo, error) {
 	entries, err := fs.ReadDir(r.root.FS(), filepath.ToSlash(filepath.Clean(name)))
 	if err != nil {

@@ -24,6 +24,7 @@ type folder struct {
 	limits  Limits
 }
 
+// openFolder opens a repository on this machine.
 func openFolder(u *url.URL, limits Limits) (*folder, error) {
 	root, err := openRepository(filepath.FromSlash(u.Path))
 	if err != nil {
@@ -57,6 +58,7 @@ func openRepository(path string) (*os.Root, error) {
 // close does nothing: files are read later and need the root. It is closed when the last of them is garbage collected.
 func (f *folder) close() {}
 
+// refs reads all refs. It fails if there is no commit at all.
 func (f *folder) refs(ctx context.Context) (*refs, error) {
 	r := &refs{names: map[string]plumbing.Hash{}, peeled: map[string]plumbing.Hash{}}
 	all, err := f.storage.IterReferences()
@@ -102,6 +104,7 @@ func (f *folder) size(h plumbing.Hash) (int64, error) {
 	return f.storage.EncodedObjectSize(h)
 }
 
+// read checks the size before it reads the object, so that a large one takes no memory.
 func (f *folder) read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

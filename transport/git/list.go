@@ -150,6 +150,7 @@ func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (exte
 	return e, nil
 }
 
+// measureEntry returns the extent of an entry. Links and submodules count nothing.
 func (l *lister) measureEntry(ctx context.Context, e *object.TreeEntry, depth int) (extent, error) {
 	switch kindOf(*e) {
 	case branch:
@@ -171,6 +172,7 @@ func present(err error) error {
 	return err
 }
 
+// check refuses extents beyond the limits.
 func (l *lister) check(e extent) error {
 	if e.bytes > l.limits.UnpackedBytes {
 		return exceeded("the files hold more than %s; raise --max-bytes", bytesText(l.limits.UnpackedBytes))
@@ -181,6 +183,7 @@ func (l *lister) check(e extent) error {
 	return nil
 }
 
+// folder lists the entries of a tree, and those below it.
 func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -197,6 +200,7 @@ func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) er
 	return nil
 }
 
+// entry lists an entry. It leaves out submodules, and paths that the file system could not hold.
 func (l *lister) entry(ctx context.Context, e *object.TreeEntry, path string) error {
 	if len(path) > maxPathBytes || strings.Contains(e.Name, "/") {
 		return nil
@@ -212,6 +216,7 @@ func (l *lister) entry(ctx context.Context, e *object.TreeEntry, path string) er
 	return nil
 }
 
+// file adds a file without reading it. Its content is read when somebody opens the file.
 func (l *lister) file(id plumbing.Hash, path string) error {
 	size, err := l.from.size(id)
 	if err != nil {
@@ -226,6 +231,7 @@ func (l *lister) file(id plumbing.Hash, path string) error {
 	return nil
 }
 
+// link adds a symbolic link. Its content is the target.
 func (l *lister) link(id plumbing.Hash, path string) error {
 	size, err := l.from.size(id)
 	if err != nil || size > maxPathBytes {
@@ -239,6 +245,7 @@ func (l *lister) link(id plumbing.Hash, path string) error {
 	return nil
 }
 
+// decode reads an object and parses it.
 func (l *lister) decode(kind plumbing.ObjectType, id plumbing.Hash, into object.Object) error {
 	data, err := l.from.read(kind, id)
 	if err != nil {

@@ -124,6 +124,7 @@ func (p *pack) size(h plumbing.Hash) (int64, error) {
 	return o.size, nil
 }
 
+// read returns an object. Objects stored whole need no lock; deltas share a cache.
 func (p *pack) read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
 	o, ok := p.known[h]
 	if !ok || o.kind != kind {

@@ -51,6 +51,7 @@ func (r *refs) resolve(remote Remote) (*Head, error) {
 	return &Head{Commit: r.head.String(), Ref: r.main}, nil
 }
 
+// byRef finds a branch, a tag or a commit with all its digits.
 func (r *refs) byRef(ref string) (*Head, error) {
 	if h, ok := r.find(ref); ok {
 		return h, nil

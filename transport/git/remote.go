@@ -43,6 +43,7 @@ type Limits struct {
 	Files         int   // number of files and folders; default 1,000,000
 }
 
+// orDefaults replaces the limits that are not set.
 func (l Limits) orDefaults() Limits {
 	set := func(field *int64, value int64) {
 		if *field <= 0 {

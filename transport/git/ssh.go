@@ -72,6 +72,8 @@ func uploadPackOf(u *url.URL) (string, error) {
 	return "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'", nil
 }
 
+// clientConfig prepares an ssh connection. It never asks for passwords. The function closes the connection to the
+// agent.
 func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.ClientConfig, func(), error) {
 	hosts, err := knownHosts(o.KnownHosts)
 	if err != nil {
@@ -96,6 +98,7 @@ type hostKeys interface {
 	HostKeyAlgorithms(hostWithPort string) []string
 }
 
+// knownHosts reads those of the files that exist.
 func knownHosts(files []string) (hostKeys, error) {
 	var there []string
 	for _, name := range files {
@@ -143,6 +146,7 @@ func (o SSH) agentSigners(ctx context.Context) ([]ssh.Signer, func()) {
 	return all, func() { stop(); _ = conn.Close() }
 }
 
+// explainSSH returns an error that says what the user can do. An unknown host is never accepted.
 func explainSSH(ctx context.Context, host string, m *meter, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -170,6 +174,7 @@ type sshSession struct {
 	said    *clipped // standard error
 }
 
+// startSSH logs in and starts the command on conn. The caller closes conn if this fails.
 func startSSH(conn net.Conn, address string, config *ssh.ClientConfig, command string, m *meter) (*sshSession, error) {
 	c, channels, requests, err := ssh.NewClientConn(conn, address, config)
 	if err != nil {

@@ -42,6 +42,7 @@ func (w *wire) refs(ctx context.Context) (*refs, error) {
 	return advertised(adv), nil
 }
 
+// advertised requests the refs, under a limit of their own.
 func (w *wire) advertised(ctx context.Context) (*packp.AdvRefs, error) {
 	w.meter.refs = maxRefsBytes
 	defer func() { w.meter.refs = 0 }()
@@ -161,6 +162,7 @@ type metered struct {
 	meter *meter
 }
 
+// Read fails at the limit. It remembers the connection's error, which go-git hides behind its own.
 func (r metered) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if over := r.meter.count(int64(n)); over != nil {
@@ -172,6 +174,7 @@ func (r metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// count adds received bytes, checks the limits and reports progress from time to time.
 func (m *meter) count(n int64) error {
 	m.done += n
 	switch {

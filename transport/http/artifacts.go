@@ -22,6 +22,7 @@ func (s *Server) listArtifacts(ctx context.Context, in *pathID) (artifactList, e
 	return artifactList{append([]messages.Artifact{}, state.Artifacts...)}, nil
 }
 
+// artifactInput holds the parameters of the routes of one artifact.
 type artifactInput struct {
 	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Name string         `path:"name" doc:"The artifact's name" example:"llms.txt"`

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/cursor"
 )
 
+// eventsInput holds the parameters of the event routes.
 type eventsInput struct {
 	ID       messages.RunID  `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	After    string          `query:"after" doc:"The cursor: the id of the last event, next of the last page, or the number of an event" example:"42"`
@@ -67,6 +68,8 @@ func formOf(accept string) (form, error) {
 	return formJSON, err
 }
 
+// getEvents answers with a stream or with a page. The events of a run that has ended never change, so they have an
+// ETag.
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) error {
 	follow, at, err := in.follow(in.ID)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 var errUnsigned = messages.Errorf(messages.CodeNotFound, "this server signs no logs")
 
+// getProof sends a proof that the log is as it was written. A failure in the middle cuts the connection.
 func (s *Server) getProof(w http.ResponseWriter, r *http.Request, in *pathID) error {
 	if _, err := s.Run(r.Context(), in.ID); err != nil {
 		return err

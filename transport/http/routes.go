@@ -20,6 +20,7 @@ func (s *Server) routes() {
 	s.serverRoutes()
 }
 
+// runRoutes adds the routes that change runs or return their State.
 func (s *Server) runRoutes() {
 	tags, path := []string{"runs"}, "/v1/runs/{id}"
 	raw(s, auth.WriteRuns, huma.Operation{OperationID: "startRun", Method: http.MethodPost, Path: "/v1/runs", Tags: tags,
@@ -54,6 +55,7 @@ func (s *Server) runRoutes() {
 			"204": {Description: "The run has ended, and the reader has its terminal"}}}, s.attachRun)
 }
 
+// readerRoutes adds the routes that read events, artifacts and proofs.
 func (s *Server) readerRoutes() {
 	path := "/v1/runs/{id}"
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -88,6 +90,7 @@ func (s *Server) readerRoutes() {
 	}
 }
 
+// serverRoutes adds the routes that are not about one run.
 func (s *Server) serverRoutes() {
 	tags := []string{"server"}
 	add(s, auth.ReadRuns, huma.Operation{OperationID: "listJobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,

@@ -33,6 +33,7 @@ type start struct {
 	Callback string            `json:"callback_url,omitempty" maxLength:"2000" doc:"Where the server sends the run's questions and its end, as Standard Webhooks; its host must be one that the server calls back"`
 }
 
+// startInput holds the parameters of a start.
 type startInput struct {
 	Key    string `header:"Idempotency-Key" maxLength:"256" doc:"The same key with the same body is the same run"`
 	Prefer string `header:"Prefer" doc:"wait=SECONDS answers with the State once the run has ended, or when the time is over" example:"wait=30"`
@@ -40,6 +41,8 @@ type startInput struct {
 	Body   start
 }
 
+// startRun starts a run and answers with its State, its events or its end. It refuses an attached run that would be
+// cancelled at once because nobody stays to read it.
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) error {
 	wait, err := preferred(in.Prefer)
 	if err != nil {
@@ -126,6 +129,7 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 	return s.writeJSON(w, status, state)
 }
 
+// writeJSON writes a response. It encodes the whole value first, so that an error can still have its own status.
 func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
 	var body bytes.Buffer
 	if err := s.write(&body, v); err != nil {
@@ -150,6 +154,7 @@ func matches(field, tag string) bool {
 	return false
 }
 
+// getInput holds the parameters that read a State.
 type getInput struct {
 	ID    messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Wait  waitTime       `query:"wait" doc:"Longest to wait for a change: 5s or a number of seconds, up to 5 minutes"`
@@ -157,6 +162,7 @@ type getInput struct {
 	None  string         `header:"If-None-Match" doc:"The ETag of the State that the caller has"`
 }
 
+// getRun answers with the State. With wait it answers when the State has changed, or when the time is over.
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) error {
 	state, err := s.Run(r.Context(), in.ID)
 	if err == nil && r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() &&
@@ -186,6 +192,7 @@ type explanation struct {
 	Sentences []string `json:"sentences" doc:"What happened and why, from the events alone"`
 }
 
+// explainRun tells a run from its milestones up to now.
 func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error) {
 	state, err := s.Run(ctx, in.ID)
 	if err != nil {
@@ -206,6 +213,7 @@ func (s *Server) explainRun(ctx context.Context, in *pathID) (explanation, error
 	return explanation{sentences}, err
 }
 
+// listInput holds the parameters of the list of runs.
 type listInput struct {
 	Status []messages.Status `query:"status" enum:"pending,processing,completed,failed,canceled" doc:"Runs that are there"`
 	Job    string            `query:"job" doc:"Runs of this job"`
@@ -214,12 +222,14 @@ type listInput struct {
 	Cursor string            `query:"cursor" doc:"The next of the page before"`
 }
 
+// runList is a page of runs.
 type runList struct {
 	Runs []messages.Summary `json:"runs" doc:"The caller's runs, the newest first"`
 	// Next is set if there may be more runs.
 	Next string `json:"next,omitempty" doc:"The cursor of the next page"`
 }
 
+// listRuns answers with a page of the caller's runs.
 func (s *Server) listRuns(ctx context.Context, in *listInput) (runList, error) {
 	q := messages.Query{Job: in.Job, Status: in.Status, Limit: in.Limit}
 	for _, label := range in.Label {
@@ -247,6 +257,7 @@ func (s *Server) forgetRun(w http.ResponseWriter, r *http.Request, in *pathID) e
 	return err
 }
 
+// cancelInput holds the parameters of a cancellation. The body may be missing.
 type cancelInput struct {
 	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Body *struct {
@@ -275,6 +286,7 @@ func (s *Server) accepted(w http.ResponseWriter, r *http.Request, id messages.Ru
 	return s.writeState(w, r, http.StatusAccepted, state)
 }
 
+// answerInput holds the answer to a question.
 type answerInput struct {
 	ID      messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
 	Request string         `path:"request" doc:"The request of input.required"`

@@ -69,6 +69,8 @@ func (o *writer) Events(batch []messages.Event) (done bool, err error) {
 	return false, nil
 }
 
+// event writes an event. JSON lines have no id, so the cursor becomes a member of the event where its number does not
+// suffice.
 func (o *writer) event(kind string, line []byte) {
 	o.Append(func(b []byte) []byte {
 		switch {

@@ -95,6 +95,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	return s, nil
 }
 
+// unsubscribe ends a subscription. The client can use its id again at once.
 func (c *connection) unsubscribe(id string) error {
 	c.mu.Lock()
 	s := c.subscriptions[id]

@@ -87,6 +87,7 @@ func (c *connection) read(message []byte) {
 	}
 }
 
+// execute runs a command. Commands that write to the journal run beside the reading of further ones.
 func (c *connection) execute(in command) error {
 	switch in.Op {
 	case "subscribe":

@@ -166,6 +166,7 @@ func (v *channel) newIn(message string) string {
 	return message
 }
 
+// push adds a piece of the text, or of the field with thoughts. Text may hold thoughts too, between marks.
 func (a *answer) push(piece string, thought bool) {
 	if piece == "" {
 		return

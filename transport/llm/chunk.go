@@ -30,6 +30,8 @@ func (c *chunk) read(frame []byte) {
 	c.failed = c.failed && c.whole
 }
 
+// member stores a member of the frame. Errors and ends of an answer have many names, so the default case looks for all
+// of them.
 func (c *chunk) member(key, value []byte) {
 	switch string(key) {
 	case "model":
@@ -72,6 +74,7 @@ type delta struct {
 	failed                                     bool
 }
 
+// read splits a choice into its members, without copying. The worst of several reasons for the end counts.
 func (v *choice) read(value []byte) {
 	*v = choice{}
 	var stop []byte
@@ -118,6 +121,7 @@ func (s *delta) read(value []byte) {
 	jsonwalk.Object(value, s.member)
 }
 
+// member stores a member of the delta.
 func (s *delta) member(key, value []byte) {
 	switch string(key) {
 	case "content":
@@ -235,6 +239,7 @@ func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool
 	}
 }
 
+// readCall reads a part of a tool call.
 func readCall(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
@@ -248,6 +253,7 @@ func readCall(d *decode.CallDelta, value []byte) {
 	})
 }
 
+// readFunction reads the function of a tool call.
 func readFunction(d *decode.CallDelta, value []byte) {
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {

@@ -103,6 +103,7 @@ func (c Config) transport() (*http.Transport, error) {
 	}, nil
 }
 
+// proxy returns the function that chooses the proxy of a request. It returns nil for direct connections.
 func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
 	switch c.Proxy {
 	case "":
@@ -143,6 +144,7 @@ type drains struct {
 	running map[chan struct{}]bool
 }
 
+// begin runs f in the background, and registers it.
 func (d *drains) begin(f func()) {
 	ended := make(chan struct{})
 	d.mu.Lock()

@@ -60,6 +60,7 @@ const (
 	finishBytes   = 100  // of a finish_reason
 )
 
+// orDefault replaces the limits that are not set.
 func (l Limits) orDefault() Limits {
 	return Limits{
 		RequestBytes:  cmp.Or(l.RequestBytes, 32<<20),
@@ -94,6 +95,7 @@ func (c Config) base() (*url.URL, error) {
 	return u, nil
 }
 
+// key returns the key itself, or else the content of the key's file.
 func (c Config) key() (string, error) {
 	if c.Key != "" || c.KeyFile == "" {
 		return strings.TrimSpace(c.Key), validKey(c.Key)

@@ -244,6 +244,7 @@ type generic struct {
 
 func (p generic) kind() string { return p.known }
 
+// models returns the standard list. The standard has no member for the context, so servers name it differently.
 func (p generic) models(ctx context.Context) ([]Info, error) {
 	list, err := get[listed](ctx, p.Client, p.base.String()+"/models")
 	var out []Info

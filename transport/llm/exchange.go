@@ -61,6 +61,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// amend builds the request that is sent: it applies the amendment, translates for Ollama and removes secrets.
 func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -118,6 +119,7 @@ func (x *exchange) rejected(response *http.Response) {
 	x.evidence.Failure = failure
 }
 
+// read returns the body of a successful response. The caller reads it as events.
 func (x *exchange) read(response *http.Response) *body {
 	b := &body{exchange: x, source: response.Body, framed: framed(response)}
 	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")

@@ -21,6 +21,8 @@ func failureIn(payload []byte) *model.Failure { return failureWithin(payload, de
 // message. Without a limit, 100 kB of nested errors took half a minute.
 const deepestQuote = 4
 
+// failureWithin extracts the failure. A message may quote another server's error as JSON; quotes is how many more of
+// these it follows.
 func failureWithin(payload []byte, quotes int) *model.Failure {
 	payload = first(bytes.TrimSpace(payload))
 	if len(payload) > 0 && payload[0] == '<' {
@@ -76,6 +78,7 @@ const deepestError = 4
 // errorFields holds what the members of an object say about a failure.
 type errorFields struct{ message, code, kind, param, raw string }
 
+// member collects a member of an object that describes a failure. The first value of each kind wins.
 func (s *errorFields) member(key, value []byte) {
 	switch name := strings.ToLower(string(key)); {
 	case slices.Contains(wordKeys, name):

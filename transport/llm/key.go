@@ -98,6 +98,7 @@ func (s *redactor) emit(part model.Part, err error) {
 	s.abandoned = s.abandoned || !s.yield(part, err)
 }
 
+// pass removes secrets from a part. A secret may span several pieces, so the end of a piece may wait for the next one.
 func (s *redactor) pass(part model.Part, err error) {
 	switch p := part.(type) {
 	case model.Text:
@@ -119,6 +120,7 @@ func (s *redactor) pass(part model.Part, err error) {
 	}
 }
 
+// end passes on what still waits, and then the end itself.
 func (s *redactor) end(end model.End, err error) {
 	s.emitText(s.text.Close())
 	for _, number := range slices.Sorted(maps.Keys(s.thoughts)) {

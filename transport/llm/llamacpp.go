@@ -15,6 +15,7 @@ type llamacpp struct{ *Client }
 
 const pollTime = 500 * time.Millisecond
 
+// llamacppProps holds what /props tells about a model. Context is that of one slot.
 type llamacppProps struct {
 	Settings struct {
 		Context int `json:"n_ctx"`
@@ -97,6 +98,7 @@ func (l llamacpp) order(ctx context.Context, what, id string) error {
 	return err
 }
 
+// status returns the state of a model of the router, such as loaded.
 func (l llamacpp) status(ctx context.Context, id string) (string, error) {
 	list, err := l.list(ctx)
 	for _, m := range list.Data {

@@ -19,6 +19,7 @@ type lmstudioList struct {
 	Models []lmstudioModel `json:"models"`
 }
 
+// lmstudioModel is a model in LM Studio's list. Quantization is nil for models that have none.
 type lmstudioModel struct {
 	Type         string `json:"type"` // llm or embedding
 	Key          string `json:"key"`
@@ -60,6 +61,7 @@ func (l *lmstudio) list(ctx context.Context) (lmstudioList, error) {
 	return get[lmstudioList](ctx, l.Client, l.root()+"/api/v1/models")
 }
 
+// models returns LM Studio's list.
 func (l *lmstudio) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
@@ -77,6 +79,7 @@ func (l *lmstudio) models(ctx context.Context) ([]Info, error) {
 	return out, err
 }
 
+// kind returns the name that Info has for the type.
 func (m lmstudioModel) kind() string {
 	switch {
 	case m.Type == "embedding":
@@ -104,6 +107,7 @@ func (l *lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
 	return err
 }
 
+// unload ends all instances of a model. id names the model or an instance.
 func (l *lmstudio) unload(ctx context.Context, id string) error {
 	list, err := l.list(ctx)
 	l.seen = nil

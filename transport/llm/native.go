@@ -81,6 +81,7 @@ func (c *Client) ask(ctx context.Context, method, url string, in, out any) error
 	return c.decode(ctx, response, out)
 }
 
+// decode reads a response into out, and bounds its size. It removes secrets, because a server may repeat the key.
 func (c *Client) decode(ctx context.Context, response *http.Response, out any) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, listBytes+1))
 	switch {

@@ -14,6 +14,7 @@ import (
 // ollama is the native protocol of Ollama.
 type ollama struct{ *Client }
 
+// ollamaTags holds the models of /api/tags or, with the context, those of /api/ps.
 type ollamaTags struct {
 	Models []struct {
 		Name    string `json:"name"`
@@ -25,6 +26,7 @@ type ollamaTags struct {
 	} `json:"models"`
 }
 
+// ollamaShow holds the details of one model.
 type ollamaShow struct {
 	Capabilities []string                   `json:"capabilities"`
 	Info         map[string]json.RawMessage `json:"model_info"`
@@ -43,6 +45,7 @@ func (o ollama) tags(ctx context.Context) (ollamaTags, error) {
 	return tags, err
 }
 
+// models merges the list of models with that of running ones, and asks for the details of the first ones.
 func (o ollama) models(ctx context.Context) ([]Info, error) {
 	tags, err := o.tags(ctx)
 	if err != nil {

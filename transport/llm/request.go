@@ -119,6 +119,7 @@ func withContent(messages json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(turns)
 }
 
+// turns converts the conversation. Some servers refuse empty arguments of a call, so those become an empty object.
 func turns(list []model.Message) []openai.ChatCompletionMessage {
 	out := make([]openai.ChatCompletionMessage, 0, len(list))
 	for _, m := range list {
@@ -133,6 +134,7 @@ func turns(list []model.Message) []openai.ChatCompletionMessage {
 	return out
 }
 
+// tools converts the tools. Servers demand a schema, so a tool without one takes an empty object.
 func tools(list []model.Tool) (out []openai.Tool) {
 	for _, t := range list {
 		parameters := t.Parameters
@@ -156,6 +158,7 @@ func toolChoice(r model.Request) any {
 	return openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: r.Choice}}
 }
 
+// format converts the format of the answer: any text, any JSON or JSON that keeps to a schema.
 func format(f *model.Format) *openai.ChatCompletionResponseFormat {
 	switch {
 	case f == nil:

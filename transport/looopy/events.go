@@ -98,6 +98,7 @@ func (w *writer) status(op *transcript.Op, state string, more fields) {
 	w.event(op, "task-status", more)
 }
 
+// created writes the begin of a task. The original form has a status for it too.
 func (w *writer) created(op *transcript.Op) {
 	more := fields{"initiator": "user", "metadata": fields{"agentId": op.Run.Queued.Job}}
 	if op.Run.Queued.Parent != "" {
@@ -109,6 +110,7 @@ func (w *writer) created(op *transcript.Op) {
 	}
 }
 
+// update writes changes of a run that have no item. After a crash it notes whether the client has text that was lost.
 func (w *writer) update(op *transcript.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunStarted:
@@ -175,6 +177,7 @@ func (w *writer) thought(op *transcript.Op) {
 		"verbosity": "normal", "content": text, "thought": text, "index": len(w.sent) - 1, "metadata": metadata})
 }
 
+// tooled writes the end of a tool call.
 func (w *writer) tooled(op *transcript.Op) {
 	tool, _ := op.Item.Call()
 	result, failed := op.Item.Result()

@@ -19,6 +19,7 @@ import (
 // Path is the path that this package serves.
 const Path = "/api/sse/message"
 
+// server serves the two methods. It holds no state of a conversation: the cursor in each id does.
 type server struct {
 	*door.Door
 	keys *credential.Keys
@@ -42,6 +43,7 @@ type post struct {
 	}
 }
 
+// post starts a turn or answers questions, and streams what follows.
 func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	var p post
 	if err := door.ReadJSON(r, &p); err != nil {
@@ -115,6 +117,7 @@ func (s server) turns(ctx context.Context, context, task string, after cursor) (
 	}), err
 }
 
+// get streams what the client has missed of a conversation or of one task.
 func (s server) get(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	id := cmp.Or(r.Header.Get("Last-Event-ID"), query.Get("lastEventId"))

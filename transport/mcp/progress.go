@@ -78,6 +78,7 @@ func inShort(e messages.Event) string {
 	return string(e.Kind())
 }
 
+// bodyInShort returns the text to show for an event, or "" if there is none.
 func bodyInShort(body messages.Body) string {
 	switch b := body.(type) {
 	case messages.TextDelta:

@@ -22,6 +22,7 @@ type span struct {
 	asked bool
 }
 
+// span returns the range that the query asks for.
 func (u uri) span() (span, error) {
 	offset, err := u.number("offset", 0)
 	if err != nil {
@@ -51,6 +52,7 @@ func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
 	return c, err
 }
 
+// read returns the range of a file. Text is cut only between characters, and binary data is in base64.
 func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, err error) {
 	total, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -83,6 +85,7 @@ func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, e
 	return c, place{offset + int64(from), to - from, total}, nil
 }
 
+// readAt reads up to n bytes from the offset. It is no error if the file ends before.
 func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {
 	if _, err := file.Seek(offset, io.SeekStart); err != nil {
 		return nil, err

@@ -116,6 +116,7 @@ func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (C
 		Meta: map[string]any{Vendor + "next": p.Next, Vendor + "done": p.Done}}, nil
 }
 
+// readArtifact returns a part of an artifact.
 func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) (Contents, error) {
 	r, err := u.span()
 	if err != nil {
@@ -147,6 +148,7 @@ func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, messa
 	}
 }
 
+// refuseResource answers with the error that the protocol has for it.
 func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	x := wire.From(ctx)
 	e, coded := errors.AsType[*messages.Error](err)

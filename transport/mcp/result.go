@@ -101,6 +101,7 @@ func (r *Result) library() *mcp.CallToolResult {
 	return out
 }
 
+// library converts the link for mcp-go.
 func (l Link) library() mcp.ResourceLink {
 	description := ""
 	if l.Partial {

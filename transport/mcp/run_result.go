@@ -87,6 +87,7 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	return r
 }
 
+// runResult returns the result for a run. A run that has not ended has its open questions instead of a result.
 func runResult(state messages.State) RunResult {
 	r := RunResult{RunID: state.RunID, Job: jobOf(state), Status: statusOf(state), Seq: state.Seq}
 	r.Artifacts, r.MoreArtifacts = listedArtifacts(state.Artifacts)
@@ -127,6 +128,7 @@ func runError(e *messages.Error) *RunError {
 	return &RunError{Code: e.Code, Message: e.Message, Retryable: e.Retryable}
 }
 
+// statusOf returns the status as tools show it: a run that waits for an answer is Waiting, not Working.
 func statusOf(state messages.State) RunStatus {
 	switch {
 	case state.Status.IsEnded():

@@ -57,6 +57,7 @@ type runTool struct {
 	call func(ctx context.Context, a runArguments) (*Result, error)
 }
 
+// addRunTools adds the tools for all jobs. showInputs completes their schemas when they are listed.
 func (s *Server) addRunTools() error {
 	s.mcp.GetHooks().AddAfterListTools(s.showInputs)
 	var failed error
@@ -176,6 +177,7 @@ func answerInput(typed string) json.RawMessage {
 		`"value":{`+typed+`"description":"the answer; JSON unless the question wants a text"}`)
 }
 
+// runStart starts a job. Only a session can hold an attached run, because the run ends with it.
 func (s *Server) runStart(ctx context.Context, a runArguments) (*Result, error) {
 	if s.jobs[a.Job] == nil {
 		return nil, messages.InvalidInput("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))

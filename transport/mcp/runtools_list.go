@@ -17,6 +17,7 @@ type listedRun struct {
 	Principal string    `json:"principal,omitempty"` // always the caller, so it is left empty
 }
 
+// runList lists the caller's runs. It cannot tell waiting runs apart without reading each, so it lists them as working.
 func (s *Server) runList(ctx context.Context, a runArguments) (*Result, error) {
 	q := messages.Query{Job: a.Job, Limit: cmp.Or(int(a.Limit), 20)}
 	if t := s.jobs[a.Job]; t != nil {

@@ -16,6 +16,7 @@ func (a runArguments) wait(missing int) time.Duration {
 	return time.Duration(missing) * time.Millisecond
 }
 
+// runEvents returns a page of events. It waits for the first one if the caller wants to.
 func (s *Server) runEvents(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	p, err := newPage(state, a.After)
 	if err != nil {
@@ -51,6 +52,7 @@ func (s *Server) waitFor(ctx context.Context, id messages.RunID, at cursor.Curso
 	return s.streamed(ctx, state, terminal), nil
 }
 
+// runAttach streams a run from a cursor to its end.
 func (s *Server) runAttach(ctx context.Context, state messages.State, a runArguments) (*Result, error) {
 	after, err := parsePageCursor(a.RunID, a.After)
 	if err == nil {

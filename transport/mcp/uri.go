@@ -36,6 +36,7 @@ type uri struct {
 	query      url.Values
 }
 
+// parseURI parses a run:// URI. ok is false if the server has no such resource.
 func parseURI(text string) (uri, bool) {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Scheme+"://" != runScheme {
@@ -47,6 +48,7 @@ func parseURI(text string) (uri, bool) {
 	return u, err == nil && u.run != "" && u.whole()
 }
 
+// whole reports whether the part and the name fit together.
 func (u uri) whole() bool {
 	switch u.part {
 	case "", "events":

@@ -35,6 +35,7 @@ const (
 	streamTask   = "task"
 )
 
+// addStreams says for each kind of stream how it goes on after the client reconnects.
 func (s *Server) addStreams() {
 	s.streams = map[string]stream{
 		streamCall: {asks: true, goOn: func(ctx context.Context, state messages.State, at cursor.Cursor) (any, error) {

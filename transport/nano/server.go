@@ -86,6 +86,7 @@ type params struct {
 	WaitMS   int64  `json:"wait_ms"`
 }
 
+// run answers a call: it polls a stream, or starts a run and then streams it or waits for its end.
 func (s *server) run(c *door.Caller, call door.Call) (any, begun, error) {
 	var p params
 	if err := door.Params(call, &p); err != nil {

@@ -31,6 +31,8 @@ func (j *Journal) Append(b journal.Block, done func(error)) {
 	}()
 }
 
+// append publishes the block on the condition that the log ends where the block begins. If another node wrote
+// meanwhile, it reads the end of the log again. Its error says whether the block may have been stored.
 func (j *Journal) append(ctx context.Context, b journal.Block) error {
 	name, ok := token(b.Run)
 	lines, err := encode(b.Events)

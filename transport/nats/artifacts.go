@@ -33,6 +33,7 @@ func (j *Journal) Save(ctx context.Context, name string, file io.ReadSeeker) err
 	}
 }
 
+// save stores a file, and creates the bucket if this is the first one.
 func (j *Journal) save(ctx context.Context, name string, file io.ReadSeeker) error {
 	bucket, err := j.js.ObjectStore(ctx, bucketName)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {

@@ -172,6 +172,7 @@ func (x *index) drop(run messages.RunID, upTo uint64) {
 	}
 }
 
+// remember notes a place where reading may begin. It keeps the newest few of each run.
 func (x *index) remember(run messages.RunID, p place) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -44,6 +44,7 @@ var _ journal.Journal = (*Journal)(nil)
 // Option is an option of [Open].
 type Option func(*options)
 
+// options holds what the options of Open set.
 type options struct {
 	replicas  int
 	retention time.Duration
@@ -104,6 +105,7 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 // subjects are those that the user must be allowed to publish and subscribe to.
 const subjects = "run.>, part.>, live.>, lend.>, cmd.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
 
+// open prepares the stream and the claims, and reads the index. Each step is repeated while another node is at it.
 func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
@@ -150,6 +152,8 @@ func (j *Journal) Warnings() []string { return j.warnings }
 // Salt implements [journal.Journal].
 func (j *Journal) Salt() [32]byte { return j.salt }
 
+// connect connects, and reconnects without limit. Notes may get lost while there is no connection, so readers are woken
+// after it.
 func (j *Journal) connect(at string, o options) (err error) {
 	reconnected := func(*nats.Conn) {
 		j.log.Info("connected to NATS again")
@@ -233,6 +237,7 @@ func (j *Journal) openStream(ctx context.Context, o options) (err error) {
 	return err
 }
 
+// makeStream creates the stream. Without a number of replicas it tries 3, and 1 if the server is no cluster.
 func (j *Journal) makeStream(ctx context.Context, o options) (jetstream.Stream, error) {
 	var salt [32]byte
 	_, _ = rand.Read(salt[:]) // it never fails

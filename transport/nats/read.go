@@ -208,6 +208,7 @@ type message struct {
 	seq uint64
 }
 
+// block decodes a message of the stream.
 func (m message) block(run messages.RunID) (stored, error) {
 	mark, err := markOf(m.Header)
 	var data []byte

@@ -90,6 +90,7 @@ type model struct {
 
 func modelOf(name string) model { return model{ID: name, Object: "model", OwnedBy: "lastword"} }
 
+// models lists the jobs that take a text, and the models.
 func (d handler) models(w http.ResponseWriter, r *http.Request) error {
 	list := []model{}
 	for _, job := range d.Jobs {

@@ -31,6 +31,7 @@ type Limits struct {
 	Log *slog.Logger
 }
 
+// withDefaults replaces the limits that are not set.
 func (l Limits) withDefaults() Limits {
 	l.Header = cmp.Or(max(l.Header, 0), 10*time.Second)
 	l.Body = cmp.Or(max(l.Body, 0), time.Minute)

@@ -34,6 +34,8 @@ func CheckDatabase(ctx context.Context, dir string) (journal.Report, error) {
 	return check(ctx, dir, (*checker).database)
 }
 
+// check makes the checks on one snapshot. A check that fails is a fault of the database; only a canceled ctx and
+// unreadable files are errors.
 func check(ctx context.Context, dir string, checks ...func(*checker) error) (journal.Report, error) {
 	c := &checker{ctx: ctx, report: journal.Report{Faults: []journal.Fault{}}}
 	r, err := openEither(dir)
@@ -77,6 +79,7 @@ func (c *checker) fault(f journal.Fault) {
 	}
 }
 
+// database has SQLite check its own structure.
 func (c *checker) database() error {
 	rows, err := c.tx.QueryContext(c.ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostFaults))
 	if err != nil {

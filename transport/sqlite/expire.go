@@ -112,6 +112,7 @@ func (j *Journal) expired(ctx context.Context, before time.Time, bytes int64) (a
 	return all, max(left, 0), rows.Err()
 }
 
+// remove removes some logs in one transaction. It returns how long that took without the commit.
 func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, error) {
 	return j.writer.execute(ctx, func(exec exec) error {
 		for _, log := range logs {

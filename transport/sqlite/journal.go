@@ -54,6 +54,7 @@ func Open(dir string) (*Journal, error) {
 	return j, nil
 }
 
+// open opens the database and starts the background work. On an error the caller closes the journal.
 func (j *Journal) open() error {
 	f, err := os.OpenFile(j.path(), os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its other files the same mode
 	if err != nil {

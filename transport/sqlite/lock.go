@@ -84,6 +84,7 @@ const (
 	lockPause = 20 * time.Millisecond
 )
 
+// lockDir takes the lock of the folder. The operating system releases it when the process ends, in whatever way.
 func lockDir(dir string) (*lock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

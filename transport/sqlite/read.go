@@ -38,6 +38,7 @@ func (s *store) Read(ctx context.Context, run messages.RunID, after uint64) (jou
 	return page, err
 }
 
+// read reads a page, and the head in the same statement, so that both agree.
 func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (page journal.Page, err error) {
 	rows, err := s.db.QueryContext(ctx, readSQL, string(run), int64(min(after, maxSeq)))
 	if err != nil {

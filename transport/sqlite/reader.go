@@ -30,6 +30,7 @@ func openEither(dir string) (r *Reader, err error) {
 	return r, err
 }
 
+// openReader opens the database and refuses another schema.
 func openReader(dir, how string) (*Reader, error) {
 	db, err := openReading(dir, how)
 	if err != nil {

@@ -67,6 +67,8 @@ type errand struct {
 // exec executes a statement, and returns the number of changed rows.
 type exec func(query string, args ...any) (int64, error)
 
+// openWriter opens the one connection that writes, and starts its goroutine. synchronous(FULL) makes a commit wait for
+// the disk.
 func openWriter(j *Journal) (*writer, error) {
 	db, err := connect(j.dir, url.Values{"_pragma": {"auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)",
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"}})
@@ -159,6 +161,7 @@ func (w *writer) disconnect() {
 	w.conn = nil
 }
 
+// prepared returns the prepared statement for a query. The connection keeps it.
 func (w *writer) prepared(query string) (*sql.Stmt, error) {
 	if stmt := w.stmts[query]; stmt != nil {
 		return stmt, nil
@@ -170,6 +173,7 @@ func (w *writer) prepared(query string) (*sql.Stmt, error) {
 	return stmt, err
 }
 
+// exec executes a statement within the current transaction.
 func (w *writer) exec(query string, args ...any) (int64, error) {
 	stmt, err := w.prepared(query)
 	if err != nil {

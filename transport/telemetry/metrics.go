@@ -59,6 +59,7 @@ type run struct {
 	open           map[string]*span // open spans, by what they are of
 }
 
+// metrics holds the metrics. New registers them, and documents each.
 type metrics struct {
 	started, ended, tasks, restarts, tokens, tools, requests *prometheus.CounterVec
 	durations, visible, lag                                  *prometheus.HistogramVec
@@ -152,6 +153,7 @@ func (o *Observer) Observe(e messages.Event) {
 	}
 }
 
+// count counts an event of the log. ended is the span that it ends, or nil.
 func (o *Observer) count(r *run, e messages.Event, ended *span) {
 	m := o.metrics
 	switch b := e.Body.(type) {

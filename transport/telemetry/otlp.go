@@ -81,6 +81,7 @@ func (x *exporter) run() {
 	}
 }
 
+// post sends spans, or counts them as dropped. It does not try again: traces are no reason to take memory.
 func (x *exporter) post(list []span) {
 	if len(list) == 0 {
 		return
@@ -94,6 +95,7 @@ func (x *exporter) post(list []span) {
 	}
 }
 
+// deliver sends one request to the collector.
 func (x *exporter) deliver(body []byte) error {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, x.config.Collector, bytes.NewReader(body))
 	if err != nil {
@@ -155,6 +157,7 @@ func (a attributes) list() []any {
 	return out
 }
 
+// anyValue returns a value in OTLP's JSON, where each type has a member of its own.
 func anyValue(v any) map[string]any {
 	switch v := v.(type) {
 	case []string:

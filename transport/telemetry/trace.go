@@ -137,6 +137,7 @@ func (r *run) ask(e messages.Event, b messages.LLMStarted) {
 	}
 }
 
+// answered adds the result of a model call to its span, under the names of OpenTelemetry's conventions.
 func (s *span) answered(b messages.LLMCompleted) *span {
 	if s == nil {
 		return nil

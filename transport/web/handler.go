@@ -96,6 +96,7 @@ func unzip(data []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
+// ServeHTTP serves an asset, or the page for any other path: the page itself knows its views.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Referrer-Policy", "no-referrer")

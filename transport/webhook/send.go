@@ -116,6 +116,7 @@ func failed(ctx context.Context, host string, err error) error {
 	return e
 }
 
+// status describes a status code that is no success.
 func status(code int) string {
 	text := strconv.Itoa(code)
 	if name := http.StatusText(code); name != "" {

@@ -108,6 +108,7 @@ func New(c Config) (*Middleware, error) {
 	}, nil
 }
 
+// check refuses values that would make a header field invalid or a limit meaningless.
 func (c Config) check() error {
 	if math.IsNaN(c.Rate) {
 		return invalid("the rate is not a number; write the requests a second that each caller may make")

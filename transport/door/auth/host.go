@@ -93,6 +93,7 @@ type hosts struct {
 	list []endpoint
 }
 
+// newHosts parses the names that the Host field may have. A lone "*" allows all.
 func newHosts(names []string) (hosts, error) {
 	var h hosts
 	for _, name := range names {

@@ -14,6 +14,7 @@ import (
 // scheme://host[:port], without a default port.
 type origins []string
 
+// newOrigins parses the origins that browsers may call from.
 func newOrigins(list []string) (origins, error) {
 	var all origins
 	for _, text := range list {

@@ -52,6 +52,7 @@ func (s *sessions) token(key digest) (of digest, ok bool) {
 	return of, ok
 }
 
+// close forgets a session. It also removes it from the list of its caller.
 func (s *sessions) close(key digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

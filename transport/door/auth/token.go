@@ -93,6 +93,7 @@ func isPrincipal(name string) bool {
 	return true
 }
 
+// parseScopes parses the scopes of a token: a list with commas and without spaces.
 func parseScopes(text string) ([]Scope, error) {
 	var scopes []Scope
 	for name := range strings.SplitSeq(text, ",") {

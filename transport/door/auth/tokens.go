@@ -79,6 +79,7 @@ func (t *Tokens) find(token string) (entry, bool) {
 	return t.lookup(sha256.Sum256([]byte(token)))
 }
 
+// lookup compares all digests in constant time, so that the time tells nothing about the tokens.
 func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	entries := *t.known.Load()
 	found := -1
@@ -185,6 +186,7 @@ func checkMode(path string, mode fs.FileMode) error {
 	return invalid("%s is readable for others than its owner (mode %#o); run: chmod 600 %s", path, mode.Perm(), path)
 }
 
+// parseTokens parses a token file. An error names the file and line, but never the digest.
 func parseTokens(path, text string) ([]entry, error) {
 	if len(text) > maxTokenBytes {
 		return nil, exceeded("%s is larger than %d bytes", path, maxTokenBytes)

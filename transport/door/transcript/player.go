@@ -82,6 +82,8 @@ func (d *Dialect[W]) Player(w W) *Player[W] {
 // Play writes an event.
 func (p *Player[W]) Play(e messages.Event) { p.Apply(e, p.play) }
 
+// play sends an operation to the handler of its kind. Texts may retract what they showed, so they go a way of their
+// own.
 func (p *Player[W]) play(op *Op) {
 	isText := op.Item.Kind == Text || op.Item.Kind == Thought
 	switch {

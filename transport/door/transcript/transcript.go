@@ -27,6 +27,7 @@ type Transcript struct {
 	do func(*Op)
 }
 
+// key identifies an item of a run. Names are unique only within a kind.
 type key struct {
 	kind Kind
 	name string

@@ -190,6 +190,7 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	return nil, c.refused(response)
 }
 
+// do sends a request with the token. The caller closes the response's body.
 func (c *Client) do(ctx context.Context, method, path string, header http.Header, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {

@@ -37,6 +37,7 @@ var kinds = []struct {
 	{"reserved", "::/0"},
 }
 
+// block is a range of addresses. kind says why they are not public; it is empty for public ones.
 type block struct {
 	netip.Prefix
 	kind string

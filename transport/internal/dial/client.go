@@ -23,6 +23,8 @@ func (p Policy) Client() *http.Client {
 	return &http.Client{Transport: &guard{policy: p, base: p.transport()}, CheckRedirect: p.checkRedirect}
 }
 
+// transport uses the environment's proxy only with Private: a proxy connects by itself, so it would defeat the address
+// checks.
 func (p Policy) transport() *http.Transport {
 	t := &http.Transport{
 		DialContext:            p.DialContext,
@@ -77,6 +79,7 @@ func (p Policy) checkWeb(u *url.URL) error {
 // CloseIdleConnections is called by http.Client.CloseIdleConnections.
 func (g *guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
 
+// checkRedirect applies the policy to each hop. Another origin gets no credentials.
 func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return refuse("refused: %s redirects more than %d times", via[0].URL.Hostname(), maxRedirects)

@@ -78,6 +78,7 @@ func (p Policy) barsResolved(addr netip.Addr) string {
 	return ""
 }
 
+// family returns the resolver's name for the addresses of a network.
 func family(network string) string {
 	switch network {
 	case "tcp4":
@@ -99,6 +100,7 @@ func interleave(addrs []netip.Addr) []netip.Addr {
 	return addrs[:min(len(addrs), maxCandidates)]
 }
 
+// tryAll connects to the first address that answers. It returns the first error, which is the most telling one.
 func (p Policy) tryAll(ctx context.Context, network string, addrs []netip.Addr, port string) (net.Conn, error) {
 	var first error
 	for i, addr := range addrs {
@@ -116,6 +118,7 @@ func (p Policy) tryAll(ctx context.Context, network string, addrs []netip.Addr, 
 	return nil, first
 }
 
+// try connects to one address. All but the last have a short timeout, because another may be better.
 func (p Policy) try(ctx context.Context, network, address string, last bool) (net.Conn, error) {
 	if !last {
 		var cancel context.CancelFunc

@@ -38,6 +38,7 @@ func Explain(ctx context.Context, host string, err error) error {
 	return failure
 }
 
+// explainName says whether the name does not exist or the resolver failed. Only the latter is retryable.
 func explainName(host string, err *net.DNSError) error {
 	if err.IsNotFound {
 		return messages.Errorf(messages.CauseTransportClosed,

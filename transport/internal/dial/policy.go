@@ -68,6 +68,7 @@ func (p Policy) checkURL(u *url.URL) error {
 	return nil
 }
 
+// checkScheme refuses schemes that the policy does not allow. The error names what allows them.
 func (p Policy) checkScheme(u *url.URL) error {
 	scheme := strings.ToLower(u.Scheme)
 	switch {
@@ -100,6 +101,7 @@ func checkUser(u *url.URL) error {
 		"GITHUB_ACCESS_TOKEN) and remove it from the URL")
 }
 
+// checkFile refuses file URLs that name another machine, as Windows shares do.
 func checkFile(u *url.URL) error {
 	if u.Host != "" && u.Host != "localhost" {
 		return refuse("refused: a file URL names no other machine; write it as file:///path")

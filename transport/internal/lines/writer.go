@@ -46,6 +46,7 @@ func (w *Writer) Append(ctx context.Context, text []byte) error {
 	return w.append(ctx, line{text: text})
 }
 
+// append waits for room, for ctx or for the writer's end, whichever comes first.
 func (w *Writer) append(ctx context.Context, l line) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -21,6 +21,7 @@ func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return checked(root.OpenFile(name, Flags, 0))
 }
 
+// checked closes f if it is not a regular file.
 func checked(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err

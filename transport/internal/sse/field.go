@@ -92,6 +92,7 @@ func (b *balance) whole(ended bool) bool {
 	return b.json && b.depth == 0 || !b.json && ended
 }
 
+// scan counts the braces outside of strings. first marks the begin of a new value.
 func (b *balance) scan(data []byte, first bool) {
 	if text := bytes.TrimLeft(data, " \t"); first {
 		*b = balance{json: len(text) > 0 && (text[0] == '{' || text[0] == '[')}

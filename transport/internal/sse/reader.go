@@ -155,6 +155,7 @@ func (r *Reader) first(line []byte) []byte {
 	return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 }
 
+// rest returns what is left at the end of the source: the last line has no line feed.
 func (r *Reader) rest() ([]byte, bool, error) {
 	if r.from == len(r.buffer) {
 		if r.err == io.EOF && r.pending && r.Lenient {
@@ -168,6 +169,7 @@ func (r *Reader) rest() ([]byte, bool, error) {
 	return line, false, nil
 }
 
+// fill reads more. It moves the unread rest to the front and doubles a buffer that is full.
 func (r *Reader) fill() {
 	if r.from > 0 {
 		n := copy(r.buffer, r.buffer[r.from:])

@@ -90,6 +90,7 @@ func (t *Tree) follow(op, name string) (*node, error) {
 	return n, err
 }
 
+// entries returns the folder's entries by name. Package fs demands that order.
 func (n *node) entries() []fs.DirEntry {
 	count := 0
 	for e := n.first; e != nil; e = e.next {
@@ -123,6 +124,7 @@ type openFile struct {
 
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
 
+// Read loads the content at its first call. Files that nobody reads cost nothing.
 func (f *openFile) Read(p []byte) (int, error) {
 	if f.closed {
 		return 0, failure("read", f.path, fs.ErrClosed)

@@ -62,6 +62,7 @@ func (t *Tree) Sub(dir string) (*Tree, error) {
 	return &Tree{top: n, index: t.index}, nil
 }
 
+// add adds a node and the folders above it. A path must not exist already, also not as a folder.
 func (t *Tree) add(path string, n *node) error {
 	if path == "." || !utf8.ValidString(path) || !fs.ValidPath(path) {
 		return failure("add", path, fs.ErrInvalid)

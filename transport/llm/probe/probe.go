@@ -105,6 +105,7 @@ func Run(ctx context.Context, o Options) (*Profile, error) {
 	return p.done(), nil
 }
 
+// perform makes a check, or skips it if its precondition does not hold. The result contains no secret.
 func (p *prober) perform(ctx context.Context, c Check) Result {
 	began := time.Now()
 	why := ""

@@ -38,6 +38,7 @@ type listing struct {
 	err    error
 }
 
+// newProber checks the options and fills in defaults. It sends nothing.
 func newProber(o Options) (*prober, error) {
 	o.First, o.Patience = cmp.Or(o.First, 5*time.Minute), cmp.Or(o.Patience, time.Minute)
 	o.Soon = cmp.Or(o.Soon, 5*time.Second)
@@ -88,6 +89,7 @@ func (p *prober) unreached(ctx context.Context) string {
 	return ""
 }
 
+// get requests a page to see whether there is a server. Any answer suffices, also an error.
 func (p *prober) get(ctx context.Context) {
 	late := fmt.Errorf("nothing came within %s", p.options.Patience)
 	ctx, end := context.WithTimeoutCause(ctx, p.options.Patience, late)
@@ -118,6 +120,8 @@ func (p *prober) model(ctx context.Context) string {
 	return p.learned.Model
 }
 
+// choose returns the model that the user named or, without one, a loaded model. Failing that, it is the first in the
+// list that is not for embeddings.
 func (p *prober) choose(ctx context.Context) string {
 	if name := p.options.Model; name != "" && name != "auto" {
 		return name

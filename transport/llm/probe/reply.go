@@ -23,6 +23,7 @@ type reply struct {
 	first, last time.Time // times of the first and last piece; zero without any
 }
 
+// take adds a part of an answer, and notes when it came.
 func (r *reply) take(p model.Part, err error) {
 	switch p := p.(type) {
 	case model.Text:

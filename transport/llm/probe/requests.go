@@ -212,6 +212,7 @@ func structured(ctx context.Context, p *prober) Result {
 		"the server enforces no JSON; only the prompt can ask for it")
 }
 
+// notFruit says how the answer breaks the schema of a fruit, or returns "".
 func notFruit(r *reply) string {
 	var f struct {
 		Zest   *string `json:"zest"`

@@ -50,6 +50,7 @@ func (k *Keys) Public(authID, contextID string) Key {
 	return Key{Type: "EC", Curve: "P-256", X: text(point[1:33]), Y: text(point[33:]), ID: text(id[:12]), Algorithm: "ECDH-ES"}
 }
 
+// private derives a private key. The same ids always give the same key, so the server stores none.
 func (k *Keys) private(authID, contextID string) *ecdh.PrivateKey {
 	for n := byte(0); ; n++ {
 		m := hmac.New(sha256.New, k.secret[:])

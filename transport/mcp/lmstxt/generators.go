@@ -61,6 +61,7 @@ func (d *door) addGenerators() {
 		arguments: (*door).ctx})
 }
 
+// addVariant adds a generator twice: as a tool that answers at once, and as one that streams.
 func addVariant[A any](d *door, v variant[A]) {
 	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, OpenWorld: true}
 	tool.Output = json.RawMessage(recordSchema)
@@ -86,6 +87,7 @@ func addVariant[A any](d *door, v variant[A]) {
 	})
 }
 
+// start starts the job with the arguments in this server's form.
 func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, error) {
 	asked, err := v.arguments(d, ctx, a)
 	if err != nil {
@@ -113,6 +115,7 @@ func (d *door) ended(state messages.State) (*mcp.Result, error) {
 	return result, err
 }
 
+// txtArguments are the arguments of lmstxt_generate_llms_txt.
 type txtArguments struct {
 	URL           string `json:"url"`
 	OutputDir     string `json:"output_dir"`
@@ -129,6 +132,7 @@ func (d *door) txt(_ context.Context, a txtArguments) (generation, error) {
 		"no_cache": a.CacheLM != nil && !*a.CacheLM}}, err
 }
 
+// fullArguments name a run whose repository to use, or the repository itself.
 type fullArguments struct {
 	RunID     messages.RunID `json:"run_id"`
 	RepoURL   string         `json:"repo_url"`

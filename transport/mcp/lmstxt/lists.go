@@ -68,6 +68,7 @@ type listArguments struct {
 	Limit int `json:"limit"`
 }
 
+// listRuns lists runs as records. It skips those that expire meanwhile.
 func (d *door) listRuns(ctx context.Context, a listArguments) (*mcp.Result, error) {
 	if a.Limit == 0 {
 		a.Limit = 10

@@ -56,6 +56,7 @@ func (p part) window() *window {
 	return w
 }
 
+// readArguments name an artifact of a run, or of the last run for a repository.
 type readArguments struct {
 	part
 	RunID        messages.RunID `json:"run_id"`
@@ -73,6 +74,7 @@ func (d *door) readArtifact(ctx context.Context, a readArguments) (*mcp.Result, 
 	return mcp.Structured(w.end())
 }
 
+// graphArguments name a file of a graph.
 type graphArguments struct {
 	part
 	Filename string `json:"filename"`
@@ -86,6 +88,7 @@ func (d *door) readGraph(ctx context.Context, a graphArguments) (*mcp.Result, er
 	return mcp.Structured(w.end())
 }
 
+// nodeArguments name a node of a graph.
 type nodeArguments struct {
 	part
 	RepoID string `json:"repo_id"`

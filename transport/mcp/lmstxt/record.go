@@ -27,6 +27,7 @@ type record struct {
 	FallbackReason messages.Code `json:"fallback_reason,omitempty"`
 }
 
+// file is a file of a record. Path is the place on the server's machine.
 type file struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
@@ -35,6 +36,7 @@ type file struct {
 	URI    string `json:"uri"` // the URI of the resource
 }
 
+// progress is how far the current task is.
 type progress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total,omitempty"`
@@ -59,6 +61,7 @@ func inputOf(state messages.State) input {
 	return in
 }
 
+// recordOf returns a run in the form of the earlier server.
 func (d *door) recordOf(state messages.State) record {
 	r := record{RunID: state.RunID, Status: state.Status, Artifacts: []file{},
 		CreatedAt: state.QueuedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC()}
@@ -78,6 +81,7 @@ func (d *door) recordOf(state messages.State) record {
 	return r
 }
 
+// stage sets the last task and its progress.
 func (r *record) stage(state messages.State) {
 	if len(state.Tasks) == 0 {
 		return
@@ -91,6 +95,7 @@ func (r *record) stage(state messages.State) {
 	}
 }
 
+// end sets the error, or says that a run without one used its fallback.
 func (r *record) end(state messages.State) {
 	end := state.End
 	switch {

@@ -17,6 +17,7 @@ const (
 	nodeScheme = "repo://"
 )
 
+// addResources adds the templates. All share one reader, which tells them apart by the scheme.
 func (d *door) addResources() {
 	for _, r := range []mcp.Resource{{
 		Template: "lmstxt://runs/{run_id}/{+artifact_name}", Name: "lmstxt-run-artifact", Title: "File of a run",

@@ -32,6 +32,7 @@ type bounded struct {
 	empty bool // whether the current line is empty so far
 }
 
+// Read counts the size of the current message, which may span several calls.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	for _, c := range p[:n] {

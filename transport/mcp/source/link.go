@@ -99,6 +99,7 @@ type httpLink struct {
 	version string // the protocol version
 }
 
+// dialHTTP prepares a connection to a server. It sends nothing before the first request.
 func dialHTTP(s Server) (link, error) {
 	client := &http.Client{Transport: boundedTransport{http.DefaultTransport.(*http.Transport).Clone()}, CheckRedirect: sameHost}
 	t, err := transport.NewStreamableHTTP(s.URL, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),

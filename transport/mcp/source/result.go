@@ -46,6 +46,7 @@ func (r result) text() (string, error) {
 	return text, nil
 }
 
+// words returns a part as text. Parts that are no text are described.
 func (p part) words() string {
 	switch p.Type {
 	case "text":

@@ -86,6 +86,7 @@ func Parse(settings []byte, lookup func(variable string) (string, bool)) ([]Serv
 	return servers, nil
 }
 
+// server checks an entry and resolves its variables. Several programs' names for a setting are accepted.
 func (e entry) server(name string, lookup func(string) (string, bool)) (Server, error) {
 	x := expander{lookup: lookup}
 	s := Server{Name: name, Command: x.text(e.Command), Args: x.texts(e.Args), Env: x.values(e.Env), Folder: x.text(e.Cwd),
@@ -125,6 +126,7 @@ type expander struct {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
+// text replaces ${NAME} and ${NAME:-default}. The default also replaces an empty value, as in a shell.
 func (x *expander) text(s string) string {
 	return variable.ReplaceAllStringFunc(s, func(use string) string {
 		parts := variable.FindStringSubmatch(use)

@@ -110,6 +110,7 @@ func (l *listener) establish(ctx context.Context, f filter) filter {
 	return out
 }
 
+// tell notifies the client of a change of the topic.
 func (l *listener) tell(ctx context.Context, t topic) {
 	switch {
 	case t.method != "":

@@ -145,6 +145,7 @@ func (t *Tasks) getTask(ctx context.Context, x *wire.Exchange, state messages.St
 	return t.Detailed(ctx, state, x.Elicits()), nil
 }
 
+// updateTask passes answers on to the task's questions.
 func (t *Tasks) updateTask(ctx context.Context, _ *wire.Exchange, state messages.State, p taskParams) (any, error) {
 	_, bad, err := t.config.Asker.Answer(ctx, state, p.Responses)
 	if err == nil {

@@ -48,6 +48,7 @@ func (x *Exchange) run() {
 	x.finish(o)
 }
 
+// handle runs the request and returns its outcome. The server's own methods go before those of mcp-go.
 func (x *Exchange) handle() outcome {
 	if x.msg.batch != nil {
 		return x.runBatch()

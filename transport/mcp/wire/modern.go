@@ -26,6 +26,7 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 	}
 }
 
+// requestModern serves a request of the stateless protocol. All such requests share one table.
 func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message) {
 	x := s.newExchange(r.Context(), m, nil, &s.modern)
 	p := x.respond(w, r)
@@ -60,6 +61,7 @@ func (s *Server) checkModern(h http.Header, m *message) *Error {
 	return nil
 }
 
+// checkHeaders compares the headers with the body.
 func (s *Server) checkHeaders(h http.Header, m *message) error {
 	if err := mcp.ValidateStandardHeaders(h.Get, m.meta.version, mcp.MCPMethod(m.method), m.params); err != nil {
 		return err

@@ -113,6 +113,7 @@ func (p *response) ended() (begun bool) {
 	return p.stream.Begun()
 }
 
+// send writes a message to the event stream. If the client accepts none, the message is dropped.
 func (p *response) send(id string, message []byte) error {
 	if p.stream == nil {
 		return nil
@@ -133,6 +134,8 @@ func appendMessage(to *door.Stream, id string, message []byte) {
 	})
 }
 
+// answer writes the answer: as the last event if the stream has begun, or else as the JSON body with a status of its
+// own.
 func (p *response) answer(message []byte, fail *Error) {
 	p.complete = true
 	if p.ended() || p.stream != nil && !p.json && fail == nil {

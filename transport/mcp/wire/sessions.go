@@ -33,6 +33,7 @@ func (t *sessionTable) add(s *Session) error {
 	return err
 }
 
+// enter adds a session while it holds the lock. The caller ends the displaced session afterwards.
 func (t *sessionTable) enter(s *Session) (displaced *Session, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -96,6 +96,7 @@ func (c *conn) serve(in io.Reader) error {
 	return err
 }
 
+// read handles lines until the input ends.
 func (c *conn) read(in *lines.Reader) error {
 	for {
 		line, err := in.Next()
@@ -147,6 +148,7 @@ func (c *conn) refuse(id []byte, e *Error) {
 	c.lines.AppendNow(message)
 }
 
+// request runs a request beside the reading of further lines.
 func (c *conn) request(m message) {
 	session := c.session
 	if m.modern() {
@@ -169,6 +171,7 @@ func (c *conn) request(m message) {
 	go run()
 }
 
+// enter registers a request, so that closing waits for it. The handler ends it.
 func (c *conn) enter(x *Exchange) *Error {
 	if !c.handlers.Begin(0) {
 		return errorf(codeBusy, "the server is closing")
@@ -211,6 +214,7 @@ func (l *stdioStream) answer(message []byte, _ *Error) {
 	_ = l.lines.Append(context.WithoutCancel(ctx), message)
 }
 
+// pause waits until the client has read the last notification, and then for resultPause.
 func (l *stdioStream) pause(ctx context.Context) {
 	given := time.Now()
 	l.lines.WaitRead(ctx, readTimeout)

@@ -112,6 +112,7 @@ func (c *completion) start(op *transcript.Op) {
 	c.chunk(delta{Role: "assistant", Content: new("")}, "")
 }
 
+// do writes an operation. A question ends the answer, and the client's next request answers it.
 func (c *completion) do(op *transcript.Op) {
 	c.tally.Add(op)
 	switch {
@@ -138,6 +139,7 @@ func (c *completion) write(piece string, anew bool) {
 	}
 }
 
+// end writes the calls of the client's tools, or the rest of the text, and then the end.
 func (c *completion) end(op *transcript.Op) {
 	if failed := door.Failure(op.Event.Body); failed != nil {
 		c.fail(failed)
@@ -161,6 +163,7 @@ func (c *completion) fail(why *door.Reason) {
 	c.Frame("", f)
 }
 
+// finish ends the answer. Out is nil if the client wants it as a whole.
 func (c *completion) finish(reason string) {
 	c.Over = true
 	if c.Out == nil {
@@ -176,6 +179,7 @@ func (c *completion) finish(reason string) {
 	_, _ = c.Out.WriteString("data: [DONE]\n\n") // Flush reports the error
 }
 
+// delta is a part of the answer, or the whole message.
 type delta struct {
 	Role      string  `json:"role,omitempty"`
 	Content   *string `json:"content,omitempty"`
@@ -192,11 +196,13 @@ type call struct {
 	Function function `json:"function"`
 }
 
+// function is the function of a call. Arguments is JSON in a string.
 type function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
+// choice is the only choice: this server writes one answer to a request.
 type choice struct {
 	Index   int     `json:"index"`
 	Delta   *delta  `json:"delta,omitempty"`
@@ -204,6 +210,7 @@ type choice struct {
 	Finish  *string `json:"finish_reason"`
 }
 
+// envelope is a chunk of a stream or, with Message, a whole answer.
 type envelope struct {
 	ID      string   `json:"id"`
 	Object  string   `json:"object"`
@@ -213,6 +220,7 @@ type envelope struct {
 	Usage   *usage   `json:"usage,omitempty"`
 }
 
+// usage holds the tokens of all model calls of the run.
 type usage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`

@@ -35,6 +35,7 @@ type said struct {
 	CallID string `json:"tool_call_id"`
 }
 
+// add adds the message to the client's turn.
 func (m *said) add(turn *door.Turn) error {
 	if m.Role == "tool" {
 		return turn.AddResult(m.CallID, m.Content)

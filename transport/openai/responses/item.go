@@ -34,6 +34,7 @@ type item struct {
 	dropped bool // the item was taken back
 }
 
+// part is a part of an item's content. Annotations and Logprobs are empty lists where clients demand them, else nil.
 type part struct {
 	Type        string    `json:"type"`
 	Text        string    `json:"text"`

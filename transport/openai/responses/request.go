@@ -73,6 +73,8 @@ func (q *request) add(turn *door.Turn, asked []messages.Input) (answers map[stri
 	return nil, turn.Close()
 }
 
+// add adds an item to the client's turn. It skips items that repeat earlier output and refuses types that it does not
+// know.
 func (s *said) add(turn *door.Turn) error {
 	switch s.Type {
 	case "", "message":

@@ -56,6 +56,7 @@ func (r *response) id(segment int) string {
 	return "resp_" + string(r.Run) + "_" + strconv.Itoa(segment)
 }
 
+// do writes an operation. Kinds without a prefix have no item in a response.
 func (r *response) do(op *transcript.Op) {
 	r.count(op)
 	switch isText := op.Item.Kind == transcript.Text || op.Item.Kind == transcript.Thought; {
