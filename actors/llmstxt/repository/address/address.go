@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind says what an address names.
+// Kind is the kind of an address.
 type Kind uint8
 
 const (
@@ -15,23 +15,23 @@ const (
 	Archive             // a tar or zip, by URL or as a local file
 )
 
-// Address is where a repository is.
+// Address says where a repository is.
 type Address struct {
 	Kind Kind
-	// Path is the local folder or archive file as it was given, cleaned; else "".
+	// Path is the local folder or archive file, cleaned; "" if it is not local.
 	Path string
-	// URL is scheme://host/path of what is not local, without credentials and fragment; an archive keeps its query,
-	// which may be a signature. The schemes are https, http, ssh (with a user name where there was one) and file.
+	// URL is scheme://host/path of what is not local, without credentials and fragment. An archive keeps its query,
+	// which may be a signature. The schemes are https, http, ssh (with a user name if there was one) and file.
 	URL string
-	// Ref is the branch, tag or commit, "" for the default branch.
+	// Ref is the branch, tag or commit; "" means the default branch.
 	Ref string
-	// Rest holds ref and folder, yet to be told apart: "feature/x/docs". Either it or Ref is empty.
+	// Rest holds ref and folder when they cannot be separated yet: "feature/x/docs". Either Rest or Ref is empty.
 	Rest string
-	// Dir is the folder to read below the top, "" for all. Parse leaves it empty.
+	// Dir is the folder to read, relative to the top; "" means everything. Parse leaves it empty.
 	Dir string
 }
 
-// String gives the address for people: Parse understands it, and it has neither credentials nor a query.
+// String formats the address for people. Parse understands it, and it has neither credentials nor a query.
 func (a Address) String() string {
 	switch {
 	case a.Kind == Folder && isArchiveName(a.Path):
@@ -64,8 +64,8 @@ func (a Address) suffix(u *url.URL) string {
 	return treeMark(u.Host) + a.Ref
 }
 
-// treeMark is what stands between repository and ref in the host's own pages. Where the host is not known it is the
-// only mark that no path can be mistaken for.
+// treeMark returns what is between repository and ref in the host's own pages. For an unknown host it is the only
+// mark that cannot be part of a path.
 func treeMark(host string) string { return cmp.Or(treeMarks[host], "/-/tree/") }
 
 var treeMarks = map[string]string{

@@ -1,8 +1,8 @@
-// Package address understands what a user wrote to name a repository: a local folder, an archive file, owner/repo of
-// GitHub, or a URL of any host.
+// Package address parses the name of a repository as users write it: a local folder, an archive file, owner/repo on
+// GitHub, or a URL at any host.
 //
-// [Parse] touches no network and asks for local paths through its caller. A local path that exists always wins over
-// owner/repo. Whether a scheme or a host may be dialled at all is not decided here.
+// [Parse] does not use the network, and checks local paths through its caller. An existing local path takes
+// precedence over owner/repo. Other packages decide which schemes and hosts may be dialled.
 //
-// The view of a single file (/blob/…) stands for the folder that holds it.
+// The page of a single file (/blob/…) stands for the file's folder.
 package address

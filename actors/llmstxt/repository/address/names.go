@@ -11,13 +11,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// maxText bytes are more than any path or URL that a person writes.
+// maxText is longer than any path or URL that a person writes, in bytes.
 const maxText = 4096
 
-// Repositories stand below their groups, which become folders: GitLab, which nests deepest, has 20 groups.
+// Repositories are below their groups, which become folders. GitLab nests deepest, with up to 20 groups.
 const (
 	maxNames = 32
-	maxName  = 255 // bytes, as file systems have it
+	maxName  = 255 // bytes, as in file systems
 )
 
 const howTo = "write a folder that exists, owner/repo for GitHub, or the https:// URL of a repository or archive"
@@ -29,7 +29,7 @@ func credentials() error {
 		"leave it out, and put a token into LASTWORD_GIT_TOKENS, as host=token, or GH_TOKEN")
 }
 
-// shown quotes a part of what was written, without what may be a secret.
+// shown quotes a part of the given text, without what may be a secret.
 func shown(text string) string {
 	if strings.ContainsAny(text, "@?#") {
 		return "what was given"
@@ -54,7 +54,7 @@ func checkText(text string) error {
 	return nil
 }
 
-// isPlain refuses what can deceive whoever reads it.
+// isPlain refuses text that can deceive its reader.
 func isPlain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Parse reads text. exists, which may be nil, says whether a cleaned local path is there. A path with the name of an
-// archive is taken for one unless it ends with a slash. The error has the code invalid_input, says what to write
-// instead, and never repeats credentials.
+// Parse parses text. exists, unless nil, reports whether a cleaned local path exists. A path with the name of an
+// archive is taken for an archive, unless it ends with a slash. Errors have the code invalid_input, say what to write
+// instead, and never repeat credentials.
 func Parse(text string, exists func(path string) bool) (Address, error) {
 	if err := checkText(text); err != nil {
 		return Address{}, err
@@ -46,13 +46,13 @@ func local(text string, exists func(string) bool) (Address, bool) {
 	return a, true
 }
 
-// looksLocal tells paths that nothing but a file system can mean.
+// looksLocal recognizes paths that only a file system can have.
 func looksLocal(text string) bool {
 	drive := len(text) > 2 && text[1] == ':' && strings.ContainsRune(`/\`, rune(text[2]))
 	return drive || strings.ContainsRune(`./~\`, rune(text[0]))
 }
 
-// short reads host/owner/repo without a scheme, and owner/repo of GitHub.
+// short parses host/owner/repo without a scheme, and owner/repo on GitHub.
 func short(text string) (Address, error) {
 	segments := split(text)
 	first := segments[0]
@@ -84,7 +84,7 @@ func github(text string, segments []string) (Address, error) {
 	return remote("https://github.com/" + text)
 }
 
-// colon reads what has a colon but no "://": user@host:path as scp has it, host:port/path and github:owner/repo.
+// colon parses text with a colon but without "://": user@host:path as in scp, host:port/path, and github:owner/repo.
 func colon(text string) (Address, error) {
 	before, after, _ := strings.Cut(text, ":")
 	user, host, named := strings.Cut(before, "@")
@@ -112,7 +112,7 @@ func colon(text string) (Address, error) {
 	return remote("ssh://" + before + "/" + strings.TrimLeft(after, "/"))
 }
 
-// sites have short names in package managers.
+// sites maps the short names of package managers to URLs.
 var sites = map[string]string{
 	"github":    "https://github.com/",
 	"gh":        "https://github.com/",

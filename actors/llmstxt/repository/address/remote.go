@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// remote reads a URL.
+// remote parses a URL.
 func remote(text string) (Address, error) {
 	u, err := url.Parse(strings.TrimPrefix(text, "git+"))
 	switch {
@@ -43,7 +43,7 @@ func hasCredentials(u *url.URL) bool {
 	return secret || u.Scheme != "ssh" || !safeName.MatchString(u.User.Username())
 }
 
-// checkHost brings the host into one spelling.
+// checkHost normalizes the spelling of the host.
 func checkHost(u *url.URL) error {
 	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
 	if u.Scheme == "file" {
@@ -85,7 +85,7 @@ func checkPath(u *url.URL) ([]string, error) {
 	return segments, nil
 }
 
-// web reads a repository, one of its pages, or an archive.
+// web parses a repository, one of its pages, or an archive.
 func web(u *url.URL, segments []string) (Address, error) {
 	if isArchive(u.Host, segments) {
 		return byURL(u), nil
@@ -107,7 +107,7 @@ func byURL(u *url.URL) Address {
 	return Address{Kind: Archive, URL: plain.String()}
 }
 
-// file has no refs: an "@" is part of the folder's name.
+// file parses a file URL. It has no refs: an "@" is part of the folder's name.
 func file(u *url.URL, segments []string) (Address, error) {
 	if isArchiveName(u.Path) {
 		return byURL(u), nil

@@ -1,8 +1,9 @@
-// Package ignore reads ignore files in the syntax of git and says what they leave out.
+// Package ignore reads ignore files in the syntax of git, and decides which paths they exclude.
 //
-// [Rules] are those of one file and of all files above it: the innermost file that has something to say decides, and
-// within it the last pattern that matches. A pattern is matched against a name or path itself, never against the
-// folders above it; whoever walks a tree does not enter what is left out.
+// [Rules] are those of a file and of all files above it. The innermost file with a matching pattern decides, and in
+// it the last matching pattern. A pattern is matched against a name or path itself, never against the folders above
+// it, because a walker does not enter an excluded folder.
 //
-// The work for one match is bounded: see [Rules.With]. That for all matches is where the rules begin with [Bounded].
+// The work for one match is bounded: see [Rules.With]. The work for all matches is bounded if the rules start with
+// [Bounded].
 package ignore

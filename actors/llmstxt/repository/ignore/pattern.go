@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pattern is one line. Without a slash it is about names, else about paths.
+// pattern is one line of an ignore file. Without a slash it matches names, and otherwise paths.
 type pattern struct {
 	verdict    Verdict
 	folderOnly bool
@@ -13,7 +13,7 @@ type pattern struct {
 	parts      []part
 }
 
-// part matches one segment of a path, or with "**" any number of them.
+// part matches one segment of a path; "**" matches any number of segments.
 type part struct {
 	text string
 	kind partKind
@@ -23,8 +23,8 @@ type partKind uint8
 
 const (
 	literal  partKind = iota
-	suffix            // "*" and a literal
-	glob              // all else
+	suffix            // "*" and then a literal
+	glob              // everything else
 	anyDepth          // "**"
 )
 
@@ -51,7 +51,7 @@ func parse(line string) (pattern, bool) {
 	return p, true
 }
 
-// trimSpaces cuts the spaces at the end, up to one that a backslash protects.
+// trimSpaces removes trailing spaces, up to one that a backslash protects.
 func trimSpaces(line string) string {
 	short := strings.TrimRight(line, " ")
 	slashes := len(short) - len(strings.TrimRight(short, `\`))
@@ -74,7 +74,7 @@ func partOf(text string, ofPath bool) part {
 	return part{text: text, kind: literal}
 }
 
-// literal is what the pattern wants, where that is one text alone.
+// literal returns the only text that the pattern matches, if there is only one.
 func (p *pattern) literal() (string, bool) {
 	texts := make([]string, len(p.parts))
 	for i, part := range p.parts {
@@ -96,8 +96,7 @@ func (p *pattern) match(path, name string, isFolder bool, w *work) bool {
 	return p.parts[0].match(name, w)
 }
 
-// matchPath needs to try again only the last "**" that it has passed, so that its steps are at most the product of
-// both lengths.
+// matchPath only needs to retry the last "**" that it passed, so its steps are at most the product of both lengths.
 func (p *pattern) matchPath(path string, w *work) bool {
 	at, again, from := 0, -1, ""
 	for path != "" {
@@ -136,8 +135,8 @@ func (p part) match(s string, w *work) bool {
 	return ok
 }
 
-// forMatch writes a glob of git for [path.Match], which knows neither "!" nor names in classes, and wants "]" and "-"
-// escaped there. What does not end, a class or an escape, is an error to it and matches nothing.
+// forMatch translates a glob of git for [path.Match], which knows neither "!" nor class names, and requires "]" and
+// "-" to be escaped there. A class or an escape without an end is an error to it, and so matches nothing.
 var forMatch = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`,
 	"[!]", `[^\]`, "[^]", `[^\]`, "[]", `[\]`, "[!-", `[^\-`, "[^-", `[^\-`, "[!", "[^", "[-", `[\-`, "-]", `\-]`,
 	"[:alpha:]", "A-Za-z", "[:digit:]", "0-9", "[:alnum:]", "A-Za-z0-9", "[:lower:]", "a-z", "[:upper:]", "A-Z",

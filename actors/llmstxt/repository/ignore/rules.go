@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// Bounds of one file. Patterns beyond them are not heeded.
+// Limits of one file. Patterns beyond them are ignored.
 const (
 	maxPatterns = 8 << 10
 	maxPattern  = 1 << 10 // bytes
-	// maxParts is of the patterns with wildcards: a few bytes make a part that takes many.
+	// maxParts bounds the segments of patterns with wildcards: a few bytes make a segment that takes many bytes of
+	// memory.
 	maxParts = 16 << 10
 )
 
-// Verdict is what rules say of a path.
+// Verdict is the decision of rules about a path.
 type Verdict uint8
 
 const (
 	Silent Verdict = iota // no pattern matches
-	Leave                 // out
+	Leave                 // the path is excluded
 	Keep                  // a pattern with "!" matches
 )
 
-// Rules are ignore files from the top down to some folder. The nil Rules are none.
+// Rules are the ignore files from the top down to some folder. They never change. nil means no rules.
 type Rules struct {
 	outer    *Rules
-	folder   string // "" for the top, else it ends with a slash
+	folder   string // "" for the top; otherwise it ends with a slash
 	patterns []pattern
-	exact    map[exact]int // the last of the patterns that want a name or path as it is
-	loose    []int         // all others, by their places
+	exact    map[exact]int // index of the last pattern that matches exactly this name or path
+	loose    []int         // indexes of all other patterns
 	work     *work
 }
 
@@ -38,13 +39,13 @@ type exact struct {
 	ofPath, folderOnly bool
 }
 
-// work is how many more steps matching may take. Nil stands for any number.
+// work is the remaining number of matching steps. nil means no limit.
 type work struct {
 	ctx  context.Context
 	left int
 }
 
-// spend looks at the context now and then, and once that is done leaves no more steps.
+// spend uses up steps. Now and then it checks the context; when that is done, no steps are left.
 func (w *work) spend(steps int) {
 	if w == nil {
 		return
@@ -58,17 +59,17 @@ func (w *work) spend(steps int) {
 
 func (w *work) spent() bool { return w != nil && w.left <= 0 }
 
-// Bounded returns rules without a pattern. All that is made of them shares so many steps: about one for each pattern
-// with a wildcard that is held against a path, and more where the wildcard is tried again and again. They last no
-// longer than ctx.
+// Bounded returns rules without patterns. All rules derived from them share a number of steps: about one for each
+// pattern with a wildcard that is compared with a path, and more if the wildcard is retried. They are usable only
+// until ctx is done.
 func Bounded(ctx context.Context, steps int) *Rules { return &Rules{work: &work{ctx, steps}} }
 
-// Spent tells that the steps are used up. What is matched then is left out.
+// Spent reports whether the steps are used up. Paths that are matched after that are excluded.
 func (r *Rules) Spent() bool { return r != nil && r.work.spent() }
 
-// With adds the ignore file of the folder, "" being the top, below which all paths lie that are matched with the
-// result. Of the text the first 8,192 patterns count, and of these those of at most 1,024 bytes, and of those with
-// wildcards up to 16,384 segments.
+// With adds the ignore file of a folder; "" is the top. All paths that are matched with the result must be below the
+// folder. Only the first 8,192 patterns count; among them those of at most 1,024 bytes, and with wildcards up to
+// 16,384 segments.
 func (r *Rules) With(folder, text string) *Rules {
 	var list []pattern
 	var loose []int
@@ -103,7 +104,7 @@ func (r *Rules) With(folder, text string) *Rules {
 	return inner
 }
 
-// Match judges a path from the top, slash separated.
+// Match decides about a slash-separated path from the top.
 func (r *Rules) Match(path string, isFolder bool) Verdict {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for ; r != nil; r = r.outer {
@@ -118,7 +119,7 @@ func (r *Rules) Match(path string, isFolder bool) Verdict {
 	return Silent
 }
 
-// last is the place of the last pattern of the file that matches, -1 where none does.
+// last returns the index of the last pattern of the file that matches, or -1.
 func (r *Rules) last(path, name string, isFolder bool) int {
 	found := -1
 	for _, e := range []exact{{name, false, false}, {path, true, false}, {name, false, true}, {path, true, true}} {

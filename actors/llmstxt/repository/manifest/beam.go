@@ -19,21 +19,21 @@ func readMix(f *file, text string) error {
 	if i := toks.find("licenses", ":", "["); i >= 0 {
 		f.License = cmp.Or(toks.group(i + 2).strs()...)
 	}
-	f.Private = toks.find("package") < 0 // which Hex asks for
+	f.Private = toks.find("package") < 0 // Hex requires a package function
 	if apps := mixValue(toks, "apps_path"); apps != "" {
 		f.Members = []string{apps + "/*"}
 	}
 	return nil
 }
 
-// mixDependency takes {:name, "~> 1.0", …} unless it is for some environments only.
+// mixDependency adds {:name, "~> 1.0", …}, unless it is only for some environments.
 func (f *file) mixDependency(args tokens) {
 	if args.find("only", ":") < 0 && args.at(1).kind == word && args.at(3).kind != mark && len(args) > 3 {
 		f.Dependencies = append(f.Dependencies, args[1].text)
 	}
 }
 
-// mixValue is the literal of "key: literal", or of @key where that is given instead, or of the function of that name.
+// mixValue returns the literal of "key: literal", of an @key that is given instead, or of the function of that name.
 func mixValue(toks tokens, key string) string {
 	for i := range toks {
 		switch {
@@ -51,7 +51,7 @@ func mixValue(toks tokens, key string) string {
 	return literalAfter(toks, "@", key)
 }
 
-// literalAfter is the first literal that follows the words and marks.
+// literalAfter returns the first literal after the words and marks.
 func literalAfter(toks tokens, texts ...string) string {
 	for i := range toks {
 		if next := toks.at(i + len(texts)); next.kind == str && toks.has(i, texts...) {
@@ -63,7 +63,7 @@ func literalAfter(toks tokens, texts ...string) string {
 
 func erlangSyntax() syntax { return syntax{line: []string{"%"}, quotes: `"'`} }
 
-// erlangTerm is the value in {key, value}: literals joined, or a word.
+// erlangTerm returns the value in {key, value}: adjacent literals, or a word.
 func erlangTerm(toks tokens, key string) tokens {
 	if i := toks.find("{", key, ","); i >= 0 {
 		return toks.group(i)[2:]
@@ -88,7 +88,7 @@ func readAppSrc(f *file, text string) error {
 	f.Name = erlangTerm(toks, "application").at(0).text
 	f.License = cmp.Or(erlangTerm(toks, "licenses").strs()...)
 	f.fill(func(key string) string { return strings.Join(erlangTerm(toks, key).strs(), "") })
-	f.Private = f.License == "" // which Hex asks for
+	f.Private = f.License == "" // Hex requires a licence
 	for _, link := range erlangTerm(toks, "links").strs() {
 		switch strings.Count(strings.TrimSuffix(link, "/"), "/") {
 		case 2:

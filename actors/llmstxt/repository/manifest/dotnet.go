@@ -31,7 +31,7 @@ func readMSBuild(f *file, text string) error {
 	return err
 }
 
-// readSolution takes the projects, not the folders that only group them.
+// readSolution reads the projects, but not the folders that only group them.
 func readSolution(f *file, text string) error {
 	for l := range strings.Lines(text) {
 		if !strings.HasPrefix(strings.TrimSpace(l), "Project(") {

@@ -7,9 +7,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// parseLines reads lines of "key: value" or "key = value". A section begins with [its name] or, as in Cabal, with a
-// line that holds its kind and its name, which is the text of the section; Cabal indents what is in one. Other lines
-// that are indented go on with the value above.
+// parseLines parses lines of "key: value" or "key = value". A section begins with [its name] or, as in Cabal, with a
+// line of its kind and its name, which becomes the text of the section. Cabal indents the content of a section. Other
+// indented lines continue the value above.
 func parseLines(text string) (object, error) {
 	var all, fields object
 	section, brackets, deep := "", false, 0
@@ -54,7 +54,7 @@ func parseLines(text string) (object, error) {
 
 func isNoKeyRune(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune("-@/", r) }
 
-// listed splits a list on one or many lines.
+// listed splits a list on one or several lines.
 func listed(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
 }
@@ -78,7 +78,7 @@ func readDescription(f *file, text string) error {
 
 func readCabal(f *file, text string) error {
 	o, err := f.tree(parseLines, text)
-	dir := func(part object) string { return cmp.Or(part.text("hs-source-dirs"), ".") } // of several none has all
+	dir := func(part object) string { return cmp.Or(part.text("hs-source-dirs"), ".") } // if there are several, the first is used
 	for _, library := range o.objects("library") {
 		for _, module := range listed(library.text("exposed-modules")) {
 			f.entry(dir(library) + "/" + strings.ReplaceAll(module, ".", "/") + ".hs")

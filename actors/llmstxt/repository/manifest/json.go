@@ -2,8 +2,8 @@ package manifest
 
 import "fmt"
 
-// parseJSON reads JSON as people write it: with comments, trailing or missing commas, unquoted keys and single
-// quotes. Text that ends early or breaks gives what came before, and an error.
+// parseJSON parses JSON as people write it: with comments, trailing or missing commas, unquoted keys and single
+// quotes. For text that ends early or is broken, it returns what came before, and an error.
 func parseJSON(text string) (object, error) {
 	r := jsonReader{toks: lex(text, syntax{line: []string{"//"}, block: true, quotes: `"'`, lines: true, words: "+-.$"})}
 	o, ok := r.value(r.next(), 0).(object)
@@ -15,8 +15,8 @@ func parseJSON(text string) (object, error) {
 
 type jsonReader struct {
 	toks tokens
-	line int   // of the last token
-	err  error // the first fault, after which there is no further token
+	line int   // line of the last token
+	err  error // the first fault; no token follows it
 }
 
 func (r *jsonReader) fail(what string) {
@@ -26,7 +26,7 @@ func (r *jsonReader) fail(what string) {
 	r.toks = nil
 }
 
-// next gives the next token that is no comma.
+// next returns the next token that is not a comma.
 func (r *jsonReader) next() token {
 	for len(r.toks) > 0 {
 		t := r.toks[0]
@@ -38,7 +38,7 @@ func (r *jsonReader) next() token {
 	return token{}
 }
 
-// value reads the value that begins with the token.
+// value parses the value that begins with the token.
 func (r *jsonReader) value(t token, level int) any {
 	switch {
 	case level > depth:

@@ -23,7 +23,7 @@ func readPOM(f *file, text string) error {
 	return err
 }
 
-// resolved replaces ${name} by a property of the same file; a value with an unknown one is no value.
+// resolved replaces ${name} by a property of the same file. A value with an unknown property is empty.
 func resolved(o object, value string) string {
 	for range 8 {
 		before, rest, ok := strings.Cut(value, "${")
@@ -44,7 +44,7 @@ func gradleSyntax() syntax {
 	return syntax{line: []string{"//"}, block: true, quotes: `"'`, triple: true, words: "."}
 }
 
-// readGradle reads assignments at the top level and the dependencies blocks.
+// readGradle reads assignments at the top level, and the dependencies blocks.
 func readGradle(f *file, text string) error {
 	toks := lex(text, gradleSyntax())
 	var shared tokens
@@ -68,7 +68,7 @@ func readGradle(f *file, text string) error {
 	return nil
 }
 
-// gradleValue is the literal in key = "…", key("…") or key "…", at most so deep in brackets.
+// gradleValue returns the literal in key = "…", key("…") or key "…", nested in at most so many brackets.
 func gradleValue(toks tokens, key string, deep int) string {
 	for i, t := range toks {
 		if !t.is(key) || t.deep-toks[0].deep > deep {
@@ -81,7 +81,7 @@ func gradleValue(toks tokens, key string, deep int) string {
 	return ""
 }
 
-// gradleLiteral is the token at i, or the one behind a "=" or "(".
+// gradleLiteral returns the token at i, or the one after a "=" or "(".
 func gradleLiteral(toks tokens, i int) token {
 	if toks.has(i, "=") || toks.has(i, "(") {
 		i++

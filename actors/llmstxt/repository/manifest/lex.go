@@ -8,14 +8,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// syntax says as much of a language as is needed to find its literals.
+// syntax describes a language as far as is needed to find its literals.
 type syntax struct {
 	line   []string // starts of comments that end with their line
 	block  bool     // has /* comments */
 	quotes string
 	triple bool   // has """ and '''
-	lines  bool   // literals run over lines
-	words  string // what belongs to words besides letters, digits and _
+	lines  bool   // literals may span lines
+	words  string // characters of words besides letters, digits and _
 }
 
 type kind uint8
@@ -26,17 +26,18 @@ const (
 	mark // one byte of punctuation
 )
 
+// token is a word, a string literal or a mark of a program.
 type token struct {
 	kind kind
 	text string
 	line int
-	deep int // how many brackets are open around it; a bracket has as many as the other of its pair
+	deep int // number of open brackets around it; the brackets of a pair have the same number
 }
 
-// is tells a word or mark.
+// is reports whether the token is this word or mark.
 func (t token) is(text string) bool { return t.kind != str && t.text == text }
 
-// tokens may be asked for beyond their ends, where they are of no kind.
+// tokens may be indexed beyond their ends with at, which then returns a token without a kind.
 type tokens []token
 
 func (toks tokens) at(i int) token {
@@ -46,7 +47,7 @@ func (toks tokens) at(i int) token {
 	return toks[i]
 }
 
-// has tells whether the words and marks begin at i.
+// has reports whether the words and marks begin at i.
 func (toks tokens) has(i int, texts ...string) bool {
 	for k, text := range texts {
 		if !toks.at(i + k).is(text) {
@@ -56,7 +57,7 @@ func (toks tokens) has(i int, texts ...string) bool {
 	return true
 }
 
-// find is the index of the first place where the words and marks begin, -1 if there is none.
+// find returns the first index where the words and marks begin, or -1.
 func (toks tokens) find(texts ...string) int {
 	for i := range toks {
 		if toks.has(i, texts...) {
@@ -66,7 +67,7 @@ func (toks tokens) find(texts ...string) int {
 	return -1
 }
 
-// group is the tokens between the bracket at i and the one that closes it.
+// group returns the tokens between the bracket at i and its closing bracket.
 func (toks tokens) group(i int) tokens {
 	inside := toks[min(i+1, len(toks)):]
 	if end := slices.IndexFunc(inside, func(t token) bool { return t.deep <= toks[i].deep }); end >= 0 {
@@ -75,7 +76,7 @@ func (toks tokens) group(i int) tokens {
 	return inside
 }
 
-// strs are the texts of the string literals.
+// strs returns the texts of the string literals.
 func (toks tokens) strs() []string {
 	var out []string
 	for _, t := range toks {
@@ -86,7 +87,7 @@ func (toks tokens) strs() []string {
 	return out
 }
 
-// joined is the text of adjacent literals, "" if anything else is among them.
+// joined returns the text of adjacent literals; "" if anything else is among them.
 func (toks tokens) joined() string {
 	if slices.ContainsFunc(toks, func(t token) bool { return t.kind != str && !t.is("(") && !t.is(")") }) {
 		return ""
@@ -94,7 +95,7 @@ func (toks tokens) joined() string {
 	return strings.Join(toks.strs(), "")
 }
 
-// arguments gives the tokens of each named argument of a list. sep stands between name and value.
+// arguments returns the tokens of each named argument of a list. sep is between name and value.
 func (toks tokens) arguments(sep string) map[string]tokens {
 	args := make(map[string]tokens)
 	key := ""
@@ -118,11 +119,11 @@ func (toks tokens) arguments(sep string) map[string]tokens {
 	return args
 }
 
-// No more of a program is looked at.
+// mostTokens bounds how much of a program is read.
 const mostTokens = 200_000
 
 // lex splits a program into words, string literals and marks. It never fails: a literal without an end ends with its
-// line, or with the text if triple quoted.
+// line, or with the text if it is triple-quoted.
 func lex(text string, s syntax) tokens {
 	l := &lexer{s: text, syntax: s, line: 1}
 	for l.i < len(l.s) && len(l.toks) < mostTokens {
@@ -131,6 +132,7 @@ func lex(text string, s syntax) tokens {
 	return l.toks
 }
 
+// lexer holds the state of a lex.
 type lexer struct {
 	s      string
 	i      int
@@ -198,7 +200,7 @@ func (l *lexer) word() {
 	l.emit(word, l.s[start:l.i], l.line)
 }
 
-// str reads a literal. One that the end of the text cuts off is none.
+// str reads a literal. It drops one that is cut off by the end of the text.
 func (l *lexer) str(quote byte) {
 	line, fence := l.line, strings.Repeat(string(quote), 3)
 	if l.syntax.triple && strings.HasPrefix(l.s[l.i:], fence) {
@@ -215,7 +217,7 @@ func (l *lexer) str(quote byte) {
 	}
 }
 
-// closing is the index of the quote that ends the literal, or of its line's end.
+// closing returns the index of the quote that ends the literal, or of the end of its line.
 func (l *lexer) closing(quote byte) int {
 	for i := l.i + 1; i < len(l.s); i++ {
 		switch c := l.s[i]; {
@@ -228,7 +230,7 @@ func (l *lexer) closing(quote byte) int {
 	return len(l.s)
 }
 
-// unescape reads the escapes of JSON; of others it drops the backslash.
+// unescape decodes the escapes of JSON. For other escapes it drops the backslash.
 func unescape(raw string) string {
 	if !strings.Contains(raw, `\`) {
 		return raw

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is taken from one file.
+// Limits of what is taken from one file.
 const (
 	textBytes   = 1 << 20 // the rest of a longer file is not read
 	valueRunes  = 600
@@ -18,37 +18,37 @@ const (
 	mostLicence = 120 // bytes of a licence's name
 )
 
-// Manifest is what one file says. Values are single lines; unknown ones are empty.
+// Manifest is the content of one file. Values are single lines; unknown ones are empty.
 type Manifest struct {
 	Path         string
 	Ecosystem    string // "go", "npm", "deno", "cargo", "pypi", "maven", "gradle", "nuget", "rubygems", ...
-	Name         string // of Gradle "group:" where a file gives the group alone
+	Name         string // for Gradle "group:" if the file has only the group
 	Version      string
 	Description  string
 	Homepage     string
-	Repository   string // an https URL without ".git" and credentials where it could be told, else as given
+	Repository   string // an https URL without ".git" and credentials if it is recognized, or else the given text
 	License      string
-	Requires     string   // the language version it needs: "Go 1.26", "Node.js >=18"
+	Requires     string   // required version of the language: "Go 1.26", "Node.js >=18"
 	Commit       string   // the commit that the manifest pins
-	Directory    string   // of the package in its repository
-	Entries      []string // entry points: slash-separated paths from the root of the material; they need not exist
-	Commands     []string // names of the programs it installs
+	Directory    string   // folder of the package in its repository
+	Entries      []string // entry points: slash-separated paths from the root of the material, which need not exist
+	Commands     []string // names of the installed programs
 	Scripts      []Script // in file order
-	Dependencies []string // direct run-time ones, by name, sorted
-	Members      []string // workspace patterns, relative to the manifest's folder; "!" excludes
-	Private      bool     // not to be published
+	Dependencies []string // names of direct run-time dependencies, sorted
+	Members      []string // patterns of workspace members, relative to the manifest's folder; "!" excludes
+	Private      bool     // must not be published
 }
 
-// Script is a command that the manifest gives a name.
+// Script is a named command in the manifest.
 type Script struct{ Name, Command string }
 
-// Known reports whether Parse has a reader for files of this name.
+// Known reports whether Parse can read files with this name.
 func Known(path string) bool {
 	return readerOf(path) != nil
 }
 
-// Parse reads the manifest at path, which is slash separated and relative to the root of the material. The error says
-// what was wrong with the text; the Manifest then holds what was readable nevertheless. It never panics.
+// Parse parses the manifest at a slash-separated path, relative to the root of the material. If the text is faulty,
+// the Manifest has what could be read, and the error describes the fault. Parse never panics.
 func Parse(name string, text []byte) (m Manifest, err error) {
 	r := readerOf(name)
 	if r == nil {
@@ -56,7 +56,7 @@ func Parse(name string, text []byte) (m Manifest, err error) {
 	}
 	f := file{Manifest: Manifest{Path: name, Ecosystem: r.ecosystem}, rules: r.rules}
 	defer func() {
-		// The parsers of other people's formats are not ours; a fault in one costs its file only.
+		// The parsers of these formats are foreign code; a fault in one costs only its file.
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("%s cannot be read: %v", name, fault)
 		}
@@ -72,7 +72,7 @@ func Parse(name string, text []byte) (m Manifest, err error) {
 	return m, nil
 }
 
-// entry adds an entry point that is given relative to the manifest's folder.
+// entry adds an entry point, relative to the manifest's folder.
 func (m *Manifest) entry(names ...string) {
 	for _, name := range names {
 		name = strings.ReplaceAll(strings.TrimSpace(name), `\`, "/")
@@ -103,7 +103,7 @@ func (m *Manifest) script(name, command string) {
 	}
 }
 
-// bound makes single lines of bounded length of all values.
+// bound makes every value a single line of bounded length.
 func (m *Manifest) bound() {
 	for _, s := range []*string{&m.Ecosystem, &m.Name, &m.Version, &m.Description, &m.Homepage, &m.License,
 		&m.Requires, &m.Commit, &m.Directory} {
@@ -121,12 +121,12 @@ func (m *Manifest) bound() {
 	}
 	language, _, _ := strings.Cut(m.Requires, " ")
 	m.Dependencies = slices.DeleteFunc(lines(m.Dependencies), func(name string) bool {
-		return strings.EqualFold(name, language) // its versions are required, too
+		return strings.EqualFold(name, language) // versions of the language are required too
 	})
 	slices.Sort(m.Dependencies)
 	m.Dependencies = slices.Compact(m.Dependencies)
 	if len(m.License) > mostLicence {
-		m.License = "" // the text of the licence rather than its name
+		m.License = "" // the text of the licence instead of its name
 	}
 }
 
@@ -140,7 +140,7 @@ func lines(list []string) []string {
 	return kept
 }
 
-// line puts text on one line, bounded.
+// line joins the text into one bounded line.
 func line(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) > valueRunes {

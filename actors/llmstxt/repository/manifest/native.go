@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// calls visits every name that brackets follow, with the arguments in them. What is nested too deeply is no call.
+// calls calls visit for every name that brackets follow, with the arguments in them. It ignores what is nested too
+// deeply.
 func (toks tokens) calls(visit func(name string, args tokens)) {
 	for i, t := range toks {
 		if t.kind == word && t.deep <= depth && toks.has(i+1, "(") {
@@ -56,7 +57,7 @@ func (f *file) cmakeProject(args tokens) {
 	}
 }
 
-// program takes the name of a program, and the file with its main function.
+// program adds the name of a program, and the file with its main function.
 func (f *file) program(args tokens) {
 	f.command(args[0].text)
 	for _, a := range args[1:] {

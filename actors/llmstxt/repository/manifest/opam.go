@@ -16,7 +16,7 @@ func readOpam(f *file, text string) error {
 	return nil
 }
 
-// opamDependencies passes over the conditions in braces.
+// opamDependencies ignores the conditions in braces.
 func (f *file) opamDependencies(toks tokens) {
 	for i := 0; i < len(toks); i++ {
 		if toks[i].is("{") {

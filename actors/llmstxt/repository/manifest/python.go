@@ -22,7 +22,7 @@ func readPyproject(f *file, text string) error {
 
 var pythonTarget = regexp.MustCompile(`^\s*([^=\s]+)\s*=\s*([\w.]*)`)
 
-// pythonScript takes "name = package.module:function".
+// pythonScript adds "name = package.module:function".
 func (f *file) pythonScript(l string) {
 	m := pythonTarget.FindStringSubmatch(l)
 	if m == nil {
@@ -51,8 +51,8 @@ func readSetupCfg(f *file, text string) error {
 	return err
 }
 
-// readSetupPy reads the keyword arguments of the last setup call that are literals, or names that the file sets to a
-// literal.
+// readSetupPy reads the keyword arguments of the last setup call, if they are literals or names that the file sets to
+// a literal.
 func readSetupPy(f *file, text string) error {
 	toks := lex(text, syntax{line: []string{"#"}, triple: true, quotes: `"'`})
 	var call tokens

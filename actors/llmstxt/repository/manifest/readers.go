@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// readersText says how it is read.
+// readersText is the table of readers, and explains its own form.
 //
 //go:embed readers.txt
 var readersText string
 
-// reader reads the manifests of a name.
+// reader reads manifests of one name.
 type reader struct {
 	ecosystem string
 	read      func(f *file, text string) error
 	rules     map[string]rule // by field
 }
 
-// rule says where a field stands.
+// rule says where a field is found.
 type rule struct {
-	word   string // the language that is required, or the pattern that dependencies match
+	word   string // the required language, or the pattern of dependencies
 	places []string
 }
 
@@ -49,7 +49,7 @@ var readers = sync.OnceValue(func() map[string]*reader {
 	return all
 })
 
-// readerOf is nil for what is no manifest.
+// readerOf returns the reader for a file, or nil if it is not a manifest.
 func readerOf(name string) *reader {
 	base := path.Base(name)
 	if r := readers()[base]; r != nil {
@@ -76,7 +76,7 @@ var formats = map[string]func(f *file, text string) error{
 	"leiningen": readLeiningen, "zon": readZon, "opam": readOpam, "cabal": readCabal, "description": readDescription,
 }
 
-// fill sets the fields that are one text and not set yet. value gives what stands at a place.
+// fill sets the single-text fields that are not set yet. value returns the text at a place.
 func (f *file) fill(value func(place string) string) {
 	fields := map[string]*string{"name": &f.Name, "version": &f.Version, "description": &f.Description,
 		"homepage": &f.Homepage, "repository": &f.Repository, "license": &f.License}
@@ -96,7 +96,7 @@ func (f *file) fill(value func(place string) string) {
 	}
 }
 
-// valueAt puts values in the place of each ${place}, if there are all of them.
+// valueAt replaces each ${place} by its value; the result is empty if one is missing.
 func valueAt(place string, value func(string) string) string {
 	if !strings.Contains(place, "$") {
 		return value(place)
@@ -121,7 +121,7 @@ func (f *file) tree(parse func(string) (object, error), text string) (object, er
 	return o, err
 }
 
-// readTree reads files of which the rules say all.
+// readTree reads files that the rules describe completely.
 func readTree(parse func(string) (object, error)) func(*file, string) error {
 	return func(f *file, text string) error {
 		_, err := f.tree(parse, text)
@@ -129,7 +129,7 @@ func readTree(parse func(string) (object, error)) func(*file, string) error {
 	}
 }
 
-// lists adds what stands in the file to the fields that are lists.
+// lists adds the file's values to the fields that are lists.
 func (f *file) lists(o object) {
 	for field, r := range f.rules {
 		for _, place := range r.places {
@@ -157,7 +157,7 @@ func (f *file) lists(o object) {
 	}
 }
 
-// depends takes the keys of a mapping, and the first word of what else is named: versions follow it.
+// depends adds the keys of a mapping, and the first word of any other entry, since versions follow it.
 func (f *file) depends(value any, pattern string) {
 	names := items[string](value)
 	switch v := value.(type) {
@@ -174,7 +174,7 @@ func (f *file) depends(value any, pattern string) {
 	}
 }
 
-// entries takes the paths out of the nested conditions of exports, in their order.
+// entries adds the paths in the nested conditions of exports, in order.
 func (f *file) entries(value any, level int) {
 	if level > 8 {
 		return
@@ -193,8 +193,8 @@ func (f *file) entries(value any, level int) {
 	}
 }
 
-// commands takes the keys of a mapping, and the names of files. The program of a package that has one is called like
-// it.
+// commands adds the keys of a mapping, and the names of files. A package with a single program gives the program its
+// own name.
 func (f *file) commands(value any) {
 	switch v := value.(type) {
 	case string:
@@ -208,10 +208,10 @@ func (f *file) commands(value any) {
 	}
 }
 
-// baseOf is what follows the last slash.
+// baseOf returns the text after the last slash.
 func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// scripts takes commands by name; they may be lists, or mappings that have the command among other things.
+// scripts adds named commands. A command may be a list, or a mapping that contains the command.
 func (f *file) scripts(value any) {
 	o, _ := value.(object)
 	for _, m := range o {
@@ -221,7 +221,7 @@ func (f *file) scripts(value any) {
 	}
 }
 
-// customary adds the entry points that such packages have by custom.
+// customary adds the entry points that such packages usually have.
 func (f *file) customary() {
 	names := strings.NewReplacer("${name}", f.Name, "${folders}", strings.ReplaceAll(f.Name, "-", "/"),
 		"${module}", strings.NewReplacer("-", "_", ".", "/").Replace(f.Name))

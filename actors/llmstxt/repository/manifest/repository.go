@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// repositoryURL understands the ways in which manifests name a repository: "owner/name", "github:owner/name", git+ssh
-// and scp forms, web pages of a folder. dir is the folder that such a page shows.
+// repositoryURL understands the forms in which manifests name a repository: "owner/name", "github:owner/name",
+// git+ssh and scp forms, and web pages of a folder. dir is the folder that such a page shows.
 func repositoryURL(s string) (address, dir string) {
 	s = strings.TrimSpace(strings.TrimPrefix(s, "scm:git:"))
 	s = full(strings.TrimPrefix(strings.TrimPrefix(s, "scm:"), "git+"))
@@ -17,7 +17,7 @@ func repositoryURL(s string) (address, dir string) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" {
 		if strings.Contains(s, "@") {
-			return "", "" // whatever it is, it may hold a password
+			return "", "" // whatever it is, it may contain a password
 		}
 		return s, ""
 	}
@@ -44,11 +44,11 @@ func webURL(u *url.URL) (address, dir string) {
 	return "https://" + strings.ToLower(host) + "/" + strings.TrimSuffix(p, ".git"), dir
 }
 
-// hosts are those that have a short name in manifests.
+// hosts maps the short names of hosts in manifests to their URLs.
 var hosts = map[string]string{"github": "https://github.com/", "gitlab": "https://gitlab.com/",
 	"bitbucket": "https://bitbucket.org/", "codeberg": "https://codeberg.org/"}
 
-// full writes in full what npm and others take for a host's name, a bare pair, and an address without a scheme.
+// full expands a short host name, a bare pair, and an address without a scheme, as npm and others do.
 func full(s string) string {
 	short, rest, _ := strings.Cut(s, ":")
 	host, _, _ := strings.Cut(s, ".")

@@ -9,7 +9,7 @@ import (
 // rubySpec reads "spec.name = literal" lines of a gemspec or a podspec.
 type rubySpec struct{ tokens }
 
-// value is the literal assigned to the attribute.
+// value returns the literal that is assigned to the attribute.
 func (s rubySpec) value(name string) string {
 	rest := s.after(name)
 	for i, t := range rest {
@@ -23,7 +23,7 @@ func (s rubySpec) value(name string) string {
 	return ""
 }
 
-// made gives the literals of Gem::Specification.new "name", "version".
+// made returns the literals of Gem::Specification.new "name", "version".
 func (s rubySpec) made() (name, version string) {
 	i := s.find("Specification", ".", "new") + 3
 	if s.has(i, "(") {
@@ -38,7 +38,7 @@ func (s rubySpec) made() (name, version string) {
 	return s.at(i).text, version
 }
 
-// list gives the literals that are assigned, those of %w[a b] included. What code makes gives none.
+// list returns the assigned literals, including those of %w[a b]. It returns none for values that code computes.
 func (s rubySpec) list(name string) []string {
 	rest := s.after(name)
 	i := 1
@@ -63,7 +63,7 @@ func (s rubySpec) list(name string) []string {
 	return out
 }
 
-// after is what follows ".name =" or ".name <<".
+// after returns the tokens after ".name =" or ".name <<".
 func (s rubySpec) after(name string) tokens {
 	for i := range s.tokens {
 		if s.has(i, ".", name, "=") || s.has(i, ".", name, "<") {
@@ -73,7 +73,7 @@ func (s rubySpec) after(name string) tokens {
 	return nil
 }
 
-// literals gives the first one of every ".name literal".
+// literals returns the first literal of every ".name literal".
 func (s rubySpec) literals(names ...string) []string {
 	var out []string
 	for i, t := range s.tokens {

@@ -8,10 +8,10 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// mostKeys bounds the keys that are read of one file: go-toml compares each with all others of its table.
+// mostKeys bounds the keys that are read of one file, because go-toml compares each key with all others of its table.
 const mostKeys = 5_000
 
-// parseTOML gives the tables read before a fault, too.
+// parseTOML parses a file. Before a fault it returns the tables up to there, and an error.
 func parseTOML(text string) (object, error) {
 	if rest := strings.SplitAfterN(text, "=", mostKeys+1); len(rest) > mostKeys {
 		read := text[:len(text)-len(rest[mostKeys])]
@@ -22,7 +22,7 @@ func parseTOML(text string) (object, error) {
 	}
 	t := make(map[string]any)
 	err := toml.Unmarshal([]byte(text), &t)
-	at, rest := make(map[string]int), -len(text) // where a key begins a line first, from the end of the text
+	at, rest := make(map[string]int), -len(text) // position where a key first begins a line, counted from the end of the text
 	for l := range strings.Lines(text) {
 		key, _, _ := strings.Cut(l, "=")
 		if key = strings.Trim(strings.TrimSpace(key), `"`); at[key] == 0 {
@@ -34,7 +34,7 @@ func parseTOML(text string) (object, error) {
 	return o, err
 }
 
-// tomlValue puts the keys that begin lines in their order, and others behind them.
+// tomlValue puts keys that begin lines in their order, and the others after them.
 func tomlValue(value any, at map[string]int) any {
 	switch v := value.(type) {
 	case map[string]any:

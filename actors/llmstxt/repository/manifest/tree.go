@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// object is one of JSON, a mapping of YAML or TOML, an element of XML or a section of lines. Its members are in the
-// order of the file. What is absent or of another type is empty.
+// object is a JSON object, a mapping of YAML or TOML, an XML element, or a section of lines. Its members keep the
+// order of the file. A member that is missing or of another type counts as empty.
 type object []member
 
 type member struct {
@@ -14,7 +14,7 @@ type member struct {
 	value any // object, []any, string, bool, nil; a number as the string it is written as
 }
 
-// at gives all that stands at a place: keys with slashes between. Lists on the way are looked through.
+// at returns all values at a place, which is a path of keys separated by slashes. It searches lists on the way.
 func (o object) at(place string) []any {
 	key, below, more := strings.Cut(place, "/")
 	var found []any
@@ -35,13 +35,13 @@ func (o object) at(place string) []any {
 
 var keyMarks = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// sameKey compares without regard to case, hyphens, underscores and spaces.
+// sameKey compares keys without regard to case, hyphens, underscores and spaces.
 func sameKey(a, b string) bool {
 	return a == b || a != "" && b != "" && (a[0]^b[0])&^0x20 == 0 &&
 		strings.EqualFold(keyMarks.Replace(a), keyMarks.Replace(b))
 }
 
-// text is the first one at the place.
+// text returns the first text at the place.
 func (o object) text(place string) string {
 	for _, value := range o.at(place) {
 		if sub, ok := value.(object); ok {
@@ -54,7 +54,7 @@ func (o object) text(place string) string {
 	return ""
 }
 
-// objects are the mappings at the place.
+// objects returns the mappings at the place.
 func (o object) objects(place string) []object {
 	var all []object
 	for _, value := range o.at(place) {
@@ -71,7 +71,7 @@ func (o object) keys() []string {
 	return keys
 }
 
-// items gives the value, or those of a list, as far as they are of the type.
+// items returns the value, or the elements of a list, that have the type.
 func items[T any](value any) []T {
 	list, ok := value.([]any)
 	if !ok {
@@ -86,7 +86,7 @@ func items[T any](value any) []T {
 	return all
 }
 
-// checkNesting keeps from a parser that recurses what would take its stack.
+// checkNesting returns an error for text that is nested so deeply that a recursive parser would exhaust its stack.
 func checkNesting(text string) error {
 	level, most := 0, 0
 	for i := range len(text) {

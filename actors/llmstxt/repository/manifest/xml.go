@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// parseXML makes a text of an element that has nothing else, and else a mapping: its attributes, the elements in it, and
-// its text under "". Entities other than the five of XML itself are left as they stand; a text that MSBuild computes is
-// none.
+// parseXML parses XML. An element with only text becomes that text. Any other element becomes a mapping of its
+// attributes, its elements, and its text under "". Entities other than the five of XML itself are kept as they are.
+// Text that MSBuild computes is empty.
 func parseXML(text string) (object, error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false

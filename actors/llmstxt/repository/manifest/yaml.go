@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads the first document without following aliases, which could stand for more than memory holds.
+// parseYAML parses the first document. It does not follow aliases, which could expand to more than memory holds.
 func parseYAML(text string) (object, error) {
 	if err := checkNesting(text); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func yamlValue(n *yaml.Node, level int) any {
 	return nil
 }
 
-// topLines gives the plain "key: value" lines of a file that is no valid YAML.
+// topLines returns the plain "key: value" lines of a file that is not valid YAML.
 func topLines(text string) object {
 	var o object
 	for l := range strings.Lines(text) {

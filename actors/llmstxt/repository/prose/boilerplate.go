@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentences gives the first sentences of a paragraph, n at most, each cut as Sentence does.
+// Sentences returns at most n first sentences of a paragraph, each cut as Sentence does.
 func Sentences(paragraph string, n int) []string {
 	var list []string
 	for rest := Tidy(paragraph); rest != "" && len(list) < n; {
@@ -19,11 +19,11 @@ func Sentences(paragraph string, n int) []string {
 	return list
 }
 
-// informativeSentences are looked at before a paragraph is given up.
+// informativeSentences is how many sentences of a paragraph are examined.
 const informativeSentences = 4
 
-// Informative is the first sentence of a paragraph that says something by itself, "" if there is none. What begins as
-// a legal text goes on as one.
+// Informative returns the first sentence of a paragraph that says something by itself, or "". Text that begins as a
+// legal text is taken for one.
 func Informative(paragraph string) string {
 	for i, s := range Sentences(paragraph, informativeSentences) {
 		switch {
@@ -36,8 +36,8 @@ func Informative(paragraph string) string {
 	return ""
 }
 
-// IsBoilerplate tells a sentence that says nothing about the file or the symbol that it stands at: greetings,
-// questions, orders to readers and to tools, authors, licences, references to what stands elsewhere.
+// IsBoilerplate reports whether a sentence says nothing about its file or symbol: greetings, questions, orders to
+// readers and tools, authors, licences, references to other places.
 func IsBoilerplate(s string) bool {
 	low := strings.ToLower(Tidy(s))
 	switch {
@@ -52,12 +52,12 @@ func IsBoilerplate(s string) bool {
 		ContainsAny(low, "|release|", "|version|", "|today|") // of Sphinx
 }
 
-// isCutOff tells a sentence that breaks off before what it leads to.
+// isCutOff reports whether a sentence breaks off before what it introduces.
 func isCutOff(s string) bool {
 	return phrases["cut off after"].Has(s[strings.LastIndexByte(s, ' ')+1:])
 }
 
-// NeedsContext tells a sentence that goes on from the one before it.
+// NeedsContext reports whether a sentence continues the one before it.
 func NeedsContext(s string) bool {
 	low := strings.ToLower(s)
 	rest, ok := strings.CutPrefix(low, "this ")
@@ -68,30 +68,29 @@ func NeedsContext(s string) bool {
 	return !phrases[`"this" of it says what it is`].Has(word)
 }
 
-// isLegal tells the words of licences; s is in lower case.
+// isLegal recognizes the words of licences. s is in lower case.
 func isLegal(s string) bool {
 	return StartsWithAny(s, "(c)", "©") || phrases["legal"].In(s)
 }
 
 var mail = regexp.MustCompile(`[a-z0-9]@[a-z0-9][^ .]*\.[a-z0-9][^ ]`)
 
-// ContainsAny tells whether the text contains one of the parts.
+// ContainsAny reports whether the text contains any of the parts.
 func ContainsAny(s string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }
 
-// StartsWithAny tells whether the text starts with one of the starts.
+// StartsWithAny reports whether the text starts with any of the prefixes.
 func StartsWithAny(s string, starts ...string) bool {
 	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(s, start) })
 }
 
-// EndsWithAny tells whether the text ends with one of the ends.
+// EndsWithAny reports whether the text ends with any of the suffixes.
 func EndsWithAny(s string, ends ...string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(s, end) })
 }
 
-// TrimFrame takes runs of the characters that frame banners off both ends; a text that had one is a banner, and none
-// is a sentence.
+// TrimFrame removes runs of framing characters from both ends. A text that had one is a banner, not a sentence.
 func TrimFrame(s string) (text string, framed bool) {
 	text = strings.TrimSpace(s)
 	for _, mark := range "/=-*#~_" {
@@ -104,14 +103,14 @@ func TrimFrame(s string) (text string, framed bool) {
 	return text, framed
 }
 
-// IsBanner tells the heading of a part of a file: framed, or a word or two.
+// IsBanner recognizes the heading of a part of a file: framed, or a word or two.
 func IsBanner(s string) bool {
 	text, framed := TrimFrame(s)
 	words := len(strings.Fields(text))
 	return words < 2 && isLatin(text) || framed && words < 5 && !strings.HasSuffix(text, ".")
 }
 
-// SameWords tells whether two texts have the same letters and digits, in any case.
+// SameWords reports whether two texts have the same letters and digits, ignoring case.
 func SameWords(a, b string) bool {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {

@@ -1,3 +1,3 @@
-// Package prose tells sentences about something from the other text of a repository, and cuts them to one or two. It
-// knows the scripts that put no spaces between words.
+// Package prose distinguishes sentences about something from other text of a repository, and shortens them to one or
+// two. It supports scripts without spaces between words.
 package prose

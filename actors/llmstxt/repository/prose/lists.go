@@ -14,8 +14,8 @@ var phrases = Lists(phrasesText)
 // List is a list of words or phrases.
 type List []string
 
-// Lists reads lists by their names. A list begins with "= " and its name; its words follow, with "|" between and at the
-// end of a line. Spaces around a word are a part of it, and a line that begins with "#" is none.
+// Lists parses named lists. A list begins with "= " and its name. Its words follow, separated by "|" and line ends.
+// Spaces around a word are part of it. Lines that begin with "#" are ignored.
 func Lists(text string) map[string]List {
 	all := make(map[string]List)
 	name := ""
@@ -30,19 +30,19 @@ func Lists(text string) map[string]List {
 	return all
 }
 
-// Has holds for a word of the list.
+// Has reports whether s is in the list.
 func (l List) Has(s string) bool { return slices.Contains(l, s) }
 
-// In holds where the text has one of them anywhere.
+// In reports whether the text contains any of the words.
 func (l List) In(s string) bool { return ContainsAny(s, l...) }
 
-// Start holds where the text begins with one of them.
+// Start reports whether the text begins with any of the words.
 func (l List) Start(s string) bool { return StartsWithAny(s, l...) }
 
-// End holds where the text ends with one of them.
+// End reports whether the text ends with any of the words.
 func (l List) End(s string) bool { return EndsWithAny(s, l...) }
 
-// Word is the first of them that the text has as a word, "" for none.
+// Word returns the first entry that the text contains as a whole word, or "".
 func (l List) Word(s string) string {
 	if i := slices.IndexFunc(l, func(w string) bool { return HasWords(s, w) }); i >= 0 {
 		return l[i]

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// SentenceRunes is the most that Sentence gives.
+// SentenceRunes bounds the result of Sentence.
 const SentenceRunes = 200
 
 const (
-	summaryRunes = 320 // of the summary
-	proseRunes   = 24  // the least that can say what something is
+	summaryRunes = 320 // length of a summary
+	proseRunes   = 24  // length of the shortest text that can say what something is
 )
 
-// Tidy puts text on one line with single spaces.
+// Tidy joins text into one line with single spaces.
 func Tidy(s string) string {
 	if isTidy(s) {
 		return s
@@ -23,7 +23,7 @@ func Tidy(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isTidy is quick to see that there is nothing to do.
+// isTidy is a quick check whether Tidy has nothing to do.
 func isTidy(s string) bool {
 	space := true
 	for i := range len(s) {
@@ -35,7 +35,7 @@ func isTidy(s string) bool {
 	return !space || s == ""
 }
 
-// Is tells a sentence about something from labels, lead-ins and markers.
+// Is reports whether the text is a sentence about something, rather than a label, lead-in or marker.
 func Is(s string) bool {
 	if length(s) < proseRunes || strings.HasSuffix(s, ":") {
 		return false
@@ -53,7 +53,7 @@ func Is(s string) bool {
 	return 2*letters > utf8.RuneCountInString(s) && (len(strings.Fields(s)) >= 4 || !isLatin(s))
 }
 
-// length counts characters; one that is a syllable or a word counts for two.
+// length counts characters. A character that is a syllable or a word counts as two.
 func length(s string) int {
 	n := 0
 	for _, r := range s {
@@ -65,20 +65,20 @@ func length(s string) int {
 	return n
 }
 
-// isLatin tells scripts that put spaces between words from those that do not.
+// isLatin reports whether the text's script puts spaces between words.
 func isLatin(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 	})
 }
 
-// Sentence is the first sentence of a paragraph, cut at a word if it is long.
+// Sentence returns the first sentence of a paragraph. A long one is cut after a word.
 func Sentence(s string) string {
 	s = Tidy(s)
 	return Shorten(s[:SentenceEnd(s)], SentenceRunes)
 }
 
-// Opening is as many whole sentences as a summary holds, but two at most.
+// Opening returns as many whole sentences as a summary may have, at most two.
 func Opening(s string) string {
 	s = Tidy(s)
 	end := SentenceEnd(s)
@@ -88,8 +88,8 @@ func Opening(s string) string {
 	return Shorten(strings.TrimSpace(s[:end]), summaryRunes)
 }
 
-// SentenceEnd is the index after the first full stop that ends a sentence: a capital or nothing follows, and no
-// abbreviation, initial or number precedes. "TODO(name)" begins another.
+// SentenceEnd returns the index after the first full stop that ends a sentence: a capital or nothing follows, and no
+// abbreviation, initial or number precedes it. "TODO(name)" begins another sentence.
 func SentenceEnd(s string) int {
 	for i, r := range s {
 		next := i + utf8.RuneLen(r)
@@ -120,19 +120,19 @@ func endsSentence(before, after string) bool {
 		return false
 	}
 	first, size := utf8.DecodeRuneInString(word)
-	initial := size == len(word) && unicode.IsUpper(first) // a variable's name may be one letter, too
+	initial := size == len(word) && unicode.IsUpper(first) // the name of a variable may also be one letter
 	item := len(word) < 3 && strings.Trim(word, "0123456789") == ""
 	next, _ := utf8.DecodeRuneInString(after[1:])
 	return !initial && !item && (!unicode.IsLower(next) || beginsWithCode(after[1:]))
 }
 
-// beginsWithCode tells an identifier, which keeps its small letter at the start of a sentence.
+// beginsWithCode recognizes an identifier, which keeps its small letter at the beginning of a sentence.
 func beginsWithCode(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
 	return strings.Contains(word, "_") || strings.HasSuffix(word, "()")
 }
 
-// Shorten cuts text at a word.
+// Shorten cuts text after a word.
 func Shorten(s string, runes int) string {
 	if utf8.RuneCountInString(s) <= runes {
 		return s
@@ -144,7 +144,7 @@ func Shorten(s string, runes int) string {
 	return strings.TrimRight(cut, " ,;:.-") + "…"
 }
 
-// Unescape drops the backslash before punctuation outside of code spans, as Markdown does.
+// Unescape removes the backslash before punctuation outside of code spans, as Markdown does.
 func Unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -166,7 +166,8 @@ func Unescape(s string) string {
 
 var escaped = regexp.MustCompile(`^\\[[:punct:]]`)
 
-// Backticks returns the length of the code span that the text's first backticks begin, or of these if none close it.
+// Backticks returns the length of the code span that the text's first backticks begin. If none close it, it returns
+// their number.
 func Backticks(s string) (n int, closed bool) {
 	open := ticks(s)
 	for end := open; ; {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// marks of documentation tools around words, with what a reader sees of them.
+// marks replaces the markup of documentation tools by what a reader sees.
 var marks = strings.NewReplacer("<code>", "`", "</code>", "`", "<tt>", "`", "</tt>", "`", "<p>", " ", "</p>", " ",
 	"<p/>", " ", "<br>", " ", "<br/>", " ", "<br />", " ", "<em>", "", "</em>", "", "<b>", "", "</b>", "", "<i>", "",
 	"</i>", "", "<strong>", "", "</strong>", "", "&lt;", "<", "&gt;", ">", "&quot;", "\"", "&nbsp;", " ")
 
-// Clean leaves the words of a sentence that has the marks of documentation tools: "[Grids](@id grids)" of Julia,
-// "<code>x</code>" of Java, "[Grids][frob.grids]" of Python.
+// Clean removes the markup of documentation tools from a sentence: "[Grids](@id grids)" of Julia, "<code>x</code>" of
+// Java, "[Grids][frob.grids]" of Python.
 func Clean(s string) string {
 	if strings.Contains(s, "](@") {
 		s = juliaLink.ReplaceAllString(s, "$1")
@@ -27,13 +27,13 @@ func Clean(s string) string {
 
 var juliaLink = regexp.MustCompile(`\[([^\[]*?)\]\(@[^)]*\)`)
 
-// reference is a link to what another page or the code has under a name, not a value that an index follows.
+// reference matches a link to a name in another page or in the code, but not a value that an index follows.
 var reference = regexp.MustCompile(`(^|[^\w\])])\[([^\[\]]+)\]\[[^\[\]]*\]`)
 
-// numbered is "2#", of a list that a tool numbers.
+// numbered matches "2#", from a list that a tool numbers.
 var numbered = regexp.MustCompile(`(?:^|\s)\d+#(?:$|\s)`)
 
-// isResidue tells what is left of marks and of code, and warnings without what they are about.
+// isResidue recognizes remains of markup and code, and warnings without their subject.
 func isResidue(s string) bool {
 	low := strings.ToLower(s)
 	if phrases["residue has"].In(low) || phrases["residue begins with"].Start(low) ||

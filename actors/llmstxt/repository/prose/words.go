@@ -2,7 +2,7 @@ package prose
 
 import "strings"
 
-// HasWords finds whole words; the last may have an ending.
+// HasWords reports whether the text contains the whole words. The last one may have an ending.
 func HasWords(text, words string) bool {
 	for from := 0; ; from++ {
 		i := strings.Index(text[from:], words)
@@ -18,12 +18,12 @@ func HasWords(text, words string) bool {
 	}
 }
 
-// IsIdent holds for what identifiers are made of.
+// IsIdent reports whether a character may be part of an identifier.
 func IsIdent(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
-// ByteAt is a space outside of the text.
+// ByteAt returns the byte at i; outside of the text it returns a space.
 func ByteAt(s string, i int) byte {
 	if i < 0 || i >= len(s) {
 		return ' '

@@ -1,3 +1,3 @@
-// Package resolve finds what the imports of a repository's files mean, by each language's rules, as far as they need
-// nothing but the files' names and the manifests. What cannot be told is left out, as are standard libraries.
+// Package resolve determines what the imports in a repository refer to, by the rules of each language, as far as file
+// names and manifests are sufficient. It leaves out what cannot be determined, and standard libraries.
 package resolve

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// mostCoordinates bounds what each import is compared with.
+// mostCoordinates bounds the dependencies that each import is compared with.
 const mostCoordinates = 500
 
-// coordinate is a dependency by the names that Maven has for it.
+// coordinate is a dependency with its names in Maven.
 type coordinate struct {
-	name     string   // group:artifact, as the manifest has it
-	group    []string // its parts
-	artifact []string // its words, one at least
-	path     string   // the same between slashes
+	name     string   // group:artifact, as in the manifest
+	group    []string // parts of the group
+	artifact []string // words of the artifact's name, at least one
+	path     string   // the artifact's words between slashes
 }
 
-// coordinate takes the name of a dependency if it is one of Maven's.
+// coordinate adds a dependency if its name is one of Maven's.
 func (r *Resolver) coordinate(name string) {
 	group, artifact, _ := strings.Cut(name, ":")
 	words := strings.FieldsFunc(artifact, func(c rune) bool { return strings.ContainsRune("-_.", c) })
@@ -26,18 +26,18 @@ func (r *Resolver) coordinate(name string) {
 	}
 }
 
-// What a kinship is made of.
+// Points of a kinship.
 const (
-	kinName   = 2000 // for each word of the artifact's name, if all of it is in the import
-	kinGroup  = 1000 // for each part of a group that the import begins with
+	kinName   = 2000 // for each word of the artifact's name, if the import contains all of it
+	kinGroup  = 1000 // for each part of the group that the import begins with
 	kinTop    = 500  // the import begins with the last part of the group
-	kinWord   = 10   // for each word of the artifact's name that is in the import
-	kinFacade = 1    // of a group, the artifact that others are written against
+	kinWord   = 10   // for each word of the artifact's name in the import
+	kinFacade = 1    // for the artifact of a group that others are written against
 )
 
-// kinship is how likely it is that the import is of the dependency, 0 where nothing says so: the import begins with
-// the group, or with the last part of it (okhttp3), or has the artifact's name in it, below the same first two parts
-// of a group, if it has more than one (com/google/gson of com.google.code.gson:gson).
+// kinship rates how likely the import belongs to the dependency; 0 means that nothing suggests it. The import begins
+// with the group, or with its last part (okhttp3). Or it contains the artifact's name below the first two parts of
+// the group, if the group has more than one (com/google/gson of com.google.code.gson:gson).
 func (c *coordinate) kinship(spec string, parts []string) int {
 	rest, n, shared := parts, 0, 0
 	for shared < min(len(c.group), len(parts)) && c.group[shared] == parts[shared] {
@@ -66,7 +66,7 @@ func (c *coordinate) kinship(spec string, parts []string) int {
 	return n
 }
 
-// maven finds the dependency that an import is of, if one is more likely than all others.
+// maven finds the dependency that an import belongs to, if one is more likely than all others.
 func (r *Resolver) maven(spec string) Target {
 	if t, known := r.byImport[spec]; known {
 		return t

@@ -12,7 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
-// module also knows Go's modules by the shape of their hosts, for what a go.mod names only where it is needed directly.
+// module resolves a Go import. It also recognizes modules by the usual forms at their hosts, because a go.mod names
+// only direct dependencies.
 func (r *Resolver) module(spec string) Target {
 	if folder := r.golang[spec]; folder != "" {
 		return Target{Path: folder}
@@ -30,7 +31,7 @@ func (r *Resolver) module(spec string) Target {
 	return Target{Name: golang.ModuleOf(spec), Ecosystem: "go"}
 }
 
-// script resolves a name as Node does, and the aliases for a package's own sources that are customary.
+// script resolves a name as Node does, and also the usual aliases for a package's own sources.
 func (r *Resolver) script(f *scan.File, spec string) Target {
 	if strings.ContainsAny(spec, ":!?*$ ") && !strings.HasPrefix(spec, "$lib/") || strings.HasPrefix(spec, "/") {
 		return Target{}
@@ -76,13 +77,13 @@ func (r *Resolver) python(f *scan.File, spec string) Target {
 		return to
 	}
 	if r.at("python", path.Join(dir, top)) != (Target{}) {
-		return Target{} // beside the file, as Python 2 looked for it
+		return Target{} // beside the file, where Python 2 looked
 	}
 	return Target{Name: top, Ecosystem: "pypi"}
 }
 
-// rust finds the crate that the path begins with, or as much of the path as there is below the file's crate. What the
-// path began with, crate or super, is not known any more.
+// rust finds the crate that the path begins with, or as much of the path as exists below the file's crate. It is no
+// longer known whether the path began with crate or super.
 func (r *Resolver) rust(f *scan.File, spec string) Target {
 	first, _, _ := strings.Cut(spec, "/")
 	if language.IsRustLibrary(first) {
@@ -96,7 +97,7 @@ func (r *Resolver) rust(f *scan.File, spec string) Target {
 	return r.known("cargo", first)
 }
 
-// header finds a file beside the one that includes it, below a folder for headers, or the only one of its name.
+// header finds a file beside the including file, below a folder for headers, or the only file with the name.
 func (r *Resolver) header(f *scan.File, spec string) Target {
 	if to := r.below(f, spec); to != (Target{}) {
 		return to
@@ -110,8 +111,8 @@ func (r *Resolver) header(f *scan.File, spec string) Target {
 	return Target{}
 }
 
-// named resolves the dotted names of other languages by the ends of paths. Where the first parts of a name need not
-// be folders, they are tried without.
+// named resolves the dotted names of other languages by the ends of paths. If the first parts of a name need not be
+// folders, it also tries without them.
 func (r *Resolver) named(f *scan.File, fam, spec string) Target {
 	if to := r.below(f, spec); to != (Target{}) {
 		return to

@@ -13,39 +13,39 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/language"
 )
 
-// Target is what an import means: a file or folder of the repository, or a package outside. Its zero value is nothing
-// that is known.
+// Target is what an import refers to: a file or folder of the repository, or an external package. The zero Target
+// means that nothing is known.
 type Target struct {
 	Path            string // of the file or folder
-	Name, Ecosystem string // of what is outside
+	Name, Ecosystem string // of an external package
 }
 
 // Resolver knows the names in a repository. It is for one goroutine at a time.
 type Resolver struct {
-	units    map[string]bool   // folders of manifests
+	units    map[string]bool   // folders with manifests
 	golang   map[string]string // folders by import path
 	packages map[string]bool   // folders that are Python packages
 	tops     map[string]bool   // first parts of the names by which Python knows modules
 
-	byPath   map[key]string // by family and path without extension, or name of a Python module
+	byPath   map[key]string // by family and path without extension, or by name of a Python module
 	byBase   map[key][]tail // by family and last part of the tail
 	byName   map[key]string // folders by ecosystem and plain name
-	declared map[key]string // what manifests need, by ecosystem and plain name
+	declared map[key]string // dependencies in manifests, by ecosystem and plain name
 	declares map[string]bool
-	modules  []string // those of Go that are here
+	modules  []string // Go modules of the repository
 
-	coordinates []coordinate      // what Maven's and Gradle's manifests need
-	byImport    map[string]Target // what imports of those were found to be
+	coordinates []coordinate      // dependencies of Maven's and Gradle's manifests
+	byImport    map[string]Target // what imports of those were resolved to
 }
 
-// key is a name, and the family of languages or the ecosystem that it is of.
+// key is a name together with its family of languages or its ecosystem.
 type key struct{ of, name string }
 
-// tail is a file or folder by the path whose end other languages than scripts import it by.
+// tail is a file or folder under the path by whose end most languages import it.
 type tail struct{ name, path string }
 
-// New makes a Resolver of the repository's files, the manifests by their folders, and the folders of Go's packages by
-// their import paths.
+// New makes a Resolver from the repository's files, the manifests by folder, and the folders of Go packages by import
+// path.
 func New(files []scan.File, manifests map[string][]manifest.Manifest, golang map[string]string) *Resolver {
 	r := &Resolver{units: map[string]bool{}, golang: golang, packages: map[string]bool{}, tops: map[string]bool{},
 		byPath: map[key]string{}, byBase: map[key][]tail{}, byName: map[key]string{}, declared: map[key]string{},
@@ -71,7 +71,7 @@ func New(files []scan.File, manifests map[string][]manifest.Manifest, golang map
 	return r
 }
 
-// IsImported holds for the sources of the product. What programs wrote is imported like the rest.
+// IsImported reports whether the file is a source of the product. Generated sources are imported like others.
 func IsImported(f *scan.File) bool {
 	return f.Kind == scan.Source && (f.Place == scan.Product || f.Place == scan.Generated)
 }
@@ -110,7 +110,7 @@ func (r *Resolver) addFile(f *scan.File) {
 		r.name(fam, module, f.Path)
 		top, _, _ := strings.Cut(module, "/")
 		r.tops[top] = true
-	case fam == "Swift": // whose modules are folders
+	case fam == "Swift": // Swift's modules are folders
 		r.name(fam, path.Dir(p), path.Dir(p))
 	case fam != "python" && fam != "script" && fam != "rust":
 		r.addTail(fam, p, f.Path)
@@ -118,14 +118,14 @@ func (r *Resolver) addFile(f *scan.File) {
 	}
 }
 
-// name gives the name to the first that has it.
+// name assigns a name to the first path that has it.
 func (r *Resolver) name(fam, name, path string) {
 	if at := (key{fam, name}); r.byPath[at] == "" {
 		r.byPath[at] = path
 	}
 }
 
-// mostNamesakes bounds what each import is compared with.
+// mostNamesakes bounds the files that each import is compared with.
 const mostNamesakes = 500
 
 func (r *Resolver) addTail(fam, name, to string) {
@@ -138,16 +138,16 @@ func (r *Resolver) addTail(fam, name, to string) {
 	}
 }
 
-// Module is the path by which Python knows a folder or a file.
+// Module returns the name by which Python imports a folder or a file.
 func (r *Resolver) Module(p string) string { return language.PythonModule(p, r.IsPackage) }
 
-// IsPackage holds for the folders that Python takes for packages.
+// IsPackage reports whether Python treats the folder as a package.
 func (r *Resolver) IsPackage(folder string) bool { return r.packages[folder] }
 
-// stem is a path without its extension.
+// stem returns a path without its extension.
 func stem(p string) string { return strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d") }
 
-// plain makes the ways alike in which a package and what it is imported by are spelled.
+// plain unifies the spellings of a package and of its imports.
 func plain(ecosystem, name string) key {
 	return key{ecosystem, strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))}
 }
@@ -162,14 +162,14 @@ func ecosystem(name string) string {
 	return name
 }
 
-// Targets gives what the imports of a file mean.
+// Targets yields what the imports of a file refer to.
 func (r *Resolver) Targets(f *scan.File, specs []string) iter.Seq[Target] {
 	fam, last := source.Family(f.Language), ""
 	return func(yield func(Target) bool) {
 		for _, spec := range specs {
 			spec = strings.TrimSpace(spec)
 			if spec == "" || spec == path.Dir(last) && fam != "script" && fam != "python" && fam != "Go" {
-				continue // what was found said more; "." is what is left of a name of one part
+				continue // what was found said more; "." is the rest of a name with one part
 			}
 			t := r.find(f, fam, spec)
 			if last = spec; t == (Target{}) {
@@ -181,7 +181,7 @@ func (r *Resolver) Targets(f *scan.File, specs []string) iter.Seq[Target] {
 	}
 }
 
-// Needed gives what manifests say that they need.
+// Needed yields the dependencies in manifests.
 func (r *Resolver) Needed(manifests []manifest.Manifest) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for _, m := range manifests {
@@ -217,7 +217,7 @@ func (r *Resolver) find(f *scan.File, fam, spec string) Target {
 	return r.named(f, fam, spec)
 }
 
-// at finds the file of the path, with its extension or without.
+// at finds the file with the path, with or without its extension.
 func (r *Resolver) at(fam, p string) Target {
 	to := r.byPath[key{fam, p}]
 	if to == "" && fam != "c" {
@@ -226,7 +226,7 @@ func (r *Resolver) at(fam, p string) Target {
 	return Target{Path: to}
 }
 
-// below finds what is imported in the folders where the language looks for it.
+// below finds an import in the folders where the language looks for it.
 func (r *Resolver) below(f *scan.File, spec string) Target {
 	folders := source.Of(f.Language).Folders
 	if folders == nil {
@@ -245,7 +245,8 @@ func (r *Resolver) below(f *scan.File, spec string) Target {
 	return Target{}
 }
 
-// tail finds what the spec, of two parts or more, is the end of; the shortest path has it, a file before a folder.
+// tail finds the path that ends with the spec, which has at least two parts. The shortest path wins, and a file
+// before a folder.
 func (r *Resolver) tail(fam, spec string) Target {
 	var best tail
 	for _, t := range r.byBase[key{fam, path.Base(spec)}] {
@@ -256,7 +257,7 @@ func (r *Resolver) tail(fam, spec string) Target {
 	return Target{Path: best.path}
 }
 
-// known is a package of the repository, or what a manifest names, under its name there.
+// known returns a package of the repository, or a dependency of a manifest, with its name there.
 func (r *Resolver) known(eco, name string) Target {
 	at := plain(eco, name)
 	if folder := r.byName[at]; folder != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
 )
 
-// marks are what .gitattributes say of files, as the hosting sites heed it.
+// marks are the attributes of files in .gitattributes, as hosting sites interpret them.
 type marks struct {
 	generated, vendored *ignore.Rules
 }
@@ -19,7 +19,7 @@ func (m marks) with(folder, text string) marks {
 	}
 }
 
-// marked makes an ignore file of the lines that set or unset the attribute.
+// marked turns the lines that set or unset the attribute into an ignore file.
 func marked(text, attribute string) string {
 	var list []string
 	for line := range strings.Lines(text) {

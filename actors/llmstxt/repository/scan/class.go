@@ -42,16 +42,16 @@ func isDocument(name string, docs bool, language string) bool {
 	}
 }
 
-// isDocumentName knows the names that are prose even without an extension.
+// isDocumentName recognizes names of prose even without an extension.
 func isDocumentName(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	return is("document stem", stem) || isLicence(name) || isReadme(name)
 }
 
-// isReadme admits languages after the name: README.zh-CN, README_ja.txt.
+// isReadme also accepts a language after the name: README.zh-CN, README_ja.txt.
 func isReadme(name string) bool { return readme.MatchString(name) }
 
-// isManPage wants both: a section for extension, and the macros of one in the text.
+// isManPage requires both a section as the extension and the macros of a man page in the text.
 func isManPage(name string, head []byte) bool {
 	return manual.MatchString(path.Ext(name)) && macro.Match(head)
 }
@@ -68,7 +68,7 @@ func isConfig(name string) bool {
 		toolConfig.MatchString(name) || prose.StartsWithAny(name, "tsconfig", "jsconfig", "Dockerfile.")
 }
 
-// isRunControl tells the dot files that set up tools: .npmrc, .eslintrc.json, .gitignore, .tool-versions.
+// isRunControl recognizes the dot files that configure tools: .npmrc, .eslintrc.json, .gitignore, .tool-versions.
 func isRunControl(name string) bool {
 	if !strings.HasPrefix(name, ".") {
 		return false

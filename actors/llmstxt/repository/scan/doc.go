@@ -1,21 +1,21 @@
-// Package scan reads a repository's files and says what is in it.
+// Package scan lists and classifies the files of a repository.
 //
-// [Read] walks an [fs.FS] once and returns a [Repository]: every text file worth knowing with its size, language,
-// [Kind] (what it is) and [Place] (where it stands), sorted by path, and a count of everything that was left out with
-// the reason. Only the first 8 KiB of a file are looked at, so memory grows with the number of files alone. A [Reader]
-// gives the contents later, through the same file system. With a [Memory], which holds a few megabytes, the scan and
-// all readers share one record of a file: it is read, and searched for what must not be shown, once.
+// [Read] walks an [fs.FS] once and returns a [Repository]: every relevant text file with its size, language, [Kind]
+// (what it is) and [Place] (what it is for), sorted by path, and a count of everything that was left out, with the
+// reason. It reads only the first 8 KiB of a file, so memory grows only with the number of files. A [Reader] reads
+// the contents later, through the same file system. With a [Memory], which holds a few megabytes, the scan and all
+// readers share one record of a file, so that it is read, and searched for secrets, only once.
 //
-// No symbolic link is followed. What .gitignore or .lastwordignore names, vendored folders, binary files and what
-// exceeds the [Limits] are left out; generated files, tests and test data stay, marked, so that a ranking can put
-// them last. A .lastwordignore has git's syntax, counts from its folder down, and decides before .gitignore and
-// before what is known of vendored folders: with "!" it brings back what these leave out, unless a folder above it is
-// left out. Nothing brings back a file that is there to hold secrets: .env, a private key, the credentials of a tool.
-// Of .gitattributes the marks linguist-generated and linguist-vendored are heeded.
+// No symbolic link is followed. Files named by .gitignore or .lastwordignore, vendored folders, binary files and
+// everything over the [Limits] are left out. Generated files, tests and test data stay, marked, so that a ranking can
+// put them last. A .lastwordignore has git's syntax and applies below its folder. It decides before .gitignore and
+// before the rules for vendored folders: "!" brings back what these exclude, unless a folder above is excluded.
+// Nothing brings back a file that is made to hold secrets: .env, a private key, the credentials of a tool. In
+// .gitattributes, linguist-generated and linguist-vendored are recognized.
 //
-// Text is UTF-8, also with a few bytes that are not; UTF-16 with a byte order mark; or Windows-1252, of which Latin-1
-// is a part. A [Reader] hands out UTF-8 alone. All else is binary.
+// Text is UTF-8, possibly with a few invalid bytes; UTF-16 with a byte order mark; or Windows-1252, which includes
+// Latin-1. A [Reader] always returns UTF-8. Everything else is binary.
 //
-// The same folder gives the same Repository, whatever the order in which the file system lists it. [ParseOrigin] is
-// the pure reading of a git remote.
+// Equal folders give equal Repositories, whatever the order in which the file system lists them. [ParseOrigin] parses
+// a git remote.
 package scan

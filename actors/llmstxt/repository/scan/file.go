@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/golang"
 )
 
-// file keeps the named file or leaves it out.
+// file keeps the named file, or leaves it out.
 func (w *walker) file(d *folder, name string) {
 	path := d.to(name)
 	if isSecretName(path) {
@@ -33,7 +33,7 @@ func (w *walker) file(d *folder, name string) {
 	text := sniff(head, size <= int64(len(head)))
 	plain := text.decode(head, true)
 	switch {
-	case err != nil || w.limits.tooLarge(name, size): // archives keep no large notebooks
+	case err != nil || w.limits.tooLarge(name, size): // archives do not keep large notebooks
 		w.skip(TooLarge, path, false, size)
 	case text == noText:
 		w.skip(Binary, path, false, size)
@@ -51,8 +51,8 @@ func (w *walker) file(d *folder, name string) {
 	}
 }
 
-// open gives the file's first bytes, valid until the next call, and its size, and tells of a script or style sheet
-// whether it holds minified code. Of a file over the limit nothing is read.
+// open returns the file's first bytes, valid until the next call, and its size. For a script or style sheet it also
+// reports whether it contains minified code. Of a file over the limit it reads nothing.
 func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, minified bool, err error) {
 	f, info, err := OpenRegular(files, name)
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, 
 	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
 }
 
-// OpenRegular opens a file that is one, and tells of it. It does not wait for a pipe where the files are a [Folder].
+// OpenRegular opens a regular file, and returns its info. It does not wait for a pipe if files is a [Folder].
 func OpenRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	f, err := files.Open(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 		f.Place = Test
 	}
 	switch said := d.marks.generated.Match(path, false); {
-	case path == name && isReadme(name): // nothing else says as much, whoever wrote it
+	case path == name && isReadme(name): // nothing else is as informative, whoever wrote it
 	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, f.Kind, head):
 		f.Place = Generated
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
 )
 
-// Folder gives the files of a folder of the operating system, as root.FS does. [Read] opens each folder of it once,
-// instead of walking from the top to every single file. It is done with when root is closed.
+// Folder returns the files of an operating system's folder, as root.FS does. [Read] opens each folder once, instead
+// of walking from the top to every file. It is usable until root is closed.
 func Folder(root *os.Root) fs.FS {
 	return rooted{root.FS().(rootFS), root}
 }
 
+// rooted implements Folder.
 type rooted struct {
 	rootFS
 	root *os.Root
@@ -31,7 +32,7 @@ func (r rooted) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
-// ReadFile reads what is a regular file.
+// ReadFile reads a regular file.
 func (r rooted) ReadFile(name string) ([]byte, error) {
 	f, _, err := OpenRegular(r, name)
 	if err != nil {
@@ -41,39 +42,39 @@ func (r rooted) ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// rootFS is what [os.Root.FS] implements, without the methods that open what may be a pipe.
+// rootFS is the part of [os.Root.FS] without the methods that could open a pipe.
 type rootFS interface {
 	fs.StatFS
 	fs.ReadLinkFS
 }
 
-// folder is one on the way of the walk.
+// folder is a folder on the current path of the walk.
 type folder struct {
 	files    fs.FS
-	base     string // where the folder is in files, "" for their top
-	path     string // where it is in the repository, "" for the top
+	base     string // path within files; "" for their top
+	path     string // path in the repository; "" for the top
 	depth    int
 	place    Place
 	docs     bool          // it is a folder for documents, or below one
-	git, own *ignore.Rules // of .gitignore and of .lastwordignore
-	marks    marks         // of .gitattributes
+	git, own *ignore.Rules // rules of .gitignore and of .lastwordignore
+	marks    marks         // attributes of .gitattributes
 }
 
-// top heeds the repository's private ignore file. Ignore files above the material are out of reach, as is the user's
-// own.
+// top returns the top folder, with the repository's private ignore file applied. Ignore files above the material, and
+// the user's own, are out of reach.
 func top(files fs.FS, rules *ignore.Rules) *folder {
 	d := &folder{files: files, git: rules, own: rules, marks: marks{rules, rules}}
 	const private = ".git/info/exclude"
-	if info, err := fs.Stat(files, private); err == nil && info.Mode().IsRegular() { // opening a pipe would not end
+	if info, err := fs.Stat(files, private); err == nil && info.Mode().IsRegular() { // opening a pipe would block
 		d.git = d.git.With("", d.read(private))
 	}
 	return d
 }
 
-// to is the path in the repository of what the folder holds.
+// to returns the path in the repository of an entry of the folder.
 func (d *folder) to(name string) string { return join(d.path, name) }
 
-// in is the name in d.files of what the folder holds.
+// in returns the path in d.files of an entry of the folder.
 func (d *folder) in(name string) string { return join(d.base, name) }
 
 func join(folder, name string) string {
@@ -83,7 +84,7 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// enter opens a folder below; done ends its use.
+// enter opens a folder below. done releases it.
 func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	sub = &folder{
 		files: d.files, base: d.in(name), path: d.to(name), depth: d.depth + 1,
@@ -102,7 +103,7 @@ func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	return sub, func() { root.Close() }, nil
 }
 
-// applyRules reads the files of rules that stand in the folder.
+// applyRules reads the rule files in the folder.
 func (d *folder) applyRules(entries []entry) {
 	if has(entries, ".gitignore") {
 		d.git = d.git.With(d.path, d.read(".gitignore"))
@@ -115,10 +116,10 @@ func (d *folder) applyRules(entries []entry) {
 	}
 }
 
-// ignoreBytes bounds a file of rules; what lies beyond is not heeded.
+// ignoreBytes bounds a rule file; the rest is ignored.
 const ignoreBytes = 256 << 10
 
-// read gives a file of rules, or "" where there is none that can be read.
+// read returns the text of a rule file, or "" if none can be read.
 func (d *folder) read(name string) string {
 	f, info, err := OpenRegular(d.files, d.in(name))
 	if err != nil {
@@ -133,7 +134,7 @@ func (d *folder) read(name string) string {
 	return string(text[:n])
 }
 
-// has tells whether a regular file of the name is among the sorted entries.
+// has reports whether the sorted entries include a regular file with the name.
 func has(entries []entry, name string) bool {
 	i, ok := slices.BinarySearchFunc(entries, name, func(e entry, name string) int {
 		return strings.Compare(e.name, name)

@@ -10,13 +10,13 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// isGenerated leaves the marks of manifests alone: some package managers write them anew, with a mark, and they are no
-// less the product's for that.
+// isGenerated reports whether a program wrote the file. It ignores marks in manifests, because some package managers
+// rewrite them with a mark, although they belong to the product.
 func isGenerated(name string, kind Kind, head []byte) bool {
 	switch {
 	case is("generated", name), endsAs("generated end", name), strings.HasPrefix(name, "zz_generated"):
 		return true
-	case name == "missing", name == "compile": // of automake
+	case name == "missing", name == "compile": // automake
 		if bytes.Contains(head, []byte("Free Software Foundation")) {
 			return true
 		}
@@ -24,7 +24,7 @@ func isGenerated(name string, kind Kind, head []byte) bool {
 	return kind != Manifest && (hasGeneratedMark(head) || isMinified(name, head))
 }
 
-// hasGeneratedMark looks for Go's agreed line anywhere in the head, and for the looser marks of other languages in
+// hasGeneratedMark looks for Go's standard line anywhere in the head, and for the looser marks of other languages in
 // its first lines.
 func hasGeneratedMark(head []byte) bool {
 	if bytes.Contains(head, []byte(" DO NOT EDIT.")) && goMark.Match(head) {
@@ -45,8 +45,8 @@ func hasGeneratedMark(head []byte) bool {
 
 var goMark = regexp.MustCompile(`(?m)^// Code generated .*DO NOT EDIT\.$`)
 
-// generatedLine wants the mark in a comment, and the words of programs, so that prose about generating is not taken
-// for one.
+// generatedLine requires the mark in a comment, and the words of programs, so that prose about generating does not
+// count.
 func generatedLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if !isComment(line) {
@@ -67,8 +67,8 @@ func isComment(line []byte) bool {
 		"{-", "(*")
 }
 
-// lineLimit is how long the lines of web files are on average at most, unless a tool wrote them; 0 for other files.
-// Pages and data may have a paragraph or a table row on a line.
+// lineLimit returns the greatest average line length of hand-written web files, or 0 for other files. Pages and data
+// may have a paragraph or a table row on one line.
 func lineLimit(name string) int {
 	switch ext := extension(name); {
 	case is("code of pages", ext):
@@ -86,14 +86,13 @@ func isMinified(name string, head []byte) bool {
 
 const codeLine = 200
 
-// maxMinified bytes of minified code, wherever they stand, make a file the output of a tool, as does half of the
-// file.
+// maxMinified bytes of minified code anywhere, or half of the file, make a file the output of a tool.
 const maxMinified = 32 << 10
 
 // minified counts the bytes of lines that only a tool writes. A picture or a font that is written as text has no
 // marks of code.
 type minified struct {
-	length, marks int // of the line that is read
+	length, marks int // of the current line
 	found         int64
 }
 
@@ -119,7 +118,7 @@ func (m *minified) endLine() {
 	m.length, m.marks = 0, 0
 }
 
-// holdsMinified reads the whole of a script or style sheet, whose head was read before.
+// holdsMinified reads the whole of a script or style sheet, after its head.
 func holdsMinified(ctx context.Context, f io.Reader, name string, head []byte, size int64) bool {
 	if lineLimit(name) != codeLine || size < 2<<10 {
 		return false

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Limits bounds a scan; a zero field takes its default. A file over a limit is left out and counted in
-// [Repository.Left], and the scan goes on. Only when the limits leave nothing at all, when the folder holds more than
-// ten entries for each file that may be kept, or when ignore files take too many steps to match, does Read give up
-// with a [LimitError].
+// Limits bound a scan. A zero field means its default. A file over a limit is left out and counted in
+// [Repository.Left], and the scan continues. Read fails with a [LimitError] only if the limits leave nothing at all,
+// if the folder holds more than ten entries for each file that may be kept, or if ignore files take too many steps to
+// match.
 type Limits struct {
-	Files      int   // files kept, default 50,000
-	FileBytes  int64 // size of one file, default 1 MiB; a notebook may have 16 times as many
-	TotalBytes int64 // sizes of the kept files together, default 2 GiB
-	Depth      int   // folders below the root, default 32
+	Files      int   // number of kept files; default 50,000
+	FileBytes  int64 // size of one file; default 1 MiB; a notebook may have 16 times as many
+	TotalBytes int64 // sum of the sizes of kept files; default 2 GiB
+	Depth      int   // folders below the root; default 32
 }
 
-// entriesPerFile times Limits.Files entries may be looked at.
+// entriesPerFile times Limits.Files is the greatest number of entries that are examined.
 const entriesPerFile = 10
 
 func (l Limits) withDefaults() Limits {
@@ -28,7 +28,7 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// tooLarge grants notebooks more: pictures take most of their bytes, and their words stand at the head.
+// tooLarge allows notebooks more, because pictures take most of their bytes, and the words come first.
 func (l Limits) tooLarge(name string, size int64) bool {
 	if extension(name) == ".ipynb" {
 		size /= 16
@@ -42,7 +42,7 @@ type LimitError struct {
 	Limit int64
 }
 
-// overLimits say what is over a limit, and name the flag that raises it.
+// overLimits explains each limit, and names the flag that raises it.
 var overLimits = map[string]string{
 	"entries": "the repository has more than %d files and folders; name a folder in it, " +
 		"exclude folders with .lastwordignore, or raise --max-files (a tenth of that)",
@@ -57,7 +57,7 @@ var overLimits = map[string]string{
 
 func (e *LimitError) Error() string { return fmt.Sprintf(overLimits[e.What], e.Limit) }
 
-// exceeded gives the error for what was left out by a limit, nil for other reasons.
+// exceeded returns the error for a reason that is a limit, or nil.
 func (l Limits) exceeded(r Reason) *LimitError {
 	return map[Reason]*LimitError{
 		TooLarge:  {What: "bytes of one file", Limit: l.FileBytes},

@@ -13,16 +13,16 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
 )
 
-// entry is what is kept of a [fs.DirEntry]: folders may hold very many.
+// entry is the part of an [fs.DirEntry] that is kept, because folders may have very many entries.
 type entry struct {
 	name string
 	mode fs.FileMode // the type bits
 }
 
-// listed at a time.
+// batch is how many entries are listed at a time.
 const batch = 1024
 
-// entries lists a folder by name, and stops reading where the scan would.
+// entries lists a folder by name. It stops reading when the scan would.
 func (w *walker) entries(d *folder) ([]entry, error) {
 	f, err := d.files.Open(cmp.Or(d.base, "."))
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *walker) stopped(err error) bool {
 	return limit || w.ctx.Err() != nil
 }
 
-// refuse gives the reason that the entry's name and type alone are enough for.
+// refuse returns a reason to leave the entry out that its name and type alone provide, or "".
 func (w *walker) refuse(d *folder, e entry) Reason {
 	switch {
 	case is("version control", e.name):
@@ -74,7 +74,7 @@ func (w *walker) refuse(d *folder, e entry) Reason {
 	return d.refuse(d.to(e.name), e)
 }
 
-// refuse lets .lastwordignore decide before .gitignore and before what is known of vendored folders and files.
+// refuse lets .lastwordignore decide before .gitignore, and before the rules for vendored folders and files.
 func (d *folder) refuse(path string, e entry) Reason {
 	isDir := e.mode.IsDir()
 	switch d.own.Match(path, isDir) {
@@ -92,8 +92,8 @@ func (d *folder) refuse(path string, e entry) Reason {
 	return ""
 }
 
-// symlink asks the file system, which refuses to look where a link leaves it. One that follows no links at all says
-// so.
+// symlink asks the file system, which refuses to follow a link that leaves it. A file system that follows no links
+// says so.
 func (w *walker) symlink(path string) Reason {
 	_, err := fs.Stat(w.files, path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {

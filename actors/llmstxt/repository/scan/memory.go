@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	memoryBytes = 3 << 20  // that are kept of all files together
-	scanBytes   = 1 << 20  // of them for what the scan reads; the readers after it know better what is read again
-	readAhead   = 32 << 10 // that are read of a file at least, so that it may be kept whole
+	memoryBytes = 3 << 20  // kept bytes of all files
+	scanBytes   = 1 << 20  // kept bytes of files that the scan reads; later readers know better what is read again
+	readAhead   = 32 << 10 // bytes that are read of a file at least, so that it may be kept completely
 )
 
-// Memory is the files of a repository with a record of each that was read whole, while there is room: the scan and the
-// readers after it see such a file as it was when the first of them read it. Goroutines may share it.
+// Memory provides the files of a repository, with a record of each that was read completely, while there is room. The
+// scan and later readers see such a file as it was when it was first read. It is safe for concurrent use.
 type Memory struct {
 	files   fs.FS
 	mu      sync.Mutex
@@ -21,25 +21,25 @@ type Memory struct {
 	bytes   int
 }
 
-// record is what is known of a file's bytes. Nobody changes them.
+// record holds the bytes of a file. They never change.
 type record struct {
-	data  []byte // as they are in the file
+	data  []byte // raw bytes of the file
 	plain bool   // Reader.Shown had nothing to change
 }
 
-// Remember gives the files a memory.
+// Remember returns a Memory of the files.
 func Remember(files fs.FS) *Memory { return &Memory{files: files, records: map[string]record{}} }
 
-// Open opens a file as it is now.
+// Open opens a file in its present state.
 func (m *Memory) Open(name string) (fs.File, error) { return m.files.Open(name) }
 
-// ReadLink gives where a link leads.
+// ReadLink returns the target of a link.
 func (m *Memory) ReadLink(name string) (string, error) { return fs.ReadLink(m.files, name) }
 
-// Lstat tells of a file or link.
+// Lstat returns the info of a file or link.
 func (m *Memory) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(m.files, name) }
 
-// ahead is how much to read of a file at least.
+// ahead returns how much to read of a file at least.
 func (m *Memory) ahead() int64 {
 	if m == nil {
 		return 0
@@ -47,7 +47,7 @@ func (m *Memory) ahead() int64 {
 	return readAhead
 }
 
-// record gives what is known of a file.
+// record returns the record of a file.
 func (m *Memory) record(name string) (r record, known bool) {
 	if m == nil {
 		return record{}, false
@@ -58,7 +58,7 @@ func (m *Memory) record(name string) (r record, known bool) {
 	return r, known
 }
 
-// mark records that a file can be shown as it is.
+// mark records that a file can be shown unchanged.
 func (m *Memory) mark(name string) {
 	if m == nil {
 		return
@@ -71,7 +71,7 @@ func (m *Memory) mark(name string) {
 	}
 }
 
-// keep gives a copy of the bytes of a whole file that stays, while there is room for so many; else the bytes.
+// keep returns a permanent copy of the bytes of a whole file while there is room, and otherwise the bytes themselves.
 func (m *Memory) keep(name string, data []byte, room int) []byte {
 	if m == nil {
 		return data

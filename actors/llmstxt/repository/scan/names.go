@@ -9,12 +9,13 @@ import (
 	"sync"
 )
 
-// namesText says how it is read.
+// namesText is the table of names, and explains its own form.
 //
 //go:embed names.txt
 var namesText string
 
-// names say by what they are, such as "manifest" or "language", which language it is; "" of all else.
+// names maps each category, such as "manifest" or "language", to its names; for languages the value is the language,
+// and otherwise "".
 var names = sync.OnceValue(func() map[string]map[string]string {
 	all := make(map[string]map[string]string)
 	for line := range strings.Lines(namesText) {
@@ -38,13 +39,13 @@ var names = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// is tells whether the name is that of such a file or folder.
+// is reports whether the name belongs to the category.
 func is(what, name string) bool {
 	_, ok := names()[what][name]
 	return ok
 }
 
-// endsAs tells whether the name ends as such files do, from a dot, a dash or an underscore on.
+// endsAs reports whether the name ends like names of the category, from a dot, dash or underscore on.
 func endsAs(what, name string) bool {
 	for i := range name {
 		if strings.IndexByte("._-", name[i]) >= 0 && is(what, name[i:]) {
@@ -54,13 +55,13 @@ func endsAs(what, name string) bool {
 	return false
 }
 
-// Language names the programming or markup language of a file by its name, or "" when that does not tell.
+// Language returns the programming or markup language of a file by its name, or "".
 func Language(name string) string { return names()["language"][extension(name)] }
 
-// extension is in lower case.
+// extension returns the extension in lower case.
 func extension(name string) string { return strings.ToLower(path.Ext(name)) }
 
-// languageOf names the language by the name, and by the first line where the name does not tell.
+// languageOf returns the language by the file's name, or else by its first line.
 func languageOf(name string, head []byte) string {
 	language := Language(name)
 	switch {
@@ -77,7 +78,7 @@ func languageOf(name string, head []byte) string {
 
 var objectiveC = regexp.MustCompile("#import|#include|@interface|@implementation|@protocol")
 
-// interpreted reads what follows "#!".
+// interpreted returns the language of a "#!" line.
 func interpreted(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 0 && path.Base(words[0]) == "env" {

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Origin is where a folder comes from. Owner and Repo are safe to use as path segments: never empty between slashes,
-// never "." or "..".
+// Origin says where a folder comes from. Owner and Repo are safe as path segments: never empty between slashes, never
+// "." or "..".
 type Origin struct {
-	Remote string // https form, without credentials; "" unless Host, Owner and Repo are known
-	Host   string // with the port, if the remote is an https one that has one
-	Owner  string // everything before the last segment, so "group/subgroup" on GitLab
+	Remote string // https URL without credentials; "" unless Host, Owner and Repo are known
+	Host   string // with the port, if it is in an https remote
+	Owner  string // everything before the last segment, such as "group/subgroup" on GitLab
 	Repo   string // without ".git"
 	Commit string // hexadecimal, "" when unknown
-	Branch string // the default branch, "" when unknown
-	Prefix string // the scanned folder below the top of the repository, "" for the top
-	// Version is the release that the files are, as a module cache says by its folders' names; "" when unknown.
+	Branch string // default branch; "" when unknown
+	Prefix string // the scanned folder relative to the top of the repository; "" for the top
+	// Version is the release of the files, from the folder names of a module cache; "" when unknown.
 	Version string
 }
 
-// ParseOrigin reads a remote in any of git's usual spellings: https and ssh URLs and host:path. A local path or
-// something unknown gives an Origin without a remote. prefix is slash separated.
+// ParseOrigin parses a remote in git's usual forms: https and ssh URLs, and host:path. A local path or an unknown
+// form gives an Origin without a remote. prefix is slash-separated.
 func ParseOrigin(remote, commit, prefix string) Origin {
 	o := Origin{Prefix: strings.Trim(path.Clean("/"+prefix), "/")}
 	if commitID.MatchString(commit) {
@@ -46,7 +46,7 @@ func ParseOrigin(remote, commit, prefix string) Origin {
 
 func splitRemote(remote string) (host, repo string, ok bool) {
 	if !strings.Contains(remote, "://") {
-		// host:path, as scp has it. A slash before the colon makes it a local path, and a single letter a drive.
+		// host:path, as in scp. A slash before the colon makes it a local path, and a single letter a drive.
 		host, repo, ok := strings.Cut(remote, ":")
 		if !ok || len(host) < 2 || strings.ContainsAny(host, `/\`) {
 			return "", "", false
@@ -66,7 +66,7 @@ func splitRemote(remote string) (host, repo string, ok bool) {
 	return "", "", false
 }
 
-// Owners become folders. No hosting site nests them as deep, or has names as long.
+// Owners become folders. No hosting site nests them deeper, or has longer names.
 const (
 	maxSegments = 32
 	maxSegment  = 255 // bytes
@@ -78,7 +78,7 @@ var (
 	commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 )
 
-// safeSegments admits what the hosting sites admit in names, and nothing that a file system or a URL reads as more
+// safeSegments accepts what hosting sites accept in names, and nothing that a file system or a URL takes for more
 // than a name.
 func safeSegments(p string) bool {
 	list := strings.Split(p, "/")

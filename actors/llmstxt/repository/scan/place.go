@@ -8,9 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// placeBelow is the place of a folder. The outermost folder that says something decides, except that a test below
-// examples is still a test. Below a source root the names are those of packages, org/springframework/samples, and say
-// nothing.
+// placeBelow returns the place of a folder. The outermost informative folder decides, except that a test below
+// examples is still a test. Below a source root, names are those of packages, org/springframework/samples, and carry
+// no information.
 func placeBelow(above Place, docs bool, folder string) Place {
 	name := path.Base(folder)
 	topic := docs && is("topic folder", strings.ToLower(name))
@@ -21,7 +21,7 @@ func placeBelow(above Place, docs bool, folder string) Place {
 		return p
 	}
 	if folder == "t" || folder == "xt" {
-		return Test // of Perl
+		return Test // Perl
 	}
 	if path.Base(path.Dir(folder)) == "src" && strings.HasSuffix(name, "Test") {
 		return Test // a source set of Kotlin: src/commonTest
@@ -29,8 +29,8 @@ func placeBelow(above Place, docs bool, folder string) Place {
 	return above
 }
 
-// SourceRoot is the folder at or above the given one below which folders are packages: src/main/java, or where a path
-// goes on as a domain does, src/com/example. It is "" where there is none.
+// SourceRoot returns the folder at or above the given one below which folders are packages: src/main/java, or a path
+// that continues like a domain, src/com/example. It returns "" if there is none.
 func SourceRoot(folder string) string {
 	root := sourceRoot.FindStringSubmatch(folder)
 	if root == nil {
@@ -56,8 +56,8 @@ func folderPlace(name string) Place {
 	return Product
 }
 
-// isTestName takes test.js for a test at the top alone: further down a command may have that name. Classes go by the
-// names that are customary; in Java and C# a Spec is a specification as a rule.
+// isTestName accepts test.js as a test only at the top, because deeper down a command may have that name. Classes are
+// recognized by customary names; in Java and C#, a Spec usually is a specification.
 func isTestName(name string, top bool) bool {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

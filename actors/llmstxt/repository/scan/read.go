@@ -9,20 +9,20 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/ignore"
 )
 
-// HeadBytes of a file are looked at to tell text from binary and written from generated, and to find a Go file's
-// package and imports.
+// HeadBytes is how much of a file is examined to distinguish text from binary and hand-written from generated files,
+// and to find a Go file's package and imports.
 const HeadBytes = 8 << 10
 
-// ruleSteps bounds the matching of ignore files and of .gitattributes: thousands of patterns with wildcards may be
-// held against thousands of files.
+// ruleSteps bounds the matching of ignore files and of .gitattributes, because thousands of patterns with wildcards
+// may be compared with thousands of files.
 const ruleSteps = 150_000_000
 
-// progressEvery entries the caller hears of the scan.
+// progressEvery is the number of entries between two calls of progress.
 const progressEvery = 256
 
-// Read scans the files; for a folder of the operating system see [Folder]. progress, which may be nil, gets the
-// number of entries looked at so far, now and then and once at the end. The error is ctx's cause, a [*LimitError], or
-// that of opening the folder itself; whatever cannot be read below it is counted as left out.
+// Read scans the files. For a folder of the operating system see [Folder]. progress, unless nil, is called with the
+// number of examined entries, now and then and once at the end. The error is the cause of ctx, a [*LimitError], or
+// the error of opening the folder itself. Whatever cannot be read below it counts as left out.
 func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
 	memory, _ := files.(*Memory)
 	if memory != nil {
@@ -44,6 +44,7 @@ func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done in
 	return w.result()
 }
 
+// walker holds the state of a Read. One goroutine uses it.
 type walker struct {
 	ctx      context.Context
 	files    fs.FS
@@ -55,7 +56,7 @@ type walker struct {
 	seen     int
 	bytes    int64
 	head     []byte
-	rules    *ignore.Rules // where all begin
+	rules    *ignore.Rules // the rules that all others extend
 }
 
 func (w *walker) result() (*Repository, error) {
@@ -71,8 +72,7 @@ func (w *walker) result() (*Repository, error) {
 	return w.repo, nil
 }
 
-// folder looks at the files first, so that what stands at the top is never lost to a limit that something below it
-// has used up.
+// folder looks at the files first, so that a limit which deeper files exhaust never affects files at the top.
 func (w *walker) folder(d *folder) error {
 	entries, err := w.entries(d)
 	switch {
@@ -98,7 +98,7 @@ func (w *walker) folder(d *folder) error {
 	return nil
 }
 
-// visit keeps the folder's files and gives the folders to enter.
+// visit keeps the folder's files, and returns the folders to enter.
 func (w *walker) visit(d *folder, entries []entry) (below []string, err error) {
 	for _, e := range entries {
 		if err := w.step(); err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/confined"
 )
 
-// Reader reads kept files one after the other. It holds the folder of the last one open, so files in the order of
-// their paths cost least. It is for one goroutine at a time.
+// Reader reads kept files one after the other. It keeps the folder of the last one open, so reading in the order of
+// paths costs least. It is for one goroutine at a time.
 type Reader struct {
 	files  fs.FS
 	memory *Memory
-	folder string // that is held open
+	folder string // the folder that is kept open
 	held   *rooted
-	buf    []byte // holds what was read last
+	buf    []byte // content of the last read
 }
 
-// NewReader returns a reader of the files. It must be closed.
+// NewReader returns a reader of the files. Close it after use.
 func NewReader(files fs.FS) *Reader {
 	if m, ok := files.(*Memory); ok {
 		return &Reader{files: m.files, memory: m}
@@ -28,7 +28,7 @@ func NewReader(files fs.FS) *Reader {
 	return &Reader{files: files}
 }
 
-// Close lets go of the folder.
+// Close closes the folder that is kept open.
 func (r *Reader) Close() {
 	if r.held != nil {
 		r.held.root.Close()
@@ -36,11 +36,11 @@ func (r *Reader) Close() {
 	}
 }
 
-// Read gives a kept file as text: valid UTF-8 without a byte order mark, with lines that end in "\n". At most limit
-// bytes of the file are read, of which there may be fewer or more in UTF-8; whole says whether these are all. Links
-// and whatever else is no regular file are refused with an error that wraps [fs.ErrInvalid], even where a link stays
-// in the folder. Between blocks it heeds ctx and returns its cause. The text is valid until the next call, and must
-// not be changed.
+// Read returns a kept file as text: valid UTF-8 without a byte order mark, with lines that end in "\n". It reads at
+// most limit bytes of the file; the text may have fewer or more. whole reports whether that is the complete file.
+// Links and irregular files are refused with an error that wraps [fs.ErrInvalid], even links within the folder.
+// Between blocks it checks ctx, and returns its cause. The text is valid until the next call, and must not be
+// changed.
 func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byte, whole bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
@@ -59,8 +59,8 @@ func (r *Reader) Read(ctx context.Context, name string, limit int64) (text []byt
 	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
 }
 
-// Shown gives what show makes of a file's text, which it gets as Read gives it. If that is the same, the memory keeps
-// that in mind: so all readers of the same files must give the same show.
+// Shown returns the result of show for a file's text from Read. If show changes nothing, the Memory records that. So
+// all readers of the same files must pass the same show.
 func (r *Reader) Shown(
 	ctx context.Context, name string, limit int64, show func(text []byte) []byte,
 ) (shown []byte, err error) {
@@ -75,7 +75,7 @@ func (r *Reader) Shown(
 	return shown, nil
 }
 
-// first reads a file that the memory does not have.
+// first reads a file that the Memory does not have.
 func (r *Reader) first(ctx context.Context, name string, limit int64) (data []byte, whole bool, err error) {
 	files, base := r.in(name)
 	data, whole, err = readFile(ctx, files, base, limit, r.buf)
@@ -88,7 +88,7 @@ func (r *Reader) first(ctx context.Context, name string, limit int64) (data []by
 	return data, whole, err
 }
 
-// in gives the file's name in the folder that is held open for it.
+// in returns the file's name in its folder, which is kept open.
 func (r *Reader) in(name string) (fs.FS, string) {
 	top, ok := r.files.(rooted)
 	folder, base := path.Split(name)
@@ -106,11 +106,11 @@ func (r *Reader) in(name string) (fs.FS, string) {
 	return *r.held, base
 }
 
-// readFile gives the file's first bytes as they are.
+// readFile returns the file's first bytes, unchanged.
 func readFile(
 	ctx context.Context, files fs.FS, name string, limit int64, buf []byte,
 ) (data []byte, whole bool, err error) {
-	if _, ok := files.(rooted); !ok { // which follows no link by itself
+	if _, ok := files.(rooted); !ok { // a rooted file system follows no link by itself
 		info, err := fs.Lstat(files, name)
 		if err != nil {
 			return nil, false, err
@@ -131,7 +131,7 @@ func irregular(path string) error {
 	return fmt.Errorf("%s is not a regular file: %w", path, fs.ErrInvalid)
 }
 
-// readAll takes size for a hint: the file may grow or shrink while it is read.
+// readAll uses size only as a hint, because the file may grow or shrink while it is read.
 func readAll(ctx context.Context, f io.Reader, limit, size int64, buf []byte) (data []byte, whole bool, err error) {
 	const block = 256 << 10
 	if room := min(max(size, 0), limit) + 1; int64(cap(buf)) < room {

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Repository is what a folder holds.
+// Repository is the content of a folder.
 type Repository struct {
-	Name   string // base name of the folder, without a module cache's "@version"
+	Name   string // base name of the folder, without the "@version" of a module cache
 	Files  []File // sorted by path
-	Left   []Left // what was left out, sorted by reason; empty when nothing was
-	Origin Origin // where the folder comes from; Read leaves it zero
+	Left   []Left // what was left out, sorted by reason
+	Origin Origin // set by callers; Read leaves it zero
 }
 
 // File is one text file of the repository.
 type File struct {
 	Path     string // slash separated, relative to the root, valid UTF-8
 	Size     int64  // bytes
-	Language string // "" when neither the name nor a "#!" line tells
+	Language string // "" if neither the name nor a "#!" line tells
 	Kind     Kind
 	Place    Place
-	Package  string   // Go only: the package clause, "" when it is beyond HeadBytes
-	Imports  []string // Go only, and not of tests or generated files
+	Package  string   // Go only: name in the package clause; "" if that is beyond HeadBytes
+	Imports  []string // Go only; not for tests and generated files
 }
 
 // Kind says what a file is.
@@ -35,7 +35,7 @@ const (
 	Config   // of builds, tools, services and the product itself
 )
 
-// Place says what a file is there for.
+// Place says what a file is for.
 type Place uint8
 
 const (
@@ -43,7 +43,7 @@ const (
 	Example
 	Test      // tests and their data
 	Meta      // folders for tools: .github and every other dot folder
-	Generated // written by a program; lock files and minified files too
+	Generated // written by a program; includes lock files and minified files
 )
 
 // Reason says why something was left out.
@@ -55,7 +55,7 @@ const (
 	Vendored   Reason = "vendored"
 	Binary     Reason = "binary"
 	Secret     Reason = "may hold secrets"
-	Symlink    Reason = "symlink"             // stays in the root, so its target is seen anyway
+	Symlink    Reason = "symlink"             // within the root, so its target is read anyway
 	Escape     Reason = "symlink out of root" // refused
 	Irregular  Reason = "not a regular file"
 	Unreadable Reason = "unreadable"
@@ -66,14 +66,14 @@ const (
 	OverBytes  Reason = "over the limit of bytes"
 )
 
-// Left counts what was left out for one reason. A folder counts once, however much it holds, because it was not
+// Left counts what was left out for one reason. A folder counts once, whatever it contains, because it was not
 // entered.
 type Left struct {
 	Reason  Reason
 	Files   int
 	Folders int
-	Bytes   int64  // of the files whose size was looked at
-	First   string // one path, the first in walking order
+	Bytes   int64  // of the files whose size was read
+	First   string // path of the first one in walking order
 }
 
 func sortLeft(left map[Reason]*Left) []Left {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// HoldsSecrets reports whether a file is there to hold secrets, by its name or its first [HeadBytes]. Such files are
+// HoldsSecrets reports whether a file is made to hold secrets, by its name or its first [HeadBytes]. Such files are
 // not read.
 func HoldsSecrets(file string, head []byte) bool {
 	return isSecretName(file) || hasSecret(path.Base(file), head[:min(len(head), HeadBytes)])
 }
 
-// isSecretName tells the files that are there to hold secrets, so that they need not even be opened.
+// isSecretName recognizes files that are made to hold secrets, which need not even be opened.
 func isSecretName(file string) bool {
 	name := strings.ToLower(path.Base(file))
 	switch ext := path.Ext(name); {
@@ -25,8 +25,8 @@ func isSecretName(file string) bool {
 	return strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "terraform.tfstate") || keepsSecrets(name)
 }
 
-// keepsSecrets tells data that is called secrets or credentials, as config/secrets.yml. Programs and documents may be
-// called so as well.
+// keepsSecrets recognizes data that is named secrets or credentials, such as config/secrets.yml. Programs and
+// documents with such names do not count.
 func keepsSecrets(name string) bool {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 	if len(words) < 2 {
@@ -36,7 +36,7 @@ func keepsSecrets(name string) bool {
 	return is("data", words[len(words)-1]) && has("secret word") && !has("word for what is shown")
 }
 
-// hasSecret looks into the files that may hold secrets, but need not.
+// hasSecret looks into files that may hold secrets but need not.
 func hasSecret(name string, head []byte) bool {
 	switch name = strings.ToLower(name); {
 	case name == ".npmrc":

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// encoding is how the bytes of a file stand for text.
+// encoding is the encoding of a file's text.
 type encoding uint8
 
 const (
 	noText   encoding = iota
-	utf8Text          // with single bytes that are not, perhaps
+	utf8Text          // possibly with a few invalid bytes
 	utf16LE           // with a byte order mark
 	utf16BE
-	latin1 // Windows-1252, which has all of Latin-1 that is text
+	latin1 // Windows-1252, which includes the text characters of Latin-1
 )
 
-// sniff judges by the first bytes, which may be the whole file.
+// sniff determines the encoding by the first bytes, which may be the whole file.
 func sniff(head []byte, whole bool) encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("version https://git-lfs.")):
@@ -39,7 +39,7 @@ func sniff(head []byte, whole bool) encoding {
 	return sniffBytes(head)
 }
 
-// sniffUTF16 refuses what has NUL or many halves of pairs: the mark may be chance.
+// sniffUTF16 refuses text with NUL or many unpaired surrogates, because the mark may be chance.
 func sniffUTF16(head []byte, e encoding) encoding {
 	bad, text := 0, e.utf16(head)
 	for _, r := range text {
@@ -56,8 +56,8 @@ func sniffUTF16(head []byte, e encoding) encoding {
 	return e
 }
 
-// sniffBytes tells damaged UTF-8 and the encodings of western Europe, in which letters beyond ASCII stand alone, from
-// binary and from all other encodings, of which nothing could be made.
+// sniffBytes distinguishes damaged UTF-8 and western European encodings, in which letters beyond ASCII are single,
+// from binary data and all other encodings, which cannot be decoded.
 func sniffBytes(head []byte) encoding {
 	var bad, good, control, run, longest int
 	western := true
@@ -94,8 +94,8 @@ func sniffBytes(head []byte) encoding {
 	return noText
 }
 
-// decode gives valid UTF-8 without a byte order mark, with lines that end in "\n". It may change data, and return a
-// part of it. Where data is not whole, a character cut at its end is dropped.
+// decode returns valid UTF-8 without a byte order mark, with lines that end in "\n". It may change data and return a
+// part of it. If data is not whole, a character that is cut at its end is dropped.
 func (e encoding) decode(data []byte, whole bool) []byte {
 	switch e {
 	case utf16LE, utf16BE:
@@ -117,7 +117,7 @@ func (e encoding) decode(data []byte, whole bool) []byte {
 	return data
 }
 
-// utf16 decodes what follows the mark.
+// utf16 decodes what follows the byte order mark.
 func (e encoding) utf16(data []byte) []rune {
 	var order binary.ByteOrder = binary.LittleEndian
 	if e == utf16BE {
@@ -138,7 +138,7 @@ func fromLatin1(data []byte) []byte {
 	return text
 }
 
-// windows1252 differs from Latin-1 where that has control characters.
+// windows1252 decodes a byte. It differs from Latin-1 where that has control characters.
 func windows1252(c byte) rune {
 	if c < 0x80 || c >= 0xA0 {
 		return rune(c)

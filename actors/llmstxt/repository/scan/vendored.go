@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// isVendored knows the folders that tools fill.
+// isVendored recognizes the folders that tools fill.
 func isVendored(name string) bool {
 	return is("vendored folder", strings.ToLower(name)) || endsAs("vendored end", name)
 }
 
-// isForeign tells a folder by what it holds: the marks of tools, and a licence of its own where the folder above is one
-// for the code of others.
+// isForeign recognizes a folder by its content: marks of tools, or a licence of its own in a folder for foreign code.
 func isForeign(at string, entries []entry) bool {
 	others := is("foreign folder", strings.ToLower(path.Base(path.Dir(at))))
 	return slices.ContainsFunc(entries, func(e entry) bool {

@@ -4,19 +4,20 @@ import "strings"
 
 const redacted = "[redacted]"
 
-// window is how far an assigned value is looked at to tell what it is; all of it is redacted.
+// window is how much of an assigned value is examined to classify it. The whole value is redacted.
 const window = 512
 
-// A Finder finds secrets. Each rule begins with a rare word; one pass over the text looks for the first three bytes of
-// all words at once, and a rule's expression is tried where its word is met alone. It is for one goroutine at a time.
+// A Finder finds secrets. Each rule begins with a rare word. One pass over the text searches the first three bytes of
+// all words at once, and a rule's expression is only tried where its word occurs. It is for one goroutine at a time.
 type Finder struct {
-	rules  [256][]*rule   // by their first byte
-	begins [1 << 13]uint8 // a bit for the mark of each three bytes that a word begins with
-	// endless: the text at hand has no end for a rule any more. It is looked for once, not from each beginning on.
+	rules  [256][]*rule   // by first byte
+	begins [1 << 13]uint8 // bits for the marks of the first three bytes of words
+	// endless: the current text contains no further end of a rule. The end is searched once, not again from each
+	// beginning.
 	endless bool
 }
 
-// mark is the same for the same three bytes, the last of them in the lowest bits, and rarely for others.
+// mark hashes three bytes, the last of them in the lowest bits. Different bytes rarely have the same mark.
 func mark(three uint32) uint16 { return uint16(three ^ three>>11) }
 
 func isMarked(bits *[1 << 13]uint8, m uint16) bool { return bits[m>>3]&(1<<(m&7)) != 0 }
@@ -33,11 +34,11 @@ func NewFinder() *Finder {
 	return f
 }
 
-// Redact returns the text with "[redacted]" for each secret.
+// Redact replaces each secret in the text by "[redacted]".
 func Redact(text string) string { return string(NewFinder().Redact([]byte(text), nil)) }
 
-// Redact returns the text with "[redacted]" for each secret: the same slice if there is none. Unless found is nil, it
-// is called with each secret's rule, and where in the text the secret begins.
+// Redact replaces each secret in the text by "[redacted]". Without secrets it returns the same slice. found, unless
+// nil, is called with each secret's rule and its position in the text.
 func (f *Finder) Redact(text []byte, found func(rule string, at int)) []byte {
 	f.endless = false
 	var b []byte
@@ -76,7 +77,7 @@ func (f *Finder) match(text []byte, start int) (by *rule, keep, end int) {
 	return nil, 0, 0
 }
 
-// through gives where the secret ends that begins before from, or 0.
+// through returns the end of the secret that begins before from, or 0.
 func (f *Finder) through(r *rule, text []byte, from int) int {
 	if !f.endless {
 		if m := r.endRe().FindIndex(text[from:]); m != nil {
@@ -90,7 +91,7 @@ func (f *Finder) through(r *rule, text []byte, from int) int {
 	return 0
 }
 
-// match gives where the secret at start begins and ends; the end is 0 when there is none.
+// match returns the beginning and the end of the secret at start; the end is 0 if there is none.
 func (r *rule) match(text []byte, start int) (keep, end int) {
 	if !r.inside && inWord(text, start) {
 		return 0, 0
@@ -122,7 +123,7 @@ func (r *rule) match(text []byte, start int) (keep, end int) {
 	return start, after + m[1]
 }
 
-// inWord says that a word goes on at i. The letter of an escape, as that of a line end, is none of it.
+// inWord reports whether a word continues at i. The letter of an escape sequence, such as \n, is not part of a word.
 func inWord(text []byte, i int) bool {
 	return i > 0 && isWordByte(text[i-1]) && (i < 2 || text[i-2] != '\\')
 }

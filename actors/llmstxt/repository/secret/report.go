@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Finding is a secret that was found. It does not say the secret.
+// Finding is a secret that was found, without the secret itself.
 type Finding struct {
 	Rule string `json:"rule" jsonschema:"the kind of the secret, such as github-token"`
 	Path string `json:"path"`
 	Line int    `json:"line"`
 }
 
-// RedactFile returns a file's text as Redact does, and what was found in it.
+// RedactFile redacts a file's text, and returns what it found.
 func (f *Finder) RedactFile(path string, text []byte) (shown []byte, found []Finding) {
 	line, counted := 1, 0
 	shown = f.Redact(text, func(rule string, at int) {
@@ -26,13 +26,13 @@ func (f *Finder) RedactFile(path string, text []byte) (shown []byte, found []Fin
 	return shown, found
 }
 
-// Report gathers findings. The zero value is empty. It is safe for concurrent use.
+// Report collects findings. The zero value is empty. It is safe for concurrent use.
 type Report struct {
 	mu  sync.Mutex
 	all map[Finding]struct{}
 }
 
-// Add keeps what was found. Nothing is kept twice.
+// Add adds findings, each once.
 func (r *Report) Add(found []Finding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *Report) Add(found []Finding) {
 	}
 }
 
-// Findings returns what was found, by path and line.
+// Findings returns the findings, sorted by path and line.
 func (r *Report) Findings() []Finding {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// rule is what a secret of one kind looks like.
+// rule describes one kind of secret.
 type rule struct {
 	name   string
-	word   string // what it begins with
-	end    bool   // it goes on to endRe, however far away; where there is none, restRe is what follows
+	word   string // the word that it begins with
+	end    bool   // it extends to endRe, however far away; if there is none, restRe matches the rest
 	inside bool   // may follow a letter or digit
-	// fits, where there is one, says whether the value at from is a secret: many are assigned that are none.
+	// fits, unless nil, reports whether the value at from is a secret, because many assigned values are not.
 	fits func(text []byte, from, to int) bool
 
 	re, endRe, restRe func() *regexp.Regexp
 }
 
-// table says what its columns are.
+// table is the table of rules; its first lines explain the columns.
 //
 //go:embed rules.tsv
 var table string
 
-// rules by their first byte. An expression is compiled when its word is first met: few ever are.
+// rules returns the rules by first byte. An expression is compiled when its word first occurs, and few ever do.
 var rules = sync.OnceValue(func() (by [256][]*rule) {
 	fits := map[string]func(text []byte, from, to int) bool{
 		"random": isRandom, "chance": isChance, "credential": isCredential, "password": isPassword}

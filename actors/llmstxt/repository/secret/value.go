@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// isPlaceholder knows what documents write in the place of a password.
+// isPlaceholder reports whether the text is one that documents use in place of a password.
 func isPlaceholder(password string) bool {
 	switch strings.ToLower(password) {
 	case "password", "passwd", "pass", "pwd", "pw", "p", "secret", "token":
@@ -19,7 +19,7 @@ func isPlaceholder(password string) bool {
 	return strings.ContainsAny(password[:1], "$%{[(*.") || strings.Trim(password, "xX") == ""
 }
 
-// standIns are what values hold that stand for others.
+// standIns occur in values that stand for others.
 var standIns = []string{"your", "example", "changeme", "change_me", "change-me", "placeholder", "redacted", "xxxx",
 	"****", "....", "${", "{{", "$(", "%s", "<"}
 
@@ -28,30 +28,31 @@ func standsIn(value string) bool {
 	return prose.ContainsAny(lower, standIns...) || isPlaceholder(value)
 }
 
-// words are one behind the other, each with two digits at most, or one with four: a name or a path, and nothing that
-// chance has made.
+// words matches words in a row with at most two digits each, or a single word with four: a name or a path, not a
+// random value.
 var words = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[A-Za-z]*[0-9]{0,2}[-_/.])*[A-Za-z]*[0-9]{0,2}$|^[A-Za-z_]+[0-9]{1,4}[A-Za-z_]+$`)
 })
 
-// reference is code that has the value, and does not say it: a call, a field, or Erlang's name/arity of a function.
+// reference matches code that refers to the value without containing it: a call, a field, or Erlang's name/arity of a
+// function.
 var reference = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[|/[0-9]$)`)
 })
 
-// isRandom tells a value that chance has made from a name, and from code.
+// isRandom reports whether a value is random, rather than a name or code.
 func isRandom(text []byte, from, to int) bool {
 	return !isCode(text, from, to) && isChance(text, from, to)
 }
 
-// isChance is for what begins as a secret does, so that code is not thought of.
+// isChance is isRandom for values that begin like a secret, so that code need not be considered.
 func isChance(text []byte, from, to int) bool {
 	value := string(text[from:to])
 	return !standsIn(value) && strings.ContainsAny(value, "0123456789") &&
 		strings.ContainsFunc(value, isLetter) && !words().MatchString(value) && entropy(value) >= 3
 }
 
-// isCode says that what is not in quotes goes on as an expression does.
+// isCode reports whether text without quotes continues like an expression.
 func isCode(text []byte, from, to int) bool {
 	if from > 0 && strings.IndexByte("\"'`", text[from-1]) >= 0 {
 		return false
@@ -59,7 +60,7 @@ func isCode(text []byte, from, to int) bool {
 	return to < len(text) && strings.IndexByte("([.", text[to]) >= 0 || reference().Match(text[from:to])
 }
 
-// entropy is in bits for each character.
+// entropy returns the entropy in bits per character.
 func entropy(value string) (bits float64) {
 	var count [256]int
 	for _, c := range []byte(value) {
@@ -85,8 +86,8 @@ func isCredential(text []byte, from, to int) bool {
 	return mixed || strings.ContainsAny(value, "0123456789")
 }
 
-// isPassword is for what is assigned to a password. In the environment, and in files of properties, any value is one;
-// elsewhere it must look like none of the words that programs are made of.
+// isPassword is for a value that is assigned to a password. In environment and properties files any value is one;
+// elsewhere it must not look like the words of programs.
 func isPassword(text []byte, from, to int) bool {
 	value := strings.TrimRight(string(text[from:to]), `,;)}]\`)
 	if len(value) < 4 || isCode(text, from, from+len(value)) || standsIn(value) {
@@ -103,7 +104,7 @@ func isPassword(text []byte, from, to int) bool {
 		strings.ContainsAny(value[1:], "!@#$%^&*?~")
 }
 
-// letterBefore is the last letter, of the name that a value is assigned to.
+// letterBefore returns the last letter of the name that a value is assigned to.
 func letterBefore(text []byte) byte {
 	for i := len(text) - 1; i >= max(0, len(text)-8); i-- {
 		if isLetter(rune(text[i])) {

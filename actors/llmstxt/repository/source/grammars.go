@@ -9,16 +9,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// lined reads a language by the grammar of its lines, which is made when it is first needed.
+// lined returns a function that reads a language by a grammar of its lines. The grammar is compiled when it is first
+// needed.
 func lined(grammar func() *lines.Grammar) func(ctx context.Context, text []byte) surface.Outline {
 	made := sync.OnceValue(grammar)
 	return func(ctx context.Context, text []byte) surface.Outline { return made().Outline(ctx, text) }
 }
 
-// words are those before a name, one at the least or none.
+// words matches any words before a name, as few as possible.
 const words = `(?:[\w@]+(?:\([^)]*\))?\s+)*?`
 
-// open makes rules of types whose members are public as they stand.
+// open makes rules for types whose members are public by default.
 func open(rules ...lines.Rule) []lines.Rule {
 	for i := range rules {
 		rules[i].Free = true
@@ -26,12 +27,12 @@ func open(rules ...lines.Rule) []lines.Rule {
 	return rules
 }
 
-// within makes a rule of a block that is no symbol itself: what is below it stands as where it is.
+// within makes a rule for a block that is not a symbol itself: declarations in it count as outside of it.
 func within(pattern string) lines.Rule {
 	return lines.Rule{Pattern: lines.Pattern(pattern), Opens: true, Through: true}
 }
 
-// joined has the rules join the names of what is in a block with the mark.
+// joined makes the rules join the names of a block's content with the mark.
 func joined(between string, rules ...[]lines.Rule) {
 	for _, list := range rules {
 		for i := range list {
@@ -227,7 +228,7 @@ var php = lined(func() *lines.Grammar {
 	return g
 })
 
-// c is the language and C++.
+// c is for both C and C++.
 var c = lined(func() *lines.Grammar {
 	documented := lines.Declare(surface.Macro, `#\s*define\s+(?P<name>[A-Za-z]\w*)\s`)
 	documented.Documented = true

@@ -13,7 +13,7 @@ import (
 
 var jvmTests = []string{"import org.junit", "import org.testng"}
 
-// languages are those of which something is known.
+// languages are the known languages.
 var languages = []language.Language{
 	{Name: "Go", Outline: golang.Outline, Note: golang.Note, Ecosystems: []string{"go"}},
 	{Name: "Python", Outline: python, Imports: language.PythonImports, Code: language.WithoutDocstrings,
@@ -65,7 +65,7 @@ var languages = []language.Language{
 	marked("Julia", "#", "julia"), marked("Lua", "--"), marked("SQL", "--"), marked("Assembly", ";"),
 }
 
-// script is a language of the family of JavaScript; of some, files hold scripts.
+// script makes a language of the JavaScript family. In some of them, files contain scripts.
 func script(name string) language.Language {
 	l := language.Language{Name: name, Imports: language.ScriptImports, Code: language.WithoutComments,
 		Note: language.BlockNote, Folders: language.ScriptFolders, Family: "script",
@@ -89,7 +89,7 @@ func dotNet(name string) language.Language {
 		Note: language.BlockNote, Family: ".net", Ecosystems: []string{"nuget"}}
 }
 
-// marked is a language whose comments go up to the end of their line.
+// marked makes a language whose comments extend to the end of the line.
 func marked(name, mark string, ecosystems ...string) language.Language {
 	return language.Language{Name: name, Imports: language.Dotted, Note: language.LineNote(mark),
 		Ecosystems: ecosystems}
@@ -106,7 +106,7 @@ func haddock(text string) string {
 	return language.Note(language.LineBlocks("-- "+doc, "--"))
 }
 
-// Of is what is known of the language; of one that has no entry, what most languages have in common.
+// Of returns the language with the name. For an unknown language it returns what most languages have in common.
 func Of(name string) language.Language {
 	for _, l := range languages {
 		if l.Name == name {
@@ -116,7 +116,7 @@ func Of(name string) language.Language {
 	return language.Language{Name: name, Imports: language.Dotted, Note: language.BlockNote}
 }
 
-// In gives the languages that the packages of an ecosystem are written in.
+// In returns the languages of an ecosystem's packages.
 func In(ecosystem string) []string {
 	var names []string
 	for _, l := range languages {
@@ -127,8 +127,8 @@ func In(ecosystem string) []string {
 	return names
 }
 
-// Outline is the public surface of a file; ok tells whether its language has a scanner. Once ctx is done it soon
-// gives what it found so far.
+// Outline returns the public surface of a file. ok reports whether its language is supported. After ctx is done it
+// soon returns what it has found.
 func Outline(ctx context.Context, name string, text []byte) (outline surface.Outline, ok bool) {
 	read := Of(name).Outline
 	if read == nil {
@@ -137,8 +137,8 @@ func Outline(ctx context.Context, name string, text []byte) (outline surface.Out
 	return surface.Finish(read(ctx, surface.Normal(text))), true
 }
 
-// Code is the text without docstrings and comments on lines of their own: examples in them import what the file does
-// not.
+// Code returns the text without docstrings, and without comments on lines of their own, because examples in them
+// import what the file does not.
 func Code(name, text string) string {
 	if code := Of(name).Code; code != nil {
 		return code(text)
@@ -146,14 +146,14 @@ func Code(name, text string) string {
 	return text
 }
 
-// Family is the name that the language shares with those whose files its own may import.
+// Family returns the name that the language shares with the languages whose files it may import.
 func Family(name string) string { return cmp.Or(Of(name).Family, name) }
 
-// Imports gives what the lines of a file import, as its language has it. Only lines that begin as imports do are
-// looked at.
+// Imports returns what the lines of a file import, by the rules of its language. It only looks at lines that begin
+// like imports.
 func Imports(name, text string) []string { return eachLine(Of(name).Imports, text) }
 
-// Reexports gives what the lines of a file export all of.
+// Reexports returns the modules that a file exports completely.
 func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
 
 func eachLine(read func(line string) []string, text string) []string {
@@ -167,8 +167,8 @@ func eachLine(read func(line string) []string, text string) []string {
 	return list
 }
 
-// Note is the first sentence of the comment or docstring that a file of the language begins with; licences, shebangs
-// and directives do not count.
+// Note returns the first sentence of the comment or docstring at the beginning of a file. Licences, shebangs and
+// directives do not count.
 func Note(name, text string) string {
 	note := Of(name).Note
 	if name == "" || note == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// CommentLines counts those that are nothing but comment, without the licence.
+// CommentLines counts the lines that are only comment, without the licence.
 func CommentLines(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -18,14 +18,14 @@ func CommentLines(text string) int {
 	return n
 }
 
-// IsCopy finds where a file says that it was taken from elsewhere.
+// IsCopy reports whether a file says that it was copied from elsewhere.
 func IsCopy(text string) bool {
 	low := strings.ToLower(text[:min(len(text), 2000)])
 	return prose.ContainsAny(low, "is a copy of http", "copied from http", "vendored from", "copied verbatim",
 		"taken from http", "originally based on", "originally taken from", "ported from http")
 }
 
-// Declarations counts lines that begin as declarations do in most languages.
+// Declarations counts the lines that begin like declarations in most languages.
 func Declarations(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {

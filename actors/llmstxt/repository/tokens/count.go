@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Count returns how many tokens the text has. Names of special tokens such as <|endoftext|> count as text. It takes
-// time proportional to n log n of the longest word, and proportional to the number of words.
+// Count returns the number of tokens in the text. Names of special tokens such as <|endoftext|> count as text. The
+// time is proportional to n log n of the longest word, and to the number of words. It is safe for concurrent use.
 func Count(text string) int {
 	c := counters.Get().(*counter)
 	defer counters.Put(c)
@@ -21,8 +21,8 @@ func Count(text string) int {
 	return n
 }
 
-// line counts the tokens of a line, unless the vocabulary has its hash: sources repeat their lines, and llms-ctx.txt
-// those of llms-full.txt.
+// line counts the tokens of a line, unless the vocabulary has its hash: sources repeat lines, and llms-ctx.txt
+// repeats those of llms-full.txt.
 func (c *counter) line(s string) int {
 	h := maphash.String(c.table.seed, s)
 	at := &c.table.lines[h%uint64(len(c.table.lines))]
@@ -47,12 +47,12 @@ func (c *counter) pieces(s string) int {
 	return n
 }
 
-// Load readies the table of tokens, as the first count does otherwise.
+// Load prepares the table of tokens, as the first count does otherwise.
 func Load() { table() }
 
 var counters = sync.Pool{New: func() any { return &counter{table: table()} }}
 
-// counter merges the bytes of one piece after the other. Its slices are used again.
+// counter merges the bytes of one piece after the other. Its slices are reused.
 type counter struct {
 	table *vocabulary
 	parts []part
@@ -63,7 +63,7 @@ type counter struct {
 	}
 }
 
-// known counts the tokens of a piece. It remembers the short ones, which most texts repeat.
+// known counts the tokens of a piece. It remembers short pieces, which most texts repeat.
 func (c *counter) known(s string) int {
 	var b [16]byte
 	if len(s) >= len(b) {
@@ -78,13 +78,14 @@ func (c *counter) known(s string) int {
 	return at.count
 }
 
-// part is a part of the piece that begins at its index.
+// part is a part of the piece, and begins at its own index.
 type part struct {
 	before, next int32 // where the neighbours begin
-	pair         rank  // of the token that this part and the next would make
+	pair         rank  // rank of the token that this part and the next would make
 }
 
-// count returns how many tokens a piece has. Merges begin with the pair of the lowest rank, the leftmost first.
+// count returns the number of tokens of a piece. It merges the pair with the lowest rank first; among equals, the
+// leftmost.
 func (c *counter) count(s string) int {
 	if c.table.rank(s) != none {
 		return 1
@@ -101,7 +102,7 @@ func (c *counter) count(s string) int {
 		least := c.pop()
 		at := int32(least & math.MaxUint32)
 		if c.parts[at].pair != rank(least>>32) {
-			continue // a neighbour was merged since
+			continue // a neighbour was merged meanwhile
 		}
 		gone := c.parts[at].next
 		c.parts[gone].pair = none
@@ -118,7 +119,7 @@ func (c *counter) count(s string) int {
 	return n
 }
 
-// look finds the token that a part makes with the next.
+// look finds the token that a part makes with the next part.
 func (c *counter) look(s string, at int32) {
 	p := &c.parts[at]
 	p.pair = none

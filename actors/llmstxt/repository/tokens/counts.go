@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// Counts remembers how many tokens texts have. What an earlier run knew is counted without the vocabulary. The zero
-// value is ready to use, by several goroutines.
+// Counts remembers the number of tokens of texts. Texts that an earlier run counted need no vocabulary. The zero
+// value is ready for use. It is safe for concurrent use.
 type Counts struct {
-	// Earlier gives the Bytes of another Counts. It is called when the first text is counted, and may be nil.
+	// Earlier returns the Bytes of another Counts. It is called when the first text is counted, and may be nil.
 	Earlier func() []byte
 
 	mu    sync.Mutex
@@ -21,7 +21,7 @@ type Counts struct {
 	fresh map[digest]uint32
 }
 
-// digest is a part of a text's SHA-256: enough to tell texts apart.
+// digest is a part of a text's SHA-256, long enough to distinguish texts.
 type digest [12]byte
 
 const (
@@ -29,7 +29,7 @@ const (
 	mostRecords = 1 << 16
 )
 
-// Of returns how many tokens the text has.
+// Of returns the number of tokens of the text.
 func (c *Counts) Of(text []byte) int {
 	sum := sha256.Sum256(text)
 	of := digest(sum[:])
@@ -66,8 +66,8 @@ func (c *Counts) find(of digest) (n int, known bool) {
 
 func (c *Counts) record(i int) []byte { return c.known[i*recordBytes : (i+1)*recordBytes] }
 
-// Bytes returns what is known, for Earlier of another Counts; nil if that is nothing new. When there is too much, what
-// was known earlier goes.
+// Bytes returns the known counts, for Earlier of another Counts; nil if there is nothing new. If there are too many,
+// earlier counts are dropped.
 func (c *Counts) Bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,9 +87,9 @@ func (c *Counts) Bytes() []byte {
 	return bytes.Join(records, nil)
 }
 
-// Counter counts the tokens of what is written to it.
+// Counter counts the tokens of what is written to it. It is for one goroutine at a time.
 type Counter struct {
-	Counts *Counts // of its parts
+	Counts *Counts // counts of the parts
 	count  int
 	held   []byte
 }
@@ -105,10 +105,10 @@ func (c *Counter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Count returns the tokens of all that was written.
+// Count returns the number of tokens of everything that was written.
 func (c *Counter) Count() int { return c.count + c.Counts.Of(c.held) }
 
-// boundary returns where the last line begins of those that begin at from or behind, or 0.
+// boundary returns the beginning of the last line that begins at from or later, or 0.
 func boundary(text []byte, from int) int {
 	for i := len(text) - 1; i >= max(from, 1); i-- {
 		if text[i-1] == '\n' && beginsLine(text[i:]) {

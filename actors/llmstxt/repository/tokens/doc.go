@@ -1,6 +1,6 @@
-// Package tokens counts tokens of o200k_base, the encoding that OpenAI's models have read since GPT-4o. Other models
-// read other encodings, whose counts differ by a tenth or so.
+// Package tokens counts tokens of o200k_base, the encoding of OpenAI's models since GPT-4o. Other models use other
+// encodings, whose counts differ by about a tenth.
 //
-// The table of tokens is OpenAI's, from tiktoken (MIT licence). The module testkit/oracle writes it, and compares the
-// counts with those of another implementation.
+// The table of tokens is OpenAI's, from tiktoken (MIT licence). The module testkit/oracle writes the table, and
+// compares the counts with those of another implementation.
 package tokens

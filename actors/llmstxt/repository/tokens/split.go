@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// class says in which character classes of the encoding's pattern a rune is.
+// class is the set of character classes of the encoding's pattern that a rune belongs to.
 type class uint8
 
 const (
@@ -45,7 +45,7 @@ func classify(r rune) class {
 	return 0
 }
 
-// next returns the class and the size of the first rune. An empty text has no size.
+// next returns the classes and the size of the first rune. The size is 0 for an empty text.
 func next(s string) (class, int) {
 	if s == "" {
 		return 0, 0
@@ -57,7 +57,7 @@ func next(s string) (class, int) {
 	return classify(r), size
 }
 
-// run returns the length of the longest prefix whose runes have a class of those, or none of them if not is true.
+// run returns the length of the longest prefix whose runes have one of the classes or, with not, none of them.
 func run(s string, of class, not bool) int {
 	n := 0
 	for n < len(s) {
@@ -75,7 +75,7 @@ func run(s string, of class, not bool) int {
 	return n
 }
 
-// line returns the length of the text's first line, or of several that may share a piece.
+// line returns the length of the text's first line, or of several lines that may share a piece.
 func line(s string) int {
 	for end := 0; ; {
 		i := strings.IndexByte(s[end:], '\n')
@@ -88,8 +88,8 @@ func line(s string) int {
 	}
 }
 
-// beginsLine reports whether no piece crosses the newline before s. Those that could are of spaces up to another
-// newline, or of punctuation with newlines and slashes behind it.
+// beginsLine reports whether no piece crosses the newline before s. Pieces that could are spaces up to another
+// newline, and punctuation followed by newlines and slashes.
 func beginsLine[T string | []byte](s T) bool {
 	i := 0
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
@@ -134,7 +134,7 @@ func piece(s string) int {
 	return spaces(s)
 }
 
-// plainWord is word for a text whose letters are all of ASCII: each of them is in one class.
+// plainWord is word for a text of ASCII letters: each of them is in one class.
 func plainWord(s string, lead int) (n int, ok bool) {
 	n = lead
 	for _, of := range []class{upper, lower} {
@@ -148,7 +148,7 @@ func plainWord(s string, lead int) (n int, ok bool) {
 	return n + contraction(s[n:]), true
 }
 
-// word matches the first two alternatives, each with the lead and then without.
+// word matches the first two alternatives, each with the lead and then without it.
 func word(s string, lead int) int {
 	for _, match := range []func(string) int{lowered, raised} {
 		for at := lead; ; at = 0 {
@@ -163,7 +163,7 @@ func word(s string, lead int) int {
 	return 0
 }
 
-// lowered matches [upper]*[lower]+. A rune in both classes may end the match where no lower one follows.
+// lowered matches [upper]*[lower]+. A rune in both classes may end the match if no lower one follows.
 func lowered(s string) int {
 	n, both := 0, 0
 	for {
@@ -219,7 +219,7 @@ func digits(s string) int {
 	return n
 }
 
-// spaces matches the last three alternatives: up to the last newline, else up to the last space before a word.
+// spaces matches the last three alternatives: up to the last newline, or else up to the last space before a word.
 func spaces(s string) int {
 	n := run(s, space, false)
 	if last := strings.LastIndexAny(s[:n], "\r\n"); last >= 0 {

@@ -10,40 +10,40 @@ import (
 	"sync/atomic"
 )
 
-// packed is two parts: the lengths of all tokens, a byte each and ordered by rank, and their text.
+// packed has two parts: the lengths of all tokens, a byte each and ordered by rank, and their text.
 //
 //go:embed o200k.tokens.gz
 var packed string
 
 const (
-	tokens   = 199_998   // in the table, special tokens left out
+	tokens   = 199_998   // in the table, without special tokens
 	longest  = 128       // bytes of a token
 	unpacked = 1_597_668 // bytes of the table
 )
 
-// rank is a token's number. Of two pairs the one that makes the token of lower rank is merged first.
+// rank is a token's number. Of two pairs, the one whose token has the lower rank is merged first.
 type rank = uint32
 
 const none rank = 1<<32 - 1
 
-// vocabulary finds tokens by their text. It is a hash table with open addressing, which takes a third of what a map
-// takes. A slot that is used holds, from its lowest bit on: the rank plus one (18 bits), where the token's text begins
-// (21), its length minus one (7), and the highest bits of its hash (18).
+// vocabulary finds tokens by their text. It is a hash table with open addressing, which takes a third of a map's
+// memory. A used slot holds, from its lowest bit on: the rank plus one (18 bits), the position of the token's text
+// (21), its length minus one (7), and the highest bits of its hash (18). It is safe for concurrent use.
 type vocabulary struct {
 	seed  maphash.Seed
 	text  string
 	slots [1 << 18]uint64
-	// lines are of what was counted last: the highest 49 bits of a line's hash, and its tokens.
+	// lines remembers lines that were counted last: the highest 49 bits of a line's hash, and its tokens.
 	lines [lineTokens]atomic.Uint64
 }
 
-const lineTokens = 1 << 15 // one more than a line in the table has
+const lineTokens = 1 << 15 // greater than the tokens of any line in the table
 
-// table unpacks and hashes the vocabulary when somebody counts for the first time: 4 MB, in some 20 milliseconds.
+// table unpacks and hashes the vocabulary when it is first used: 4 MB, in about 20 milliseconds.
 var table = sync.OnceValue(func() *vocabulary {
 	listed := unpack()
 	v := &vocabulary{seed: maphash.MakeSeed(), text: listed[tokens:]}
-	clear(v.slots[:]) // a page of memory that is read before it is written is copied
+	clear(v.slots[:]) // a page of memory that is read before it is written would be copied
 	clear(v.lines[:])
 	at := 0
 	for i, n := range []byte(listed[:tokens]) {
@@ -71,7 +71,7 @@ func unpack() string {
 	return text.String()
 }
 
-// rank finds the token of the text, or none.
+// rank returns the rank of the token with the text, or none.
 func (v *vocabulary) rank(s string) rank {
 	h := maphash.String(v.seed, s)
 	for slot := h % uint64(len(v.slots)); ; slot = (slot + 1) % uint64(len(v.slots)) {

@@ -8,15 +8,15 @@ import (
 	"go/scanner"
 )
 
-// The parser heeds no context, and its stack grows with the brackets that are open and with the operators before an
-// operand. So it is given no longer text, and none that nests deeper.
+// The parser ignores contexts, and its stack grows with open brackets and with operators before an operand. So it
+// only gets text up to this size and this depth.
 const (
 	maxGoBytes = 512 << 10
 	deepestGo  = 1000
 )
 
-// parseFile parses a file. Of one that is broken it takes what stands before the broken declaration: the parser takes
-// the next one for its end.
+// parseFile parses a file. If the file is broken, it keeps what precedes the broken declaration: the parser takes the
+// next declaration for the end of the broken one.
 func (p *goPackage) parseFile(text []byte) *ast.File {
 	text = text[:min(len(text), maxGoBytes)]
 	if goDepth(text) > deepestGo {
@@ -35,7 +35,8 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 	return file
 }
 
-// goDepth is how many brackets are open at once, or operators follow each other, those in literals included.
+// goDepth returns the greatest number of brackets that are open at once, or of operators in a row, including those in
+// literals.
 func goDepth(text []byte) int {
 	depth, operators, deepest := 0, 0, 0
 	for _, c := range text {
@@ -58,8 +59,8 @@ func goDepth(text []byte) int {
 	return deepest
 }
 
-// withoutBodies empties the bodies of functions in place, lines kept, where the text is formatted as Go is. What may
-// be in a raw string, or holds part of one, is left as it is. What it makes of other text may not parse.
+// withoutBodies blanks the bodies of functions in place and keeps the lines, if the text is formatted by gofmt. It
+// does not touch what may be in a raw string or contains part of one. For other text the result may not parse.
 func withoutBodies(text []byte) []byte {
 	ticks := 0
 	for at := 0; at < len(text); {
@@ -83,7 +84,7 @@ func withoutBodies(text []byte) []byte {
 	return text
 }
 
-// signatureEnd is the end of the line on which a function's body opens.
+// signatureEnd returns the end of the line on which a function's body opens.
 func signatureEnd(text []byte, at, end int) int {
 	for text[end-1] != '{' && end < len(text) && (text[end-1] == '(' || text[at] == '\t') {
 		at = end + 1
@@ -95,7 +96,7 @@ func signatureEnd(text []byte, at, end int) int {
 	return end
 }
 
-// opensBody tells the brace of a body from that of a type.
+// opensBody reports whether the brace opens a body, rather than a type.
 func opensBody(signature []byte) bool {
 	return bytes.HasSuffix(signature, []byte("{")) && !bytes.HasSuffix(signature, []byte("interface {")) &&
 		!bytes.HasSuffix(signature, []byte("struct {"))
@@ -108,7 +109,7 @@ func endOfLine(text []byte, at int) int {
 	return len(text)
 }
 
-// blank overwrites text, but not its line ends.
+// blank overwrites text, except line ends.
 func blank(text []byte) {
 	for i, c := range text {
 		if c != '\n' {

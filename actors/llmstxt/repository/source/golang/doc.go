@@ -1,2 +1,2 @@
-// Package golang reads Go, through the standard library's parser.
+// Package golang extracts the public surface of Go packages with the standard library's parser.
 package golang

@@ -2,7 +2,7 @@ package golang
 
 import "go/ast"
 
-// expr writes types in full and values as far as they say what they are.
+// expr writes types completely, and values as far as they are informative.
 func (w *goWriter) expr(e ast.Expr) {
 	switch t := e.(type) {
 	case *ast.Ident:

@@ -21,9 +21,9 @@ type Source struct {
 	Text []byte
 }
 
-// Package gives the outline of a Go package from its files without tests: symbols in the order of the files and their
-// lines. Once ctx is done it soon gives what it found so far. A file that does not parse gives what can be read of
-// it; a package main gives no symbols.
+// Package returns the outline of a Go package from its files without tests. Symbols are in the order of the files and
+// their lines. After ctx is done it soon returns what it has found. A file that does not parse yields what can be
+// read of it. A package main yields no symbols.
 func Package(ctx context.Context, files []Source) surface.Outline {
 	p := goPackage{ctx: ctx, set: gotoken.NewFileSet(), at: map[string]int{}}
 	parsed := p.parse(files)
@@ -32,7 +32,7 @@ func Package(ctx context.Context, files []Source) surface.Outline {
 		if file == nil || file.Name.Name != name {
 			continue
 		}
-		text := goPrinter().Text(goParser().Parse(file.Doc.Text())) // a line for each paragraph
+		text := goPrinter().Text(goParser().Parse(file.Doc.Text())) // one line for each paragraph
 		if text = bytes.TrimSpace(text); len(text) > len(p.out.Doc) {
 			p.out.Doc = string(text)
 		}
@@ -49,12 +49,13 @@ func Outline(ctx context.Context, text []byte) surface.Outline {
 	return Package(ctx, []Source{{Text: text}})
 }
 
+// goPackage holds the state of a Package.
 type goPackage struct {
 	ctx   context.Context
 	set   *gotoken.FileSet
-	at    map[string]int // where a name is in out.Symbols: files for several systems declare it again
+	at    map[string]int // index of a name in out.Symbols: files for other systems declare it again
 	out   surface.Outline
-	short []byte // the file that is parsed, without bodies
+	short []byte // the current file without function bodies
 }
 
 func (p *goPackage) parse(files []Source) []*ast.File {
@@ -70,7 +71,7 @@ func (p *goPackage) parse(files []Source) []*ast.File {
 	return parsed
 }
 
-// mainName is the package name that most files have: a generator kept out of the build has another.
+// mainName returns the package name of most files. A generator that is excluded from the build has another.
 func mainName(files []*ast.File) (name string) {
 	count := map[string]int{}
 	for _, f := range files {
@@ -102,7 +103,7 @@ func (p *goPackage) file(path string, file *ast.File) {
 	slices.SortStableFunc(p.out.Symbols[first:], func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// add keeps the first declaration of a name; a later one lends its doc.
+// add keeps the first declaration of a name; later declarations only contribute their doc.
 func (p *goPackage) add(path string, pos gotoken.Pos, doc string, s surface.Symbol) {
 	if i, ok := p.at[s.Name]; ok {
 		p.out.Symbols[i].Doc = cmp.Or(p.out.Symbols[i].Doc, goSynopsis(doc))
@@ -132,7 +133,7 @@ func (p *goPackage) function(path string, d *ast.FuncDecl) {
 	p.add(path, d.Pos(), d.Doc.Text(), s)
 }
 
-// typeName is the name of a type without its arguments and stars, "" if it cannot be told.
+// typeName returns the name of a type without its arguments and stars; "" if it has none.
 func typeName(e ast.Expr) string {
 	for {
 		switch t := e.(type) {
@@ -166,7 +167,7 @@ func (p *goPackage) general(path string, d *ast.GenDecl) {
 	}
 }
 
-// single is the doc of a declaration that declares one thing, so it is about it.
+// single returns the doc of a declaration if it declares only one thing, so that the doc is about that.
 func single(d *ast.GenDecl) string {
 	if len(d.Specs) == 1 || !d.Lparen.IsValid() {
 		return d.Doc.Text()
@@ -174,14 +175,14 @@ func single(d *ast.GenDecl) string {
 	return ""
 }
 
-// A link to a symbol loses its brackets whether or not the package has it.
+// goParser parses doc comments. Links to symbols lose their brackets, whether or not the package has the symbol.
 func goParser() *comment.Parser {
 	return &comment.Parser{LookupSym: func(_, _ string) bool { return true }}
 }
 
 func goPrinter() *comment.Printer { return &comment.Printer{TextWidth: -1} }
 
-// goSynopsis is the notice that something is deprecated, or else the first sentence of its first paragraph.
+// goSynopsis returns the notice of a deprecation, or else the first sentence of the first paragraph.
 func goSynopsis(doc string) string {
 	text := doc
 	if _, notice, ok := strings.Cut("\n\n"+doc, "\n\nDeprecated:"); ok {
@@ -197,11 +198,11 @@ func goSynopsis(doc string) string {
 	return ""
 }
 
-// Note is the first sentence of the comment of the package.
+// Note returns the first sentence of the package comment.
 func Note(text string) string { return prose.Shorten(Synopsis(text, ""), prose.SentenceRunes) }
 
-// Synopsis is the first sentence of a package comment, as the go command shows it, if the file is of that package.
-// The name "" stands for any.
+// Synopsis returns the first sentence of a package comment, as the go command shows it, if the file belongs to that
+// package. The name "" matches any package.
 func Synopsis(source, name string) string {
 	file, _ := parser.ParseFile(gotoken.NewFileSet(), "", source, parser.PackageClauseOnly|parser.ParseComments)
 	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
@@ -210,7 +211,7 @@ func Synopsis(source, name string) string {
 	return goSynopsis(file.Doc.Text())
 }
 
-// ModuleOf is the module that an import path is of, by the customs of hosts.
+// ModuleOf returns the module of an import path, by the conventions of hosts.
 func ModuleOf(spec string) string {
 	parts := strings.Split(spec, "/")
 	n := 2

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Head gives the package clause and the imports as far as the head shows them: a Go file names both before anything
-// else. A generator kept out of the build has no package, nor has a list of tools.
+// Head returns the package name and the imports, as far as the head contains them; Go files have both at the
+// beginning. A file that is excluded from the build, or that only lists tools, has no package.
 func Head(head []byte) (name string, imports []string) {
 	if isBuildIgnored(head) {
 		return "", nil
@@ -28,7 +28,7 @@ func Head(head []byte) (name string, imports []string) {
 	return file.Name.Name, slices.Clip(imports)
 }
 
-// listsTools holds for a file that only keeps tools among what its module needs.
+// listsTools reports whether a file only keeps tools among its module's dependencies.
 func listsTools(file *ast.File) bool {
 	return file.Name.Name == "tools" && len(file.Imports) > 0 &&
 		!slices.ContainsFunc(file.Imports, func(s *ast.ImportSpec) bool { return s.Name == nil || s.Name.Name != "_" })

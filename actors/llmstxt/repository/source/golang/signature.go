@@ -7,11 +7,11 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// goWriter writes declarations on one line. Past a bound it writes no more: a signature is cut much earlier, and
-// types nest without end.
+// goWriter writes declarations on one line. It stops after a limit, because signatures are cut much earlier and types
+// may nest without end.
 type goWriter struct{ strings.Builder }
 
-// put writes texts, expressions and lists of either one after the other. What is nil is left out.
+// put writes texts, expressions and lists of them in a row. It skips nil.
 func (w *goWriter) put(parts ...any) {
 	for _, part := range parts {
 		if w.Len() >= 4*surface.SignatureRunes {
@@ -91,7 +91,7 @@ func (w *goWriter) field(f *ast.Field) {
 	w.put(f.Type)
 }
 
-// members writes what others can use of a struct or interface.
+// members writes the exported part of a struct or interface.
 func (w *goWriter) members(keyword string, list *ast.FieldList) {
 	var shown []*ast.Field
 	if list != nil {
@@ -119,7 +119,7 @@ func (w *goWriter) member(f *ast.Field) {
 	w.field(f)
 }
 
-// public is the field with the names that others can use, nil where there are none.
+// public returns the field with its exported names, or nil if it has none.
 func public(f *ast.Field) *ast.Field {
 	if len(f.Names) == 0 {
 		if name := typeName(f.Type); name != "" && !ast.IsExported(name) {

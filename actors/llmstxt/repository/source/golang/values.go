@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// values gives the exported constants or variables of a declaration: one symbol each where it is documented, one for
-// a run of names without words of their own, named after the first, since those are read together.
+// values adds the exported constants or variables of a declaration. A documented one is a symbol of its own. A run of
+// names without docs is one symbol with the first name, because such names are read together.
 func (p *goPackage) values(path string, d *ast.GenDecl) {
 	var run []*ast.ValueSpec
 	flush := func() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// Includes reads "#include" lines.
 func Includes(line string) []string {
 	if rest, ok := strings.CutPrefix(line, "#"); ok && strings.HasPrefix(strings.TrimSpace(rest), "include") {
 		return []string{between(rest, `"<`, `">`)}
@@ -12,7 +13,7 @@ func Includes(line string) []string {
 	return nil
 }
 
-// IsCLibrary knows the headers of the C library that projects have namesakes of.
+// IsCLibrary reports whether the name is a header of the C library that projects often have their own version of.
 func IsCLibrary(name string) bool {
 	switch name {
 	case "assert.h", "ctype.h", "errno.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdarg.h",
@@ -23,7 +24,7 @@ func IsCLibrary(name string) bool {
 	return false
 }
 
-// CFolders are beside the file, and where headers are.
+// CFolders returns the folders of a C file's headers: its own, and those for headers.
 func CFolders(file, unit string) []string {
 	return []string{path.Dir(file), path.Join(unit, "include"), unit, path.Join(unit, "src"), "include", ".", "src"}
 }

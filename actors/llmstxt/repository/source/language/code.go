@@ -2,7 +2,7 @@ package language
 
 import "strings"
 
-// WithoutComments leaves out the lines that are comment alone.
+// WithoutComments removes the lines that are only comment.
 func WithoutComments(text string) string {
 	if !strings.Contains(text, "//") && !strings.Contains(text, "*") {
 		return text

@@ -1,3 +1,3 @@
-// Package language says what is known of reading a language, and holds what languages share of it: how imports are
-// written on a line, and where the comment stands that a file begins with.
+// Package language describes how to read each language, and has the functions that languages share: for imports on a
+// line, and for the comment at the beginning of a file.
 package language

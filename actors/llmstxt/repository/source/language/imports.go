@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// between is the text from after one of the opening bytes to a closing one.
+// between returns the text between the first of the opening bytes and a closing byte.
 func between(s, open, end string) string {
 	i := strings.IndexAny(s, open)
 	if i < 0 {
@@ -36,12 +36,12 @@ func Dotted(line string) []string {
 	return []string{spec, path.Dir(spec)}
 }
 
-// Below looks for imports in one folder of a package, or of the repository.
+// Below searches imports in one folder of the package, or of the repository.
 func Below(folder string) func(file, unit string) []string {
 	return func(_, unit string) []string { return []string{path.Join(unit, folder), folder} }
 }
 
-// RubyImports reads "require" and its like.
+// RubyImports reads "require" and similar lines.
 func RubyImports(line string) []string {
 	switch {
 	case strings.HasPrefix(line, "require_relative"):
@@ -57,7 +57,7 @@ func RubyImports(line string) []string {
 
 var capital = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// ElixirImports writes "alias Mix.NoProject" as Elixir names its files.
+// ElixirImports returns the file name of "alias Mix.NoProject" in Elixir's spelling.
 func ElixirImports(line string) []string {
 	list := Dotted(line)
 	if len(list) == 0 {

@@ -9,18 +9,19 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// LineNote finds the note of a file whose comments begin with the mark.
+// LineNote returns a function that finds the note of a file whose line comments begin with the mark.
 func LineNote(mark string) func(text string) string {
 	return func(text string) string { return Note(LineBlocks(text, mark)) }
 }
 
-// BlockNote finds the note of a file whose comments are those of C.
+// BlockNote finds the note of a file with C's comments.
 func BlockNote(text string) string { return Note(cBlocks(false, text)) }
 
-// ClassNote is BlockNote where a file may also say what it is at the class that it is there for.
+// ClassNote is BlockNote that also accepts the comment of the file's main class.
 func ClassNote(text string) string { return Note(cBlocks(true, text)) }
 
-// PatternNote finds the note of a file where the pattern's group matches first. Lines of it begin with marks.
+// PatternNote returns a function that finds the note in the first match of the pattern's group. It strips the marks
+// from the lines.
 func PatternNote(pattern, marks string) func(text string) string {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return func(text string) string {
@@ -31,12 +32,12 @@ func PatternNote(pattern, marks string) func(text string) string {
 	}
 }
 
-// Note is the first sentence of the paragraphs that says something by itself. Licences, banners and directives do not
-// count.
+// Note returns the first sentence of the paragraphs that says something by itself. Licences, banners and directives
+// do not count.
 func Note(paragraphs []string) string {
 	for _, p := range paragraphs {
 		if i := strings.LastIndex(p, ". "); i > 0 && strings.HasSuffix(p, ":") {
-			p = p[:i+1] // the last sentence leads to an example
+			p = p[:i+1] // the last sentence introduces an example
 		}
 		if IsLicence(p) || !prose.Is(p) || prose.IsBanner(p) {
 			continue
@@ -48,7 +49,7 @@ func Note(paragraphs []string) string {
 	return ""
 }
 
-// IsLicence also knows the instructions to tools that files begin with.
+// IsLicence reports whether the text is a licence, or instructions to tools at the beginning of a file.
 func IsLicence(s string) bool {
 	low := strings.ToLower(s)
 	return prose.ContainsAny(low, "copyright", "spdx-", "licensed under", "all rights reserved", "eslint", "@ts-",
@@ -56,8 +57,8 @@ func IsLicence(s string) bool {
 		"<reference")
 }
 
-// LineBlocks gives the paragraphs of the comment lines at the top. One that stands right above a statement is about
-// that.
+// LineBlocks returns the paragraphs of the comment lines at the top. A comment right above a statement is about that
+// statement, and is left out.
 func LineBlocks(text, mark string) []string {
 	var b strings.Builder
 	attached, statement := false, false
@@ -90,9 +91,9 @@ func isDeclaration(line string) bool {
 	return strings.HasPrefix(word, "-module") || strings.HasPrefix(word, "require(")
 }
 
-// cBlocks gives the paragraphs of the comments before the first code that are about the file. Imports and directives
-// may stand between; a comment right above one of them that is not the first, or above a declaration, is about that,
-// unless it is the class that the file is there for.
+// cBlocks returns the paragraphs of the comments about the file before the first code. Imports and directives may be
+// between them. A comment right above an import or directive other than the first, or above a declaration, is about
+// that; with classes, the comment of the file's main class counts too.
 func cBlocks(classes bool, text string) []string {
 	var blocks []string
 	first := true
@@ -109,7 +110,7 @@ func cBlocks(classes bool, text string) []string {
 		case isPreamble(text):
 			first = first && opening.MatchString(text)
 			_, text, _ = strings.Cut(text, "\n")
-			for text != "" && strings.IndexByte(" \t})", text[0]) >= 0 { // it goes on
+			for text != "" && strings.IndexByte(" \t})", text[0]) >= 0 { // the comment continues
 				_, text, _ = strings.Cut(text, "\n")
 			}
 			continue
@@ -125,7 +126,7 @@ func cBlocks(classes bool, text string) []string {
 	return blocks
 }
 
-// following is the line of code right below a comment; "" where there is none.
+// following returns the line of code right below a comment, or "".
 func following(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimSpace(line) == "" {
@@ -138,7 +139,7 @@ func following(text string) string {
 	return line
 }
 
-// isOfClass tells the declaration for which files of a language are made.
+// isOfClass reports whether the line declares what the language's files are made for.
 func isOfClass(classes bool, line string) bool {
 	switch {
 	case strings.HasPrefix(line, "export default ") || strings.HasPrefix(line, "module.exports"):
@@ -146,7 +147,7 @@ func isOfClass(classes bool, line string) bool {
 	case !classes:
 		return false
 	case strings.HasPrefix(line, "@"), strings.HasPrefix(line, "#["), strings.HasPrefix(line, "["):
-		return true // what is annotated is a class as a rule
+		return true // what is annotated usually is a class
 	}
 	for word := range strings.FieldsSeq(line) {
 		switch word {
@@ -157,8 +158,8 @@ func isOfClass(classes bool, line string) bool {
 	return false
 }
 
-// What may stand above the comment on a file, and what may stand between comments; #define is the first where it names
-// a header's guard.
+// opening matches what may be above the comment about a file, and imported what may be between comments. #define
+// belongs to opening if it names a header's guard.
 var (
 	opening = regexp.MustCompile(`^(?:#!|["']use |package |#pragma|#ifndef|<\?php|namespace |library[ ;]|declare\(|` +
 		`#define [^ \n]+[ \t]*(?:\n|$))`)
@@ -176,7 +177,7 @@ func takeLineComment(text string) (comment, rest string) {
 	return unmarked(text[:len(text)-len(rest)], "/!"), rest
 }
 
-// unmarked takes the marks off the beginnings of lines.
+// unmarked strips the marks from the beginnings of lines.
 func unmarked(text, marks string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -186,7 +187,7 @@ func unmarked(text, marks string) string {
 	return b.String()
 }
 
-// Paragraphs splits at empty lines; tags of documentation tools end the text.
+// Paragraphs splits a text at empty lines. Tags of documentation tools end the text.
 func Paragraphs(text string) []string {
 	var list []string
 	var b strings.Builder

@@ -10,11 +10,11 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// docstring is what a module of Python begins with, behind its comments.
+// docstring matches the docstring of a Python module, after its comments.
 var docstring = regexp.MustCompile(`(?s)\A(?:\s|#[^\n]*\n)*[rRuU]?(?:"""(.*?)"""|'''(.*?)'''|"([^"\n]+)"\n)`)
 
-// PythonNote is in the docstring of the module, else in the comment that it begins with; of a module of Ansible where
-// it says what it is for.
+// PythonNote finds the note in the docstring of the module, or else in the comment at its beginning. For an Ansible
+// module it is the short description.
 func PythonNote(text string) string {
 	if _, said, ok := strings.Cut(text, "\nshort_description: "); ok {
 		said, _, _ = strings.Cut(said, "\n")
@@ -59,7 +59,7 @@ func importsFrom(module, names string) []string {
 	return list
 }
 
-// WithoutDocstrings leaves out the strings of three quotes.
+// WithoutDocstrings removes strings with triple quotes.
 func WithoutDocstrings(text string) string {
 	var b strings.Builder
 	from := 0
@@ -84,7 +84,7 @@ func WithoutDocstrings(text string) string {
 	return b.String()
 }
 
-// stringEnd is where a string ends that a mark has begun; one of a line at its end.
+// stringEnd returns the end of a string that began with the mark. A string of one line ends with the line.
 func stringEnd(text string, i int, mark string) int {
 	for ; i < len(text); i++ {
 		switch {
@@ -103,13 +103,14 @@ func PythonFolders(_, unit string) []string {
 	return []string{".", "src", unit, path.Join(unit, "src")}
 }
 
-// IsPythonPackage tells a name that a package can be imported by.
+// IsPythonPackage reports whether a package can be imported by the name.
 func IsPythonPackage(s string) bool {
 	return s != "" && (s[0] < '0' || s[0] > '9') && s[0] != '_' &&
 		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// PythonModule is the path by which a file or folder is imported: from the outermost folder on that isPackage holds for.
+// PythonModule returns the name by which a file or folder is imported, from the outermost folder for which isPackage
+// is true.
 func PythonModule(p string, isPackage func(folder string) bool) string {
 	p = strings.TrimSuffix(p, path.Ext(p))
 	if path.Base(p) == "__init__" && p != "__init__" {
@@ -127,7 +128,7 @@ var pythonText string
 
 var pythonLibrary = strings.Fields(pythonText)
 
-// IsPythonLibrary knows the modules of Python's standard library, 3.8 to 3.14.
+// IsPythonLibrary reports whether the module belongs to Python's standard library, 3.8 to 3.14.
 func IsPythonLibrary(name string) bool {
 	return strings.HasPrefix(name, "_") || slices.Contains(pythonLibrary, name)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ScriptImports also reads the imports of languages that are written in scripts, or like them.
+// ScriptImports reads imports of JavaScript, and of languages with embedded or similar scripts.
 func ScriptImports(line string) []string {
 	for _, mark := range []string{" from ", "require(", "import(", "import ", "export '", "export \"", "} from"} {
 		i := strings.Index(line, mark)
@@ -14,7 +14,7 @@ func ScriptImports(line string) []string {
 		}
 		rest := line[i+len(mark)-1:]
 		if strings.Contains(mark, "from") && strings.IndexAny(strings.TrimSpace(rest[1:]), `'"`) != 0 {
-			continue // a variable of that name
+			continue // a variable with that name
 		}
 		if s := between(rest, `'"`, `'"`); s != "" {
 			return []string{s}
@@ -30,7 +30,7 @@ func ScriptReexports(line string) []string {
 	return nil
 }
 
-// IsNodeLibrary knows the modules that come with Node.
+// IsNodeLibrary reports whether the module comes with Node.
 func IsNodeLibrary(name string) bool {
 	switch name {
 	case "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
@@ -47,7 +47,7 @@ func ScriptFolders(_, unit string) []string {
 	return []string{path.Join(unit, "src"), unit, path.Join(unit, "src/lib"), "src", "."}
 }
 
-// NodePackage splits an import into the name of a package and the path in it.
+// NodePackage splits an import into the package's name and the path within the package.
 func NodePackage(spec string) (name, rest string) {
 	parts := strings.SplitN(spec, "/", 3)
 	if spec[0] == '@' && len(parts) > 1 {
@@ -56,7 +56,7 @@ func NodePackage(spec string) (name, rest string) {
 	return parts[0], strings.Join(parts[1:], "/")
 }
 
-// IsNodePackage tells a name that npm takes.
+// IsNodePackage reports whether npm accepts the name.
 func IsNodePackage(name string) bool {
 	return len(name) < 215 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") == "" &&
 		strings.Trim(name, "@/.") != "" && name != "@" && !strings.HasPrefix(name, "@/")

@@ -33,7 +33,7 @@ func (r *reader) declare(number, column int, text string, in *block) {
 	}
 }
 
-// declaration is a line that declares something, and its head, up to what the pattern has found.
+// declaration is a line that declares something. head is its text up to the end of the pattern's match.
 type declaration struct {
 	number, column          int
 	text, head, name, owner string
@@ -82,7 +82,7 @@ func group(p *regexp.Regexp, m []string, name string) string {
 	return ""
 }
 
-// internal are the marks of what is there for nobody else.
+// internal matches the marks of declarations that are not for others.
 var internal = regexp.MustCompile(`@internal|@private|@api private|@hidden|:nodoc:|doc\(hidden\)|doc false|@impl |cfg\(test\)|\.(?:setter|deleter)\b|@(?:typing\.)?overload`)
 
 func (r *reader) isPublic(d declaration, in block) bool {
@@ -97,7 +97,7 @@ func (r *reader) isPublic(d declaration, in block) bool {
 	return r.Public.MatchString(d.head) || r.Exports != nil && in.rule.Kind == surface.Type
 }
 
-// add keeps a symbol, the first of a name.
+// add keeps a symbol; of several with the same name, the first.
 func (r *reader) add(s surface.Symbol, d declaration, public bool) {
 	s.Doc = summary(r.doc.String())
 	if s.Doc == "" && (!r.all || d.Documented) {
@@ -124,7 +124,7 @@ func (r *reader) add(s surface.Symbol, d declaration, public bool) {
 	}
 }
 
-// exports takes a list of names. What one of them means may be declared further down.
+// exports reads a list of exported names. Their declarations may follow later.
 func (r *reader) exports(number int, text string) bool {
 	if r.Exports == nil {
 		return false
@@ -154,7 +154,7 @@ func (r *reader) exports(number int, text string) bool {
 	return true
 }
 
-// items takes the names of a list: "a, b as c, d: e" of scripts, "a::{self, B}" of Rust.
+// items reads the names of a list: "a, b as c, d: e" of scripts, "a::{self, B}" of Rust.
 func (r *reader) items(number int, list string, here bool) {
 	list, _, _ = strings.Cut(list, " from ")
 	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",{};", c) }) {
@@ -172,10 +172,10 @@ func (r *reader) items(number int, list string, here bool) {
 	}
 }
 
-// keywords stand where a name is expected.
+// keywords may occur where a name is expected.
 var keywords = []string{"self", "super", "crate", "default", "extends", "if", "for", "while", "switch", "return", "catch"}
 
-// renamedMark stands before the name that an exported one has in the file.
+// renamedMark precedes the name that an exported symbol has within the file.
 const renamedMark = "\x00"
 
 func (r *reader) exported(number int, local, name string, here bool) {
@@ -190,13 +190,13 @@ func (r *reader) exported(number int, local, name string, here bool) {
 		return
 	}
 	if here && local != name {
-		s.Doc = renamedMark + local // until the end, when all that is declared is known
+		s.Doc = renamedMark + local // until the end, when all declarations are known
 	}
 	r.at[name] = len(r.symbols)
 	r.symbols = append(r.symbols, s)
 }
 
-// finish gives the symbols; what a list exports stands for what the file declares.
+// finish returns the symbols. An exported name takes the declaration in the file.
 func (r *reader) finish() []surface.Symbol {
 	names := slices.Sorted(maps.Keys(r.apart))
 	for i, s := range r.symbols {
@@ -225,8 +225,8 @@ func (r *reader) finish() []surface.Symbol {
 	return r.symbols
 }
 
-// signature is the head of a declaration on one line, up to where its body or its value begins. The lines that it
-// goes on over are taken.
+// signature returns the head of a declaration on one line, up to the beginning of its body or value. It reads the
+// lines over which the head extends.
 func (r *reader) signature(d declaration) string {
 	ends := r.Ends
 	if d.Kind == surface.Constant || d.Kind == surface.Variable || strings.Contains(d.head, "type ") {
@@ -250,8 +250,8 @@ func (r *reader) signature(d declaration) string {
 	return strings.TrimSuffix(joined(lead.ReplaceAllString(whole[:end], "")), " =")
 }
 
-// goesOn tells a head that ends on a later line: its brackets are open, or its block has not begun and the next line
-// stands further to the right.
+// goesOn reports whether a head ends on a later line: its brackets are open, or its block has not begun and the next
+// line is indented further.
 func (r *reader) goesOn(d declaration, whole string, end int) bool {
 	if r.next >= len(r.lines) || end >= 0 && (!d.Opens || !r.Block || end < len(whole)) {
 		return false
@@ -263,7 +263,7 @@ func (r *reader) goesOn(d declaration, whole string, end int) bool {
 
 var lead = regexp.MustCompile(`^export (?:default )?(?:declare )?`)
 
-// headEnd is where the head ends, -1 if it goes on.
+// headEnd returns the end of the head, or -1 if it continues.
 func (r *reader) headEnd(s string, ends []string) int {
 	open := 0
 	for i, c := range unquoted(s, "\"") {
@@ -291,7 +291,7 @@ func (r *reader) headEnd(s string, ends []string) int {
 	return len(s)
 }
 
-// depth is how many brackets the text opens.
+// depth returns how many more brackets the text opens than it closes.
 func depth(s string) (n int) {
 	for _, c := range unquoted(s, "\"") {
 		switch c {

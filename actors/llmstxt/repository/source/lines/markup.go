@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// summary is the first sentence of a comment, without the tags of Javadoc, Doxygen, XML and HTML. What speaks to tools
-// and to the developers is none.
+// summary returns the first sentence of a comment, without the tags of Javadoc, Doxygen, XML and HTML. It skips text
+// for tools and for developers.
 func summary(doc string) string {
 	if strings.ContainsAny(doc, `@\`) {
 		var b strings.Builder
@@ -37,7 +37,7 @@ func summary(doc string) string {
 	return doc
 }
 
-// tagged leaves of "@brief text" the text, and of "@module name" nothing. Tags of other kinds end the text.
+// tagged returns the text of "@brief text", and nothing for "@module name". Other tags end the text.
 func tagged(line string) string {
 	text := strings.TrimLeft(line, " \t")
 	if text == "" || text[0] != '@' && text[0] != '\\' {
@@ -57,7 +57,7 @@ func tagged(line string) string {
 var (
 	commands   = regexp.MustCompile(`[\\@](?:ref|c|p|a|e|b|em|link|copydoc) |\{@inherit[dD]oc\}`)
 	references = regexp.MustCompile(`<\w+ (?:cref|name|langword)="(?:\w:)?([^"(]*)[^"]*"\s*/>`)
-	typewriter = regexp.MustCompile(`(^|\s)\+([\w.#?!]+)\+`) // of RDoc
+	typewriter = regexp.MustCompile(`(^|\s)\+([\w.#?!]+)\+`) // RDoc
 	blockTags  = regexp.MustCompile(`(?i)</?(?:p|ul|ol|li|pre|table|tr|td|div|dl|dt|dd|blockquote|h\d|hr|br|para|list|item)(?:\s[^>]*)?/?>`)
 	codeTags   = regexp.MustCompile(`(?i)</?(?:code|tt|c|kbd|samp)>`)
 	inlineTags = regexp.MustCompile(`(?i)</?(?:a|b|i|em|strong|span|small|sup|sub|u|var|img|font|cite|q|see|s)(?:\s[^>]*)?/?>`)

@@ -10,49 +10,50 @@ import (
 )
 
 const (
-	deepest      = 50      // blocks in each other
-	longestLine  = 2 << 10 // of a line that may declare
+	deepest      = 50      // depth of nested blocks
+	longestLine  = 2 << 10 // bytes of a line that may declare something
 	longestHead  = 24      // lines of a declaration
 	longestList  = 120     // lines of a list of exports
 	longestDoc   = 8 << 10
-	mostUnended  = 20 // texts that seem to begin and have no end, before none is looked for any more
-	everyNthLine = 64 // the context is asked
+	mostUnended  = 20 // number of texts without an end after which no more ends are searched
+	everyNthLine = 64 // how often the context is checked
 )
 
 var names = strings.NewReplacer("NAME", `(?P<name>[\pL_][\pL\pN_]*)`, "OWNER", `(?P<owner>[\pL_][\pL\pN_]*)`)
 
-// block is what a line is in: the declaration above it that stands further to the left.
+// block is the declaration that encloses a line: it is above the line and indented less.
 type block struct {
 	indent  int // of the declaration
-	column  int // of what is declared in it; -1 before the first
+	column  int // of the first declaration in it; -1 before that
 	name    string
 	rule    Rule
 	hidden  bool // nothing in it is public
-	labeled bool // what follows a label is not
+	labeled bool // what follows a label is not public
 	inner   bool // a brace is open in its column
-	braced  bool // the line ends with "{", so that what is in it may stand in its own column
+	braced  bool // the line ends with "{", so its content may be in the same column
 }
 
+// reader reads the lines of a text in order, each once. It is used for one text.
 type reader struct {
 	*Grammar
 	ctx     context.Context
 	lines   []string
-	next    int // index of the line to read, and so the number of the one that was read last
+	next    int // index of the next line, which is the number of the last one
 	all     bool
-	asked   int // the line at which the context was asked
+	asked   int // line at which the context was last checked
 	unended int
 
 	blocks  []block
 	symbols []surface.Symbol
-	at      map[string]int            // where a name is in symbols
-	apart   map[string]surface.Symbol // what is declared and not public
+	at      map[string]int            // index of a name in symbols
+	apart   map[string]surface.Symbol // declarations that are not public
 	doc     strings.Builder           // the comment above the line
-	marked  bool                      // that comment is made to document, and a line may be empty below it
-	asides  string                    // the lines between it and the declaration
-	tail    string                    // the last line of what was declared last
-	last    declaration               // whose name comes behind its members
+	marked  bool                      // it is a doc comment, and an empty line may follow it
+	asides  string                    // lines between the comment and the declaration
+	tail    string                    // last line of the latest declaration
+	last    declaration               // a declaration whose name follows its members
 	lastDoc string
-	waiting int // the symbol whose documentation may come next, else -1
+	waiting int // index of the symbol whose documentation may follow, or -1
 }
 
 func newReader(ctx context.Context, g *Grammar, text string) *reader {
@@ -61,7 +62,7 @@ func newReader(ctx context.Context, g *Grammar, text string) *reader {
 		all: g.Headers == nil || g.Headers.MatchString(text) || !bodies.MatchString(text)}
 }
 
-// bodies are those of functions.
+// bodies matches function bodies.
 var bodies = regexp.MustCompile(`\)\s*\{`)
 
 func (r *reader) more() bool {
@@ -104,7 +105,7 @@ func (r *reader) line() {
 		return
 	}
 	if r.Aside != nil && r.Aside.MatchString(text) {
-		if r.Plain && text[0] == '#' { // what stands above a directive is about that
+		if r.Plain && text[0] == '#' { // a comment above a directive is about the directive
 			r.doc.Reset()
 		}
 		if len(r.asides) < longestLine {
@@ -124,7 +125,7 @@ func (r *reader) line() {
 	r.asides = ""
 }
 
-// comment takes a comment of several lines. What follows it on its last line is not read.
+// comment reads a comment of several lines. It skips what follows it on its last line.
 func (r *reader) comment(text string) {
 	r.doc.Reset()
 	r.marked = strings.HasPrefix(text, "/**") || strings.HasPrefix(text, "/*!")
@@ -143,7 +144,7 @@ func (r *reader) comment(text string) {
 	}
 }
 
-// remark takes a comment of one line. One that is marked replaces others above it.
+// remark reads a comment of one line. A doc comment replaces other comments above it.
 func (r *reader) remark(text string) {
 	if r.Block && !r.Plain && (!strings.HasPrefix(text, "///") || strings.HasPrefix(text, "////")) {
 		return
@@ -154,7 +155,7 @@ func (r *reader) remark(text string) {
 	}
 }
 
-// skipTexts passes over a text that begins on the line and ends on a later one, and gives what it holds.
+// skipTexts skips a text that begins on this line and ends on a later one, and returns its content.
 func (r *reader) skipTexts(text string) (begun string) {
 	if r.Here != nil {
 		for _, tag := range r.Here.FindAllStringSubmatch(text, 2) {
@@ -182,10 +183,10 @@ func (r *reader) skipTexts(text string) (begun string) {
 	return ""
 }
 
-// plainly are lines of a script that hardly stand within a text.
+// plainly matches lines of a script that hardly occur within a text.
 var plainly = regexp.MustCompile(`^(export |module\.exports|exports\.|import |class |function )`)
 
-// endOf is the index of the line that ends a text with a tag; -1 where there is none.
+// endOf returns the index of the line that ends a text with a tag, or -1.
 func (r *reader) endOf(tag string) int {
 	if r.unended < mostUnended {
 		for i := r.next; i < len(r.lines); i++ {
@@ -199,7 +200,7 @@ func (r *reader) endOf(tag string) int {
 	return -1
 }
 
-// open is the mark of the text, or of the comment, that begins on the line and does not end there; "" for none.
+// open returns the mark of a text or comment that begins on the line and does not end there; "" if there is none.
 func (r *reader) open(text string) string {
 	if !strings.ContainsAny(text, "\"'`/") {
 		return ""
@@ -228,7 +229,7 @@ func (r *reader) open(text string) string {
 	return ""
 }
 
-// markAt is the mark of a long text, or the quote that s begins with.
+// markAt returns the mark of a long text, or the quote, that s begins with.
 func (r *reader) markAt(s string) string {
 	for _, mark := range r.Texts {
 		if strings.HasPrefix(s, mark) {
@@ -242,7 +243,7 @@ func (r *reader) isText(mark string) bool {
 	return slices.Contains(r.Texts, mark)
 }
 
-// closing is where the mark comes again without a backslash; -1 for nowhere.
+// closing returns the index of the next mark without a backslash, or -1.
 func closing(s, mark string) int {
 	for i := 0; i+len(mark) <= len(s); i++ {
 		switch {
@@ -255,7 +256,7 @@ func closing(s, mark string) int {
 	return -1
 }
 
-// documents takes a text that documents what stands above or below it.
+// documents reads a text that documents what is above or below it.
 func (r *reader) documents(text, begun string) bool {
 	if r.Docs == nil {
 		return false
@@ -280,7 +281,7 @@ func (r *reader) documents(text, begun string) bool {
 	return true
 }
 
-// label takes a line that says who sees what follows.
+// label reads a line that says whether the following lines are public.
 func (r *reader) label(column int, text string) bool {
 	if r.Label == nil {
 		return false
@@ -297,12 +298,12 @@ func (r *reader) label(column int, text string) bool {
 	return true
 }
 
-// enter leaves the blocks that a line of the column does not stand in, and gives the one in which it may declare
-// something; nil where it is in a body.
+// enter leaves the blocks that do not enclose a line of the column. It returns the block in which the line may
+// declare something, or nil inside a body.
 func (r *reader) enter(column int) *block {
 	r.leave(column)
 	b := &r.blocks[len(r.blocks)-1]
-	if b.column < 0 || column < b.column { // lines that a head goes on over stand further to the right
+	if b.column < 0 || column < b.column { // continuation lines of a head are indented further
 		b.column = column
 	}
 	if b.column != column || len(r.blocks) > deepest {
@@ -311,19 +312,19 @@ func (r *reader) enter(column int) *block {
 	return b
 }
 
-// leave leaves the blocks that a line of the column does not stand in.
+// leave leaves the blocks that do not enclose a line of the column.
 func (r *reader) leave(column int) {
 	for n := len(r.blocks) - 1; n > 0 && r.blocks[n].indent >= column && !r.blocks[n].holds(column); n-- {
 		r.blocks = r.blocks[:n]
 	}
 }
 
-// holds tells of a namespace whose members are not indented whether the column is theirs.
+// holds reports whether the column belongs to a namespace whose members are not indented.
 func (b *block) holds(column int) bool {
 	return b.rule.Through && b.braced && b.column <= b.indent && column == b.indent
 }
 
-// brace takes a line that closes something: a type whose name comes last, or a namespace that says so.
+// brace reads a closing line: of a type whose name comes last, or of a namespace that says so.
 func (r *reader) brace(number, column int, text string) {
 	r.leave(column)
 	switch b := &r.blocks[len(r.blocks)-1]; {
@@ -332,7 +333,7 @@ func (r *reader) brace(number, column int, text string) {
 		b.inner = true
 	case b.inner && !strings.Contains(text, "namespace"):
 		b.inner = false
-	case !strings.HasPrefix(text, "};"): // which closes a type
+	case !strings.HasPrefix(text, "};"): // it closes a type
 		r.blocks = r.blocks[:len(r.blocks)-1]
 	}
 	if r.Last == nil || r.last.number == 0 || r.last.column != column || text[0] != '}' {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/source/surface"
 )
 
-// identifier is the identifier that s begins with, "" if it does not begin with one.
+// identifier returns the identifier at the beginning of s, or "".
 func identifier(s string) string {
 	i := 0
 	for i < len(s) && surface.IsWord(s[i]) {
@@ -19,7 +19,7 @@ func identifier(s string) string {
 	return s[:i]
 }
 
-// indentation is the column of the first character that is no blank, and the text from there on.
+// indentation returns the column of the first character that is not blank, and the text from there on.
 func indentation(line string) (column int, rest string) {
 	for i := range len(line) {
 		switch line[i] {
@@ -36,7 +36,7 @@ func indentation(line string) (column int, rest string) {
 	return column, ""
 }
 
-// joined is a declaration that went over several lines as one would write it on one.
+// joined writes a declaration that spans several lines on one line.
 func joined(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, pair := range [][2]string{{"( ", "("}, {", )", ")"}, {" )", ")"}, {"[ ", "["}, {", ]", "]"}, {" ]", "]"}} {
@@ -45,12 +45,12 @@ func joined(s string) string {
 	return s
 }
 
-// isConstantName tells the names of constants: at least one capital, no small letter.
+// isConstantName reports whether the name has a capital and no small letter.
 func isConstantName(name string) bool {
 	return strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-// qualify joins names; an empty scope is none.
+// qualify joins a scope and a name; an empty scope is left out.
 func qualify(scope, separator, name string) string {
 	if scope == "" || name == "" {
 		return name
@@ -58,7 +58,7 @@ func qualify(scope, separator, name string) string {
 	return scope + separator + name
 }
 
-// unquoted gives the bytes of s outside of quotations, with their indexes. A backslash in a quotation escapes.
+// unquoted yields the bytes of s outside of quotations, with their indexes. A backslash escapes in a quotation.
 func unquoted(s, quotes string) iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
 		quote := byte(0)

@@ -1,4 +1,4 @@
-// Package surface holds what a source file shows to others: what it says of itself, and the exported names with
-// signature, first sentence and line. Each language finds it in a package of its own; what they share of reading
-// comments and names is here.
+// Package surface defines the public surface of a source file: its own description, and its exported names with
+// signature, first sentence and line. Other packages extract it for each language; this package has what they share
+// for comments and names.
 package surface

@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// Summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says
-// something by itself; markup that is not Markdown goes, too.
+// Summary returns the first sentence of a documentation comment without comment marks, or the first that says
+// something by itself. It removes markup other than Markdown.
 func Summary(doc string) string {
 	paragraph := Inline(firstParagraph(doc))
 	first := prose.Sentence(paragraph)
@@ -20,8 +20,8 @@ func Summary(doc string) string {
 	return first
 }
 
-// titled is a doc that says more than the name it stands at: no banner over a part of the file, and without the name
-// and a dash in front.
+// titled returns a doc that says more than the name that it documents. It is no banner over a part of the file, and
+// has lost a leading name and dash.
 func titled(name, doc string) string {
 	text, framed := prose.TrimFrame(doc)
 	if framed && prose.IsBanner(doc) || text == "" {
@@ -37,8 +37,8 @@ func titled(name, doc string) string {
 	return text
 }
 
-// firstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
-// prose below it, and a doc that has nothing but what is returned says that.
+// firstParagraph returns the text before the first blank line, tag or list of arguments. Prose is preferred to a
+// heading or code above it. A doc with nothing but the returned value yields that.
 func firstParagraph(doc string) string {
 	var p paragraph
 	for lines := dedent(doc); len(lines) > 0 && !p.line(lines[0]); lines = lines[1:] {
@@ -49,10 +49,10 @@ func firstParagraph(doc string) string {
 type paragraph struct {
 	kept                    []string
 	heading, returned, code string
-	aside                   bool // in the body of a directive
+	aside                   bool // inside the body of a directive
 }
 
-// line takes the next line and tells whether the paragraph is over.
+// line reads the next line, and reports whether the paragraph is over.
 func (p *paragraph) line(line string) bool {
 	text := strings.TrimLeft(line, " ")
 	indented := len(text) < len(line)
@@ -81,13 +81,13 @@ func (p *paragraph) line(line string) bool {
 	return false
 }
 
-// isHeading tells "## Structure".
+// isHeading recognizes "## Structure".
 func isHeading(line string) bool {
 	text := strings.TrimLeft(line, "#")
 	return len(text) < len(line) && strings.HasPrefix(text, " ")
 }
 
-// isRule tells the lines that frame a heading or a comment.
+// isRule recognizes the lines that frame a heading or a comment.
 func isRule(line string) bool {
 	if len(line) < 3 || unicode.IsLetter(rune(line[0])) || line[0] >= 0x80 || unicode.IsDigit(rune(line[0])) {
 		return false
@@ -99,13 +99,13 @@ func isDirective(line string) bool {
 	return prose.StartsWithAny(line, ".. ", "@!", ":call-seq:", "call-seq:", "!!! ")
 }
 
-// isTag tells lines such as "@param x", ":param x:" and "Args:".
+// isTag recognizes lines such as "@param x", ":param x:" and "Args:".
 func isTag(line string) bool { return tagLine.MatchString(line) }
 
 var tagLine = regexp.MustCompile("^(?:@[a-z]|:[a-z](?:[^:]*[^: ])?:(?:[^`]|$)|(?:Args|Arguments|Parameters|Returns?|Yields|" +
 	"Raises|Examples?|Attributes|Globals|Outputs|Usage|Notes?|Options):$)")
 
-// returns is the text of a line that says what is returned.
+// returns returns the text of a line about the returned value.
 func returns(line string) string {
 	for _, tag := range []string{"@return ", "@returns ", ":return:", ":returns:"} {
 		if text, ok := strings.CutPrefix(line, tag); ok {
@@ -119,8 +119,8 @@ func returns(line string) string {
 	return ""
 }
 
-// dedent gives the lines without the indentation that all share; the first line of a docstring begins behind its
-// quotes and does not count.
+// dedent removes the common indentation of the lines. The first line of a docstring follows the quotes and does not
+// count.
 func dedent(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(doc, "\t", "    "), "\n")
 	least := -1

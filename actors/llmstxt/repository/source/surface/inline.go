@@ -8,9 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// Inline takes the markup out of running text: roles and double backticks of reStructuredText, {@code x} and {@link
-// x} of Javadoc, {Name} of YARD, {label}[URL] and the typewriter tags of RDoc, the links of Markdown and the [Name] of
-// Go, Rust and KDoc. Backticks stay.
+// Inline removes markup from running text: roles and double backticks of reStructuredText; {@code x} and {@link x} of
+// Javadoc; {Name} of YARD; {label}[URL] and typewriter tags of RDoc; links of Markdown; and [Name] of Go, Rust and
+// KDoc. Backticks stay.
 func Inline(s string) string {
 	if !strings.ContainsAny(s, "`{<[") {
 		return s
@@ -30,7 +30,8 @@ func Inline(s string) string {
 	return b.String()
 }
 
-// span reads the markup that s begins with; before is the text ahead of it and loses what belongs to the markup.
+// span reads the markup at the beginning of s. before is the text in front of it, and loses what belongs to the
+// markup.
 func span(before, s string) (kept, text, rest string) {
 	switch s[0] {
 	case '`':
@@ -48,7 +49,7 @@ func span(before, s string) (kept, text, rest string) {
 	return before, "<", s[1:]
 }
 
-// Markup does not reach over more than this many bytes.
+// longestSpan bounds the length of markup, in bytes.
 const longestSpan = 300
 
 func ticks(before, s string) (kept, text, rest string) {
@@ -85,7 +86,7 @@ func ticks(before, s string) (kept, text, rest string) {
 
 var role = regexp.MustCompile(`(?:^|[ \n\t("'\[,/])(:[a-z:_+-]+:)$`)
 
-// withoutRole takes ":py:func:" off the end.
+// withoutRole removes ":py:func:" from the end.
 func withoutRole(s string) string {
 	if at := role.FindStringSubmatchIndex(s); at != nil {
 		return s[:at[2]]
@@ -137,7 +138,7 @@ func brackets(before, s string) (kept, text, rest string) {
 	return before, "[", s[1:]
 }
 
-// afterTarget passes over the target of a link that s begins with, between the two marks.
+// afterTarget skips the target of a link at the beginning of s, between the two marks.
 func afterTarget(s, marks string) (after string, ok bool) {
 	if s == "" || s[0] != marks[0] {
 		return s, false
@@ -149,14 +150,14 @@ func afterTarget(s, marks string) (after string, ok bool) {
 	return s[end+1:], true
 }
 
-// isDocLink tells a name such as pkg.Name or Type::method from a word such as optional.
+// isDocLink distinguishes a name such as pkg.Name or Type::method from a word such as optional.
 func isDocLink(name string) bool {
 	isOther := func(r rune) bool { return !prose.IsIdent(r) && !strings.ContainsRune(".*/:#()!", r) }
 	return name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:#(") || name[0] == '*') &&
 		!strings.ContainsFunc(name, isOther)
 }
 
-// reference is the text of {@tag argument}.
+// reference returns the text of {@tag argument}.
 func reference(tag, argument string) string {
 	if tag != "@link" && tag != "@linkplain" {
 		return "`" + argument + "`"

@@ -9,17 +9,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// What one file may cost: text beyond, and symbols beyond, are not read.
+// Limits of one file. Text and symbols beyond them are not read.
 const (
 	MaxBytes       = 1 << 20
 	MaxSymbols     = 2000
 	SignatureRunes = 200
 )
 
-// Kind says what a symbol is.
+// Kind is the kind of a symbol.
 type Kind string
 
-// The kinds of symbols. A property is a variable; a class, struct, enum, trait or interface is a type.
+// Kinds of symbols. A property is a variable. A class, struct, enum, trait or interface is a type.
 const (
 	Function Kind = "function"
 	Method   Kind = "method"
@@ -33,21 +33,21 @@ const (
 
 // Symbol is one exported name.
 type Symbol struct {
-	Name      string // as it is used by others: "Server.Start" for a method of Server
+	Name      string // as others use it: "Server.Start" for a method of Server
 	Kind      Kind
 	Signature string // as declared, on one line, without body; at most 200 runes
-	Doc       string // first sentence of its documentation; may be empty
-	File      string // path of the file; set by Go packages only, else ""
+	Doc       string // first sentence of its documentation; may be ""
+	File      string // path of the file; only set in Go packages
 	Line      int    // from 1
 }
 
 // Outline is the public surface of one file or package.
 type Outline struct {
-	Doc     string   // what a module says of itself at its top, plain text; may be empty
-	Symbols []Symbol // exported ones, in the order of their lines
+	Doc     string   // description at the top of a module, as plain text; may be ""
+	Symbols []Symbol // exported symbols, in the order of their lines
 }
 
-// Normal spares every scanner the ways in which texts differ without saying anything else.
+// Normal removes irrelevant differences between texts before scanning.
 func Normal(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	text = text[:min(len(text), MaxBytes)]
@@ -60,7 +60,7 @@ func Normal(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
-// Finish makes what every outline promises true of what a scanner found.
+// Finish completes what a scanner found, so that it has the properties of every outline.
 func Finish(o Outline) Outline {
 	o.Symbols = slices.DeleteFunc(o.Symbols, func(s Symbol) bool { return s.Name == "" })
 	slices.SortStableFunc(o.Symbols, func(a, b Symbol) int { return cmp.Compare(a.Line, b.Line) })
