@@ -107,6 +107,7 @@ func (c *chatOptions) arguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// run decides between a conversation on a terminal and one turn, at a server or in this process.
 func (c *chatOptions) run(cmd *cobra.Command) error {
 	err := c.check()
 	if c.in.Context != "" && c.resume != "" {
@@ -181,6 +182,7 @@ func (c *chatOptions) talks(cmd *cobra.Command) bool {
 		terminal.IsTerminal(cmd.OutOrStdout())
 }
 
+// readMessage reads the message of a single turn: from the flag, or from stdin if that is a pipe.
 func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 	c.in.Message = c.message
 	if piped := !terminal.IsTerminal(cmd.InOrStdin()); c.message == "-" || c.message == "" && piped {

@@ -322,6 +322,7 @@ type plainRun struct {
 	read   func() (string, error)
 }
 
+// Events returns the run's events. When one is a question, it asks the user before it goes on.
 func (r plainRun) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		for e, err := range r.system.Events(ctx, r.id, after) {

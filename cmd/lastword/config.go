@@ -70,6 +70,7 @@ type secret struct {
 	Set  bool   `json:"set"`
 }
 
+// configuredAs is the answer of config show. Of secrets it says only whether they are set.
 type configuredAs struct {
 	Settings []setting `json:"settings"`
 	Secrets  []secret  `json:"secrets"`
@@ -101,6 +102,7 @@ project's file even if a command that reads its repository would not.`,
 	return cmd
 }
 
+// configured collects the settings with their values and origins.
 func configured(s *settings.Settings, env environment.Variables) configuredAs {
 	var all configuredAs
 	for _, k := range s.Keys {
@@ -124,6 +126,7 @@ func valueOf(f *pflag.Flag) any {
 	return text
 }
 
+// print prints the settings as YAML that can be a file of settings.
 func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
 	var b strings.Builder
 	for _, s := range all.Settings {

@@ -45,6 +45,7 @@ type keptConversations struct {
 	dir     string
 }
 
+// open opens the store of conversations in the state folder.
 func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error) {
 	dir, err := stateFolder(cmd, k.program, k.dir, func(s *settings.Settings) string {
 		key, _ := settings.Find(s.Keys, "chat.state")
@@ -104,6 +105,7 @@ func (k *keptConversations) list() *cobra.Command {
 	return cmd
 }
 
+// printConversations prints a table, or a JSON object per line. The table estimates tokens from bytes.
 func printConversations(out io.Writer, list []conversation.Info, asJSON bool) error {
 	if asJSON {
 		return terminal.PrintLines(out, list)

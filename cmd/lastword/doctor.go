@@ -82,6 +82,7 @@ admin, how its store fares.` + exitCodes(exit.Completed, exit.Failed, exit.Usage
 	return cmd
 }
 
+// run prints the checks as they end. One that fails sets the exit code.
 func (e *doctorOptions) run(cmd *cobra.Command) error {
 	if e.timeout <= 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive"), "")

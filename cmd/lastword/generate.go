@@ -178,6 +178,7 @@ func isOutput(name string) bool {
 	return temporary || base == ".git" || checks.IsCompanion(filepath.ToSlash(name))
 }
 
+// run checks the flags, finds the repository, the model and the folder, and runs the job.
 func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if err := g.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
@@ -258,6 +259,7 @@ func (g *generateOptions) place(in *generate.Input, with *generate.Config) (remo
 	return remove, nil
 }
 
+// validate finds flags that contradict each other, before anything is read or written.
 func (g *generateOptions) validate() error {
 	asked := 0
 	for _, asks := range []bool{g.explain, g.Show.JSONL, g.Show.JSON, g.output == toStdout} {

@@ -39,6 +39,7 @@ prints the page of lastword itself.`,
 	}
 }
 
+// writePages writes the page of a command, and those of the commands below it.
 func writePages(folder string, cmd *cobra.Command) error {
 	if err := os.WriteFile(filepath.Join(folder, terminal.PageName(cmd)+".1"), []byte(terminal.ManPage(cmd,
 		build.This().Version)), 0o644); err != nil {

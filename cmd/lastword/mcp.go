@@ -59,6 +59,7 @@ SIGTERM end them at once.
 	return cmd
 }
 
+// run serves one client over stdin and stdout, or prints the settings with which a client starts this command.
 func (s *mcpOptions) run(cmd *cobra.Command) error {
 	switch {
 	case s.printConfig != "":

@@ -195,6 +195,7 @@ func (s *mcpOptions) printClient(cmd *cobra.Command) error {
 	return err
 }
 
+// settingsOf returns the settings for a client: of a server that it starts, or of one with a URL.
 func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) (any, error) {
 	if s.url == "" {
 		self, err := os.Executable()
@@ -245,6 +246,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
 }
 
+// written encodes the settings. It leaves characters such as & as they are, because people read the text.
 func written(settings any) ([]byte, error) {
 	if text, ok := settings.(verbatim); ok {
 		return []byte(text), nil

@@ -140,6 +140,7 @@ type modelList struct {
 	Models  []modelLine `json:"models"`
 }
 
+// modelLine is a model in the output. Members that the server does not tell are left out.
 type modelLine struct {
 	ID           string `json:"id"`
 	Loaded       *bool  `json:"loaded,omitempty"` // nil if the server does not tell
@@ -159,6 +160,7 @@ func lineOf(m llm.Info) modelLine {
 	return line
 }
 
+// list prints the models of a server.
 func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *llm.Client) error {
 	server, list, err := client.Models(ctx)
 	if err != nil {
@@ -195,6 +197,7 @@ func printModels(w io.Writer, list []modelLine) error {
 	return terminal.Rows(w, rows)
 }
 
+// row returns the model as a row of a table, with a dash for what the server does not tell.
 func (m modelLine) row() []string {
 	state, context := "-", "-"
 	switch {
@@ -220,6 +223,7 @@ func tokens(n int) string {
 	return words.Thousands(int64(n))
 }
 
+// loading loads a model, and prints what it has become: a server may give it another context than requested.
 func (l *modelsOptions) loading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
 	began := time.Now()
 	m, err := client.Load(ctx, id, l.load)
@@ -233,6 +237,7 @@ func (l *modelsOptions) loading(ctx context.Context, cmd *cobra.Command, client 
 	return printModels(cmd.OutOrStdout(), []modelLine{lineOf(m)})
 }
 
+// unloading unloads a model.
 func (l *modelsOptions) unloading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
 	if err := client.Unload(ctx, id); err != nil {
 		return err

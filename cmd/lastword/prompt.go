@@ -63,6 +63,7 @@ server's model. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runEx
 	return cmd
 }
 
+// run sends the text as a job of this process or of a server, and shows the answer as it comes.
 func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err := p.check(); err != nil {
 		return exit.BadUsage(cmd, err, "")
@@ -97,6 +98,7 @@ const promptExample = `for example: lastword prompt "Why is the sky blue?"`
 
 var errNoText = errors.New("prompt needs a text: give it as an argument, or pipe it to stdin")
 
+// onePrompt wants one text. Without one, stdin must be a pipe.
 func onePrompt(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:

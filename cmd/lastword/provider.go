@@ -96,6 +96,7 @@ func checkIDs() (ids []string) {
 	return ids
 }
 
+// run makes the checks within a total time. It prints each as it ends, and may save the profile of the server.
 func (p *providerOptions) run(cmd *cobra.Command, how *terminal.Options) error {
 	if p.timeout <= 0 || p.firstToken < 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive, and --first-token not negative"), "")

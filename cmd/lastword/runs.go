@@ -110,6 +110,7 @@ runs that other runs have started, such as the steps of a plan, are listed with 
 	return cmd
 }
 
+// printRuns prints a table, or a JSON object per line.
 func printRuns(cmd *cobra.Command, list []found, asJSON bool) error {
 	if asJSON {
 		return terminal.PrintLines(cmd.OutOrStdout(), list)

@@ -120,6 +120,7 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 // mcpPath is the path of the MCP endpoint.
 const mcpPath = "/mcp"
 
+// run serves until a signal. Then it stops accepting, lets requests end, and stops the runs last.
 func (s *serveOptions) run(cmd *cobra.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
@@ -149,6 +150,7 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 	return s.serve(cmd, inside, listener, handler)
 }
 
+// check checks the flags and sets what other options need. A server that others can reach must have tokens.
 func (s *serveOptions) check(cmd *cobra.Command) error {
 	s.Read.RemoteOnly = !s.allowLocal
 	s.HTTP = true
@@ -254,6 +256,8 @@ func metadataOf(resource string) string {
 	return path
 }
 
+// routes returns the handler of all paths. Each path has its own checks of the caller: most need a token, a few are
+// public.
 func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, inside *host.Server, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, aboutMCP(entrance.Public(aboutPage(s.publicURL)), entrance.Wrap(door)))

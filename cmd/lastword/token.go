@@ -112,6 +112,7 @@ func fileGiven(cmd *cobra.Command, file string) error {
 	return nil
 }
 
+// addToken adds a line to the file before it prints the token, so that every printed token works.
 func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	token, digest := auth.NewToken()
 	line, err := auth.Line(name, scopesOf(scopes), digest)

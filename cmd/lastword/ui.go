@@ -46,6 +46,7 @@ starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` 
 	return cmd
 }
 
+// openPage opens the page of the server. If none answers on this machine, it runs serve and opens the page of that.
 func openPage(cmd *cobra.Command, p *host.Program, server string) error {
 	serve, _, err := cmd.Root().Find([]string{"serve"})
 	if err != nil {

@@ -70,6 +70,7 @@ RUN is the id of a run, how an id begins, or last. Of a run that somebody has re
 	return cmd
 }
 
+// run checks the logs and prints the report. An argument that names a file is a proof, all others are runs.
 func (v *verifier) run(cmd *cobra.Command, args []string) error {
 	var runs, files []string
 	for _, arg := range args {
@@ -227,6 +228,7 @@ func (v *verifier) compare(cmd *cobra.Command, log journal.Log) {
 	}
 }
 
+// print prints a line for each log and each fault, or all as JSON.
 func (v *verifier) print(cmd *cobra.Command) error {
 	out, r := cmd.OutOrStdout(), &v.report
 	if v.asJSON {
@@ -262,6 +264,7 @@ func summed(l journal.Log) string {
 	return fmt.Sprintf("%s up to number %d", l.Status, l.Seq)
 }
 
+// verdict returns the error for the exit code. nil means that nothing is wrong.
 func (v *verifier) verdict() error {
 	n := len(v.report.Faults)
 	if n == 0 {

@@ -95,6 +95,7 @@ func (u *question) Init() tea.Cmd {
 	return u.print(u.rows)
 }
 
+// Update leaves when the question is answered. Ctrl-C interrupts the whole process, as it does outside of raw mode.
 func (u *question) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	key, ok := message.(tea.KeyPressMsg)
 	switch k := key.String(); {
@@ -122,6 +123,7 @@ func (u *question) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	return u, u.print(u.rows)
 }
 
+// View shows the form or, at the end, one line with the question and its answer, which stays on the terminal.
 func (u *question) View() tea.View {
 	if u.value == nil && !u.leaving {
 		return u.ui.View()

@@ -69,6 +69,7 @@ func (u *ui) obey(said string) tea.Cmd {
 	return nil
 }
 
+// commanded shows the outcome of a command as Markdown.
 func (u *ui) commanded(m commanded) {
 	if m.err != nil {
 		u.fail(m.err)

@@ -59,6 +59,7 @@ func (e *editor) take() string {
 
 func (e *editor) clear() { e.text, e.at, e.back = nil, 0, 0 }
 
+// insert inserts text. A long paste becomes one private character, so that the line stays short; value expands it.
 func (e *editor) insert(text string) {
 	keep := func(r rune) rune {
 		if r >= firstPaste && r < firstPaste+0xFFFE {
@@ -133,6 +134,7 @@ func (e *editor) lineEnd() int {
 	return len(e.text)
 }
 
+// wordLeft returns the start of the word before the cursor.
 func (e *editor) wordLeft() int {
 	i := e.at
 	for i > 0 && unicode.IsSpace(e.text[i-1]) {
@@ -144,6 +146,7 @@ func (e *editor) wordLeft() int {
 	return i
 }
 
+// wordRight returns the end of the word after the cursor.
 func (e *editor) wordRight() int {
 	i := e.at
 	for i < len(e.text) && unicode.IsSpace(e.text[i]) {

@@ -10,6 +10,7 @@ import (
 // twice is the time within which a second Ctrl-C leaves the program.
 const twice = 2 * time.Second
 
+// press handles a key: first those that work everywhere, then those of the text being written.
 func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
 	u.note = ""
 	switch k.String() {
@@ -93,6 +94,7 @@ func (u *ui) answers(value json.RawMessage) tea.Cmd {
 	return func() tea.Msg { return answered{run.Answer(ctx, request, value)} }
 }
 
+// showThoughts shows the thoughts of this turn or, between turns, those of the last one.
 func (u *ui) showThoughts() {
 	thoughts := u.thoughts
 	if u.turn != nil {

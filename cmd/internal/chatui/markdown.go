@@ -42,6 +42,7 @@ func (m *page) blocks(parent ast.Node, columns int, tight bool) (out []line) {
 	return out
 }
 
+// block renders a block in a number of columns.
 func (m *page) block(n ast.Node, columns int) []line {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -80,6 +81,7 @@ func (m *page) verbatim(n ast.Node, l look, columns int) (out []line) {
 	return prefixed(out, piece{text: indent}, piece{text: indent})
 }
 
+// prefixed puts first before the first line and rest before the others.
 func prefixed(lines []line, first, rest piece) []line {
 	for i := range lines {
 		p := rest
@@ -91,6 +93,7 @@ func prefixed(lines []line, first, rest piece) []line {
 	return lines
 }
 
+// list renders a list. Lists that are not tight have a blank line between their items.
 func (m *page) list(n *ast.List, columns int) (out []line) {
 	number := n.Start
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
@@ -120,6 +123,7 @@ func (m *page) inline(parent ast.Node, l look) (out []piece) {
 	return out
 }
 
+// span renders a piece of text, in the look of the text around it.
 func (m *page) span(n ast.Node, l look) []piece {
 	switch n := n.(type) {
 	case *ast.Text:

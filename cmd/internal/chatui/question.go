@@ -46,6 +46,7 @@ func (f *form) next(redact func(string) string, columns int) []line {
 	return wrap([]piece{{"? ", warned}, {shown, bold}}, columns)
 }
 
+// field is one value of a form. Its schema decides how text becomes a value.
 type field struct {
 	name, about string
 	schema      valueSchema
@@ -64,6 +65,7 @@ type valueSchema struct {
 	Required    []string                   `json:"required"`
 }
 
+// newForm makes a form from a question: a field for each property of an object, else a single one.
 func newForm(q messages.Input) *form {
 	f := &form{request: q.Request, prompt: q.Prompt, kind: q.Kind,
 		values: map[string]json.RawMessage{}}

@@ -71,6 +71,7 @@ func columnWidths(rows [][][]piece, columns int) (widths []int) {
 	return widths
 }
 
+// tableRow renders a row, which is as high as its highest cell.
 func tableRow(cells [][]piece, widths []int, align []east.Alignment) (out []line) {
 	wrapped, height := make([][]line, len(widths)), 1
 	for c := range widths {

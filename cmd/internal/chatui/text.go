@@ -57,6 +57,7 @@ func (p piece) paint(colored bool) string {
 // line is the content of one row.
 type line []piece
 
+// paint returns the line with its escape sequences. It joins pieces of the same look.
 func (l line) paint(colored bool) string {
 	var b strings.Builder
 	for i := 0; i < len(l); {

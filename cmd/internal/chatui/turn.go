@@ -151,6 +151,7 @@ func (t *turn) rest(s messages.Stream) (rest string, back bool) {
 	return rest, false
 }
 
+// ended shows that a tool has ended, with its time and its error.
 func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
 	sign, how, l := "✓ ", "", good
 	if b.Error != nil {

@@ -98,6 +98,7 @@ type (
 	windowed struct{ tokens int }
 )
 
+// Init shows the opening and an earlier conversation.
 func (u *ui) Init() tea.Cmd {
 	if u.Opening != "" {
 		u.show(paint(wrap([]piece{{clean(u.Redact(u.Opening)), faint}}, u.width()), u.Colored)...)
@@ -109,6 +110,7 @@ func (u *ui) Init() tea.Cmd {
 	return u.print(u.rows)
 }
 
+// Update handles a message of bubbletea: input, or news of the turn. It runs on one goroutine, so the ui needs no lock.
 func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	var next tea.Cmd
 	switch m := message.(type) {
@@ -203,6 +205,7 @@ func (u *ui) begin(m started) tea.Cmd {
 	}
 }
 
+// see shows events of the turn. If another model has answered, it asks for the size of that model's context.
 func (u *ui) see(events []messages.Event) (next tea.Cmd) {
 	for _, e := range events {
 		if err := u.turn.see(e); err != nil {

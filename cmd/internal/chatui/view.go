@@ -56,6 +56,7 @@ func (u *ui) bottom() (rows []string, x, y int) {
 	return append(rows, line{{u.footer(), faint}}.fit(u.width()).paint(u.Colored)), x + 2, y
 }
 
+// footer returns the line below the input: a note, else the keys that work now.
 func (u *ui) footer() string {
 	switch {
 	case u.note != "":

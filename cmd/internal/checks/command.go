@@ -43,6 +43,7 @@ type checkReport struct {
 	Files []*checkedFile `json:"files"`
 }
 
+// checkedFile is a file in the report, in the form of --json.
 type checkedFile struct {
 	Path     string         `json:"path"`
 	Title    string         `json:"title"`
@@ -55,6 +56,7 @@ type checkedFile struct {
 	Problems []checkProblem `json:"problems"`
 }
 
+// checkProblem is a problem in the report.
 type checkProblem struct {
 	Line     int            `json:"line"`
 	Rule     check.Rule     `json:"rule"`
@@ -105,6 +107,8 @@ has a workflow of GitHub Actions and a hook of Git that use it.` + exits,
 	return cmd
 }
 
+// run checks the files, prints the problems to stdout and the sums to stderr. Errors are worse than stale files, so
+// their exit code wins.
 func (c *checker) run(cmd *cobra.Command, args []string) error {
 	err := c.material(cmd.Context(), args[0])
 	if err := errors.Join(err, c.checkouts.close()); err != nil {
@@ -126,6 +130,7 @@ func (c *checker) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// tally counts the problems.
 func (c *checker) tally() (faults, warnings int64, stale bool) {
 	for _, f := range c.report.Files {
 		stale = stale || f.Stale
@@ -140,6 +145,7 @@ func (c *checker) tally() (faults, warnings int64, stale bool) {
 	return faults, warnings, stale
 }
 
+// print writes the report, by line as compilers do, or as JSON.
 func (c *checker) print(w io.Writer) error {
 	if c.json {
 		return terminal.PrintJSON(w, c.report)

@@ -142,6 +142,7 @@ func IsCompanion(name string) bool {
 	return ok && (of == "repo.graph.json" || of == "repo.force.json" || graph.IsPage(of))
 }
 
+// committed reports the files that changed between the file's commit and the repository's. It names linked files first.
 func (s *subject) committed(f *checkedFile, line int, named string, changes *git.Changes) {
 	var linked, others []string
 	for _, name := range changes.Paths {

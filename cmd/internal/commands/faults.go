@@ -43,6 +43,7 @@ docs/operations.md has the table of the points, and the form of a file of faults
 	return cmd
 }
 
+// faultCommand returns a command that asks the server for an action and prints the faults that are armed then.
 func faultCommand(at *host.Remote, action string, takes argument, short string, rule *fault.Rule) *cobra.Command {
 	return asking(at, "fault", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		if action == "arm" && rule.Probability <= 0 {

@@ -88,6 +88,7 @@ func record(ctx context.Context, c host.Source, id messages.RunID, lines *json.E
 	return nil
 }
 
+// recordInputs writes the input of each recording as a line.
 func recordInputs(files []string, lines *json.Encoder) error {
 	for _, file := range files {
 		in, err := recording.InputOf(file)
@@ -166,6 +167,7 @@ func readPlayback(file string) (*playback, error) {
 	return b, nil
 }
 
+// add adds an event. It removes the caller's name, because the recording is played back by somebody else.
 func (b *playback) add(e messages.Event) {
 	if q, ok := e.Body.(messages.RunQueued); ok {
 		if len(b.events) == 0 {

@@ -91,6 +91,8 @@ func (o *options) leave(cmd *cobra.Command, args []string, c *api.Client) error 
 	return err
 }
 
+// run runs the command as a job of this process, with its input and output. It exits with the command's own code. A
+// job's own limits are set to a day, so that only the flags limit it.
 func (o *options) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.timeout < 0 || o.idle < 0:

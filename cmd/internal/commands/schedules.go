@@ -32,6 +32,7 @@ docs/commands.md describes the file.`, `  lastword schedules ls
 
 var scheduleName = argument{usage: " <name>", words: " one name", example: " nightly"}
 
+// scheduleCommand returns a command that asks the server for an action and prints its answer.
 func scheduleCommand(at *host.Remote, action string, takes argument, short string) *cobra.Command {
 	return asking(at, "schedules", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		in := schedule.Input{Action: action}
@@ -74,6 +75,7 @@ func ask(cmd *cobra.Command, c *api.Client, in schedule.Input) (lines []schedule
 	return lines, json.Unmarshal(state.End.Result, &lines)
 }
 
+// print prints the schedules as a table.
 func print(w io.Writer, lines []schedule.Line) error {
 	rows := [][]string{{"SCHEDULE", "JOB", "WHEN", "NEXT", "LAST RUN", "STATUS"}}
 	for _, l := range lines {

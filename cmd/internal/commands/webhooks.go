@@ -31,6 +31,7 @@ a token, it must have the scope admin. docs/webhooks.md describes the file and w
 	return cmd
 }
 
+// webhookCommand returns a command that asks the server for an action and prints the webhooks.
 func webhookCommand(at *host.Remote, action string, takes argument, short string) *cobra.Command {
 	return asking(at, "webhooks", action, takes, short, func(cmd *cobra.Command, args []string, c *api.Client) error {
 		order := webhook.Order{Action: action}
@@ -53,6 +54,7 @@ func webhookCommand(at *host.Remote, action string, takes argument, short string
 	})
 }
 
+// printWebhooks prints the webhooks, and below them the deliveries that were given up.
 func printWebhooks(w io.Writer, lines []webhook.Line) error {
 	rows, lost := [][]string{{"WEBHOOK", "HOST", "DELIVERED", "TRYING", "GIVEN UP"}}, [][]string{{"GIVEN UP", "RUN", "WEBHOOK", "WHY"}}
 	for _, l := range lines {

@@ -61,6 +61,7 @@ func Text(p *plan.Plan) string {
 	return b.String()
 }
 
+// lines writes a line for each step, and the steps of inner plans below theirs.
 func lines(b *strings.Builder, p *plan.Plan, indent string) {
 	failures := map[string][]string{}
 	for _, s := range p.Steps {

@@ -74,6 +74,7 @@ named as for prompt; acp ignores the .lastword.yaml of the current folder.` + ex
 	return cmd
 }
 
+// run serves an editor over stdin and stdout until the editor closes stdin. Logs go to stderr, as the protocol demands.
 func (o *options) run(cmd *cobra.Command) error {
 	err := o.at.Check()
 	if o.timeout < 0 {

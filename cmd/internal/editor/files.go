@@ -82,11 +82,13 @@ const (
 	edits  = "edit_file"
 )
 
+// writing is the input of write_file.
 type writing struct {
 	Path string `json:"path" jsonschema:"the file, such as src/main.go"`
 	Text string `json:"text" jsonschema:"all of the file"`
 }
 
+// replacing is the input of edit_file.
 type replacing struct {
 	Path string `json:"path" jsonschema:"the file, such as src/main.go"`
 	Old  string `json:"old" jsonschema:"the text to replace, with enough around it to occur once"`
@@ -102,6 +104,8 @@ func (in writing) edit(old func(string) (*string, error)) (string, acp.Edit, err
 	return name, acp.Edit{Old: before, New: in.Text}, err
 }
 
+// edit returns the file's name and its text before and after. The old text must occur exactly once, so that no other
+// place changes.
 func (in replacing) edit(old func(string) (*string, error)) (string, acp.Edit, error) {
 	name, err := inside(in.Path)
 	if err != nil {
@@ -204,6 +208,8 @@ func (f *files) change(ctx context.Context, c *tool.Call, edit func(old func(str
 	return name + " is written", nil
 }
 
+// write writes a file through the editor if it can, so that the user sees and can undo it. Otherwise it writes to the
+// disk.
 func (f *files) write(ctx context.Context, name, text string) error {
 	dir, err := confined.Make(f.root, path.Dir(name))
 	if err != nil {

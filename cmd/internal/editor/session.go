@@ -111,6 +111,7 @@ func (a *agent) turn(in chat.Input) (chat.Config, error) {
 	return config, err
 }
 
+// listTools returns the list of tools for the command /tools, and why others are missing.
 func (a *agent) listTools(ctx context.Context, s *acp.Session, _ string) (string, error) {
 	a.mu.Lock()
 	one := a.open[s.ID]

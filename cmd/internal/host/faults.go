@@ -114,6 +114,7 @@ func (i *Server) Faults() http.Handler {
 	})
 }
 
+// orderFaults arms or disarms a fault. Only a server that was started with --enable-faults obeys.
 func (h *Options) orderFaults(o FaultOrder) error {
 	switch {
 	case !h.enableFaults:

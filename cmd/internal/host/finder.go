@@ -165,6 +165,7 @@ type serverKey struct {
 	guessed bool
 }
 
+// of returns the client for a server. All jobs share it, and so its connections.
 func (c *clients) of(at settings.Endpoint) (*llm.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -73,6 +73,8 @@ func (i *Server) registerPlans() error {
 	})
 }
 
+// checkPlan answers a call of plan_check. A plan with problems is no error of the tool: the agent reads them and
+// corrects the plan.
 func checkPlan(arguments json.RawMessage, jobs []actors.Definition) (*mcp.Result, error) {
 	var in plan.Input
 	err := json.Unmarshal(arguments, &in)

@@ -34,6 +34,7 @@ func (m *marks[T]) load(ctx context.Context) (all T, err error) {
 	return all, err
 }
 
+// read reads the file: from the journal if that keeps files, else from the state folder, else from memory.
 func (m *marks[T]) read(ctx context.Context) ([]byte, error) {
 	h := m.options
 	if h.kept != nil && h.kept.Load != nil {
@@ -56,6 +57,7 @@ func (m *marks[T]) read(ctx context.Context) ([]byte, error) {
 	return m.memory, nil
 }
 
+// save writes the file to where read finds it.
 func (m *marks[T]) save(ctx context.Context, all T) error {
 	text, err := json.Marshal(all)
 	if err != nil {

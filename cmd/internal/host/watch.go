@@ -128,6 +128,7 @@ type ownRun struct {
 	system *actors.System
 }
 
+// Tree returns the events of the run and of its sub-runs, one by one.
 func (r ownRun) Tree(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		for batch, err := range r.system.Follow(ctx, r.ID(), messages.Follow{After: after, Tree: true}) {

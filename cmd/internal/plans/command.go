@@ -200,6 +200,7 @@ the results that the others had in an earlier run; both runs need the same --sta
 	return cmd
 }
 
+// run runs a plan in this process, or at a server with --server. It checks all flags before it reads the plan.
 func (o *options) run(cmd *cobra.Command, file string) error {
 	switch {
 	case (o.from == "") != (o.earlier == ""):

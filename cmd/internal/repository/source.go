@@ -96,6 +96,7 @@ func (s *Source) allowed() git.Allow {
 	return allow
 }
 
+// folder describes a folder on this machine. Its git files, if it has any, tell the origin; it runs no git.
 func folder(path string) (*generate.Material, error) {
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &generate.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
@@ -158,6 +159,8 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 	return m, nil
 }
 
+// remote describes a repository at a git server. It asks only for the commit; the files are fetched when a run reads
+// them.
 func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Material, error) {
 	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
 	shown, err := s.loginFor(at.URL)
@@ -188,6 +191,7 @@ func (s *Source) remote(ctx context.Context, at address.Address) (*generate.Mate
 	}, nil
 }
 
+// archive describes an archive. Its name and commit are known only when it was read.
 func (s *Source) archive(ctx context.Context, at address.Address) (*generate.Material, error) {
 	m := &generate.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
 	shown, err := s.loginFor(at.URL)

@@ -49,6 +49,7 @@ func (in *Input) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, schema messa
 	})
 }
 
+// addFlag adds the flag for a member. The title of its schema names the value in the help.
 func (m *member) addFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
 	m.text = strings.Trim(string(m.form.Default), `"`)
 	usage := strings.Replace(m.form.Description, m.form.Title, "`"+m.form.Title+"`", min(len(m.form.Title), 1))
@@ -97,6 +98,7 @@ func (in *Input) JSON() json.RawMessage {
 
 func (m *member) String() string { return m.text }
 
+// Type returns the name of the value for the help.
 func (m *member) Type() string {
 	switch {
 	case len(m.form.Enum) > 0:
@@ -122,6 +124,7 @@ func (m *member) Set(text string) error {
 	return err
 }
 
+// read converts the text of a flag to JSON, by the type in the schema. It accepts "200k" for a number.
 func (m *member) read(text string) (said json.RawMessage, err error) {
 	var value any = text
 	switch m.form.Type {

@@ -125,6 +125,7 @@ func isPlain(kind string) bool {
 	return kind == "string" || kind == "duration" || IsNumber(kind) || strings.HasPrefix(kind, "string")
 }
 
+// expected returns what a setting of this kind must be, for an error.
 func expected(kind string) string {
 	switch {
 	case kind == "bool":
@@ -141,6 +142,7 @@ func expected(kind string) string {
 	return "must be " + strings.ReplaceAll(kind, "|", ", ")
 }
 
+// texts converts a list from YAML, which may hold values of any type.
 func texts(list []any) ([]string, error) {
 	words := make([]string, len(list))
 	for i, item := range list {

@@ -135,6 +135,7 @@ func (s *Settings) misspelled(names []string, name string) (near string, wrong b
 	})
 }
 
+// read reads a file of settings. Only the file of --config must exist.
 func (s *Settings) read(from *layer) {
 	info, err := os.Stat(from.File)
 	switch {
@@ -162,6 +163,7 @@ func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// load parses the file and checks each setting in it. It reports all faults, not only the first.
 func (s *Settings) load(from *layer) {
 	tree := koanf.New(".")
 	if err := tree.Load(rawbytes.Provider(from.text), yaml.Parser()); err != nil {

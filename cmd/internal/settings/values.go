@@ -60,6 +60,7 @@ func (b *ByteSize) String() string {
 
 func (b *ByteSize) Type() string { return "bytes" }
 
+// Set parses a number with a unit. k, M and G are powers of 1000; Ki, Mi and Gi are powers of 1024.
 func (b *ByteSize) Set(text string) error {
 	digits := strings.TrimRight(text, "BbKkMmGgi")
 	number, err := strconv.ParseFloat(digits, 64)
@@ -72,6 +73,7 @@ func (b *ByteSize) Set(text string) error {
 	return nil
 }
 
+// unit returns the number of bytes in a unit.
 func unit(word string) (factor float64, ok bool) {
 	switch strings.TrimSuffix(word, "b") {
 	case "":

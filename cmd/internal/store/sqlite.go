@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/sqlite"
 )
 
+// openSQLite opens the journal in a folder, and makes the folder if it is missing.
 func openSQLite(dir string) (*Store, error) {
 	j, err := sqlite.Open(dir)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {

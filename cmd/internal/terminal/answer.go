@@ -58,6 +58,7 @@ func (s *Answer) Print(e messages.Event) error {
 	return nil
 }
 
+// text prints new text of the answer. A delta that comes again, after a reconnect, is printed only once.
 func (s *Answer) text(d messages.TextDelta) error {
 	switch {
 	case !call.IsAnswer(d.Stream):
@@ -90,6 +91,7 @@ func (s *Answer) finish() error {
 	return err
 }
 
+// Show prints thoughts, waits and remarks to stderr. Print writes the answer itself.
 func (s *Answer) Show(_ messages.State, e messages.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,6 +121,7 @@ func (s *Answer) Show(_ messages.State, e messages.Event) {
 	}
 }
 
+// think prints to stderr. If stdout is the same terminal and its line is open, it breaks that line first.
 func (s *Answer) think(text string) {
 	if text = words.WithoutControls(text); text == "" {
 		return

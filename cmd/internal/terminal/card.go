@@ -43,6 +43,7 @@ func (d *Display) card(s messages.State) {
 	}
 }
 
+// files lists the files of a run, and sums up the pages of a graph.
 func (d *Display) files(artifacts []messages.Artifact) {
 	var pages []messages.Artifact
 	for _, a := range artifacts {
@@ -55,6 +56,7 @@ func (d *Display) files(artifacts []messages.Artifact) {
 	d.pages(pages)
 }
 
+// verdict returns how the run ended, after which time, and why.
 func (d *Display) verdict(s messages.State) string {
 	took := since(s.QueuedAt, s.End.At)
 	status := func(as color) string { return d.Style.paint(string(s.Status), as) }
@@ -137,6 +139,7 @@ func generated(s messages.State) generate.Result {
 	return r
 }
 
+// outcome prints what generate has found: the title, the numbers and what it left out.
 func (d *Display) outcome(r generate.Result) {
 	about := []span{{"  ", ""}, {r.Title, bold}}
 	if r.Summary != "" {
@@ -191,6 +194,7 @@ func isPage(a messages.Artifact) bool {
 	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
 }
 
+// pages sums up the pages of a graph in one line.
 func (d *Display) pages(list []messages.Artifact) {
 	if len(list) == 0 {
 		return

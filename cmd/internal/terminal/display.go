@@ -76,6 +76,7 @@ func (d *Display) Hold() (release func()) {
 	}
 }
 
+// show passes an event to the view. While a question is on the terminal, it holds the event back.
 func (d *Display) show(s messages.State, e messages.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -18,6 +18,7 @@ type lines struct {
 	reason string // why the last model call failed
 }
 
+// Show prints a milestone. It prints the failure of a model call only if the run goes on after it.
 func (p *lines) Show(s messages.State, e messages.Event) {
 	p.warn(s, e)
 	if e.IsDelta() {
@@ -71,6 +72,7 @@ func (p *lines) line(at, kind string, colour color, text string) {
 	fmt.Fprintf(p.out, "%s  %s  %s\n", p.style.paint(at, dim), p.style.paint(kind, colour), text)
 }
 
+// kindColor returns the color of a kind of event.
 func kindColor(k messages.Kind) color {
 	switch k {
 	case messages.KindRunFailed, messages.KindTaskFailed:

@@ -58,6 +58,7 @@ func (l *live) disarm() {
 	}
 }
 
+// beat draws the next frame of the animation, and sets the timer for the one after.
 func (l *live) beat() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,6 +96,7 @@ func (l *live) suspend() {
 	l.goOn()
 }
 
+// goOn continues after a pause, in a new block, because the terminal may show other text now.
 func (l *live) goOn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -94,6 +94,7 @@ func (p *roff) verbatim(text string) {
 	p.WriteString(".fi\n")
 }
 
+// flags writes a section with all flags that are not hidden.
 func (p *roff) flags(title string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return

@@ -24,6 +24,7 @@ type phase struct {
 	asked        time.Time // when it asked a model that has not yet answered
 }
 
+// apply updates the view by an event.
 func (b *progressView) apply(s messages.State, e messages.Event) {
 	b.state = s
 	switch body := e.Body.(type) {
@@ -103,6 +104,7 @@ func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span
 	return lines[max(0, len(lines)-rows):]
 }
 
+// levelColor returns the color of a level of the log.
 func levelColor(l messages.LogLevel) color {
 	switch l {
 	case messages.LogWarn:
@@ -113,6 +115,7 @@ func levelColor(l messages.LogLevel) color {
 	return dim
 }
 
+// task returns the line of a task: its sign, name, time, and what it does or waits for.
 func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {
 	p, end := b.phases[t.Name], now
 	sign, as := signOf(t.Status, tick, ascii)

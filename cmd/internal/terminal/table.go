@@ -26,6 +26,7 @@ func NewTable(out io.Writer, how *Options, ids []string) *Table {
 	return t
 }
 
+// statusColor returns the color of a check's result.
 func statusColor(s probe.Status) color {
 	switch s {
 	case probe.Pass:

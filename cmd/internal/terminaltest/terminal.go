@@ -59,6 +59,7 @@ func (v *Terminal) next() bool {
 	return true
 }
 
+// control obeys an escape sequence. It fails the test for those that lastword should not write.
 func (v *Terminal) control(arguments string, what byte) {
 	switch n, _ := strconv.Atoi(arguments); {
 	case what == 'A':
@@ -79,6 +80,7 @@ func (v *Terminal) control(arguments string, what byte) {
 	}
 }
 
+// put writes a character, and wraps lines as terminals do.
 func (v *Terminal) put(r rune) {
 	switch width := v.width(r); {
 	case r == '\r':

@@ -96,6 +96,7 @@ func (f *Flags) OpenFor(settings []byte, env environment.Variables, secrets *red
 	return &Box{secrets: secrets, servers: kept}, err
 }
 
+// open opens a folder that a flag names, and adds the tools for it.
 func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(*os.Root) ([]tool.Tool, error)) error {
 	if name == "" {
 		return nil
