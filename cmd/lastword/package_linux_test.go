@@ -19,7 +19,8 @@ import (
 )
 
 // The package of Debian installs in an empty Debian without systemd, serves as its unit says, goes through the tutorial,
-// keeps what it has when it is removed, and leaves nothing when it is purged. make package-test gives the two archives.
+// keeps settings at an upgrade, and what it has when it is removed. Purged, it leaves nothing. make package-test gives the
+// two archives.
 func TestPackage(t *testing.T) {
 	archive, base := os.Getenv("LASTWORD_PACKAGE"), os.Getenv("LASTWORD_DEBIAN")
 	if archive == "" || base == "" {
@@ -42,6 +43,15 @@ func TestPackage(t *testing.T) {
 	}
 	t.Run("serve", func(t *testing.T) { debian{t, d.root}.serve() })
 	t.Run("tutorial", func(t *testing.T) { tutorial(t, d.root) })
+	config := filepath.Join(d.root, "etc/lastword/config.yaml")
+	mine, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run("dpkg", "-i", "/tmp/lastword.deb") // an upgrade
+	if now, err := os.ReadFile(config); err != nil || string(now) != string(mine) {
+		t.Errorf("the upgrade changed the settings to %s, %v", now, err)
+	}
 	d.run("dpkg", "-r", "lastword")
 	for _, kept := range []string{"var/lib/lastword/journal.db", "etc/lastword/config.yaml", "etc/lastword/tokens"} {
 		if _, err := os.Stat(filepath.Join(d.root, kept)); err != nil {
