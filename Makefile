@@ -81,7 +81,7 @@ clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients
 models: go ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	LASTWORD_MODELS=1 go -C $(LAB) test -count=1 -run '^TestModelServers$$' -timeout 20m -v .
 
-oracle: go ##+ Compare counts of tokens, and the secrets found, with those of other implementations
+oracle: go ##+ Compare tokens and secrets with other implementations, and samples of operations with the types of their API
 	cd testkit/oracle && go test -count=1 ./...
 
 CASES = .*

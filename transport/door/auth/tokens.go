@@ -177,13 +177,13 @@ func (t *Tokens) readFile() ([]entry, error) {
 	return parseTokens(t.path, string(text))
 }
 
-// checkMode returns an error if others than the owner can read the file. On Windows modes do not tell, so it checks
-// nothing.
+// checkMode returns an error if others than the owner can write the file, or others than its group can read it: a mounted
+// secret belongs to root, and the server reads it as one of its group. On Windows modes do not tell, so it checks nothing.
 func checkMode(path string, mode fs.FileMode) error {
-	if runtime.GOOS == "windows" || mode.Perm()&0o077 == 0 {
+	if runtime.GOOS == "windows" || mode.Perm()&0o037 == 0 {
 		return nil
 	}
-	return invalid("%s is readable for others than its owner (mode %#o); run: chmod 600 %s", path, mode.Perm(), path)
+	return invalid("others than the owner and the group of %s can read or change it (mode %#o); run: chmod 600 %[1]s", path, mode.Perm())
 }
 
 // parseTokens parses a token file. An error names the file and line, but never the digest.

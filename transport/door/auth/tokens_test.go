@@ -109,18 +109,18 @@ func TestTokensAreBounded(t *testing.T) {
 	wantCode(t, err, limitExceeded, "bytes")
 }
 
-func TestTokenFileIsItsOwnersAlone(t *testing.T) {
+func TestTokenFileIsOfItsOwnerAndGroup(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file's mode says nothing there")
 	}
 	_, line := newLine(t, "mia", auth.Admin)
 	path := tokenFile(t, line)
-	for _, mode := range []os.FileMode{0o640, 0o604, 0o644, 0o620, 0o601, 0o777} {
+	for _, mode := range []os.FileMode{0o660, 0o604, 0o644, 0o620, 0o610, 0o601, 0o777} {
 		chmod(t, path, mode)
 		_, err := auth.LoadTokens(path)
 		wantCode(t, err, invalidInput, "chmod 600 "+path)
 	}
-	for _, mode := range []os.FileMode{0o600, 0o400} {
+	for _, mode := range []os.FileMode{0o600, 0o400, 0o640, 0o440} {
 		chmod(t, path, mode)
 		load(t, path)
 	}

@@ -1,0 +1,135 @@
+package oracle_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	policy "k8s.io/api/policy/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const operations = "../../docs/operations/"
+
+// objects are those of the Kubernetes sample, by kind and name, decoded strictly by the API's own types.
+func objects(t *testing.T) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(operations + "kubernetes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]any{}
+	for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
+		var head struct {
+			meta.TypeMeta
+			Metadata meta.ObjectMeta
+		}
+		if err := yaml.Unmarshal(part, &head); err != nil {
+			t.Fatal(err)
+		}
+		into, known := map[string]any{"v1/ConfigMap": &core.ConfigMap{}, "v1/Service": &core.Service{}, "apps/v1/StatefulSet": &apps.StatefulSet{},
+			"apps/v1/Deployment": &apps.Deployment{}, "policy/v1/PodDisruptionBudget": &policy.PodDisruptionBudget{}}[head.APIVersion+"/"+head.Kind]
+		if !known {
+			t.Fatalf("%s %s is not expected", head.APIVersion, head.Kind)
+		}
+		if err := yaml.UnmarshalStrict(part, into); err != nil {
+			t.Errorf("%s %s: %v", head.Kind, head.Metadata.Name, err)
+		}
+		all[head.Kind+" "+head.Metadata.Name] = into
+	}
+	return all
+}
+
+// The Kubernetes sample says what the API knows, and keeps two of three servers: their pods are told apart from others, live
+// under the restricted standard, are probed, and find what they mount.
+func TestKubernetesSample(t *testing.T) {
+	all := objects(t)
+	servers, stores := all["Deployment lastword"].(*apps.Deployment), all["StatefulSet nats"].(*apps.StatefulSet)
+	for name, c := range map[string]struct {
+		replicas *int32
+		selector *meta.LabelSelector
+		pod      core.PodTemplateSpec
+		claims   []core.PersistentVolumeClaim
+	}{
+		"lastword": {servers.Spec.Replicas, servers.Spec.Selector, servers.Spec.Template, nil},
+		"nats":     {stores.Spec.Replicas, stores.Spec.Selector, stores.Spec.Template, stores.Spec.VolumeClaimTemplates},
+	} {
+		budget := all["PodDisruptionBudget "+name].(*policy.PodDisruptionBudget)
+		service := all["Service "+name].(*core.Service)
+		labels := c.pod.Labels["app"]
+		if *c.replicas != 3 || labels != name || c.selector.MatchLabels["app"] != name || budget.Spec.Selector.MatchLabels["app"] != name ||
+			service.Spec.Selector["app"] != name {
+			t.Errorf("%s: not three that all mean the same pods", name)
+		}
+		if least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable; (least == nil || least.IntValue() != 2) && (most == nil || most.IntValue() != 1) {
+			t.Errorf("%s: more than one may be away", name)
+		}
+		checkPod(t, name, c.pod.Spec, c.claims)
+	}
+	if mode := servers.Spec.Template.Spec.Volumes[0].Secret.DefaultMode; *mode != 0o440 {
+		t.Errorf("the server refuses tokens of the mode %o", *mode)
+	}
+	args := strings.Join(servers.Spec.Template.Spec.Containers[0].Args, " ")
+	for i := range *stores.Spec.Replicas {
+		if store := fmt.Sprintf("nats://nats-%d.nats:4222", i); !strings.Contains(args, store) {
+			t.Errorf("the servers do not know %s: %s", store, args)
+		}
+	}
+}
+
+func checkPod(t *testing.T, name string, pod core.PodSpec, claims []core.PersistentVolumeClaim) {
+	t.Helper()
+	box, inside := pod.SecurityContext, pod.Containers[0].SecurityContext
+	if !*box.RunAsNonRoot || *box.RunAsUser == 0 || box.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault || *inside.AllowPrivilegeEscalation ||
+		!*inside.ReadOnlyRootFilesystem || !slices.Contains(inside.Capabilities.Drop, "ALL") {
+		t.Errorf("%s may more than the restricted standard allows", name)
+	}
+	ports, volumes := map[string]bool{}, map[string]bool{}
+	for _, p := range pod.Containers[0].Ports {
+		ports[p.Name] = true
+	}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = true
+	}
+	for _, c := range claims {
+		volumes[c.Name] = true
+	}
+	for _, m := range pod.Containers[0].VolumeMounts {
+		if !volumes[m.Name] {
+			t.Errorf("%s mounts %s, which is not there", name, m.Name)
+		}
+	}
+	for _, probe := range []*core.Probe{pod.Containers[0].StartupProbe, pod.Containers[0].LivenessProbe, pod.Containers[0].ReadinessProbe} {
+		if probe == nil || !ports[probe.HTTPGet.Port.StrVal] {
+			t.Errorf("%s: a probe asks no port of the container", name)
+		}
+	}
+}
+
+// The compose sample follows the specification, and has three servers that know three stores.
+func TestComposeSample(t *testing.T) {
+	project, err := loader.LoadWithContext(context.Background(), types.ConfigDetails{WorkingDir: t.TempDir(), Environment: types.Mapping{"UID": "1000"},
+		ConfigFiles: []types.ConfigFile{{Filename: operations + "compose.yaml"}}}, func(o *loader.Options) { o.SetProjectName("lastword", true) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := map[string]int{}
+	for _, s := range project.Services {
+		images[s.Image]++
+	}
+	if len(images) != 2 || images["nats:2"] != 3 || images["ghcr.io/seed889630bf/lastword:0.1.0"] != 3 {
+		t.Errorf("%v", images)
+	}
+	if a := project.Services["a"]; len(a.DependsOn) != 3 || !a.ReadOnly || a.User != "1000" || !slices.Contains(a.Command, "nats://n1:4222,nats://n2:4222,nats://n3:4222") {
+		t.Errorf("%+v", a)
+	}
+}
