@@ -103,11 +103,15 @@ func TestEveryVariableIsKnown(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "plan.yaml")
 	put(t, file, `steps: [{name: a, write: {name: a.txt, text: x}}]`)
-	for _, one := range append(env, strings.Join(env, " ")) {
-		for _, args := range [][]string{{"config", "show"}, {"plan", "run", file, "--dry-run"}, {"runs", "ls", "--help"}} {
-			if got := run(t, strings.Fields(one), args...); got.code != exit.Completed {
-				t.Errorf("%s: %v: %+v", one, args, got)
-			}
+	check := func(env string, args ...string) {
+		if got := run(t, strings.Fields(env), args...); got.code != exit.Completed {
+			t.Errorf("%s: %v: %+v", env, args, got)
 		}
 	}
+	for _, one := range env {
+		check(one, "config", "show")
+	}
+	check(strings.Join(env, " "), "config", "show")
+	check(strings.Join(env, " "), "plan", "run", file, "--dry-run")
+	check(strings.Join(env, " "), "runs", "ls", "--help")
 }

@@ -264,7 +264,7 @@ func FuzzPack(f *testing.F) {
 
 // However much the objects hold that came as deltas, no more of it lives than there is room for.
 func TestPatchedBytesAreBounded(t *testing.T) {
-	const size = 12 << 20
+	const size = 6 << 20
 	zeros := strings.Repeat("\x00", size)
 	grown := func(n int) string { return zeros + strings.Repeat("x", n) }
 	for name, lay := range map[string]func(p *packer) (last int){

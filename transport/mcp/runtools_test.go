@@ -396,7 +396,7 @@ func TestManyMiddlingEvents(t *testing.T) {
 // A long text comes over several pages, and so does any other event: none is left out, and whoever appends the parts has
 // each exactly, however short a page is.
 func TestLongEvents(t *testing.T) {
-	big := strings.Repeat(`big "ü" `, 20<<10)
+	big := strings.Repeat(`big "ü" `, 10<<10)
 	for _, deltas := range []bool{true, false} {
 		for _, more := range [][]any{nil, {"max", 3}} {
 			s, _, system := working(t, nil)

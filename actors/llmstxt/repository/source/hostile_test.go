@@ -32,7 +32,7 @@ var openings = []string{
 func TestHostileText(t *testing.T) {
 	for language, parts := range declaring {
 		for _, piece := range openings {
-			text := []byte(parts[0] + strings.Repeat(piece, 1<<13/len(piece)))
+			text := []byte(parts[0] + strings.Repeat(piece, 1<<11/len(piece)))
 			o, _ := source.Outline(t.Context(), language, text)
 			promised(t, text, o)
 		}
