@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// file is an entry of an archive: what is at the path, or else the text, or a folder if the name ends in a slash.
+// file is an entry of an archive. It holds what is at the path, or else the text; a name that ends in a slash is a folder.
 type file struct {
 	name string
 	path string

@@ -14,7 +14,7 @@ import (
 // root is the folder of the repository.
 const root = "../../.."
 
-// readCommit finds which commit is checked out. SOURCE_DATE_EPOCH has precedence over its time.
+// readCommit finds which commit is checked out, and when it was made. SOURCE_DATE_EPOCH says another time, in seconds.
 func (r *release) readCommit() error {
 	line, err := output(root, nil, "git", "log", "-1", "--format=%H %ct")
 	if err != nil {
@@ -33,7 +33,7 @@ func (r *release) readCommit() error {
 	return nil
 }
 
-// build builds the programs in a clone whose checked-out commit has the version as its tag: Go writes both into them.
+// build builds the programs in a clone where the commit has the version as its tag: Go writes both into the programs.
 func build(version, stage string) (map[target]string, error) {
 	if changed, err := output(root, nil, "git", "status", "--porcelain"); err != nil || changed != "" {
 		return nil, errors.Join(err, fmt.Errorf("a release is of a commit: commit these first\n%s", changed))
@@ -76,7 +76,7 @@ func checkTag(version string) error {
 	return err
 }
 
-// documents are what lies beside the program. The program itself, which runs here, writes most of it.
+// documents returns the files that lie beside the program. The program, which runs here, writes most of them.
 func documents(program, stage string) ([]file, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {
@@ -111,7 +111,7 @@ func documents(program, stage string) ([]file, error) {
 	return filesOf(share)
 }
 
-// filesOf are the files below the folder, sorted. All may read them, whatever the umask is.
+// filesOf returns the files below the folder, sorted. It lets all read them, whatever the umask is.
 func filesOf(folder string) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -81,7 +81,7 @@ func (r *release) imageOf(t target) (v1.Image, error) {
 	return mutate.ConfigFile(img, about)
 }
 
-// config has the container serve, with all that it keeps below the volume. Flags and variables change each of it.
+// config has the container serve, and keep all below the volume. Flags and variables change each of these settings.
 func (r *release) config() v1.Config {
 	const volume = "/var/lib/lastword"
 	return v1.Config{
@@ -94,7 +94,7 @@ func (r *release) config() v1.Config {
 	}
 }
 
-// authorities are the roots that Mozilla trusts without conditions; a file cannot say the conditions of others.
+// authorities returns the roots that Mozilla trusts without conditions, as PEM; a file cannot say the conditions of others.
 func authorities() string {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

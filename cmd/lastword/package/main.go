@@ -106,7 +106,7 @@ func run(out, binary, version string, kinds []string) error {
 	return r.finish(stage)
 }
 
-// packAll makes what is for one system, for each.
+// packAll makes the files that are for one system, for each system.
 func (r *release) packAll(stage string) error {
 	for _, t := range r.targets() {
 		if err := r.archive(t); err != nil {
@@ -125,7 +125,7 @@ func (r *release) packAll(stage string) error {
 	return nil
 }
 
-// finish makes what is of all systems.
+// finish makes the files that are for all systems. It needs the digests of the others.
 func (r *release) finish(stage string) error {
 	for _, make := range []func() error{
 		func() error { return r.image(stage) }, r.manifests, r.components, r.digests,
@@ -137,12 +137,12 @@ func (r *release) finish(stage string) error {
 	return nil
 }
 
-// targets are those that there is a program for, sorted.
+// targets returns the systems that there is a program for, sorted.
 func (r *release) targets() []target {
 	return slices.SortedFunc(maps.Keys(r.binaries), func(a, b target) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// create has fill write the file, if it is of a kind that is made, and keeps its digest.
+// create has fill write the file, and keeps its digest. It makes no file of a kind that nobody asked for.
 func (r *release) create(name string, fill func(w io.Writer) error) error {
 	if len(r.kinds) > 0 && !slices.ContainsFunc(r.kinds, func(kind string) bool { return strings.HasSuffix(name, "."+kind) }) {
 		return nil
@@ -194,7 +194,7 @@ func (r *release) digests() error {
 	return nil
 }
 
-// output runs the program in the folder, and returns what it prints without the line's end.
+// output runs the program in the folder with more variables, and returns what it prints, without the end of the line.
 func output(folder string, env []string, name string, args ...string) (string, error) {
 	c := exec.Command(name, args...)
 	c.Dir, c.Stderr, c.Env = folder, os.Stderr, append(os.Environ(), env...)

@@ -19,7 +19,7 @@ var (
 	scoop string
 )
 
-// versioned is the text with the release's version in place of the one that it was written with.
+// versioned returns the text with the release's version in place of the one that it was written with.
 func (r *release) versioned(text string) string {
 	written := regexp.MustCompile(`"version": "([^"]+)"`).FindStringSubmatch(text)[1]
 	return strings.NewReplacer(`"`+written+`"`, `"`+r.version+`"`, "/v"+written+"/", "/v"+r.version+"/").Replace(text)
@@ -62,7 +62,7 @@ func (r *release) manifests() error {
 	return err
 }
 
-// fill writes the template filled in.
+// fill executes the template, and writes what comes out.
 func (r *release) fill(name, text string) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
 		"home":    func() string { return home },
@@ -77,5 +77,5 @@ func (r *release) fill(name, text string) error {
 	return r.create(name, func(w io.Writer) error { return t.Execute(w, nil) })
 }
 
-// named is the name of the archive that ends in this, such as linux-amd64.tar.gz.
+// named returns the name of the archive that ends in this, such as linux-amd64.tar.gz.
 func (r *release) named(end string) string { return "lastword-" + r.version + "-" + end }

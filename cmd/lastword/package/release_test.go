@@ -15,6 +15,8 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	spdxjson "github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdxlib"
 )
 
 // packed is a release of a program that does nothing, as made in a folder of its own.
@@ -58,6 +60,7 @@ func TestRelease(t *testing.T) {
 	t.Run("same bytes", func(t *testing.T) { same(t, first, second) })
 	t.Run("manifests", func(t *testing.T) { checkManifests(t, first) })
 	t.Run("image", func(t *testing.T) { checkImage(t, first) })
+	t.Run("components", func(t *testing.T) { checkComponents(t, first) })
 }
 
 // The same programs come to the same bytes, whenever and wherever they are packed, and the digests are those of the files.
@@ -185,6 +188,23 @@ func checkLayer(t *testing.T, img v1.Image) {
 	}
 	if !volume {
 		t.Error("the image has no volume")
+	}
+}
+
+// The list of components can be read, and each relation in it is between two that are listed.
+func checkComponents(t *testing.T, r *release) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.out, "lastword-1.2.3.spdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := spdxjson.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spdxlib.ValidateDocument(doc); err != nil || len(doc.Packages) != len(targets())+1 { // Go's own library
+		t.Errorf("%d packages, %v", len(doc.Packages), err)
 	}
 }
 
