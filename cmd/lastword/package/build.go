@@ -99,16 +99,11 @@ func documents(program, stage string) ([]file, error) {
 			return nil, err
 		}
 	}
+	files, err := filesOf(share)
 	for _, name := range []string{"LICENSE", "README.md"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(share, name), text, 0o644)
-		}
-		if err != nil {
-			return nil, err
-		}
+		files = append(files, file{name: name, path: filepath.Join(root, name), mode: 0o644})
 	}
-	return filesOf(share)
+	return files, err
 }
 
 // filesOf returns the files below the folder, sorted. It lets all read them, whatever the umask is.

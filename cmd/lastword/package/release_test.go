@@ -23,7 +23,7 @@ import (
 func packed(t *testing.T) *release {
 	t.Helper()
 	stage := t.TempDir()
-	for name, text := range map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "src/go.mod": "module m\n", "share/LICENSE": "", "share/README.md": "",
+	for name, text := range map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "src/go.mod": "module m\n",
 		"share/man/lastword.1": ".TH LASTWORD", "share/completions/lastword.bash": "", "share/completions/_lastword": "", "share/completions/lastword.fish": ""} {
 		path := filepath.Join(stage, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
