@@ -59,9 +59,15 @@ func TestPackage(t *testing.T) {
 		}
 	}
 	d.run("dpkg", "-P", "lastword")
-	for name, text := range d.all() {
+	after := d.all()
+	for name, text := range after {
 		if was, ok := before[name]; !ok || was != text {
 			t.Errorf("%s is left", name)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			t.Errorf("%s is gone, and was there before", name)
 		}
 	}
 }
