@@ -370,7 +370,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/terminal",
 	ours: []string{"messages", "messages/words", "actors", "actors/call", "actors/generate", "actors/prompt", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/charmbracelet/x/ansi"},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "golang.org/x/sys/windows"},
 }, {
 	pkgs: "cmd/internal/exit",
 	ours: []string{"messages", "messages/words"},
@@ -396,13 +396,14 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/chatui",
 	ours: []string{"messages", "messages/words", "actors/call", "cmd/internal/terminal"},
-	libs: []string{"charm.land/bubbletea/v2", "github.com/muesli/cancelreader", "github.com/yuin/goldmark/..."},
+	libs: []string{"charm.land/bubbletea/v2", "github.com/muesli/cancelreader", "github.com/yuin/goldmark/...", "golang.org/x/sys/windows"},
 }, {
 	pkgs: "cmd/internal/doctor",
 	ours: []string{
 		"messages", "messages/words", "transport/door/auth", "transport/http/client", "transport/llm", "transport/llm/probe",
 		"cmd/internal/build", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings", "cmd/internal/store", "cmd/internal/terminal",
 	},
+	libs: []string{"golang.org/x/sys/windows"},
 }, {
 	pkgs: "cmd/internal/toolbox",
 	ours: []string{

@@ -66,15 +66,6 @@ func WriteDurable(folder, name string, mode fs.FileMode, text string) error {
 	return SyncFolder(dir, ".")
 }
 
-// SyncFolder makes the names in the folder durable, as File.Sync does for a file's content.
-func SyncFolder(dir *os.Root, name string) error {
-	d, err := dir.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // create makes a temporary file and locks it, so that no sweep of another run removes it. If a sweep removes it
 // between the two steps, create makes it again.
 func create(dir *os.Root, name string, mode fs.FileMode) (*os.File, error) {

@@ -19,14 +19,17 @@ import (
 // shortGit matches the short names that Windows may give to .git.
 var shortGit = regexp.MustCompile(`^(?i:git~[0-9]+)$`)
 
-// Name refuses a slash-separated name with an invalid_input error if it leaves the folder, if a part of it begins
-// with a dot, as .git and .env do, or if it has an invisible character.
+// Name refuses a slash-separated name with an invalid_input error if it leaves the folder, if this system
+// does not allow it, if a part of it begins with a dot, as .git and .env do, or if it has an invisible character.
 func Name(name string) error {
 	if !fs.ValidPath(name) {
 		return messages.InvalidInput("%q is not below the folder; give a relative name such as docs/guide.md", name)
 	}
 	if name == "." {
 		return nil
+	}
+	if _, err := filepath.Localize(name); err != nil { // on Windows, a backslash could lead into a hidden folder
+		return messages.InvalidInput("this system does not allow the name %q; give a name such as docs/guide.md", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		switch {

@@ -218,10 +218,13 @@ func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Liste
 	return listener, s.routes(entrance, door, inside, resource), nil
 }
 
+// The errors of Windows sockets are not those of syscall.
+const wsaInUse, wsaRefused = syscall.Errno(10048), syscall.Errno(10061)
+
 // errListen adds to the error what to do if the address is not available.
 func errListen(err error) error {
 	err = fmt.Errorf("cannot listen: %w", err)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, wsaInUse) {
 		err = fmt.Errorf("%w\nanother program is there, perhaps a server: lastword ui shows it; --http 127.0.0.1:0 takes a free port", err)
 	}
 	return &exit.Error{Code: exit.Configuration, Err: err}
@@ -230,7 +233,7 @@ func errListen(err error) error {
 // listenOn listens at the address. It first removes a socket that a killed server has left.
 func listenOn(network, address string) (net.Listener, error) {
 	listener, err := net.Listen(network, address)
-	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) {
+	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, wsaInUse) {
 		return listener, err
 	}
 	left, statErr := os.Lstat(address)
@@ -238,7 +241,8 @@ func listenOn(network, address string) (net.Listener, error) {
 	if dialErr == nil {
 		c.Close()
 	}
-	if statErr != nil || left.Mode().Type() != fs.ModeSocket || !errors.Is(dialErr, syscall.ECONNREFUSED) {
+	if statErr != nil || left.Mode().Type() != fs.ModeSocket ||
+		!errors.Is(dialErr, syscall.ECONNREFUSED) && !errors.Is(dialErr, wsaRefused) {
 		return nil, err
 	}
 	if err := os.Remove(address); err != nil {

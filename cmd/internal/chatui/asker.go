@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/muesli/cancelreader"
@@ -104,9 +103,7 @@ func (u *question) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		return u, next
 	case k == "ctrl+c" || k == "ctrl+d" && u.reply.empty():
 		u.leaving = true
-		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Signal(os.Interrupt) // what the terminal would do if it were not in raw mode
-		}
+		interrupt() // what the terminal would do if it were not in raw mode
 		return u, tea.Quit
 	case k == "esc":
 		u.value = json.RawMessage("null")

@@ -62,6 +62,7 @@ func (p *Program) runtime() *actors.System {
 // instead of killing the process: the run then ends in order.
 func ThisProcess(commands func(*Program) *cobra.Command) *Program {
 	signal.Ignore(syscall.SIGPIPE)
+	terminal.EnableEscapes(os.Stdout, os.Stderr)
 	return &Program{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Commands: commands}
 }
