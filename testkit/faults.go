@@ -36,14 +36,14 @@ func NewFaults() *Faults {
 		release: make(chan struct{})}
 }
 
-// Config completes the config of a System for the plans: it adds [Faults.Inject], and wraps the journal with
-// [Faults.Disturb]. Without a journal it adds one in memory.
+// Config completes the config of a System for the plans: it adds [Faults.inject], and wraps the journal with
+// [Faults.disturb]. Without a journal it adds one in memory.
 func (f *Faults) Config(c actors.Config) actors.Config {
 	if c.Journal == nil {
 		c.Journal = journal.NewMemory()
 	}
-	c.Journal = &Journal{Journal: c.Journal, Disturb: f.Disturb}
-	c.Inject = f.Inject
+	c.Journal = &Journal{Journal: c.Journal, Disturb: f.disturb}
+	c.Inject = f.inject
 	return c
 }
 
@@ -90,8 +90,8 @@ func (f *Faults) Hits() map[Cell]int {
 	return maps.Clone(f.hits)
 }
 
-// Inject is for the Inject of an [actors.Config].
-func (f *Faults) Inject(p actors.Point) {
+// inject is for the Inject of an [actors.Config].
+func (f *Faults) inject(p actors.Point) {
 	f.mu.Lock()
 	t := f.trials[p.Run]
 	f.mu.Unlock()
@@ -125,8 +125,8 @@ func (f *Faults) Inject(p actors.Point) {
 	}
 }
 
-// Disturb is for the Disturb of the same System's Journal.
-func (f *Faults) Disturb(b journal.Block) Disturbance {
+// disturb is for the Disturb of the same System's Journal.
+func (f *Faults) disturb(b journal.Block) Disturbance {
 	f.mu.Lock()
 	t := f.trials[b.Run]
 	if queued, ok := b.Events[0].Body.(messages.RunQueued); ok && t == nil {

@@ -120,7 +120,7 @@ func (m *Model) AnswerTo(path string, pieces ...Piece) *Exchange {
 	return m.script(path, newExchange(pieces, false))
 }
 
-// Step is Answer for a server that waits for orders of the test: [Exchange.Next], [Exchange.Play] and
+// Step is Answer for a server that waits for orders of the test: [Exchange.Next] and
 // [Exchange.Rest].
 func (m *Model) Step(pieces ...Piece) *Exchange { return m.script(chatPath, newExchange(pieces, true)) }
 

@@ -32,9 +32,8 @@ type Exchange struct {
 
 // order is what the test orders a stepped answer to do.
 type order struct {
-	play, all bool // do the pieces, or all the rest; if neither, the next piece
-	pieces    []Piece
-	done      chan error
+	all  bool // send all remaining pieces; otherwise the next one
+	done chan error
 }
 
 // ErrClientGone says that a client has closed the connection.
@@ -72,9 +71,6 @@ func (x *Exchange) Request() ModelRequest {
 // Next sends the next piece. After the last piece it ends the answer with its framing. It returns when the bytes are
 // written. The error is [ErrClientGone] if the client has left.
 func (x *Exchange) Next() error { return x.order(order{}) }
-
-// Play sends the pieces now, before the next piece of the script.
-func (x *Exchange) Play(pieces ...Piece) error { return x.order(order{play: true, pieces: pieces}) }
 
 // Rest sends all remaining pieces and ends the answer.
 func (x *Exchange) Rest() error { return x.order(order{all: true}) }
@@ -138,10 +134,7 @@ func (x *Exchange) run(w *answerWriter) {
 }
 
 func (x *Exchange) obey(w *answerWriter, o order) error {
-	switch {
-	case o.play:
-		return w.play(o.pieces...)
-	case o.all || len(x.rest) == 0:
+	if o.all || len(x.rest) == 0 {
 		rest := x.rest
 		x.rest = nil
 		if err := w.play(rest...); err != nil {

@@ -81,8 +81,8 @@ func (m *Model) list(more func(ServedModel) object) []Piece {
 	return reply(object{"object": "list", "data": data})
 }
 
-// Load loads the model as a user of the server would. A context of 0 keeps the configured one.
-func (m *Model) Load(id string, context int) {
+// load loads the model as a user of the server would. A context of 0 keeps the configured one.
+func (m *Model) load(id string, context int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.named(id); s != nil {
@@ -90,8 +90,8 @@ func (m *Model) Load(id string, context int) {
 	}
 }
 
-// Unload unloads the model.
-func (m *Model) Unload(id string) {
+// unload unloads the model.
+func (m *Model) unload(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.named(id); s != nil {
@@ -123,7 +123,7 @@ func (m *Model) loading(id string, context int) []Piece {
 	if m.options.Loading != nil {
 		pieces = append(pieces, Until(m.options.Loading))
 	}
-	return append(pieces, Piece{do: actThen, then: func() { m.Load(id, context) }})
+	return append(pieces, Piece{do: actThen, then: func() { m.load(id, context) }})
 }
 
 // serve returns the served models, with defaults filled in.

@@ -60,8 +60,8 @@ const (
 	Stopped  Phase = actors.ActorStopped  // the actor handles Stopped
 )
 
-// Phases returns all phases in their order.
-func Phases() []Phase {
+// phases returns all phases in their order.
+func phases() []Phase {
 	return []Phase{Starting, Phase(Fetch), Phase(Analyze), Phase(Write), Retrying, Stopping, Stopped}
 }
 
@@ -118,7 +118,7 @@ func makeFaults() []Fault {
 		}
 	}
 	for _, name := range append(Tasks(), RunActor) {
-		for _, phase := range Phases() {
+		for _, phase := range phases() {
 			for _, f := range slices.Concat(TurnFailures(), PIDFailures()) {
 				if fault := (Fault{f, name, phase}); fault.possible() {
 					all = append(all, fault)
@@ -222,8 +222,8 @@ type Outcome struct {
 	Code   messages.Code
 }
 
-// Outcome returns how a run ends with this one fault and no cancel.
-func (f Fault) Outcome() Outcome {
+// outcome returns how a run ends with this one fault and no cancel.
+func (f Fault) outcome() Outcome {
 	if f.harmless() {
 		return Outcome{Status: messages.Completed, By: messages.ByRun}
 	}
@@ -266,11 +266,11 @@ func (f Fault) harmless() bool {
 // crashes reports whether the fault may end an attempt with a crash.
 func (f Fault) crashes() bool {
 	at := f.Phase == Phase(f.Actor) || f.Phase == Starting && f.Actor != RunActor
-	return at && !f.harmless() && f.Outcome().Code == messages.CausePanic
+	return at && !f.harmless() && f.outcome().Code == messages.CausePanic
 }
 
-// Outcomes returns the outcomes that the plan allows.
-func (p FaultPlan) Outcomes() []Outcome {
+// outcomes returns the outcomes that the plan allows.
+func (p FaultPlan) outcomes() []Outcome {
 	var ends []Outcome
 	fatal, renews, lethal := false, false, false
 	for _, f := range p.Faults {
@@ -283,7 +283,7 @@ func (p FaultPlan) Outcomes() []Outcome {
 			continue
 		}
 		fatal = true
-		ends = append(ends, f.Outcome())
+		ends = append(ends, f.outcome())
 		lethal = lethal || f.Actor == RunActor
 	}
 	if !fatal || renews {
@@ -312,9 +312,9 @@ func (p FaultPlan) blocked() []Outcome {
 		if f.Failure != TurnBlock {
 			continue
 		}
-		ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.Outcome())
+		ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.outcome())
 		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(WorkFailures(), other.Failure) {
-			ends = append(ends, Fault{other.Failure, f.Actor, Starting}.Outcome())
+			ends = append(ends, Fault{other.Failure, f.Actor, Starting}.outcome())
 			if p.Again && other.Failure != TurnBlock && f.Actor != RunActor { // its end is reported while its task is at work
 				ends = append(ends, Outcome{Status: messages.Completed, By: messages.ByRun})
 			}
@@ -332,7 +332,7 @@ func (p FaultPlan) Judge(end messages.State) error {
 	if got.Cause == messages.CauseInjected {
 		got.Code = end.End.Error.Code
 	}
-	allowed := p.Outcomes()
+	allowed := p.outcomes()
 	if p.Journal == Final {
 		allowed = append(allowed, Outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseJournalUnavailable},
 			Outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser})

@@ -147,7 +147,7 @@ func (c *Command) job(input json.RawMessage, config Config) (actors.Job, error) 
 	if err != nil {
 		return actors.Job{}, err
 	}
-	r := &Runner{Command: c, Config: config, values: values}
+	r := &runner{Command: c, Config: config, values: values}
 	for i, a := range c.arguments {
 		arg, err := a.argument(values, c.members)
 		if err != nil {
@@ -196,7 +196,7 @@ func (c *Command) required() []string {
 }
 
 // confirm asks whether the program may start.
-func (r *Runner) confirm(ctx context.Context, t *actors.TaskContext) error {
+func (r *runner) confirm(ctx context.Context, t *actors.TaskContext) error {
 	if r.Confirm == "" {
 		return nil
 	}

@@ -2,7 +2,7 @@
 // runs the program of a command line.
 //
 // [Define] makes a Definition of a [Command]: a tool, a form, an endpoint and a step for plans. Its task is
-// [Runner.run]:
+// [runner.run]:
 //
 //   - The arguments are a list that no shell sees. {name} in an argument stands for a member of the input, which fits
 //     its schema.

@@ -130,7 +130,7 @@ type texts struct {
 	lines  splitter
 }
 
-func newTexts(t *actors.TaskContext, r *Runner) *texts {
+func newTexts(t *actors.TaskContext, r *runner) *texts {
 	s := &texts{task: t, stream: r.Config.Secrets.Stream(), number: 1, sum: sha256.New(), room: int(cmp.Or(r.MaxOutput, defaultOutput))}
 	s.most = min(textBytes, max(s.room/4, readBytes))
 	s.tail.most = mostText
@@ -308,7 +308,7 @@ func (l *logLines) say(text string, end bool) (err error) {
 
 // lineProgress returns a function that reports the progress in lines that match the operator's pattern; nil without a
 // pattern.
-func (r *Runner) lineProgress(t *actors.TaskContext) func(line string) {
+func (r *runner) lineProgress(t *actors.TaskContext) func(line string) {
 	if r.Progress == "" {
 		return nil
 	}

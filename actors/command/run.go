@@ -30,8 +30,8 @@ const (
 	pipeGrace = 300 * time.Millisecond
 )
 
-// Runner runs a command, once for each attempt of its task.
-type Runner struct {
+// runner runs a command, once for each attempt of its task.
+type runner struct {
 	*Command
 	Config    Config
 	arguments []string
@@ -40,7 +40,7 @@ type Runner struct {
 
 // execution is one attempt: a running program.
 type execution struct {
-	*Runner
+	*runner
 	task  *actors.TaskContext
 	cmd   *exec.Cmd
 	group group
@@ -57,14 +57,14 @@ type execution struct {
 }
 
 // run is the task.
-func (r *Runner) run(ctx context.Context, t *actors.TaskContext) error {
+func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if err := r.confirm(ctx, t); err != nil {
 		return err
 	}
 	if fault.Hit(ctx, fault.CommandFail) != nil {
 		return r.exited(messages.Errorf(CodeExit, "%s exited with 1: injected", r.arguments[0]), 1)
 	}
-	x := &execution{Runner: r, task: t}
+	x := &execution{runner: r, task: t}
 	defer x.release()
 	readers, err := x.start(t)
 	if err != nil {
@@ -108,7 +108,7 @@ func (x *execution) start(t *actors.TaskContext) (readers []*reader, err error) 
 	if err := x.resultFile(); err != nil {
 		return nil, err
 	}
-	x.stdout = newTexts(t, x.Runner)
+	x.stdout = newTexts(t, x.runner)
 	x.stderr = &logLines{task: t, stream: x.Config.Secrets.Stream(), progress: x.lineProgress(t)}
 	var theirs []io.Closer
 	defer func() {
@@ -215,7 +215,7 @@ func (x *execution) release() {
 func (x *execution) said() error { return cmp.Or(x.stdout.end(), x.stderr.end()) }
 
 // exited reports how the program ended. An error after which it may be tried again is retryable.
-func (r *Runner) exited(err *messages.Error, code int) error {
+func (r *runner) exited(err *messages.Error, code int) error {
 	if err == nil {
 		r.say(0)
 		return nil
@@ -234,9 +234,9 @@ func (r *Runner) exited(err *messages.Error, code int) error {
 	return supervision.Permanent(err)
 }
 
-func (r *Runner) tell(state *os.ProcessState) { r.say(exitCode(state)) }
+func (r *runner) tell(state *os.ProcessState) { r.say(exitCode(state)) }
 
-func (r *Runner) say(code int) {
+func (r *runner) say(code int) {
 	if r.Config.Exited != nil {
 		r.Config.Exited(code)
 	}

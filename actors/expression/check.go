@@ -24,8 +24,8 @@ var (
 	}
 	overLists = []string{"all", "any", "enumerate", "len", "list", "max", "min", "reversed", "sorted", "sum", "zip"}
 
-	Functions = slices.Sorted(maps.Keys(functions))
-	Methods   = slices.Sorted(maps.Keys(methods))
+	functionNames = slices.Sorted(maps.Keys(functions))
+	methodNames   = slices.Sorted(maps.Keys(methods))
 )
 
 // checker infers the types of an expression's parts, and collects all its faults. It is used for one expression.
@@ -180,7 +180,7 @@ func (c *checker) binary(e *syntax.BinaryExpr) Type {
 }
 
 func (c *checker) call(e *syntax.CallExpr) Type {
-	name, of, what, all := "", functions, "function", Functions
+	name, of, what, all := "", functions, "function", functionNames
 	switch fn := e.Fn.(type) {
 	case *syntax.Ident:
 		name = fn.Name
@@ -189,7 +189,7 @@ func (c *checker) call(e *syntax.CallExpr) Type {
 			name = "json." + fn.Name.Name
 			break
 		}
-		name, of, what, all = fn.Name.Name, methods, "method", Methods
+		name, of, what, all = fn.Name.Name, methods, "method", methodNames
 		if k := c.check(fn.X).kind(); k != Text && k != Value {
 			return c.wrong("%s has no method %s", k.word(), name)
 		}

@@ -3,7 +3,7 @@
 // clock.
 //
 // Expressions are those of Starlark, a subset of Python, over JSON values. They have no lambda, and no formatting
-// with %. A member of an object is x.name or x["name"]; a missing member is None. [Functions] and [Methods] list what
+// with %. A member of an object is x.name or x["name"]; a missing member is None. [functionNames] and [methodNames] list what
 // an expression may call.
 //
 // Starlark bounds steps but not memory. So each operator and each call pays for all values that it takes and returns.

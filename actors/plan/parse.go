@@ -14,11 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/structured/document"
 )
 
-// Problem is one fault of a plan. Problems are all of them, in the order of its text.
-type (
-	Problem  = document.Problem
-	Problems = document.Problems
-)
+// Problems are the faults of a plan, in the order of its text.
+type Problems = document.Problems
 
 // Schema is the JSON Schema of a plan's form.
 //
@@ -68,7 +65,7 @@ func parse(text []byte) (*Plan, Problems) {
 		err = json.Unmarshal(data, (*form)(p))
 	}
 	if err != nil {
-		return nil, append(wrong, Problem{Problem: err.Error()})
+		return nil, append(wrong, document.Problem{Problem: err.Error()})
 	}
 	if n := p.size(); n > mostSteps {
 		return nil, tooMany("steps", n, mostSteps)
@@ -87,7 +84,7 @@ func Check(text []byte, jobs []actors.Definition) (*Plan, error) {
 	unnamed := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Name == "" })
 	more, _ := errors.AsType[Problems](p.Check(jobs))
 	for _, one := range more {
-		said := slices.ContainsFunc(form, func(p Problem) bool { return p.Line == one.Line })
+		said := slices.ContainsFunc(form, func(p document.Problem) bool { return p.Line == one.Line })
 		if !said && !(unnamed && strings.Contains(one.Problem, "no step")) { // its name may be the faulty part
 			all = append(all, one)
 		}

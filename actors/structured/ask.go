@@ -54,14 +54,14 @@ const maxAnswer = 1 << 20
 
 const cutProblem = "it was cut for its length"
 
-// Checked is a value with rules that a schema cannot express.
-type Checked interface {
+// checked is a value with rules that a schema cannot express.
+type checked interface {
 	// Problems lists what the model must correct; nil if nothing.
 	Problems() []string
 }
 
 // Ask asks the model to answer r with a T: a struct of strings, numbers, booleans, structs, and slices of these. T
-// may implement [Checked]. Ask sets the Format, Tools and Choice of r. Its error is the stream's, or invalid_output
+// may implement [checked]. Ask sets the Format, Tools and Choice of r. Its error is the stream's, or invalid_output
 // if every answer was rejected, or says what a T must not contain.
 func Ask[T any](ctx context.Context, stream model.Stream, r model.Request, o Options) (T, Report, error) {
 	var value T
@@ -97,7 +97,7 @@ func into[T any](value *T) func(doc []byte) (problems []string) {
 			return []string{err.Error()}
 		}
 		*value = fresh
-		if c, ok := any(value).(Checked); ok {
+		if c, ok := any(value).(checked); ok {
 			return c.Problems()
 		}
 		return nil

@@ -18,16 +18,16 @@ import (
 // Name is the name of the job that delivers events. Callers cannot start it.
 const Name = "webhook"
 
-// Input is the job's input.
-type Input struct {
+// deliveryInput is the job's input.
+type deliveryInput struct {
 	Target string         `json:"target"`
 	Run    messages.RunID `json:"run"`
 	// After is the cursor before the first event.
 	After uint64 `json:"after,omitempty"`
 }
 
-// Result is the result of a delivery.
-type Result struct {
+// deliveryResult is the result of a delivery.
+type deliveryResult struct {
 	Delivered int `json:"delivered"`
 }
 
@@ -91,13 +91,13 @@ const (
 
 // deliver sends what the log holds. Each attempt first takes the events that have arrived since the attempt before,
 // so that they are kept even if the log is removed while the receiver is away.
-func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (Result, error) {
+func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in deliveryInput) (deliveryResult, error) {
 	if t.Principal() != principal(in.Target) {
-		return Result{}, supervision.Permanent(messages.Errorf(messages.CodeNotFound, "there is no job %q", Name))
+		return deliveryResult{}, supervision.Permanent(messages.Errorf(messages.CodeNotFound, "there is no job %q", Name))
 	}
 	to, err := h.target(ctx, in)
 	if err != nil {
-		return Result{}, supervision.Permanent(err)
+		return deliveryResult{}, supervision.Permanent(err)
 	}
 	var queue []message
 	var sent, lost int
@@ -109,7 +109,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (R
 			return h.take(ctx, to, in.Run, cursor)
 		})
 		if err != nil {
-			return Result{}, err
+			return deliveryResult{}, err
 		}
 		cursor, queue = got.Cursor, append(queue, got.Messages...)
 		if !fresh {
@@ -122,7 +122,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (R
 			m := queue[sent]
 			out, err := actors.Do(ctx, t, fmt.Sprint(sendStep, m.Seq), func(ctx context.Context) (outcome, error) { return h.send(ctx, to, m) })
 			if err != nil {
-				return Result{}, err
+				return deliveryResult{}, err
 			}
 			if out.GivenUp != "" {
 				lost, why = lost+1, out.GivenUp
@@ -130,14 +130,14 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in Input) (R
 		}
 	}
 	if lost > 0 {
-		return Result{}, supervision.Permanent(messages.Errorf(messages.CauseError, "gave up %d of %d events for %s: %s; "+
+		return deliveryResult{}, supervision.Permanent(messages.Errorf(messages.CauseError, "gave up %d of %d events for %s: %s; "+
 			"lastword webhooks resend %s sends them again", lost, sent, in.Target, why, in.Run))
 	}
-	return Result{Delivered: sent}, nil
+	return deliveryResult{Delivered: sent}, nil
 }
 
 // target returns the target of the delivery.
-func (h *Hooks) target(ctx context.Context, in Input) (*Target, error) {
+func (h *Hooks) target(ctx context.Context, in deliveryInput) (*Target, error) {
 	if in.Target != Callback {
 		return h.find(in.Target)
 	}

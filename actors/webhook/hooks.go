@@ -260,7 +260,7 @@ func (h *Hooks) settle(ctx context.Context, run messages.RunID, full map[string]
 
 // runOf returns the run that a delivery is about, or "" for any other run.
 func runOf(state messages.State) messages.RunID {
-	var in Input
+	var in deliveryInput
 	if state.Queued == nil || state.Queued.Job != Name || json.Unmarshal(state.Queued.Input, &in) != nil {
 		return ""
 	}
@@ -307,7 +307,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 			h.last[at] = link{max(found.Cursor, state.Seq), last.delivery}
 			return nil
 		}
-		delivery, err := h.submit(ctx, Input{Target: to.Name, Run: state.RunID, After: last.cursor},
+		delivery, err := h.submit(ctx, deliveryInput{Target: to.Name, Run: state.RunID, After: last.cursor},
 			fmt.Sprintf("%s %d %s", state.RunID, last.cursor, last.delivery))
 		if err != nil || !delivery.Status.IsEnded() {
 			return err
@@ -322,7 +322,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 }
 
 // submit starts the delivery with the key, or finds it.
-func (h *Hooks) submit(ctx context.Context, in Input, key string) (state messages.State, err error) {
+func (h *Hooks) submit(ctx context.Context, in deliveryInput, key string) (state messages.State, err error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return state, err

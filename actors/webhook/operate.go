@@ -92,7 +92,7 @@ func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) err
 			continue
 		}
 		found = true
-		if _, err := h.submit(ctx, Input{Target: to.Name, Run: run}, rand.Text()); err != nil {
+		if _, err := h.submit(ctx, deliveryInput{Target: to.Name, Run: run}, rand.Text()); err != nil {
 			return err
 		}
 	}

@@ -289,12 +289,12 @@ func (d *Door) Artifact(ctx context.Context, run messages.State, name string) (i
 		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; its State lists them",
 			run.RunID, name)
 	}
-	file, err := d.OpenFile(ctx, run, run.Artifacts[i])
+	file, err := d.openFile(ctx, run, run.Artifacts[i])
 	return file, run.Artifacts[i], err
 }
 
-// OpenFile opens an artifact. The caller must have checked that it may read the run. Errors: not_found.
-func (d *Door) OpenFile(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+// openFile opens an artifact. The caller must have checked that it may read the run. Errors: not_found.
+func (d *Door) openFile(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
 	if d.Open == nil {
 		return nil, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts")
 	}
@@ -311,7 +311,7 @@ func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact,
 	if err != nil {
 		return nil, err
 	}
-	file, err := d.OpenFile(ctx, run, a)
+	file, err := d.openFile(ctx, run, a)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (c *Client) info(ctx context.Context, name string, ask bool) Info {
 			return *found
 		}
 	}
-	return Info{ID: name, Server: c.Kind()}
+	return Info{ID: name, Server: c.serverKind()}
 }
 
 // LoadOptions say how to load a model. Zero fields leave the choice to the server.
@@ -183,9 +183,9 @@ type listed struct {
 
 // native determines the kind of the server: from its address or profile, from its list of models, or by probing.
 func (c *Client) native(ctx context.Context) (native, error) {
-	switch c.Kind() {
+	switch c.serverKind() {
 	case OpenAI, OpenRouter, LiteLLM:
-		return generic{c, c.Kind()}, nil
+		return generic{c, c.serverKind()}, nil
 	case LMStudio:
 		if n, err := c.lmstudio(ctx); !unsupported(err) {
 			return n, err
@@ -225,11 +225,11 @@ func (c *Client) probe(ctx context.Context) (native, error) {
 	} else if !unsupported(err) {
 		return nil, err
 	}
-	return generic{c, c.Kind()}, nil
+	return generic{c, c.serverKind()}, nil
 }
 
-// Kind returns the kind of the server according to its profile, host or port; "" if these do not tell.
-func (c *Client) Kind() string {
+// serverKind returns the kind of the server according to its profile, host or port; "" if these do not tell.
+func (c *Client) serverKind() string {
 	if s := c.config.Server; s != nil && s.Kind != "" {
 		return s.Kind
 	}

@@ -55,7 +55,7 @@ func (p *progress) beat() {
 func (p *progress) stop() { p.beats.Stop() }
 
 // eventKey is the key in _meta of the complete event.
-const eventKey = Vendor + "event"
+const eventKey = vendor + "event"
 
 // event sends an event, and the place at which the client can resume after it. After a failed write it sends nothing
 // more.

@@ -47,7 +47,7 @@ type place struct {
 func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
 	c, at, err := r.read(mimeType, file)
 	if r.asked {
-		c.Meta = map[string]any{Vendor + "range": at}
+		c.Meta = map[string]any{vendor + "range": at}
 	}
 	return c, err
 }

@@ -50,7 +50,7 @@ type Resource struct{ Template, Name, Title, Description, MIMEType string }
 type Contents struct {
 	MIMEType, Text string
 	Blob           []byte
-	// Meta is sent as _meta. Its names begin with [Vendor].
+	// Meta is sent as _meta. Its names begin with [vendor].
 	Meta map[string]any
 }
 
@@ -113,7 +113,7 @@ func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (C
 		return Contents{}, err
 	}
 	return Contents{MIMEType: "application/x-ndjson", Text: p.lines(),
-		Meta: map[string]any{Vendor + "next": p.Next, Vendor + "done": p.Done}}, nil
+		Meta: map[string]any{vendor + "next": p.Next, vendor + "done": p.Done}}, nil
 }
 
 // readArtifact returns a part of an artifact.

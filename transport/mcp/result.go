@@ -94,7 +94,7 @@ func (r *Result) library() *mcp.CallToolResult {
 	}
 	switch {
 	case r.Failed != nil:
-		out.Meta = mcp.NewMetaFromMap(map[string]any{Vendor + "error": r.Failed})
+		out.Meta = mcp.NewMetaFromMap(map[string]any{vendor + "error": r.Failed})
 	case r.terminal != nil:
 		out.Meta = mcp.NewMetaFromMap(map[string]any{eventKey: r.terminal})
 	}

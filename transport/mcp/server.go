@@ -22,8 +22,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Vendor is the prefix of lastword's own names in _meta objects.
-const Vendor = "io.github.seed889630bf.lastword/"
+// vendor is the prefix of lastword's own names in _meta objects.
+const vendor = "io.github.seed889630bf.lastword/"
 
 // Runs is the runtime as this package needs it. *actors.System implements it.
 type Runs interface {

@@ -30,7 +30,7 @@ type Problem struct {
 }
 
 // Severity returns the severity of the problem's rule.
-func (p Problem) Severity() Severity { return p.Rule.Severity() }
+func (p Problem) Severity() Severity { return p.Rule.severity() }
 
 func (p Problem) String() string {
 	return fmt.Sprintf("%d: %s (%s)", p.Line, p.Message, p.Rule)
@@ -48,8 +48,8 @@ const (
 // Rule names the rule that a problem violates.
 type Rule string
 
-// Severity returns the severity of the rule.
-func (r Rule) Severity() Severity {
+// severity returns the severity of the rule.
+func (r Rule) severity() Severity {
 	switch r {
 	case SummaryLine, Details, SectionName, LinkNote, LineEnd:
 		return Warning

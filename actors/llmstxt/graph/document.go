@@ -74,23 +74,23 @@ type Edge struct {
 	Weight int      `json:"weight" jsonschema:"files that say so"`
 }
 
-// Force is the content of repo.force.json: the graph in the format of viewers for force-directed graphs.
-type Force struct {
-	Nodes []ForceNode `json:"nodes"`
-	Links []ForceLink `json:"links"`
+// forceDocument is the content of repo.force.json: the graph in the format of viewers for force-directed graphs.
+type forceDocument struct {
+	Nodes []forceNode `json:"nodes"`
+	Links []forceLink `json:"links"`
 }
 
-// ForceNode is a node. Group is the first folder of its path, or "external". Size grows by one when its content
+// forceNode is a node. Group is the first folder of its path, or "external". Size grows by one when its content
 // doubles.
-type ForceNode struct {
+type forceNode struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
 	Group string `json:"group"`
 	Size  int    `json:"size"`
 }
 
-// ForceLink joins two nodes. Value is the sum of the weights of all edges from the first to the second.
-type ForceLink struct {
+// forceLink joins two nodes. Value is the sum of the weights of all edges from the first to the second.
+type forceLink struct {
 	Source string `json:"source"`
 	Target string `json:"target"`
 	Value  int    `json:"value"`

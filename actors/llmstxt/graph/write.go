@@ -18,8 +18,8 @@ func (g *Graph) JSON(w io.Writer) error { return write(w, g.Document) }
 // Force writes repo.force.json. The only errors are those of w.
 func (g *Graph) Force(w io.Writer) error { return write(w, g.force()) }
 
-func (g *Graph) force() Force {
-	f := Force{Nodes: []ForceNode{}, Links: []ForceLink{}}
+func (g *Graph) force() forceDocument {
+	f := forceDocument{Nodes: []forceNode{}, Links: []forceLink{}}
 	users := map[string]int{}
 	for _, e := range g.Edges {
 		users[e.To]++
@@ -28,10 +28,10 @@ func (g *Graph) force() Force {
 			f.Links[last].Value += e.Weight
 			continue
 		}
-		f.Links = append(f.Links, ForceLink{Source: e.From, Target: e.To, Value: e.Weight})
+		f.Links = append(f.Links, forceLink{Source: e.From, Target: e.To, Value: e.Weight})
 	}
 	for _, n := range g.Nodes {
-		node := ForceNode{ID: n.ID, Label: n.Name, Group: groupOf(n), Size: 1 + bits.Len64(uint64(n.Bytes))}
+		node := forceNode{ID: n.ID, Label: n.Name, Group: groupOf(n), Size: 1 + bits.Len64(uint64(n.Bytes))}
 		if n.Kind == External {
 			node.Size = 1 + bits.Len(uint(users[n.ID]))
 		}
@@ -76,7 +76,7 @@ func Check(data []byte) error {
 
 // CheckForce validates the bytes of a repo.force.json.
 func CheckForce(data []byte) error {
-	var f Force
+	var f forceDocument
 	if err := strictly(data, &f); err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ type Key struct {
 	Flag *pflag.Flag
 }
 
-// Variable returns the environment variable that sets the key, or that would.
-func (k Key) Variable(env environment.Variables) string {
+// variable returns the environment variable that sets the key, or that would.
+func (k Key) variable(env environment.Variables) string {
 	for _, name := range k.Variables() {
 		if env.Get(name) != "" {
 			return name

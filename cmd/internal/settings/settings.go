@@ -51,7 +51,7 @@ func (l layer) at(name string) place { return place{l.File, lineOf(l.text, name)
 // unfit records that the layer's value for the key is wrong.
 func (s *Settings) unfit(l layer, k Key, err error) {
 	if l.File == "" {
-		s.wrong.add(place{file: k.Variable(s.env)}, err.Error(), "correct the value")
+		s.wrong.add(place{file: k.variable(s.env)}, err.Error(), "correct the value")
 		return
 	}
 	s.wrong.add(l.at(k.Name), k.Name+": "+err.Error(), "correct the value")
@@ -106,7 +106,7 @@ func Files(env environment.Variables, named string, reading []string) (files []l
 func (s *Settings) environment() layer {
 	from := layer{Kind: "environment", Found: true, values: map[string]any{}}
 	for _, k := range s.Keys {
-		if value := s.env.Get(k.Variable(s.env)); value != "" {
+		if value := s.env.Get(k.variable(s.env)); value != "" {
 			from.values[k.Name] = value
 		}
 	}
@@ -309,7 +309,7 @@ func (s *Settings) Origin(k Key) string {
 	case !ok:
 		return "default"
 	case from.File == "":
-		return "environment: " + k.Variable(s.env)
+		return "environment: " + k.variable(s.env)
 	}
 	return from.Kind + ": " + from.File
 }

@@ -8,14 +8,14 @@ import (
 // Shown returns the stream for a program's output. On a terminal, it removes all escape sequences except colors.
 func Shown(w io.Writer) io.Writer {
 	if IsTerminal(w) {
-		return &Colors{To: w}
+		return &colors{To: w}
 	}
 	return w
 }
 
-// Colors is a writer to a terminal that removes all escape sequences except those that change the style of text.
+// colors is a writer to a terminal that removes all escape sequences except those that change the style of text.
 // Sequences may be split over several writes.
-type Colors struct {
+type colors struct {
 	To   io.Writer
 	held []byte // the beginning of an incomplete sequence
 }
@@ -24,7 +24,7 @@ type Colors struct {
 const longestEscape = 64
 
 // Write writes what may be passed on.
-func (c *Colors) Write(p []byte) (int, error) {
+func (c *colors) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p))
 	for _, b := range p {
 		switch {

@@ -18,7 +18,7 @@ func TestColorsPassesNoOtherEscape(t *testing.T) {
 	} {
 		for size := range len(text) {
 			var out strings.Builder
-			c := &Colors{To: &out}
+			c := &colors{To: &out}
 			for rest := text; rest != ""; {
 				n := min(size+1, len(rest))
 				if _, err := c.Write([]byte(rest[:n])); err != nil {

@@ -22,8 +22,8 @@ func (p Page) Headings(most int) (list []string) {
 
 var version = regexp.MustCompile(`(?i)^\[?(?:version )?[v\[ ]*(\d{1,4}\.\d[^ \]:,]*)`)
 
-// Version is the number that a heading of a page of changes begins with, "" for none.
-func Version(heading string) string {
+// versionOf is the number that a heading of a page of changes begins with, "" for none.
+func versionOf(heading string) string {
 	if parts := version.FindStringSubmatch(heading); parts != nil {
 		return strings.ToLower(parts[1])
 	}
