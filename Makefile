@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover go tools node
+.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle proxy inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -80,6 +80,14 @@ clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients
 
 models: go ##+ Run the scenarios of docs/models.md against llama-server and ollama, where they are on the PATH, with a tiny model
 	LASTWORD_MODELS=1 go -C $(LAB) test -count=1 -run '^TestModelServers$$' -timeout 20m -v .
+
+PROXIES = $(CURDIR)/bin/proxies
+
+# The programs are unpacked and not installed: a package of a server would start it.
+proxy: go ##+ Watch runs through nginx and Caddy as docs/operations has them, and give promtool the alerts; fetches the three from Debian
+	@mkdir -p $(PROXIES) && cd $(PROXIES) && for pair in nginx:nginx caddy:caddy prometheus:promtool; do \
+		command -v $${pair#*:} >/dev/null || test -e usr/*bin/$${pair#*:} || { apt-get download -qq $${pair%:*} && dpkg-deb -x $${pair%:*}_*.deb . && rm $${pair%:*}_*.deb; } || exit 1; done
+	PATH="$$PATH:$(PROXIES)/usr/bin:$(PROXIES)/usr/sbin" LASTWORD_PROXY=1 go -C $(LAB) test -count=1 -run '^Test(Proxy|Alerts)$$' -timeout 10m -v .
 
 oracle: go ##+ Compare tokens and secrets with other implementations, and samples of operations with the types of their API
 	cd testkit/oracle && go test -count=1 ./...
