@@ -67,7 +67,7 @@ func TestPublicSurface(t *testing.T) {
 		p.goNames(t, pkg)
 	}
 	slices.Sort(p.lines)
-	heldTo(t, "testdata/public.txt", strings.Join(slices.Compact(p.lines), "\n")+"\n")
+	heldTo(t, "testdata/public.golden", strings.Join(slices.Compact(p.lines), "\n")+"\n")
 }
 
 // flags adds those of a command and of its commands.
