@@ -107,9 +107,9 @@ llms: go ## Write llms.txt anew; .ci/run fails where it says other than a newly 
 site: go ##+ Build bin/site from README.md and docs, with each page as Markdown beside it and an llms.txt; needs mkdocs-material
 	rm -rf bin/pages && mkdir -p bin/pages
 	find *.md LICENSE docs -name '*.md' -o -name LICENSE | xargs cp --parents -t bin/pages
-	sed -i -E 's#\]\(((actors|cmd|messages|supervision|testkit|transport)[^):]*)\)#](https://$(MODULE)/tree/main/\1)#g' bin/pages/*.md
 	go run ./cmd/lastword generate bin/pages --output bin/pages/llms.txt --ref relative --fresh --quiet
 	cp -r docs bin/pages
+	sed -i -E 's#\]\((\.\./)?((actors|cmd|messages|supervision|testkit|transport)[^):]*)\)#](https://$(MODULE)/tree/main/\2)#g' bin/pages/*.md bin/pages/docs/*.md
 	mkdocs build --quiet --strict --config-file docs/mkdocs.yml
 	cd bin/pages && find . -name '*.md' -exec cp --parents '{}' ../site ';'
 	go run ./cmd/lastword check bin/site/llms.txt
