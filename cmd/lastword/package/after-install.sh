@@ -10,5 +10,5 @@ if [ ! -e /etc/lastword/tokens ]; then
 fi
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
-	systemctl try-restart lastword.service # an upgrade
+	systemctl try-restart lastword.service || true # wrong settings must not leave the upgrade half done
 fi
