@@ -50,7 +50,7 @@ func LoadTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path, start: time.Now()}
 	entries, err := t.readFile()
 	if err == nil && len(entries) == 0 {
-		err = invalid("%s holds no token; add one with lastword token add --file", path)
+		err = invalid("%[1]s holds no token; add one with lastword token add --file %[1]s NAME", path)
 	}
 	if err != nil {
 		return nil, err
