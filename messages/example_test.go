@@ -68,3 +68,35 @@ func ExampleFilter() {
 	// cursor 10
 	// 11 11 run.completed
 }
+
+// Apply judges one event and returns the next State. A State is a value: the earlier one stays as it was.
+func ExampleState_Apply() {
+	at := time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)
+	queued, err := messages.State{}.Apply(messages.Event{RunID: "r_1", From: 1, Seq: 1, Time: at,
+		Body: messages.RunQueued{Job: "greet", Mode: messages.Detached}})
+	if err != nil {
+		panic(err)
+	}
+	started, err := queued.Apply(messages.Event{RunID: "r_1", From: 2, Seq: 2, Time: at, Body: messages.RunStarted{Node: "a"}})
+	fmt.Println(queued.Status, started.Status, err)
+	_, err = started.Apply(messages.Event{RunID: "r_1", From: 2, Seq: 2, Time: at, Body: messages.RunStarted{Node: "b"}})
+	fmt.Println(err)
+	// Output:
+	// pending processing <nil>
+	// event 2 (run.started) refused: 2..2 does not continue 2 [order]
+}
+
+// Merge makes one delta of many: what a slow reader gets. The State at their end is the same.
+func ExampleMerge() {
+	at := time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)
+	var pieces []messages.Event
+	for i, word := range []string{"one ", "two ", "three"} {
+		n := uint64(i)
+		pieces = append(pieces, messages.Event{RunID: "r_1", From: 4 + n, Seq: 4 + n, Time: at,
+			Body: messages.TextDelta{Stream: "answer", Index: n, Offset: 4 * i, Text: word}})
+	}
+	line, err := messages.Merge(pieces).JSON()
+	fmt.Println(string(line), err)
+	// Output:
+	// {"run_id":"r_1","seq":6,"from":4,"ts":"2026-11-20T20:00:00Z","type":"text.delta","payload":{"stream":"answer","index":0,"count":3,"offset":0,"text":"one two three"}} <nil>
+}

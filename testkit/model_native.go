@@ -90,15 +90,6 @@ func (m *Model) load(id string, context int) {
 	}
 }
 
-// unload unloads the model.
-func (m *Model) unload(id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s := m.named(id); s != nil {
-		s.Loaded = false
-	}
-}
-
 // Loaded returns the context of a loaded model, or 0 for any other model.
 func (m *Model) Loaded(id string) int {
 	m.mu.Lock()

@@ -69,3 +69,23 @@ func TestFaultsOfAnyJob(t *testing.T) {
 		})
 	}
 }
+
+// In a test of yours: the job is broken at every point where it waits, and the test fails for each promise that it breaks.
+func ExampleCheck() {
+	_ = func(t *testing.T) {
+		greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
+			return "Hello.", t.Said("answer", "Hello.")
+		})
+		testkit.Check(t, greet, struct{}{})
+	}
+}
+
+// In a test of yours: a recorded run must go as it did. "lastword record RUN > testdata/run.jsonl" makes the recording.
+func ExampleReplay() {
+	_ = func(t *testing.T) {
+		greet := actors.Func("greet", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
+			return "Hello.", t.Said("answer", "Hello.")
+		})
+		testkit.Replay(t, "testdata/run.jsonl", greet)
+	}
+}

@@ -1,0 +1,253 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/form"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// newNode starts a node for an example.
+func newNode(config actors.Config) *actors.System {
+	system, err := actors.New(context.Background(), config)
+	if err != nil {
+		panic(err)
+	}
+	return system
+}
+
+// must returns the value of a call that does not fail in an example.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// task makes a job of one task.
+func task(name string, run func(context.Context, *actors.TaskContext) error) actors.Job {
+	return actors.Job{Name: name, Tasks: []actors.Task{{Name: name, Run: run}}}
+}
+
+// A Definition gives a job its input type, schemas and description. Typed refuses input that does not fit.
+func ExampleDefinition() {
+	type input struct {
+		City string `json:"city" jsonschema:"name of the city" form:"minLength=1"`
+	}
+	weather := actors.Definition{Name: "weather", About: messages.About{Title: "Weather", ReadOnly: true, Input: form.Input[input]()},
+		New: actors.Typed(func(in input) (actors.Job, error) {
+			job := task("weather", func(_ context.Context, t *actors.TaskContext) error { return t.Result(in.City+": sun", false) })
+			job.Input = in
+			return job, nil
+		})}
+	system := newNode(actors.Config{Jobs: []actors.Definition{weather}})
+	defer system.Close(context.Background())
+
+	fmt.Println(string(system.Jobs()[0].Input.JSON()))
+	_, err := system.Submit(context.Background(), messages.Request{Job: "weather", Input: json.RawMessage(`{"town":"Oslo"}`)})
+	fmt.Println(messages.CodeOf(err), err)
+	// Output:
+	// {"type":"object","properties":{"city":{"type":"string","description":"name of the city","minLength":1}},"required":["city"],"additionalProperties":false}
+	// invalid_input the input has no field "town"
+}
+
+// A reader follows the milestones alone, from its cursor on. The snapshot is the State at that point.
+func ExampleSystem_Follow() {
+	system := newNode(actors.Config{})
+	defer system.Close(context.Background())
+	run := must(system.Start(context.Background(), task("count", func(_ context.Context, t *actors.TaskContext) error {
+		for range 1000 {
+			if err := t.Say("answer", "one "); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), actors.Options{}))
+	want := messages.Follow{After: 2, Filter: messages.Filter{MilestonesOnly: true}}
+	for events, err := range system.Follow(context.Background(), run.ID(), want) {
+		for _, e := range events {
+			if e.Body != nil { // without a body it is only a cursor
+				fmt.Println(e.Message)
+			}
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	// Output:
+	// count started
+	// count completed
+	// count completed
+}
+
+// A cancel is accepted at once. The task's context ends, and the run gets exactly one terminal.
+func ExampleRun_Cancel() {
+	system := newNode(actors.Config{})
+	defer system.Close(context.Background())
+	begun := make(chan struct{})
+	run := must(system.Start(context.Background(), task("wait", func(ctx context.Context, _ *actors.TaskContext) error {
+		close(begun)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}), actors.Options{}))
+	<-begun
+	if err := run.Cancel(context.Background(), "no longer needed"); err != nil {
+		panic(err)
+	}
+	state := must(run.Wait(context.Background()))
+	fmt.Println(state.Status, state.End.Cause)
+	// Output:
+	// canceled canceled_by_user
+}
+
+// A task asks a person and waits. Anybody who may act for the run's principal answers.
+func ExampleTaskContext_Ask() {
+	ctx := context.Background()
+	system := newNode(actors.Config{})
+	defer system.Close(ctx)
+	run := must(system.Start(ctx, task("paint", func(ctx context.Context, t *actors.TaskContext) error {
+		color, err := t.Ask(ctx, messages.InputRequired{Request: "color", Prompt: "Which color?"})
+		if err != nil {
+			return err
+		}
+		return t.Result("painted "+messages.Plain(color), false)
+	}), actors.Options{Principal: "ann"}))
+	for event, err := range run.Events(ctx, 0) {
+		if err != nil {
+			panic(err)
+		}
+		if asked, ok := event.Body.(messages.InputRequired); ok {
+			fmt.Println(asked.Prompt)
+			if err := system.Answer(ctx, run.ID(), asked.Request, json.RawMessage(`"green"`), "ann"); err != nil {
+				panic(err)
+			}
+		}
+	}
+	fmt.Println(string(must(run.Wait(ctx)).End.Result))
+	// Output:
+	// Which color?
+	// "painted green"
+}
+
+// A Policy says how often a task is tried, and how long it waits. Only retryable errors are tried again.
+func ExampleTask() {
+	system := newNode(actors.Config{})
+	defer system.Close(context.Background())
+	fetch := actors.Task{Name: "fetch", Policy: supervision.Policy{Attempts: 5, Backoff: time.Millisecond},
+		Run: func(_ context.Context, t *actors.TaskContext) error {
+			if t.Attempt() < 3 {
+				return supervision.RetryAfter(0, errors.New("the server is busy"))
+			}
+			return supervision.Permanent(errors.New("the page is gone"))
+		}}
+	run := must(system.Start(context.Background(), actors.Job{Name: "fetch", Tasks: []actors.Task{fetch}}, actors.Options{}))
+	state := must(run.Wait(context.Background()))
+	done, _ := state.Task("fetch")
+	fmt.Println(state.Status, done.Attempt, state.End.Error)
+	// Output:
+	// failed 3 the page is gone
+}
+
+// A task starts sub-runs. They have logs of their own, and are cancelled with their parent.
+func ExampleTaskContext_Start() {
+	system := newNode(actors.Config{})
+	defer system.Close(context.Background())
+	square := func(n int) actors.Job {
+		return task("square", func(_ context.Context, t *actors.TaskContext) error { return t.Result(n*n, false) })
+	}
+	run := must(system.Start(context.Background(), task("sum", func(ctx context.Context, t *actors.TaskContext) error {
+		sum := 0
+		for n := 1; n <= 3; n++ {
+			child, err := t.Start(ctx, square(n), actors.Options{Key: fmt.Sprint("square of ", n)})
+			if err != nil {
+				return err
+			}
+			state, err := child.Wait(ctx)
+			if err != nil {
+				return err
+			}
+			part := 0
+			_ = json.Unmarshal(state.End.Result, &part)
+			sum += part
+		}
+		return t.Result(sum, false)
+	}), actors.Options{}))
+	state := must(run.Wait(context.Background()))
+	fmt.Println(string(state.End.Result), len(state.Children), state.Children[2].Name)
+	// Output:
+	// 14 3 square of 3
+}
+
+// audience is an embedder's actor. It gets a run's events as messages, one at a time.
+type audience struct {
+	system *actors.System
+	run    messages.RunID
+	done   chan struct{}
+	events *actors.Subscription
+}
+
+func (a *audience) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actor.Started:
+		a.events = must(a.system.Subscribe(c.Self(), a.run, 0, 1))
+	case *actors.Delivery:
+		switch body := m.Message.(type) {
+		case messages.Event:
+			fmt.Println(body.Kind())
+			m.Task.Ack() // the next event may come
+			if body.Kind() == messages.KindTaskStarted {
+				a.events.Close() // enough
+			}
+		case actors.SubscriptionEnd:
+			fmt.Println("end:", body.Err)
+			close(a.done)
+		}
+	}
+}
+
+// A node runs inside the embedder's own actor system, and an actor there subscribes to a run.
+func ExampleSystem_Subscribe() {
+	own := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
+	system := newNode(actors.Config{ActorSystem: own})
+	defer system.Close(context.Background())
+	hold := make(chan struct{})
+	run := must(system.Start(context.Background(), task("work", func(context.Context, *actors.TaskContext) error {
+		<-hold
+		return nil
+	}), actors.Options{}))
+	a := &audience{system: system, run: run.ID(), done: make(chan struct{})}
+	pid := own.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return a }))
+	<-a.done
+	close(hold)
+	_ = own.Root.StopFuture(pid).Wait()
+	// Output:
+	// run.queued
+	// run.started
+	// task.started
+	// end: context canceled
+}
+
+// In a test, Inject breaks a run at any point. The run still ends once, and says why.
+func ExamplePoint() {
+	system := newNode(actors.Config{Inject: func(p actors.Point) {
+		if p.Name == actors.ActorTurn && p.Actor == "think" {
+			p.Record("panic")
+			p.Fail(errors.New("a crash in the turn of the task's actor"))
+		}
+	}})
+	defer system.Close(context.Background())
+	run := must(system.Start(context.Background(), task("think", func(context.Context, *actors.TaskContext) error { return nil }), actors.Options{}))
+	state := must(run.Wait(context.Background()))
+	fmt.Println(state.Status, state.End.By, state.End.Cause)
+	// Output:
+	// failed supervisor injected
+}
