@@ -102,6 +102,7 @@ var textClosed = row[TextClosed](KindTextClosed, "content", "A text is complete,
 	}),
 })
 
+// legal checks that the text is open, or closed and now dropped, and that length and digest are right.
 func (b TextClosed) legal(f *Fold) *Refusal {
 	t, known := f.Stream(b.Stream)
 	switch {

@@ -64,6 +64,7 @@ type merger struct {
 	byKey map[partKey]*part // nil while there are few parts
 }
 
+// add adds a delta to the part of its stream.
 func (m *merger) add(b Body) {
 	if merged, ok := b.(Merged); ok {
 		for _, p := range merged.Parts {
@@ -85,6 +86,7 @@ func (m *merger) add(b Body) {
 	}
 }
 
+// part returns the part with the key, and makes it if needed. Few parts are searched in order; many have an index.
 func (m *merger) part(key partKey) *part {
 	if p := m.byKey[key]; p != nil {
 		return p
@@ -115,6 +117,7 @@ func (p *part) append(b Body, d TextDelta) {
 	p.count += max(d.Count, 1)
 }
 
+// body returns the merged delta.
 func (p *part) body() Body {
 	switch first := p.newest.(type) {
 	case nil:

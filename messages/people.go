@@ -103,6 +103,7 @@ var inputRequired = row[InputRequired](KindInputRequired, "people", "The run wai
 	}),
 })
 
+// legal checks the request's name, kind and timeout, and that its task may speak.
 func (b InputRequired) legal(f *Fold) *Refusal {
 	if b.Request == "" {
 		return violates(RuleInput, "the request has no name")

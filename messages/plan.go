@@ -164,6 +164,7 @@ var stepKept = row[StepKept](KindStepKept, "steps", "A task's step has ended, an
 	apply: to(func(b StepKept, f *Fold) { f.kept.put(&f.s.Kept, f.keptStep(b), b) }),
 })
 
+// legal checks that the step is new, begun before, or left to another attempt by a retryable error.
 func (b StepKept) legal(f *Fold) *Refusal {
 	before, known := pick(f.s.Kept, f.keptStep(b))
 	again := before.Begun && !b.Begun || before.Error != nil && before.Error.Retryable

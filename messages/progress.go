@@ -67,6 +67,7 @@ var logged = row[Log](KindLog, "progress", "Log lines for a closer look, numbere
 	apply: to(func(b Log, f *Fold) { f.log(b.Lines) }),
 })
 
+// legalLog checks that the lines continue the log without a gap, or repeat its end.
 func (f *Fold) legalLog(lines []LogLine) *Refusal {
 	n := len(lines)
 	if n == 0 {

@@ -136,6 +136,7 @@ func terminal[B Body](kind Kind, says string, t traits) *KindInfo {
 	return row[B](kind, "run", says, t)
 }
 
+// legalEnd checks the author, the artifacts, the children and the rewind of a terminal.
 func (f *Fold) legalEnd(w ending) *Refusal {
 	by := w.end.By
 	switch {
@@ -155,6 +156,7 @@ func (f *Fold) legalEnd(w ending) *Refusal {
 	return nil
 }
 
+// end applies a terminal to the State.
 func (f *Fold) end(w ending) {
 	if w.rewind != nil {
 		f.rewind(w.rewind)

@@ -17,6 +17,7 @@ type textBuffer struct {
 
 func newText(s string) text { return text{}.append(s) }
 
+// append returns the text followed by s. It works in place if this is the newest text of the buffer.
 func (t text) append(s string) text {
 	if s == "" {
 		return t

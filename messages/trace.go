@@ -75,6 +75,7 @@ func (t Trace) Below(span string) Trace {
 	return Trace{"00-" + trace + "-" + span + "-" + flags, t.State}
 }
 
+// traceKey is the key of a Trace in a context.
 type traceKey struct{}
 
 // WithTrace returns a context whose runs and calls belong to the trace. The runtime gives one to the tasks of a run

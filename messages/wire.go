@@ -34,6 +34,7 @@ type wireHead struct {
 	Message string    `json:"message,omitempty"`
 }
 
+// wireEvent is the wire form of an event.
 type wireEvent struct {
 	wireHead
 	Payload json.RawMessage `json:"payload"`
@@ -73,6 +74,7 @@ func (e Event) JSON() ([]byte, error) {
 // MarshalJSON returns the wire form. json.Marshal then compacts and escapes the payload of an unknown kind.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON() }
 
+// encode writes the wire form.
 func (e Event) encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, Errorf(CauseInvalidInput, "event %d has no body", e.Seq)
@@ -211,6 +213,7 @@ func (s *scanner) number(name string) (n uint64) {
 	return n
 }
 
+// encodeBody writes the payload.
 func encodeBody(b Body) ([]byte, error) {
 	if u, ok := b.(Unknown); ok {
 		if len(u.Payload) > 0 && !json.Valid(u.Payload) {

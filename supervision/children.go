@@ -126,6 +126,7 @@ type ended struct {
 	child *child
 }
 
+// terminated handles the library's report about a child: the child's Exit follows after its own messages.
 func (c *Children) terminated(ctx actor.Context, who *actor.PID) bool {
 	k := c.roster.identified(who)
 	if k == nil {

@@ -17,6 +17,7 @@ type guard struct {
 	gone    bool // the actor has stopped
 }
 
+// Receive runs the actor, and turns a panic or a Goexit into a crash.
 func (g *guard) Receive(ctx actor.Context) {
 	if !g.enter(ctx) {
 		return

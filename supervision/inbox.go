@@ -134,6 +134,7 @@ func (q *queue) push(v any) {
 	q.slots = append(q.slots, v)
 }
 
+// pop removes the oldest value, and frees a large empty queue.
 func (q *queue) pop() any {
 	v := q.slots[q.head]
 	q.slots[q.head] = nil

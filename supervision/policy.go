@@ -144,6 +144,7 @@ func (d *Described) returned(err error) {
 	d.retry = !d.final && (retry || own != nil && own.Retryable)
 }
 
+// permanentError is the result of Permanent.
 type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
@@ -162,6 +163,7 @@ func IsPermanent(err error) bool {
 	return ok
 }
 
+// retryError is the result of RetryAfter.
 type retryError struct {
 	error
 	after time.Duration

@@ -46,6 +46,7 @@ type roster struct {
 	byName, byID map[string]*child
 }
 
+// add adds a child, and builds the maps when there are many.
 func (r *roster) add(k *child) {
 	k.at = len(r.list)
 	r.list = append(r.list, k)

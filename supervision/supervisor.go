@@ -41,6 +41,7 @@ func NewSupervisor(n *Node, o Options, specs ...ChildSpec) actor.Actor {
 	return &supervisor{Children: Children{Node: n}, options: o, specs: specs}
 }
 
+// Receive starts the children in order, and restarts those that end.
 func (s *supervisor) Receive(ctx actor.Context) {
 	exit, handled := s.Children.Receive(ctx)
 	if exit != nil {

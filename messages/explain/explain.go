@@ -258,6 +258,7 @@ func (r *Run) unfinished() {
 	}
 }
 
+// children describes the sub-runs: their jobs, and how they ended.
 func (r *Run) children() {
 	var jobs []string
 	ends := map[messages.Status]int{}

@@ -115,6 +115,7 @@ func read(s *jsonschema.Schema, value any) (any, bool) {
 	return value, changed
 }
 
+// readNumber converts a number to a choice among strings or to an integer, if the schema asks for one.
 func readNumber(s *jsonschema.Schema, n json.Number) (any, bool) {
 	types := typesOf(s)
 	switch {
@@ -128,6 +129,7 @@ func readNumber(s *jsonschema.Schema, n json.Number) (any, bool) {
 	return n, false
 }
 
+// readText decodes a text that holds an object or a list, if the schema asks for one.
 func readText(s *jsonschema.Schema, text string) (any, bool) {
 	types := typesOf(s)
 	if len(types) == 0 || slices.Contains(types, "string") {
@@ -189,6 +191,7 @@ func (s *Schema) problems(e *jsonschema.ValidationError) string {
 
 var english = message.NewPrinter(language.English)
 
+// collect adds the problems of an error and of its causes, which are a tree.
 func (s *Schema) collect(e *jsonschema.ValidationError, all *[]string) {
 	choice := false
 	switch e.ErrorKind.(type) {

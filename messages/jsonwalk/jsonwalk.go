@@ -47,6 +47,7 @@ func value(b []byte, i, depth int) int {
 	return number(b, i)
 }
 
+// members walks the object at i, and returns its end or -1.
 func members(b []byte, i, depth int, member func(key, value []byte)) int {
 	if i = space(b, i+1); i < len(b) && b[i] == '}' {
 		return i + 1
@@ -75,6 +76,7 @@ func members(b []byte, i, depth int, member func(key, value []byte)) int {
 	return -1
 }
 
+// elements walks the array at i, and returns its end or -1.
 func elements(b []byte, i, depth int, element func(value []byte)) int {
 	if i = space(b, i+1); i < len(b) && b[i] == ']' {
 		return i + 1
@@ -108,6 +110,7 @@ func space(b []byte, i int) int {
 	return i
 }
 
+// quoted returns the end of the string at i, or -1.
 func quoted(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch c := b[i]; {
@@ -154,6 +157,7 @@ func literal(b []byte, i int, word string) int {
 	return i + len(word)
 }
 
+// number returns the end of the number at i, or -1.
 func number(b []byte, i int) int {
 	if b[i] == '-' {
 		i++

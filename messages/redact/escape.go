@@ -26,6 +26,7 @@ func decode(text string) (c byte, n int, cut bool) {
 	return text[0], 1, false
 }
 
+// backslash decodes an escape of JSON or Markdown, with any number of backslashes before it.
 func backslash(text string) (c byte, n int, cut bool) {
 	run := 1
 	for run < len(text) && run < again && text[run] == '\\' {
@@ -53,6 +54,7 @@ func backslash(text string) (c byte, n int, cut bool) {
 	return '\\', run, cut
 }
 
+// percent decodes a URL's escape, which may itself be escaped several times.
 func percent(text string) (c byte, n int, cut bool) {
 	at := 1
 	for at < 2*again && len(text) >= at+4 && text[at:at+2] == "25" && isHex(text[at+2]) && isHex(text[at+3]) {
@@ -69,6 +71,7 @@ func percent(text string) (c byte, n int, cut bool) {
 	return '%', 1, false
 }
 
+// entity decodes an HTML entity of a single byte.
 func entity(text string) (c byte, n int, cut bool) {
 	for end := 1; end < entityMax; end++ {
 		switch {

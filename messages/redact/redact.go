@@ -89,6 +89,7 @@ func isSecret(value string) bool {
 	return len(value) >= least || len(value) >= leastMixed && digits && letters
 }
 
+// add adds the patterns of a secret: plain and, unless it is short, in base64.
 func (k *known) add(value, mark string) {
 	k.put(pattern{text: value, mark: mark})
 	if len(value) < least {

@@ -177,6 +177,7 @@ func (b *Board) choose(p Point, at *Site) *Armed {
 	return nil
 }
 
+// key is the context key of the function that hits fault points.
 type key struct{}
 
 // In returns a context for a task's work, in which [Hit] calls hit.

@@ -62,6 +62,7 @@ func cutValue(s string) (value, rest string) {
 // entities replaces the predefined entities of XML.
 var entities = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&")
 
+// set stores an attribute, and ignores unknown ones.
 func (a *attrs) set(name, value string) {
 	switch strings.ToLower(name) {
 	case "thought", "content", "text":

@@ -25,6 +25,7 @@ type Calls struct {
 	index map[int]int // the latest call of each index
 }
 
+// call is one tool call as far as it has arrived.
 type call struct {
 	id, name  string
 	index     int // the last one sent, -1 for none
@@ -85,6 +86,7 @@ func (c *Calls) find(f fragment) int {
 	return len(c.calls) - 1
 }
 
+// candidate returns the number of the call that the ids and indexes suggest, or -1.
 func (c *Calls) candidate(f fragment) int {
 	last := len(c.calls) - 1
 	if f.id != "" {
@@ -101,6 +103,7 @@ func (c *Calls) candidate(f fragment) int {
 	return -1
 }
 
+// remember records the id and the index by which later fragments name the call.
 func (c *Calls) remember(number int, f fragment) {
 	if c.ids == nil {
 		c.ids, c.index = make(map[string]int), make(map[int]int)

@@ -14,6 +14,7 @@ type Endless struct {
 	runs   [period]run // by distance: how many tokens in a row equal the token at that distance before them
 }
 
+// run counts equal tokens in a row, and the number of the last of them.
 type run struct{ length, end int }
 
 const (

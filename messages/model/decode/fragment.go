@@ -60,6 +60,7 @@ type extent struct {
 
 func (e *extent) closed() bool { return e.began && e.depth <= 0 }
 
+// push reads a piece of the object.
 func (e *extent) push(text string) {
 	for i := range len(text) {
 		b := text[i]

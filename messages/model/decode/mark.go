@@ -20,6 +20,7 @@ const (
 // names are the names of tags, compared without regard to case. Each is a bit of a tagSet.
 var names = [...]string{"think", "thinking", "thought", "reasoning", "reasoning_scratchpad", "mm:think"}
 
+// tagSet is a set of tags; bit k is the tag of kind k.
 type tagSet uint8
 
 const (
@@ -29,6 +30,7 @@ const (
 	template = 1<<think | 1<<mmThink
 )
 
+// role says whether a mark opens a thought, closes one, or begins a message.
 type role uint8
 
 const (

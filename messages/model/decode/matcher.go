@@ -1,5 +1,6 @@
 package decode
 
+// phase is where in a tag the matcher is.
 type phase uint8
 
 const (
@@ -12,6 +13,7 @@ const (
 	inHeader // not a tag
 )
 
+// outcome is what a byte means to the matcher.
 type outcome uint8
 
 const (
@@ -88,6 +90,7 @@ func (m *matcher) narrow(i int, b byte) int {
 	return -1
 }
 
+// header takes a byte of a harmony header, up to endHeader.
 func (m *matcher) header(b byte) outcome {
 	switch {
 	case b == '\n' || m.n > maxHeader:
@@ -137,6 +140,7 @@ func (m *matcher) tag(b byte) bool {
 	return false
 }
 
+// name takes a byte of a tag's name, and removes the tags that it rules out.
 func (m *matcher) name(b byte) bool {
 	end := b == '>' || b == '/' || blank(b)
 	if 'A' <= b && b <= 'Z' {
@@ -157,6 +161,7 @@ func (m *matcher) name(b byte) bool {
 	return false
 }
 
+// named handles the byte after the name of a tag.
 func (m *matcher) named(k kind, b byte) bool {
 	m.mark.kind = k
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// state is what the scanner expects, or what it is inside of.
 type state uint8
 
 const (
@@ -109,6 +110,7 @@ func (o *object) fail() {
 	}
 }
 
+// structure takes a byte between strings and words. It reports false for a syntax error.
 func (o *object) structure(b byte) bool {
 	top := &o.levels[len(o.levels)-1]
 	switch {
@@ -149,6 +151,7 @@ func (o *object) close(b byte) bool {
 // completed ends a value.
 func (o *object) completed() { o.state, o.safe = after, len(o.doc) }
 
+// value begins a value. It reports false for a syntax error.
 func (o *object) value(b byte) bool {
 	top := &o.levels[len(o.levels)-1]
 	nested := b == '{' || b == '['

@@ -15,6 +15,7 @@ type pass struct {
 	from, at int
 }
 
+// run takes the whole piece. What may belong to a mark at its end is held for the next piece.
 func (p *pass) run() {
 	for i := 0; i < len(p.text); {
 		switch {
@@ -127,6 +128,7 @@ func (p *pass) remember(text string) {
 	}
 }
 
+// matching takes the next byte of a possible mark, and returns the index to continue from.
 func (p *pass) matching(i int) int {
 	switch p.match.step(p.text[i]) {
 	case none:

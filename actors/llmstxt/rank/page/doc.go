@@ -1,3 +1,3 @@
-// Package page reads documents: what a page says of itself, what its lines show, and what it names. It knows no
-// repository, and ranks nothing.
+// Package page reads documents: a page's own description, the features of its lines, and what it names. It knows
+// nothing of the repository, and ranks nothing.
 package page

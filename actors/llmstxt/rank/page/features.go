@@ -12,17 +12,16 @@ import (
 
 var nameDirectives, codeDirectives = words.Of("directives of names"), words.Of("directives of code")
 
-// Features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
-// it is.
+// Features are what the lines of a document show without a parser for its format: enough to recognize its kind.
 type Features struct {
 	Heading    string   // the first heading
-	Headings   []string // plain, as written; of all levels, the title among them
+	Headings   []string // headings of all levels as plain text, including the title
 	Fences     int
 	Declared   int // reStructuredText directives that describe a name
 	Directives int
 	ProseLines int
 	Targets    []string // local paths that it links to
-	Script     string   // that the text is written in, "" for Latin
+	Script     string   // script in which the text is written; "" for Latin
 }
 
 // FeaturesOf reads the whole text once.
@@ -50,6 +49,7 @@ func FeaturesOf(p, text string) Features {
 	return r.f
 }
 
+// featureReader holds the state of a FeaturesOf.
 type featureReader struct {
 	f         Features
 	fence     string
@@ -108,7 +108,7 @@ func (r *featureReader) heading(t, next string) bool {
 		}
 	case r.adoc && strings.HasPrefix(t, "="), r.org && strings.HasPrefix(t, "*"):
 		text = strings.TrimSpace(strings.TrimLeft(t, "=*"))
-	case r.adoc && strings.IndexByte("[.", t[0]) >= 0: // of a block
+	case r.adoc && strings.IndexByte("[.", t[0]) >= 0: // the attributes of a block
 		return false
 	case isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next != "" && next[0] != ' ' && t[0] != '|' &&
 		t[0] != '+':
@@ -146,12 +146,12 @@ func isNumbered(t string) bool {
 	return digits > 0 && digits < 3 && len(t) > digits+1 && (t[digits] == '.' || t[digits] == ')') && t[digits+1] == ' '
 }
 
-// plainInline drops the marks of emphasis, code, links and headings.
+// plainInline removes the marks of emphasis, code, links and headings.
 func plainInline(s string) string {
 	return prose.Tidy(inlineMarks.ReplaceAllString(s, "$1"))
 }
 
-// Plain is a line without marks, pictures and emoji.
+// Plain returns a line without marks, pictures and emoji.
 func Plain(s string) string {
 	s = image.ReplaceAllString(s, "")
 	return strings.TrimLeftFunc(plainInline(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -161,7 +161,7 @@ var image = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|<[^>]*>`)
 
 var inlineMarks = regexp.MustCompile("\\[([^\\]]*)\\]\\([^)]*\\)|\\*\\*|`|__| \\{#[^}]*\\}$")
 
-// toctree is a table of contents of Sphinx, tocTarget a page in one: its path, or "title <path>".
+// toctree matches a table of contents of Sphinx, and tocTarget a page in one: its path, or "title <path>".
 var (
 	toctree   = regexp.MustCompile("(?m)^[ \t]*(?:\\.\\. toctree::.*\n(?:[ \t].*\n|\n)*|```\\{toctree\\}(?s:.*?)\n```)")
 	tocTarget = regexp.MustCompile("(?m)^[ \t]*(?:.*<)?([^:<>`\\s][^:<>\n]*?)>?[ \t]*$")
@@ -170,7 +170,7 @@ var (
 // Listed is a page in a table of contents of Sphinx.
 type Listed struct{ Target, Caption string }
 
-// Toctrees lists the pages of the tables of contents.
+// Toctrees lists the pages of all tables of contents of Sphinx.
 func Toctrees(body string) (list []Listed) {
 	if !strings.Contains(body, "toctree") {
 		return nil

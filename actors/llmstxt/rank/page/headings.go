@@ -9,7 +9,7 @@ import (
 
 var furniture = words.Of("furniture")
 
-// Headings gives the first headings below the title, without those that every page may have.
+// Headings returns the first headings below the title, without those that any page may have.
 func (p Page) Headings(most int) (list []string) {
 	for _, h := range p.subs {
 		text := strings.Trim(strings.ReplaceAll(h.text, "`", ""), " .:")
@@ -22,7 +22,7 @@ func (p Page) Headings(most int) (list []string) {
 
 var version = regexp.MustCompile(`(?i)^\[?(?:version )?[v\[ ]*(\d{1,4}\.\d[^ \]:,]*)`)
 
-// versionOf is the number that a heading of a page of changes begins with, "" for none.
+// versionOf returns the number at the beginning of a heading in a page of changes, or "".
 func versionOf(heading string) string {
 	if parts := version.FindStringSubmatch(heading); parts != nil {
 		return strings.ToLower(parts[1])

@@ -10,16 +10,17 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// isMan tells manual pages by their names: foo.1.
+// isMan recognizes manual pages by their names: foo.1.
 func isMan(p string) bool {
 	ext := path.Ext(p)
 	return len(ext) == 2 && ext[1] >= '1' && ext[1] <= '9'
 }
 
+// IsNotebook reports whether the file is a Jupyter notebook.
 func IsNotebook(p string) bool { return strings.EqualFold(path.Ext(p), ".ipynb") }
 
-// asMarkdown writes the formats that only the eye of their programs can read as Markdown, as far as headings,
-// paragraphs and code go.
+// asMarkdown converts man pages, notebooks and similar formats to Markdown, as far as headings, paragraphs and code
+// go.
 func asMarkdown(p, text string) (markdown string, ok bool) {
 	format := strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")
 	if IsNotebook(p) {
@@ -35,7 +36,7 @@ func asMarkdown(p, text string) (markdown string, ok bool) {
 	return text, ok
 }
 
-// rule of manuals.txt.
+// rule is a line of manuals.txt: what replaces a pattern.
 type rule struct {
 	pattern *regexp.Regexp
 	with    string
@@ -44,7 +45,7 @@ type rule struct {
 //go:embed manuals.txt
 var manualRules string
 
-// manuals gives the rules of each format.
+// manuals returns the rules of each format.
 var manuals = sync.OnceValue(func() map[string][]rule {
 	rules, format := make(map[string][]rule), ""
 	marks := strings.NewReplacer(`\n`, "\n", `\s`, " ")

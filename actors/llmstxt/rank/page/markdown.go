@@ -18,8 +18,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML
-// cannot be mistaken for prose.
+// readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML are
+// not mistaken for prose.
 func readMarkdown(path, source string) Page {
 	front, source := frontMatter(source)
 	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
@@ -39,7 +39,7 @@ func readMarkdown(path, source string) Page {
 	return p
 }
 
-// markdown is a parser without what this package passes over: links by their mere address, typographic quotes.
+// markdown is a parser without features that this package ignores: bare links and typographic quotes.
 var markdown = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Table),
@@ -47,18 +47,19 @@ var markdown = sync.OnceValue(func() parser.Parser {
 	).Parser()
 })
 
-// moduleLine stands at the top of an MDX page.
+// moduleLine matches the module lines at the top of an MDX page.
 var moduleLine = regexp.MustCompile(`(?m)^(import|export) .*\n?`)
 
-// liquidLink is the target of a link that Jekyll makes: "]({% link page.md %})".
+// liquidLink matches the target of a link by Jekyll: "]({% link page.md %})".
 var liquidLink = regexp.MustCompile(`\]\(\{[{%][^)\n]*\)`)
 
+// mdReader holds the state of a readMarkdown.
 type mdReader struct {
 	src       []byte
 	page      *Page
-	aside     bool // below a heading whose text is not about what this is
-	headed    bool // a heading has come
-	low       bool // it is below the first level
+	aside     bool // below a heading whose text is not about the project
+	headed    bool // a heading was read
+	low       bool // that heading is below the first level
 	htmlTitle string
 }
 
@@ -102,7 +103,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 	r.aside = n.Level > 1 && asides.In(strings.ToLower(title)) && !own
 }
 
-// isPart tells a lower heading that others of its level follow, unless it has the name of the file.
+// isPart reports whether a lower heading is one of several on its level, unless it has the name of the file.
 func (r *mdReader) isPart(n *ast.Heading, title string) bool {
 	name := strings.ToLower(strings.TrimSuffix(path.Base(r.page.Path), path.Ext(r.page.Path)))
 	if n.Level == 1 || IsReadme(r.page.Path) || prose.HasWords(strings.ToLower(title), name) {
@@ -116,7 +117,7 @@ func (r *mdReader) isPart(n *ast.Heading, title string) bool {
 	return false
 }
 
-// isElsewhere holds for a heading that is one link to another site, as those who sponsor a project have it.
+// isElsewhere reports whether a heading is a single link to another site, as for a project's sponsors.
 func isElsewhere(n *ast.Heading) bool {
 	link, ok := n.FirstChild().(*ast.Link)
 	return ok && link.NextSibling() == nil && strings.Contains(string(link.Destination), "://")
@@ -128,7 +129,7 @@ func (r *mdReader) paragraph(n *ast.Paragraph) {
 	}
 }
 
-// inline gives a block's text without images, badges, raw HTML and foot notes, and how many bytes of it are link
+// inline returns a block's text without images, badges, raw HTML and footnotes, and how many of its bytes are link
 // texts.
 func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 	var b strings.Builder
@@ -158,8 +159,8 @@ func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 	return prose.Tidy(html.UnescapeString(prose.Unescape(b.String()))), linked
 }
 
-// html is the second choice: many a README has its title and tag line in a centred block and no other sentence about
-// itself.
+// html reads raw HTML as a second choice: many READMEs have their title and tag line in a centred block, and no other
+// sentence about the project.
 func (r *mdReader) html(n *ast.HTMLBlock) {
 	raw := string(n.Lines().Value(r.src))
 	if strings.HasPrefix(strings.TrimSpace(raw), "<!--") {
@@ -168,7 +169,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if at := htmlTitle.FindStringSubmatchIndex(raw); at != nil {
 		if r.htmlTitle == "" {
 			r.htmlTitle = stripTags(raw[at[2]:at[3]])
-			r.page.deep-- // the heading that follows may be the page's own
+			r.page.deep-- // the following heading may be the page's own
 		}
 		raw = raw[:at[0]] + raw[at[1]:]
 	}
@@ -187,17 +188,17 @@ var (
 	htmlOther   = regexp.MustCompile(`(?i)<(?:a|table|pre|script|style|svg|details)\b`)
 )
 
-// stripTags leaves the text of HTML.
+// stripTags returns the text of HTML.
 func stripTags(raw string) string {
 	return prose.Tidy(html.UnescapeString(htmlTag.ReplaceAllString(raw, " ")))
 }
 
 var frontLine = regexp.MustCompile(`(?m)^(title|description):[ \t]*([^|>\s].*)`)
 
-// frontMatter reads title and description between the --- lines at the top, and gives the rest.
+// frontMatter reads title and description between the --- lines at the top, and returns the rest of the text.
 func frontMatter(source string) (map[string]string, string) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\uFEFF")
-	if title, ok := strings.CutPrefix(source, "% "); ok { // of Pandoc, authors and date below it
+	if title, ok := strings.CutPrefix(source, "% "); ok { // Pandoc; authors and date follow
 		title, _, _ = strings.Cut(title, "\n")
 		for strings.HasPrefix(source, "%") {
 			_, source, _ = strings.Cut(source, "\n")
@@ -219,5 +220,5 @@ func frontMatter(source string) (map[string]string, string) {
 	return front, rest
 }
 
-// asides stand in headings below which a README does not say what it is.
+// asides are parts of headings below which a README does not say what it is.
 var asides = words.Of("asides")

@@ -7,16 +7,16 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// Mentions is what a text names: files by path, identifiers in code.
+// Mentions are the names in a text: files by path, and identifiers in code.
 type Mentions struct {
 	Text    string
-	Targets map[string]bool // of links to local files, cleaned
-	Words   map[string]int  // identifiers within code, with how often
-	Members map[string]int  // of those, what stands behind a dot or colons
-	prose   map[string]bool // all words in small letters, without hyphens
+	Targets map[string]bool // cleaned targets of links to local files
+	Words   map[string]int  // identifiers in code, with their number
+	Members map[string]int  // those of them that follow a dot or colons
+	prose   map[string]bool // all words in lower case, without hyphens
 }
 
-// MentionsIn reads Markdown, reStructuredText and plain text alike.
+// MentionsIn reads Markdown, reStructuredText and plain text.
 func MentionsIn(text string) Mentions {
 	m := Mentions{Text: text, Targets: make(map[string]bool), Words: make(map[string]int),
 		Members: make(map[string]int), prose: make(map[string]bool)}
@@ -43,10 +43,10 @@ func MentionsIn(text string) Mentions {
 
 func isGap(r rune) bool { return !prose.IsIdent(r) }
 
-// Word tells whether code in the text uses the identifier.
+// Word reports whether code in the text uses the identifier.
 func (m Mentions) Word(name string) bool { return len(name) > 2 && m.Words[name] > 0 }
 
-// Path tells whether the text has the path as such: not a mere part of another.
+// Path reports whether the text contains the path, not merely as a part of another.
 func (m Mentions) Path(p string) bool {
 	if len(p) < 4 || p == "." {
 		return false
@@ -64,12 +64,12 @@ func (m Mentions) Path(p string) bool {
 	}
 }
 
-// SpeaksOf tells whether the text has the name of a file as a word of its prose, also in the plural and with hyphens.
+// SpeaksOf reports whether the prose contains the name of a file as a word, also in the plural or with hyphens.
 func (m Mentions) SpeaksOf(stem string) bool {
 	return len(stem) > 4 && (m.prose[stem] || m.prose[stem+"s"])
 }
 
-// CodeOf gives fenced and indented blocks and code spans.
+// CodeOf returns fenced and indented blocks, and code spans.
 func CodeOf(text string) []string {
 	var code []string
 	fence := ""
@@ -92,7 +92,7 @@ func CodeOf(text string) []string {
 	return code
 }
 
-// localTargets gives what the links of Markdown, reStructuredText and HTML point to, if it is a path.
+// localTargets returns the link targets of Markdown, reStructuredText and HTML that are paths.
 func localTargets(text string) []string {
 	var list []string
 	for _, open := range []string{"](", "href=\"", "include:: ", ":doc:`", "<a href='"} {
@@ -109,7 +109,7 @@ func localTargets(text string) []string {
 	return list
 }
 
-// localPath also understands a page of a host that shows a file of a branch.
+// localPath returns the path of a target. It also understands a host's page for a file of a branch.
 func localPath(target string) (string, bool) {
 	for _, mark := range []string{"/blob/", "/tree/"} {
 		if _, rest, ok := strings.Cut(target, mark); ok && strings.Contains(target, "://") {

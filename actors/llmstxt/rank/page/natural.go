@@ -2,10 +2,10 @@ package page
 
 import "unicode"
 
-// scripts are those of languages that are not written in Latin letters.
+// scripts are the scripts of languages without Latin letters.
 var scripts = []string{"Han", "Hiragana", "Katakana", "Hangul", "Cyrillic", "Arabic", "Devanagari", "Greek", "Hebrew", "Thai"}
 
-// letters counts those of a text, by script.
+// letters counts the letters of a text by script.
 type letters struct {
 	script map[string]int
 	latin  int
@@ -36,7 +36,7 @@ func (c *letters) other(r rune) {
 	}
 }
 
-// most is the script in which a good part of the text is written, "" for Latin, or for too little text.
+// most returns the script of a large part of the text; "" for Latin, or for too little text.
 func (c *letters) most() (best string) {
 	for _, script := range scripts {
 		if n := c.script[script]; n > 20 && 4*n > c.latin && n > c.script[best] {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// markdownOfNotebook gives the pages and the code of a notebook's cells. Of a text that ends early it takes what is
-// whole.
+// markdownOfNotebook returns the Markdown and the code of a notebook's cells. If the text is cut off, it uses the
+// complete cells.
 func markdownOfNotebook(text string) string {
 	_, rest, ok := strings.Cut(text, `"cells"`)
 	if !ok {
@@ -36,10 +36,10 @@ func markdownOfNotebook(text string) string {
 	return boldTitle.ReplaceAllString(b.String(), "# $1\n")
 }
 
-// boldTitle is the first line of a notebook that has its title in bold type.
+// boldTitle matches a first line with the notebook's title in bold.
 var boldTitle = regexp.MustCompile(`\A\s*\*\*([^*\n]+[^*\n.:!])\*\*[ \t]*(?:\n|\z)`)
 
-// joined is a text that the format allows to be a list of lines.
+// joined decodes a text that the format also allows as a list of lines.
 func joined(source []byte) (text string) {
 	var lines []string
 	if json.Unmarshal(source, &lines) == nil {

@@ -12,26 +12,26 @@ import (
 
 var leads, pointers = words.Of("leads"), words.Of("pointers")
 
-// Page is what a document says of itself.
+// Page is what a document says about itself.
 type Page struct {
 	Path     string
 	Title    string
 	Lead     string // description in the front matter
 	Prose    []Paragraph
-	Second   string   // the first heading below the title, where nothing stands before it
-	LeadIn   string   // the first sentence that leads to code or a list
-	Taglines []string // text of HTML blocks, where many a README says what it is
+	Second   string   // the first heading below the title, if nothing precedes it
+	LeadIn   string   // the first sentence that introduces code or a list
+	Taglines []string // text of HTML blocks, where many READMEs say what they are
 
 	subs  []heading
-	deep  int  // how far below its title the reader is
-	begun bool // a paragraph has come
-	coded bool // code has come after it
+	deep  int  // how far below the title the reader is
+	begun bool // a paragraph was read
+	coded bool // code followed it
 }
 
-// Paragraph is one of prose, with where it stands.
+// Paragraph is a paragraph of prose.
 type Paragraph struct {
 	Text string
-	Near bool // to the title: before any code, and not below a second heading
+	Near bool // near the title: before any code, and not below a second heading
 }
 
 type heading struct {
@@ -39,7 +39,7 @@ type heading struct {
 	level int
 }
 
-// take keeps a paragraph, or what leads to code or a list.
+// take keeps a paragraph, or a sentence that introduces code or a list.
 func (p *Page) take(text string) {
 	if !isProse(text) {
 		p.addLeadIn(text)
@@ -49,10 +49,11 @@ func (p *Page) take(text string) {
 	p.begun = true
 }
 
-// code notes that what follows may be about code. What follows the code that a page begins with is about the page.
+// code notes that the following text may be about code. Text after code at the very beginning of a page is about the
+// page.
 func (p *Page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
 
-// addLeadIn keeps the sentence before code or a list that says what these are.
+// addLeadIn keeps the sentence before code or a list, if it says what these are.
 func (p *Page) addLeadIn(text string) {
 	s := WithoutLead(text)
 	p.begun = p.begun || text != ""
@@ -65,7 +66,7 @@ func (p *Page) addLeadIn(text string) {
 	}
 }
 
-// below notes a heading that is not the title. What answers a question is not about the page.
+// below notes a heading other than the title. Answers to questions are not about the page.
 func (p *Page) below(title string, level int) {
 	if !p.begun {
 		p.Second = cmp.Or(p.Second, title)
@@ -77,7 +78,7 @@ func (p *Page) below(title string, level int) {
 	}
 }
 
-// Note is the first sentence that says something of the page as a whole.
+// Note returns the first sentence about the page as a whole.
 func (p Page) Note() string {
 	if s := prose.Informative(p.Lead); s != "" {
 		return s
@@ -93,7 +94,7 @@ func (p Page) Note() string {
 	return p.LeadIn
 }
 
-// isDefinition tells "KeyType : a type for keys", an item of some list, and "int turn(char *widget, int times)".
+// isDefinition recognizes "KeyType : a type for keys", an item of a list, and "int turn(char *widget, int times)".
 func isDefinition(s string) bool {
 	term, _, ok := strings.Cut(s, " : ")
 	return ok && strings.Count(term, " ") < 4 || signature.MatchString(s)
@@ -101,7 +102,7 @@ func isDefinition(s string) bool {
 
 var signature = regexp.MustCompile(`^[\w *&:]+\w\([^()]*[,=*][^()]*\);?$`)
 
-// isProse also admits a name in braces in front, as in "{fmt} is a library".
+// isProse also accepts a leading name in braces, as in "{fmt} is a library".
 func isProse(s string) bool {
 	if name, rest, ok := strings.Cut(s, "}"); ok && strings.HasPrefix(name, "{") && len(name) < 20 {
 		s = name[1:] + rest
@@ -109,7 +110,7 @@ func isProse(s string) bool {
 	return prose.Is(s)
 }
 
-// Read reads the page by the format that the name of its file tells.
+// Read reads the page in the format that its file name indicates.
 func Read(p, text string) Page {
 	if markdown, ok := asMarkdown(p, text); ok {
 		return readManual(p, markdown)
@@ -123,7 +124,7 @@ func Read(p, text string) Page {
 	return readPlain(p, text)
 }
 
-// WithoutLead ends a sentence that leads to what is not there; "" where nothing is left of it.
+// WithoutLead completes a sentence that introduces something that is left out; "" if nothing remains.
 func WithoutLead(s string) string {
 	s = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, " e.g."), " i.e."), ",")
 	head, ok := strings.CutSuffix(s, ":")
@@ -136,8 +137,8 @@ func WithoutLead(s string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(head, " featuring"), " including") + "."
 }
 
-// About is what a heading says behind the name, as the hosts of repositories write it: "Frob: turns any widgets",
-// "frob - a turner of widgets".
+// About returns what a heading says after the name, in the usual forms: "Frob: turns any widgets", "frob - a turner
+// of widgets".
 func About(heading string) string {
 	if parts := nameAndAbout.FindStringSubmatch(heading); parts != nil {
 		return parts[1]

@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/repository/prose"
 )
 
-// readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text: a title is the first line if it is
-// underlined or marked, prose is any Paragraph of words that is not below a heading like "Installation".
+// readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text. The title is the first line if it is
+// underlined or marked. Prose is any paragraph of words that is not below a heading such as "Installation".
 func readPlain(p, text string) Page {
 	out := Page{Path: p}
 	aside := false
@@ -41,7 +41,7 @@ func readPlain(p, text string) Page {
 	return out
 }
 
-// plainLevel is that of a heading by the character that marks it: the levels are in the order in which these come.
+// plainLevel returns the level of a heading by its mark: levels are numbered in the order in which marks first occur.
 func plainLevel(marks *[]string, line string) int {
 	mark := line[:len(line)-len(strings.TrimLeft(line, "=*"))]
 	if isRule(line) || mark == "" {
@@ -53,23 +53,23 @@ func plainLevel(marks *[]string, line string) int {
 	return slices.Index(*marks, mark)
 }
 
-// holdsCode tells the blocks of reStructuredText, AsciiDoc and Org that show code.
+// holdsCode recognizes the code blocks of reStructuredText, AsciiDoc and Org.
 func holdsCode(block string) bool {
 	return !strings.Contains(block, ".. image::") && prose.ContainsAny(block+"\n", "::\n", ".. code", ".. sourcecode",
 		"\n----", "#+begin_src", "#+BEGIN_SRC", ".. literalinclude")
 }
 
-// plainLines are those of a block without settings, labels and comments.
+// plainLines returns the lines of a block without settings, labels and comments.
 func plainLines(block string) []string {
 	return slices.DeleteFunc(strings.Split(strings.Trim(block, "\n"), "\n"), func(line string) bool {
 		return prose.StartsWithAny(line, ".. _", "//", "#+") && !plainHeading.MatchString(line) || setting.MatchString(line)
 	})
 }
 
-// setting is ":toc: left", not a role like ":ref:`x`", or an anchor: "[[id]]", "[#id]", or a condition.
+// setting matches ":toc: left", but not a role like ":ref:`x`"; an anchor: "[[id]]", "[#id]"; or a condition.
 var setting = regexp.MustCompile("^:[^: `][^:`]*:( |$)|^\\[[\\[#].*\\]$|^(?:ifn?def|ifeval|endif|include)::")
 
-// plainHeading is one by its mark, of AsciiDoc, Textile or Org.
+// plainHeading matches a heading with a mark, in AsciiDoc, Textile or Org.
 var plainHeading = regexp.MustCompile(`^(?:={1,3}|\*{1,2}|h[12]\.|(?i:#\+title:)) +(.+)`)
 
 func plainTitle(lines []string) (title string, used int) {
@@ -95,7 +95,7 @@ func isRule(line string) bool {
 	return len(line) >= 3 && strings.IndexByte("=-~^*#+\"'`", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
 }
 
-// plainProse refuses what is indented, a directive, a list, a heading or a table.
+// plainProse returns the text of a block, unless it is indented, a directive, a list, a heading or a table.
 func plainProse(lines []string) string {
 	if len(lines) == 0 || lines[0] == "" || len(lines) > 1 && isRule(lines[1]) {
 		return ""
@@ -107,7 +107,7 @@ func plainProse(lines []string) string {
 	return withoutLeadIn(rstInline(strings.Join(lines, " ")))
 }
 
-// withoutLeadIn drops a last sentence that ends with a colon: what it leads to is not there.
+// withoutLeadIn removes a last sentence that ends with a colon, because what it introduces is left out.
 func withoutLeadIn(s string) string {
 	if !strings.HasSuffix(s, ":") {
 		return s
@@ -119,7 +119,7 @@ func withoutLeadIn(s string) string {
 	return cmp.Or(strings.TrimSpace(s[:last]), s)
 }
 
-// rstText is one in back quotes, with the role before it and the target in it; starred is one in stars.
+// rstText matches text in back quotes, with the role before it and the target in it; starred matches text in stars.
 var (
 	rstText = regexp.MustCompile("(?::[\\w:+-]+:)?`[~!]* *([^`<]*?) *(?:<[^`]*)?`_*")
 	starred = regexp.MustCompile(`(^|[ ("'])\*([^* \t](?:[^*]*[^* \t])?)\*`)
@@ -129,13 +129,13 @@ var (
 	adocLink = regexp.MustCompile(`(?:\b(?:link:|xref:|https?://)|\{[\w-]+\})(?:[^\s\[\]]*/)?([^\s\[\]/]*?)(?:\.adoc|#[^\s\[\]]*)*\[([^\]]*)\]`)
 )
 
-// rstInline leaves the text of roles, references and substitutions.
+// rstInline keeps only the text of roles, references and substitutions.
 func rstInline(s string) string {
 	s = strings.NewReplacer("``", "\x00", ":rfc:`", "RFC `", ":pep:`", "PEP `").Replace(s)
 	if strings.Contains(s, "[") {
 		s = adocLink.ReplaceAllStringFunc(s, func(link string) string {
 			m := adocLink.FindStringSubmatch(link)
-			return cmp.Or(strings.TrimSuffix(m[2], "^"), m[1]) // "^" asks for a window of its own
+			return cmp.Or(strings.TrimSuffix(m[2], "^"), m[1]) // "^" asks for a new window
 		})
 	}
 	s = rstText.ReplaceAllString(s, "$1")
@@ -143,5 +143,5 @@ func rstInline(s string) string {
 	return prose.Tidy(strings.ReplaceAll(unstarred(s), "\x00", "`"))
 }
 
-// unstarred takes the stars off *emphasised words*.
+// unstarred removes the stars of *emphasised words*.
 func unstarred(s string) string { return starred.ReplaceAllString(s, "$1$2") }

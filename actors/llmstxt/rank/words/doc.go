@@ -1,2 +1,2 @@
-// Package words holds the lists of words by which pages, sentences and files are told from each other: words.txt.
+// Package words holds the word lists in words.txt, which classify pages, sentences and files.
 package words

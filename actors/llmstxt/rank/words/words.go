@@ -14,7 +14,7 @@ type List = prose.List
 
 var lists = prose.Lists(text)
 
-// Of gives the list of that name, or panics.
+// Of returns the list with the name. It panics if there is none.
 func Of(name string) List {
 	if lists[name] == nil {
 		panic("words.txt has no list " + name)
@@ -22,5 +22,5 @@ func Of(name string) List {
 	return lists[name]
 }
 
-// Find gives the list of that name, nil where there is none.
+// Find returns the list with the name, or nil.
 func Find(name string) List { return lists[name] }

@@ -65,10 +65,10 @@ func split(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" })
 }
 
-// isKnown tells the hosts whose repositories have an owner and no need of ".git".
+// isKnown reports whether the host's repositories have an owner, and need no ".git".
 func isKnown(host string) bool { return host == "gitlab.com" || hasTwoNames(host) }
 
-// hasTwoNames tells the hosts on which a repository is owner/repo, never more.
+// hasTwoNames reports whether a repository at the host is always owner/repo.
 func hasTwoNames(host string) bool {
 	return slices.Contains([]string{"github.com", "bitbucket.org", "codeberg.org", "gitea.com"}, host)
 }
@@ -89,12 +89,12 @@ func isHost(name string) bool {
 var (
 	hostName   = regexp.MustCompile(`^\w[\w-]*(\.[\w-]+)*$`)
 	gitHubName = regexp.MustCompile(`^\w[\w-]*$`)
-	// safeName admits what is safe wherever a name is used: no leading dash, no character that a shell, a URL or a file
-	// system gives a meaning.
+	// safeName matches names that are safe everywhere: no leading dash, and no character with a meaning in a shell, a
+	// URL or a file system.
 	safeName = regexp.MustCompile(`^[\w.][\w.-]*$`)
 )
 
-// isRef holds to git's own rules for names of refs; "" is none.
+// isRef applies git's own rules for names of refs. "" is not a ref.
 func isRef(ref string) bool {
 	return !strings.HasPrefix(ref, "-") && ref != "@" && !strings.ContainsAny(ref, " ~^:?*[\\") &&
 		!strings.Contains(ref, "..") && !strings.Contains(ref, "@{") &&
@@ -107,7 +107,7 @@ func isArchiveName(name string) bool { return archive.MatchString(name) }
 
 var archive = regexp.MustCompile(`(?i)\.(tar(\.(gz|bz2|xz|zst))?|tgz|tbz2|txz|zip)$`)
 
-// isArchive tells a download from a page about something that has its name.
+// isArchive distinguishes a download from a page about something with such a name.
 func isArchive(host string, segments []string) bool {
 	page := ""
 	if len(segments) > 2 {

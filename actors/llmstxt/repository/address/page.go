@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// page is a page of a repository on some host.
+// page is a page of a repository at a host.
 type page struct {
 	host  string
 	repo  []string
 	ref   string
-	named bool // an "@" says that a ref follows
+	named bool // an "@" introduces a ref
 	rest  []string
 }
 
-// divide tells the repository from what comes after it.
+// divide separates the repository from what follows it.
 func divide(host string, segments []string) (repo, after []string, err error) {
 	v := page{host: host, repo: segments}
 	if isKnown(host) && (len(segments) < 2 || host == "github.com" && isGitHubPage(segments[0])) {
@@ -35,7 +35,7 @@ func divide(host string, segments []string) (repo, after []string, err error) {
 	return segments[:i], segments[i:], nil
 }
 
-// mark finds where the repository ends when the host or GitLab's "-" says so.
+// mark returns where the repository ends, if the host or GitLab's "-" determines that; otherwise -1.
 func mark(host string, segments []string) int {
 	if hasTwoNames(host) {
 		return 2
@@ -43,7 +43,7 @@ func mark(host string, segments []string) int {
 	return slices.Index(segments, "-")
 }
 
-// pageAt finds the first segment that begins a page, on hosts whose repositories may have any number of segments.
+// pageAt returns the first segment that begins a page, at hosts whose repositories may have any number of segments.
 func pageAt(segments []string) int {
 	for i := 2; i < len(segments); i++ {
 		s := segments[i]
@@ -67,7 +67,7 @@ func refAt(segments []string) int {
 	return -1
 }
 
-// cutRef takes all that comes after the "@" for the ref.
+// cutRef takes everything after the "@" as the ref.
 func (v *page) cutRef(segments []string, at int) {
 	name, ref, _ := strings.Cut(segments[at], "@")
 	v.repo = append(slices.Clone(segments[:at]), name)
@@ -103,7 +103,7 @@ func (v *page) read(after []string) error {
 	return nil
 }
 
-// src is Gitea's and Forgejo's, which say what kind of ref follows, and Bitbucket's, which does not.
+// src reads the pages of Gitea and Forgejo, which name the kind of ref, and of Bitbucket, which does not.
 func (v *page) src(more []string) {
 	if len(more) > 1 && isGitea(more[0]) && v.host != "bitbucket.org" {
 		more = more[1:]
@@ -111,7 +111,7 @@ func (v *page) src(more []string) {
 	v.rest = more
 }
 
-// address checks what was read; a single segment can be nothing but the ref.
+// address checks the page and returns its address. A single segment can only be the ref.
 func (v *page) address(u *url.URL) (Address, error) {
 	if err := v.checkFragment(u.Fragment); err != nil {
 		return Address{}, err
