@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +20,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -32,17 +36,17 @@ the files that runs wrote. Backup reads every run in its copy, as verify --all d
 
 Only you may read the file: who has it can sign as the server. Beside it there must be room for a copy of the database.
 Settings, tokens and the runs that servers share with --nats are not in it: nats stream backup copies those.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification),
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification, exit.Interrupted),
 		Example: `  lastword backup lastword.tar.gz
   lastword backup /backup/$(date +%F).tar.gz --state /var/lib/lastword --files /var/lib/lastword-files`,
 		Args: exit.Takes(1, "needs the name of the file to write", ""),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: leavingNothing(func(cmd *cobra.Command, args []string) error {
 			dir, err := stateFolder(cmd, p, state, serveState)
 			if err == nil {
 				err = writeBackup(cmd, args[0], dir, files)
 			}
-			return misplaced(err)
-		},
+			return err
+		}),
 	}
 	cmd.Flags().StringVar(&state, "state", "", "`folder` of the server (default: the one of serve)")
 	cmd.Flags().StringVar(&files, "files", "", "`folder` with the files that runs wrote: --out of serve")
@@ -54,6 +58,20 @@ func foldersOnly(cmd *cobra.Command) {
 	settings.FlagOnly(cmd.Flags(), "state", "files")
 	settings.Must(cmd.MarkFlagDirname("state"))
 	settings.Must(cmd.MarkFlagDirname("files"))
+}
+
+// leavingNothing is a command that a signal ends in order: it removes what it has begun to write.
+func leavingNothing(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		cmd.SetContext(ctx)
+		err := run(cmd, args)
+		if err != nil && ctx.Err() != nil {
+			return &exit.Error{Code: exit.Interrupted, Err: context.Cause(ctx)}
+		}
+		return misplaced(err)
+	}
 }
 
 // misplaced gives an error that has no exit code yet the one of wrong settings.
@@ -75,7 +93,7 @@ func writeBackup(cmd *cobra.Command, name, dir, files string) error {
 	}
 	defer os.RemoveAll(beside)
 	if err := store.Copy(cmd.Context(), dir, beside); err != nil {
-		return fmt.Errorf("%w\nruns that servers share with --nats are in JetStream: nats stream backup copies them", err)
+		return notCopied(cmd.Context(), dir, err)
 	}
 	made := filepath.Join(beside, "backup")
 	f, err := os.OpenFile(made, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -102,6 +120,17 @@ func writeBackup(cmd *cobra.Command, name, dir, files string) error {
 	fmt.Fprintf(cmd.OutOrStdout(), "%s has %s, %s of runs, and the server's key; only you may read it\n", name,
 		words.Size(b.Bytes), words.Count(b.Count[backup.Files], "file"))
 	return sound(cmd, beside, dir)
+}
+
+// notCopied says why a journal could not be copied.
+func notCopied(ctx context.Context, dir string, err error) error {
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		return fmt.Errorf("%w\nruns that servers share with --nats are in JetStream: nats stream backup copies them", err)
+	}
+	if found, unread := store.CheckDatabase(ctx, dir); unread == nil && len(found.Faults) > 0 {
+		return fmt.Errorf("the database in %s is damaged and cannot be copied: restore an earlier backup; lastword verify --all tells which runs are whole", dir)
+	}
+	return err
 }
 
 // sound checks every run of a copy in the folder at; named is the folder that people know. A copy of another version of

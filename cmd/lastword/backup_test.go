@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,5 +127,19 @@ func TestRestoreRefusesDamage(t *testing.T) {
 	}
 	if got := run(t, nil, "backup", at("c"), "--state", at("garden")); got.code != exit.Configuration || !strings.Contains(got.stderr, "nats stream backup") {
 		t.Errorf("%+v", got)
+	}
+	f, err := os.OpenFile(at("kept/journal.db"), os.O_RDWR, 0)
+	if err == nil {
+		_, err = f.WriteAt(make([]byte, 8<<10), 4<<10)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, nil, "backup", at("d"), "--state", at("kept")); got.code != exit.Configuration || !strings.Contains(got.stderr, "is damaged and cannot be copied") {
+		t.Errorf("%+v", got)
+	}
+	if left, err := filepath.Glob(at(".lastword-backup-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left", err, left)
 	}
 }

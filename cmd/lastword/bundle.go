@@ -120,10 +120,7 @@ func (b *bundle) collect(cmd *cobra.Command) error {
 		text, err := lastLines(b.log)
 		errs = append(errs, b.add("log.txt", "the end of "+b.log, text, err))
 	}
-	if len(b.runs) > 0 {
-		errs = append(errs, b.events(ctx))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, b.events(ctx))...)
 }
 
 // learn adds the secrets that the settings hold or name to those that nothing says.
@@ -200,32 +197,39 @@ func aboutSystem(env environment.Variables) any {
 // ours are the names of variables that change what lastword does.
 var ours = regexp.MustCompile(`^(LASTWORD_|OTEL_|OPENAI_|GO(DEBUG|GC|MAXPROCS|MEMLIMIT)$|.*_(PROXY|proxy)$|XDG_|STATE_DIRECTORY$|SSL_CERT_)`)
 
-// events adds the milestones of the runs so far, from the server or, without one, from the folder. A secret that nobody
+// events adds the milestones of the runs so far: from the folder, or from a server that is elsewhere. A secret that nobody
 // knows can be found in them, but not in a stream, which comes in pieces.
 func (b *bundle) events(ctx context.Context) error {
+	if len(b.runs) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, b.doctor.timeout, fmt.Errorf("nothing came within %s", b.doctor.timeout))
+	defer cancel()
 	var from host.Source
-	var err error
-	if b.doctor.remote.URL != "" {
-		from, err = b.doctor.remote.Client()
+	var failed error
+	if b.doctor.remote.URL != "" && !b.doctor.here {
+		from, failed = b.doctor.remote.Client()
 	} else {
 		var kept *store.Stopped
-		if kept, err = store.OpenStopped(cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); err == nil {
+		if kept, failed = store.OpenStopped(cmp.Or(b.doctor.state, b.doctor.program.Env.StateFolder())); failed == nil {
 			defer kept.Close()
 			from = kept
 		}
 	}
+	var errs []error
 	for _, name := range b.runs {
-		var id messages.RunID
-		if err == nil {
-			id, err = runNamed(ctx, from, name)
+		id, why := messages.RunID(name), failed
+		var text []byte
+		if why == nil {
+			id, why = runNamed(ctx, from, name)
 		}
-		if err != nil {
-			return err
+		if why == nil {
+			text, why = untilNow(ctx, from, id)
 		}
-		text, failed := untilNow(ctx, from, id)
-		err = b.add("runs/"+string(id)+".jsonl", "the milestones of the run", text, failed)
+		file := "runs/" + strings.ReplaceAll(string(cmp.Or(id, messages.RunID(name))), "/", "_") + ".jsonl"
+		errs = append(errs, b.add(file, "the milestones of the run", text, why))
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 func untilNow(ctx context.Context, from host.Source, id messages.RunID) ([]byte, error) {

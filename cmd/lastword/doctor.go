@@ -27,6 +27,7 @@ type doctorOptions struct {
 	program *host.Program
 	at      settings.Endpoint
 	remote  host.Remote // a server of lastword's
+	here    bool        // it has the state folder open
 	model   string
 	out     string
 	state   string
@@ -182,7 +183,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) (found []probe.Result) {
 // serving checks the server that is named, or the one that has the state folder open.
 func (e *doctorOptions) serving(ctx context.Context) []probe.Result {
 	if owner, open := store.FindOwner(cmp.Or(e.state, e.program.Env.StateFolder())); e.remote.URL == "" && open {
-		e.remote.URL = owner.URL
+		e.remote.URL, e.here = owner.URL, true
 	}
 	if e.remote.URL == "" {
 		return nil

@@ -26,16 +26,16 @@ cut. Then it reads every run, as verify --all does.
 
 Run it as the user of the server. When serve opens the folder, runs that wait for an answer go on, and those that were
 at work in the backup start again or end with node_lost, as after a crash.` +
-			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification),
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Verification, exit.Interrupted),
 		Example: `  lastword restore lastword.tar.gz --state /var/lib/lastword --files /var/lib/lastword-files`,
 		Args:    exit.Takes(1, "needs the file that lastword backup has written", ""),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: leavingNothing(func(cmd *cobra.Command, args []string) error {
 			dir, err := stateFolder(cmd, p, state, serveState)
 			if err == nil {
 				err = readBackup(cmd, args[0], dir, files)
 			}
-			return misplaced(err)
-		},
+			return err
+		}),
 	}
 	cmd.Flags().StringVar(&state, "state", "", "empty `folder` for the server (default: the one of serve)")
 	cmd.Flags().StringVar(&files, "files", "", "empty `folder` for the files of runs: --out of serve")
@@ -58,7 +58,7 @@ func readBackup(cmd *cobra.Command, name, dir, files string) error {
 	case files != "":
 		return errors.New(name + " has no files of runs: leave --files out")
 	}
-	if err := b.Restore(into); err != nil {
+	if err := b.Restore(cmd.Context(), into); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "restored what lastword %s saved at %s\n", b.Version, b.Made.Format(time.RFC3339))

@@ -23,8 +23,11 @@ func Copy(ctx context.Context, dir, to string) error {
 		if err = os.WriteFile(file, nil, 0o600); err == nil { // SQLite fills an empty file
 			_, err = db.ExecContext(ctx, "VACUUM INTO ?", file)
 		}
-		if err != nil && ctx.Err() != nil {
+		switch primary, _ := codeOf(err); {
+		case err != nil && ctx.Err() != nil:
 			err = context.Cause(ctx)
+		case primary == lib.SQLITE_FULL:
+			err = explained(to, err)
 		}
 		return errors.Join(err, db.Close())
 	}))

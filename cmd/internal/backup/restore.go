@@ -3,6 +3,7 @@ package backup
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (b *Reader) each(do func(folder, name string, h *tar.Header, r io.Reader) e
 
 // Restore writes the files into folders that are empty or not there, by the folder in the backup. If it fails, it removes
 // what it has written.
-func (b *Reader) Restore(into map[string]string) (err error) {
+func (b *Reader) Restore(ctx context.Context, into map[string]string) (err error) {
 	roots := map[string]*os.Root{}
 	defer func() {
 		for _, root := range roots {
@@ -114,6 +115,9 @@ func (b *Reader) Restore(into map[string]string) (err error) {
 		roots[folder] = root
 	}
 	return b.each(func(folder, name string, h *tar.Header, r io.Reader) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if h.Typeflag == tar.TypeDir {
 			return roots[folder].Mkdir(name, fs.FileMode(h.Mode).Perm())
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,6 +32,8 @@ const (
 	mostAsked = 4 << 20
 )
 
+var errHangs = fmt.Errorf("there is a server, and it has not answered within %s", askTime)
+
 // answer is what the server says to a question.
 type answer struct {
 	status int
@@ -50,7 +53,7 @@ func ask(ctx context.Context, c *api.Client, path string) (a answer, err error) 
 
 // Page is the status and the body of what a server answers to a path.
 func Page(ctx context.Context, c *api.Client, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, errHangs)
 	defer cancel()
 	a, err := ask(ctx, c, path)
 	return fmt.Appendf(nil, "%d %s\n%s", a.status, http.StatusText(a.status), a.body), err
@@ -58,10 +61,12 @@ func Page(ctx context.Context, c *api.Client, path string) ([]byte, error) {
 
 // Serving checks the server of the client as its caller; token says whether the client has one.
 func Serving(ctx context.Context, c *api.Client, url string, token bool) (found []probe.Result) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, errHangs)
 	defer cancel()
 	ready, err := ask(ctx, c, "/readyz")
 	switch says := strings.TrimSpace(string(ready.body)); {
+	case errors.Is(err, errHangs):
+		return []probe.Result{Finding("serve", probe.Fail, "look at its log and its load; lastword bundle collects what tells why", "%s: %v", url, err)}
 	case err != nil:
 		return []probe.Result{Finding("serve", probe.Fail, "start it with lastword serve, or name another with --server", "%v", err)}
 	case ready.status == http.StatusOK:

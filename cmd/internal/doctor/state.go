@@ -46,7 +46,7 @@ func State(ctx context.Context, folder string) probe.Result {
 		return Finding(id, probe.Fail, "correct it, or give serve another folder with --state", "%s; %v", seen, err)
 	case len(report.Faults) > 0:
 		return Finding(id, probe.Fail, "lastword verify --all tells which runs are damaged; restore a backup",
-			"%s; its database is damaged: %s", seen, report.Faults[0].Says)
+			"%s; its database is damaged: %s", seen, words.Clip(report.Faults[0].Says, 200))
 	}
 	return Fine(id, "%s; its database is sound", seen)
 }
