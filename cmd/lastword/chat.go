@@ -43,23 +43,23 @@ func chatCommand(program *host.Program) *cobra.Command {
 with --repository it can list, read and search the files of a folder, and with --out it can write files into one. Chat
 runs the tools and gives the model their results. The server and its key are named as for prompt.
 
-On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J begins a new line, the arrows
-go through what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts,
+On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J begins a new line, the arrow
+keys bring back what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts,
 Ctrl-D leaves. The conversation is kept below the folder of --state; --resume continues it. With --progress plain, or
-ACCESSIBLE in the environment, chat redraws nothing, as screen readers need it.
+ACCESSIBLE in the environment, chat redraws nothing, which helps screen readers.
 
-A tool that may change something is called when you allow it, or when --tool names it. --mcp-config adds the tools of
-MCP servers, in the form that other hosts read: {"mcpServers": {"NAME": {"command": "...", "args": [...]}}}.
+Chat asks you before it calls a tool that may change something, unless --tool names the tool. --mcp-config adds the
+tools of MCP servers, in the form that other hosts read: {"mcpServers": {"NAME": {"command": "...", "args": [...]}}}.
 
-With --message, or where stdin is a pipe, chat is one turn: it prints the answer and ends. "-" reads the message from
+With --message, or if stdin is a pipe, chat takes one turn: it prints the answer and ends. "-" reads the message from
 stdin. The turn remembers nothing, unless --context or --resume names a conversation. With --server the turn happens at
 a server that lastword serve started, with the server's model, tools and conversations.
 
-If stdout is a terminal, it shows what the model says as it comes, and stderr shows its thoughts and the tools. If it
-is not, stdout gets the last answer only. Without tools, or with --stages, that is printed as it comes; otherwise at
-its end, because only then the model says whether it calls more tools. --jsonl prints everything as it comes.
+A terminal shows what the model says as it comes; stderr shows its thoughts and the tools. Any other stdout gets the
+last answer only. Without tools, or with --stages, chat prints that as it comes; otherwise at its end, because only then
+it is clear that the model calls no more tools. --jsonl prints everything as it comes.
 
-If nobody can tell that an answer is complete, the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
+If it is not certain that an answer is complete, the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
 once.` + runExits(),
 		Example: `  lastword chat --repository .
   lastword chat --resume

@@ -23,8 +23,8 @@ func conversationsCommand(p *host.Program) *cobra.Command {
 		Use:     "conversations",
 		GroupID: settings.Working,
 		Short:   "List, show, rename, copy and delete the conversations of chat",
-		Long: `Conversations looks after the files in which chat keeps conversations: below the folder of --state, or the
-one that chat uses. It works while a chat or a server has them open. You can shorten an id as long as only
+		Long: `Conversations lists and changes the conversations that chat has saved: below the folder of --state, or the one that
+chat uses. It works while a chat or a server has them open. You can shorten an id as long as only
 one begins with it.`,
 		Example: `  lastword conversations ls
   lastword conversations show c_01kb3x > talk.md
@@ -100,7 +100,7 @@ func (k *keptConversations) list() *cobra.Command {
 			return printConversations(cmd.OutOrStdout(), list, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&text, "search", "", "only those in which somebody said this `text`, in upper or lower case")
+	cmd.Flags().StringVar(&text, "search", "", "only conversations that contain this `text`, in upper or lower case")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
 }

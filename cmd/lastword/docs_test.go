@@ -19,8 +19,8 @@ const cliIntroduction = `# The command line
 
 ` + "`lastword <command> --help`" + ` prints the same text. Data goes to stdout, everything else to stderr.
 
-A flag of a command that has an environment variable and a key below takes its value from the first of these that has
-one: the command line, the environment, the file of ` + "`--config`, `.lastword.yaml`" + ` in the current folder,
+Some flags below have an environment variable and a key. The first of these that gives a value wins: the command line,
+the environment, the file of ` + "`--config`, `.lastword.yaml`" + ` in the current folder,
 ` + "`$XDG_CONFIG_HOME/lastword/config.yaml`" + ` or ` + "`~/.config/lastword/config.yaml`" + `, the default. A key
 ` + "`generate.out`" + ` is written in YAML as ` + "`generate: {out: docs}`" + `.
 `

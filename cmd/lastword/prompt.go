@@ -35,8 +35,8 @@ The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Stu
 from --key-file or LASTWORD_API_KEY, or from OPENAI_API_KEY if you name a server. Without --model the model that the
 server has loaded answers.
 
-If the server cuts an answer at its length or content limit, the run completes and is marked as degraded. If nobody
-can tell that an answer is complete, the run fails, and stdout keeps what came (with --json in partial_text).
+If the server cuts an answer at its length or content limit, the run completes and is marked as degraded. If it is
+not certain that an answer is complete, the run fails, and stdout keeps what came (with --json in partial_text).
 
 If stdout is a terminal, stderr shows the model's thoughts. If it is not, stderr stays empty unless something goes
 wrong; --progress plain shows the run. With --server the run happens at a server that lastword serve started, with the

@@ -31,11 +31,11 @@ func runsCommand(p *host.Program) *cobra.Command {
 		Use:     "runs",
 		GroupID: settings.Working,
 		Short:   "List, watch, answer and cancel the runs of a server",
-		Long: `Runs asks a server that lastword serve started. The server is the one of --server, of LASTWORD_SERVER,
-or the one on this machine. With --state, runs asks the server that has the folder open; if none has, ls, get, events
-and rm read the folder itself.
+		Long: `Runs asks a server that lastword serve started: the one of --server or LASTWORD_SERVER, otherwise the one on this
+machine. With --state, runs asks the server that has the folder open. If no server has it open, ls, get, events and rm
+use the folder itself.
 
-RUN is the id of a run, how an id begins, or last: the newest run.`,
+RUN is the id of a run, the beginning of an id, or last for the newest run.`,
 		Example: `  lastword runs ls --status waiting
   lastword runs watch last
   lastword runs answer last yes
@@ -84,8 +84,8 @@ func runsListCommand(at *host.Remote) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List your runs, the newest first",
-		Long: `Ls lists your runs. A run is waiting while it, or a sub-run of it, waits for an answer; it is processing, too. The
-runs that other runs have started, such as the steps of a plan, are listed with --all.`,
+		Long: `Ls lists your runs. A run is waiting while it, or a sub-run of it, waits for an answer; such a run is also processing.
+--all also lists sub-runs, such as the steps of a plan.`,
 		Example: `  lastword runs ls --status waiting
   lastword runs ls --status processing,failed --label team=docs`,
 		Args: noArguments,
@@ -104,7 +104,7 @@ runs that other runs have started, such as the steps of a plan, are listed with 
 	}
 	f.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.all, "all", false, "sub-runs, too")
+	flags.BoolVar(&f.all, "all", false, "also list sub-runs")
 	flags.IntVar(&limit, "limit", 50, "maximum number of `runs` to list; 0 is no limit")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
@@ -151,9 +151,9 @@ func runsWatchCommand(at *host.Remote) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch <run>",
 		Short: "Watch a run until it ends",
-		Long: `Watch shows what generate, prompt or chat show of their own runs, and on stdout what a command writes there. It reconnects when the connection is cut, and exits
-with the run's own code. It asks you what the run asks: on a terminal in place, elsewhere with the command that answers.
-Ctrl-C stops watching; the run goes on.`,
+		Long: `Watch shows a run as generate, prompt and chat show theirs, and prints to stdout what the run's program writes there. It
+reconnects when the connection breaks, and exits with the run's own code. On a terminal you can answer the run's questions;
+elsewhere watch prints the command that answers. Ctrl-C stops watching; the run goes on.`,
 		Example: "  lastword runs watch last",
 		Args:    runArgument,
 		RunE: at.Ask(oneLiveRun(func(cmd *cobra.Command, c *api.Client, id messages.RunID) error {
@@ -216,9 +216,9 @@ func runsEventsCommand(at *host.Remote) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&want.After, "after", 0, "only events after this `number`")
-	flags.StringSliceVar(&kinds, "kinds", nil, "only these `kinds`, separated by commas, and the terminal")
+	flags.StringSliceVar(&kinds, "kinds", nil, "only events of these `kinds`, separated by commas, and the last event")
 	settings.Choice(cmd, flags, &level, "level", "all events, or milestones only", "delta", "milestone")
-	flags.BoolVar(&want.Tree, "tree", false, "the events of sub-runs as well")
+	flags.BoolVar(&want.Tree, "tree", false, "also print the events of sub-runs")
 	return cmd
 }
 
@@ -247,7 +247,7 @@ func runsCancelCommand(at *host.Remote) *cobra.Command {
 		Example: `  lastword runs cancel last
   lastword runs cancel --status waiting --job plan`,
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "`words` for the runs' logs")
+	cmd.Flags().StringVar(&reason, "reason", "", "`text` for the runs' logs")
 	cancel := someRuns(cmd, "canceled", func(s messages.Status) bool { return !s.IsEnded() },
 		func(ctx context.Context, c host.Source, id messages.RunID) error {
 			return c.(*api.Client).Cancel(ctx, id, reason) // Ask always passes a client
@@ -275,8 +275,7 @@ func explainCommand(p *host.Program) *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "Tell what happened in a run, and why",
 		Long: `Explain reads a run's events, and tells in plain sentences what it waited for, what failed first, what was tried
-again, who canceled it and what it cost. It asks a server, as lastword runs does. The run may have ended or may still go
-on.`,
+again, who canceled it and what it cost. It asks the same server as lastword runs. The run may still be going on.`,
 		Example: "  lastword explain last",
 		Args:    runArgument,
 		RunE: at.Read(oneRun(func(cmd *cobra.Command, c host.Source, id messages.RunID) error {

@@ -22,10 +22,9 @@ import (
 func runsAnswerCommand(at *host.Remote) *cobra.Command {
 	return &cobra.Command{
 		Use:   "answer <run> [request] <value>",
-		Short: "Answer what a run asked",
-		Long: `Answer gives a run what it or a sub-run asked for: yes or no, the number or the words of a choice, a text, or JSON.
-The request is needed where several are open. A value that does not fit is refused, and the run goes on waiting; null
-declines.`,
+		Short: "Answer a question of a run",
+		Long: `Answer answers a question of a run or a sub-run: with yes or no, the number or the words of a choice, a text, or JSON.
+Name the request if several are open. If the value does not fit, answer fails and the run goes on waiting. null declines.`,
 		Example: `  lastword runs answer last yes
   lastword runs answer r_k66hldz6ofnwat4rgzpadp2myg name#1 Ann`,
 		Args: func(cmd *cobra.Command, args []string) error {

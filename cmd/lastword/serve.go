@@ -53,20 +53,20 @@ func serveCommand(p *host.Program) *cobra.Command {
 		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and
 polling: docs/http.md explains the API and /openapi.json describes it. People open the address in a browser, or run
 lastword ui: the page shows what happens in runs, and starts, answers and cancels them. Agents call the same jobs as MCP tools at /mcp
-(streamable HTTP, 2026-07-28 and before): docs/mcp.md. Clients of other systems call too, with --dialects:
-docs/clients.md. /livez answers ok, and /readyz while the server takes runs.
+(streamable HTTP, 2026-07-28 and before): docs/mcp.md. --dialects also serves the clients of other systems:
+docs/clients.md. /livez tells whether the process lives, and /readyz whether it takes runs.
 
 Without --tokens, serve listens on this machine only, and every program here may call. With --tokens each call needs a
-token from the file (lastword token add makes one). Callers see their own runs only, and each writes to a folder of
-its own under --out. Behind a proxy that speaks TLS, give --public-url.
+token from the file (lastword token add makes one). Callers see their own runs only, and the runs of
+each write to a folder of their own under --out. If a proxy in front terminates TLS, give --public-url.
 
 Serve reads repositories over https from public addresses. It reads no folder of this machine, unless you give
 --allow-local. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
 Serve keeps the events of runs in a folder (--state), which one process may open at a time. A run outlives the process:
-when serve starts again, it starts generate again, goes on with chat after its last step, and ends other runs that had
-not ended as failed, cause node_lost. With --nats several servers share all runs, and go on with those of a server that
-is gone.
+when serve starts again, it starts generate again and goes on with chat after its last step. All other unfinished runs
+fail, with the cause node_lost. With --nats several servers share all runs, and go on with those of a server that is
+gone.
 
 The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that
 wait for an answer. The second one leaves at once.` +
@@ -101,18 +101,18 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.unix, "unix", "", "`path` of a Unix socket to listen on instead")
 	flags.StringVar(&s.admin, "admin", "", "loopback `address` for profiles (/debug/pprof)")
 	flags.StringSliceVar(&s.Dialects, "dialects", nil,
-		"`names` of other systems whose clients are served: "+strings.Join(host.DialectNames(), ", "))
-	flags.StringVar(&s.NanoListen, "nano", "", "`address` to serve NANO's own paths at, /mcp and /ws")
-	flags.StringVar(&s.tokens, "tokens", "", "`file` of the tokens that may call; lastword token add writes it")
+		"`names` of other systems whose clients to serve: "+strings.Join(host.DialectNames(), ", "))
+	flags.StringVar(&s.NanoListen, "nano", "", "second `address`, for NANO's own paths /mcp and /ws")
+	flags.StringVar(&s.tokens, "tokens", "", "`file` of the callers' tokens; lastword token add writes it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
 	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; * is any, with --tokens")
-	flags.StringSliceVar(&s.origins, "allow-origin", nil, "`origins` whose pages may call, such as https://app.example.com")
+	flags.StringSliceVar(&s.origins, "allow-origin", nil, "`origins` of web pages that may call, such as https://app.example.com")
 	flags.Var(&s.maxBody, "max-body", "maximum `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "maximum `number` of requests per second and caller; -1 is no limit")
 	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "maximum `number` of runs per caller at the same time")
 	flags.Var(&s.MaxOutEach, "max-out-each", "maximum `bytes` of the files of one caller under --out (default 1GiB)")
 	flags.Int64Var(&s.TokensPerDay, "model-tokens-per-day", 0,
-		"maximum `number` of tokens of models per caller and UTC day, counted from the server's start; 0 is no limit")
+		"maximum `number` of model tokens per caller and UTC day, counted since the server started; 0 is no limit")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
 }

@@ -37,14 +37,14 @@ func verifyCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "verify <run>... | <file>... | --all",
 		GroupID: settings.Working,
-		Short:   "Prove from its log alone what happened in a run",
-		Long: `Verify reads the logs of runs in the folder where lastword serve keeps them, also beside a live server, and writes
-nothing. It checks that no number is missing, that each event may follow the one before it, that a run ends once, that
-every block holds the bytes that were written, and that the lists say what the logs say. With --server it asks a server
-for the proof of each run, as for runs that are kept in NATS. FILE is a proof that lastword runs proof has written: every
-byte of it counts, and verify needs no server. A line for each fault names the run, the number of the event and the rule.
+		Short:   "Check that the logs of runs are complete and unchanged",
+		Long: `Verify reads the logs of runs in the folder of lastword serve and changes nothing; the server may be running. It checks
+that no event is missing, that each event may follow the one before it, that a run ends once, that every block holds the
+bytes that were written, and that the lists of runs agree with the logs. With --server, verify asks a server for the proof
+of each run; runs in NATS need that. FILE is a proof that lastword runs proof has written: verify checks every byte of it,
+and needs no server. A line for each fault names the run, the number of the event and the rule.
 
-RUN is the id of a run, how an id begins, or last. Of a run that somebody has removed, verify tells what went.` +
+RUN is the id of a run, the beginning of an id, or last. Of a run that somebody has removed, verify tells what is gone.` +
 			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Verification),
 		Example: `  lastword verify --all --state /var/lib/lastword
   lastword verify last --server https://runs.example.com --files ./out
@@ -58,10 +58,10 @@ RUN is the id of a run, how an id begins, or last. Of a run that somebody has re
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&v.all, "all", false, "every run, and the database")
+	flags.BoolVar(&v.all, "all", false, "check every run, and the database")
 	flags.BoolVar(&v.asJSON, "json", false, "print JSON")
-	flags.StringSliceVar(&v.keys, "key", nil, "public `keys` of which one must have signed a proof; lastword key prints them")
-	flags.StringVar(&v.files, "files", "", "`folder` with the files that the runs wrote, to compare them, too")
+	flags.StringSliceVar(&v.keys, "key", nil, "public `keys`, one of which must have signed the proof; lastword key prints them")
+	flags.StringVar(&v.files, "files", "", "`folder` of the files that the runs wrote; verify compares them with the logs")
 	v.at.AddFlags(cmd, flags, "`URL` of a server to ask, or unix:PATH")
 	v.at.AddStateFlag(cmd)
 	settings.FlagOnly(cmd.PersistentFlags(), "state")

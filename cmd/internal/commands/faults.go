@@ -20,8 +20,8 @@ import (
 // FaultCommand returns the command fault with its subcommands.
 func FaultCommand(p *host.Program) *cobra.Command {
 	cmd, at := group(p, "fault", "List, arm and disarm the fault points of a server",
-		`Fault makes things fail at a server that was started for it: lastword serve --enable-faults. Where the server asks for a
-token, it must have the scope admin. Each firing is a fault.injected event in the log of the run that it hits.
+		`Fault makes things fail at a server that was started for it: lastword serve --enable-faults. If the server asks for a
+token, the token needs the scope admin. Each fault that happens is a fault.injected event in the log of its run.
 docs/operations.md has the table of the points, and the form of a file of faults.`, `  lastword fault ls
   lastword fault arm model.cut --job prompt --count 1
   lastword fault disarm`)
@@ -29,17 +29,17 @@ docs/operations.md has the table of the points, and the form of a file of faults
 	arm := faultCommand(at, "arm", argument{" <point>", " one point", " task.panic --task analyze --probability 0.1 --seed 7"},
 		"Make a fault happen from now on", &rule)
 	flags := arm.Flags()
-	flags.StringVar(&rule.Job, "job", "", "`name` of the only job that it hits")
-	flags.StringVar(&rule.Task, "task", "", "`name` of the only task that it hits")
-	flags.StringVar(&rule.At, "at", "", "`place` in a task's work: work begins, work returns, or the kind of an event")
-	flags.Float64Var(&rule.Probability, "probability", 1, "`part` of the times that it fires, from 0 to 1")
-	flags.Uint64Var(&rule.Seed, "seed", 0, "`number` that decides the times")
-	flags.IntVar(&rule.Count, "count", 0, "maximum `number` of times; 0 is no limit")
-	flags.DurationVar((*time.Duration)(&rule.Expires), "expires", 0, "`time` after which it fires no more")
-	flags.DurationVar((*time.Duration)(&rule.For), "for", 0, "`time` that the fault lasts")
-	disarm := faultCommand(at, "disarm", argument{}, "End the rules of a point, or all", new(fault.Rule))
+	flags.StringVar(&rule.Job, "job", "", "`name` of the job whose runs get the fault (default: all)")
+	flags.StringVar(&rule.Task, "task", "", "`name` of the task that gets the fault (default: all)")
+	flags.StringVar(&rule.At, "at", "", "`place` in the task: work begins, work returns, or the kind of an event")
+	flags.Float64Var(&rule.Probability, "probability", 1, "`probability` that it happens each time, from 0 to 1")
+	flags.Uint64Var(&rule.Seed, "seed", 0, "`number` that seeds the random choice, to repeat it")
+	flags.IntVar(&rule.Count, "count", 0, "maximum `number` of times that it happens; 0 is no limit")
+	flags.DurationVar((*time.Duration)(&rule.Expires), "expires", 0, "`time` after which the fault is disarmed")
+	flags.DurationVar((*time.Duration)(&rule.For), "for", 0, "`time` that the fault lasts, if it has a duration")
+	disarm := faultCommand(at, "disarm", argument{}, "Disarm one point, or all", new(fault.Rule))
 	disarm.Use, disarm.Args = "disarm [point]", cobra.MaximumNArgs(1)
-	cmd.AddCommand(faultCommand(at, "ls", argument{}, "List the points, what happens there, and their rules", new(fault.Rule)), arm, disarm)
+	cmd.AddCommand(faultCommand(at, "ls", argument{}, "List the fault points, what each does, and what is armed", new(fault.Rule)), arm, disarm)
 	return cmd
 }
 

@@ -41,13 +41,13 @@ func RecordCommand(p *host.Program, named func(context.Context, host.Source, str
 	cmd := &cobra.Command{
 		Use:     "record <run>",
 		GroupID: settings.Working,
-		Short:   "Print what a run and its sub-runs were told, for lastword replay and for tests",
+		Short:   "Print the events of a run and its sub-runs, for lastword replay and for tests",
 		Long: `Record prints the events of a run and its sub-runs as lines of JSON. It waits until the run has ended. The events
-hold no secrets; they hold what people answered and what models and tools were told.
+hold no secrets, but they hold what people answered, and what models and tools got and returned.
 
-A test of yours runs the recorded run again with testkit.Replay, and fails where your code has come to do something else. What
-the run has read besides, such as a repository, is not in its events: keep it as a file beside the recording, and name it
-with --input. Replay then fails if the file is missing or another.`,
+Your test can run the recorded run again with testkit.Replay; it fails where your code now does something else. Other input
+of the run, such as a repository, is not in its events: keep it as a file beside the recording, and name it with --input.
+Replay then fails if the file is missing or has changed.`,
 		Example: `  lastword record last > run.jsonl
   lastword record r_k66hldz6ofnwat4rgzpadp2myg --input garden.txtar > testdata/garden.jsonl`,
 		Args: exit.Takes(1, "takes the id of one run, or last", "lastword runs ls lists them"),
@@ -62,7 +62,7 @@ with --input. Replay then fails if the file is missing or another.`,
 	}
 	at.AddFlags(cmd, cmd.Flags(), "`URL` of the server, or unix:PATH (default "+host.DefaultServer+")")
 	at.AddStateFlag(cmd)
-	cmd.Flags().StringArrayVar(&inputs, "input", nil, "`file` that the run has read, to be kept beside the recording")
+	cmd.Flags().StringArrayVar(&inputs, "input", nil, "`file` that the run has read; keep it beside the recording")
 	return cmd
 }
 
@@ -110,10 +110,10 @@ func ReplayCommand(p *host.Program, show func(d *terminal.Display, job string), 
 		GroupID: settings.Working,
 		Short:   "Play a recorded run on the terminal or the page",
 		Long: `Replay plays the events that lastword record has printed, as they came, and shows them as runs watch does. A pause of
-more than five seconds is cut to five. Nothing is done again: no model, tool or person is asked. Replay exits with the run's
+more than five seconds is cut to five. Replay repeats nothing: it asks no model, tool or person. Replay exits with the run's
 own code.
 
-With --page the run is also on a page, at an address of this machine that replay prints, until Ctrl-C.` + exits,
+With --page, replay also shows the run on a web page of this machine, whose address it prints, until Ctrl-C.` + exits,
 		Example: `  lastword replay run.jsonl --speed 4
   lastword replay run.jsonl --page`,
 		Args: exit.Takes(1, "takes the file of one recording", "lastword record last > run.jsonl makes one"),

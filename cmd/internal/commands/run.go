@@ -38,19 +38,19 @@ func RunCommand(p *host.Program, exits string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "run [flags] -- <program> [argument]...",
 		GroupID: settings.Working,
-		Short:   "Run a program that has a last word",
+		Short:   "Run a program as a run, with its events, limits and one end",
 		Long: `Run starts a program as a run, and prints what it says as it comes: stdout to stdout, stderr to stderr. No shell
-sees the arguments. A pipe gets the bytes as they are; a terminal gets text and colours, and no other escapes.
+reads the arguments. A pipe gets the bytes unchanged; a terminal gets text and colours, but no other escape sequences.
 
 The program leads a group of processes. Ctrl-C ends the whole group, with TERM and then KILL, and a second Ctrl-C
-leaves at once. What the program has started ends with it. Its stdin is that of run, unless that is a terminal.
+leaves at once. The processes that the program has started end with it. Its stdin is that of run, unless that is a terminal.
 
 Run exits as the program does. It exits with 124 after --timeout and --idle, with 126 if the program cannot be run, with
-127 if there is none, and with 128+n if the signal n ended it. docs/commands.md says how a program tells progress,
+127 if it is not found, and with 128+n if the signal n ended it. docs/commands.md says how a program tells progress,
 asks questions and leaves a result, and how jobs.yaml makes it a job of a server.
 
-With --detach a server runs the program, and run prints the id of the run and leaves. The server's operator has to list the
-command in the file of serve --jobs: no caller names a program.` + exits,
+With --detach a server runs the program; run prints the id of the run and returns. The server's operator must list the
+command in the file of serve --jobs: callers cannot start other programs.` + exits,
 		Example: `  lastword run -- make test
   lastword run --timeout 10m --idle 1m -- ./deploy.sh staging
   lastword run --quiet -- go test ./... >report.txt
@@ -69,7 +69,7 @@ command in the file of serve --jobs: no caller names a program.` + exits,
 		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the program, such as 90s (default 24h)")
 		flags.DurationVar(&o.idle, "idle", 0, "maximum `time` without output")
 		flags.Var(&o.maxOutput, "max-output", "maximum `bytes` of output in the run's log; stdout gets all (default 2MiB)")
-		flags.BoolVar(&o.detach, "detach", false, "leave the program to a server whose operator lists it")
+		flags.BoolVar(&o.detach, "detach", false, "start the program at a server and return; its operator must allow the program")
 		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print no card at the end, unless the run fails")
 	})
 	settings.Group(flags, "Server", func() {

@@ -19,14 +19,14 @@ import (
 // SchedulesCommand returns the command schedules with its subcommands.
 func SchedulesCommand(p *host.Program) *cobra.Command {
 	cmd, at := group(p, "schedules", "List, run and pause the schedules of a server",
-		`Schedules asks a server, as lastword runs does, for the schedules of its operator's file: lastword serve --jobs FILE.
+		`Schedules lists and controls the schedules in the file of lastword serve --jobs. It asks the same server as lastword runs.
 docs/commands.md describes the file.`, `  lastword schedules ls
   lastword schedules run nightly
   lastword schedules pause nightly`)
-	cmd.AddCommand(scheduleCommand(at, "ls", argument{}, "List the schedules, when they come, and their last runs"),
+	cmd.AddCommand(scheduleCommand(at, "ls", argument{}, "List the schedules with their next times and last runs"),
 		scheduleCommand(at, "run", scheduleName, "Start a schedule's job now"),
-		scheduleCommand(at, "pause", scheduleName, "Let a schedule start nothing"),
-		scheduleCommand(at, "resume", scheduleName, "Let a paused schedule go on"))
+		scheduleCommand(at, "pause", scheduleName, "Pause a schedule"),
+		scheduleCommand(at, "resume", scheduleName, "Resume a paused schedule"))
 	return cmd
 }
 

@@ -19,15 +19,15 @@ import (
 // WebhooksCommand returns the command webhooks with its subcommands.
 func WebhooksCommand(p *host.Program) *cobra.Command {
 	cmd, at := group(p, "webhooks", "List and test the webhooks of a server, and send events again",
-		`Webhooks asks a server for the receivers of its operator's file: lastword serve --webhooks FILE. Where the server asks for
-a token, it must have the scope admin. docs/webhooks.md describes the file and what receivers get.`, `  lastword webhooks ls
+		`Webhooks lists and tests the webhooks in the file of lastword serve --webhooks. If the server asks for a token, the token
+needs the scope admin. docs/webhooks.md describes the file, and what webhooks get.`, `  lastword webhooks ls
   lastword webhooks test billing
   lastword webhooks resend r_k66hldz6ofnwat4rgzpadp2myg`)
 	resend := webhookCommand(at, "resend", argument{" <run-id>", " <run-id>", " r_k66hldz6ofnwat4rgzpadp2myg"},
 		"Send the events of a run again, under the same webhook-id")
-	resend.Flags().String("to", "", "`name` of the only webhook to send to")
-	cmd.AddCommand(webhookCommand(at, "ls", argument{}, "List the webhooks, and what they have not got"), resend,
-		webhookCommand(at, "test", argument{" <name>", " <name>", " billing"}, "Send a webhook.test now, and say whether it is taken"))
+	resend.Flags().String("to", "", "`name` of the webhook to send to (default: all)")
+	cmd.AddCommand(webhookCommand(at, "ls", argument{}, "List the webhooks, and the events that could not be delivered"), resend,
+		webhookCommand(at, "test", argument{" <name>", " <name>", " billing"}, "Send a webhook.test now, and say whether the receiver accepted it"))
 	return cmd
 }
 

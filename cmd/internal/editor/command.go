@@ -46,9 +46,9 @@ func Command(p *host.Program, exits string) *cobra.Command {
 		Long: `Acp speaks the Agent Client Protocol with the editor that starts it, such as Zed, a JetBrains IDE, Neovim or
 Emacs. docs/clients.md has the settings of each. A session of the editor is a conversation, and each prompt a run.
 
-The model may list, read and search the files of the session's folder, and write them when you allow it. Acp reads and
-writes them through the editor where that offers it, so that the model sees what is not saved yet. The editor's modes say
-which calls need your word. The MCP servers of the editor and of --mcp-config add their tools.
+The model may list, read and search the files of the session's folder, and write them when you allow it. If the editor
+offers it, acp reads and writes them through the editor, so that the model sees unsaved text. The editor's modes decide
+which calls you must allow. The MCP servers of the editor and of --mcp-config add their tools.
 
 Acp keeps its conversations where chat does. When the editor leaves, acp cancels the runs. The server and its key are
 named as for prompt; acp ignores the .lastword.yaml of the current folder.` + exits,

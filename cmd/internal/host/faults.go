@@ -23,7 +23,7 @@ import (
 
 // AddFaultFlags adds --faults and --enable-faults.
 func (h *Options) AddFaultFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&h.faultsFile, "faults", "", "YAML `file` of faults that happen to runs; for staging servers")
+	flags.StringVar(&h.faultsFile, "faults", "", "YAML `file` of faults to arm at the start; for staging servers")
 	flags.BoolVar(&h.enableFaults, "enable-faults", false, "let admins make faults happen to runs, with lastword fault; for staging servers")
 	settings.Must(cmd.MarkFlagFilename("faults", "yaml", "yml"))
 }

@@ -28,7 +28,7 @@ import (
 
 // AddWebhookFlags adds --webhooks and --callback-hosts.
 func (h *Options) AddWebhookFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&h.hooksFile, "webhooks", "", "YAML `file` of receivers that are told how runs end and what they ask")
+	flags.StringVar(&h.hooksFile, "webhooks", "", "YAML `file` of webhooks: URLs that get the ends and the questions of runs")
 	flags.StringSliceVar(&h.callbackHosts, "callback-hosts", nil,
 		"`hosts` that callers may name in callback_url; needs "+settings.WebhookSecrets)
 	settings.Must(cmd.MarkFlagFilename("webhooks", "yaml", "yml"))

@@ -148,7 +148,7 @@ func graphCommand(p *host.Program) *cobra.Command {
 			return err
 		},
 	}
-	settings.Choice(cmd, cmd.Flags(), &form, "form", "how to draw", "text", "mermaid")
+	settings.Choice(cmd, cmd.Flags(), &form, "form", "form of the drawing", "text", "mermaid")
 	return cmd
 }
 
@@ -163,8 +163,8 @@ printed to stdout: a text as it is, everything else as JSON.
 
 --jsonl prints the events of the plan: step.started and step.ended say why each step ran, was skipped or ran again.
 
-A plan that asks people asks on the terminal. Without one, give --state or --server: run prints the command that
-answers, and waits. With --server, or LASTWORD_SERVER, the plan runs at a server that lastword serve started, with the
+If a plan asks a question, you answer it on the terminal. Without a terminal, give --state or --server: run prints the
+command that answers, and waits. With --server, or LASTWORD_SERVER, the plan runs at a server that lastword serve started, with the
 server's settings; its files stay there. After a failure, --from STEP --run RUN runs a step and those after it, with
 the results that the others had in an earlier run; both runs need the same --state.` + exits,
 		Example: `  lastword plan run docs/plans/demo.yaml --param repository=spf13/cobra
@@ -178,7 +178,7 @@ the results that the others had in an earlier run; both runs need the same --sta
 	settings.Group(flags, "Plan", func() {
 		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; can be repeated")
 		flags.BoolVar(&o.dryRun, "dry-run", false, "check the plan and its parameters, print the steps, and run nothing")
-		flags.StringVar(&o.from, "from", "", "`step` to start from; the steps that do not come after it keep their results of --run")
+		flags.StringVar(&o.from, "from", "", "`step` to start from; --run gives the results of all steps that do not come after it")
 		flags.StringVar(&o.earlier, "run", "", "earlier `run` of the plan, for --from")
 		flags.StringVar(&o.out, "out", "artifacts", "`folder` to write under; made if missing")
 	})

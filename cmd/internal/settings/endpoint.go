@@ -45,7 +45,7 @@ func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 		Choice(cmd, flags, &p.profile, "profile", "strict expects [DONE] at the end of every answer, generic does not",
 			"auto", string(model.Strict), string(model.Generic))
 		flags.DurationVar(&p.firstToken, "first-token", 0, "maximum `time` of silence before the first token (default 10m)")
-		flags.DurationVar(&p.idle, "idle", 0, "maximum `time` of silence after it (default 5m)")
+		flags.DurationVar(&p.idle, "idle", 0, "maximum `time` of silence after the first token (default 5m)")
 		flags.Var(&p.maxAnswer, "max-answer", "maximum `bytes` of an answer (default 64MiB)")
 		flags.IntVar(&p.retries, "retries", 2, "maximum `number` of retries before the first token")
 	})

@@ -36,7 +36,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; a file that it replaces is kept, with a number")
 	f.AddServerFlag(cmd, flags)
 	flags.StringSliceVar(&f.Names, "tool", nil,
-		"`name` of a tool that the model may call, even to write, without asking you; * stands for any letters (default: all)")
+		"`name` of a tool that the model may call without asking you, even to write; * stands for any letters (default: all, and chat asks)")
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	settings.Must(cmd.MarkFlagDirname("out"))
 }
