@@ -3,6 +3,8 @@ package archive
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -68,10 +70,10 @@ func Read(
 	}
 	defer in.close()
 	limits := o.Limits.withDefaults()
-	w := newWire(ctx, in, limits.WireBytes, progress)
+	w := &wire{ctx: ctx, in: in, limit: limits.WireBytes, progress: progress, sum: sha256.New()}
 	k := &keeper{budget: budget{Limits: limits, wire: w}}
-	if err := w.checkTotal(); err != nil {
-		return nil, err
+	if in.total > w.limit { // the declared size suffices to refuse it before the download
+		return nil, w.tooLarge()
 	}
 	if err := k.unpack(w); err != nil {
 		return nil, w.explain(err)
@@ -114,7 +116,7 @@ func (k *keeper) archive(in *input) (*Archive, error) {
 		return nil, invalid("%s is damaged: %v", in.label, err)
 	}
 	return &Archive{
-		Files: files, Name: name(append(in.names, top)), Commit: k.commit, SHA256: k.wire.digest(),
+		Files: files, Name: name(append(in.names, top)), Commit: k.commit, SHA256: hex.EncodeToString(k.wire.sum.Sum(nil)),
 		Bytes: k.wire.done, Count: k.count, Skipped: k.skipped,
 	}, nil
 }
@@ -127,7 +129,8 @@ type meter struct {
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	if over := m.budget.stream(int64(n)); over != nil {
+	m.budget.streamed += int64(n)
+	if over := m.budget.check(m.budget.streamed); over != nil {
 		return n, over
 	}
 	return n, err

@@ -48,11 +48,6 @@ type budget struct {
 	folders  int
 }
 
-func (b *budget) stream(n int64) error {
-	b.streamed += n
-	return b.check(b.streamed)
-}
-
 func (b *budget) keep(n int64) error {
 	b.kept += n
 	return b.check(b.kept)

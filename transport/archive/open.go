@@ -74,9 +74,11 @@ func fetch(ctx context.Context, u *url.URL, o Options) (*input, error) {
 	request.Header.Set("Accept", "*/*")
 	request.Header.Set("Accept-Encoding", "identity")
 	request.Header.Set("User-Agent", "lastword")
-	if token := o.token(u); token != "" {
-		o.Secrets.Add("token", token)
-		request.Header.Set("Authorization", "Bearer "+token)
+	if o.Token != nil && u.Scheme == "https" {
+		if token := o.Token(u.Hostname()); token != "" {
+			o.Secrets.Add("token", token)
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
 	}
 	client := o.Allow.Client()
 	response, err := client.Do(request)
@@ -92,13 +94,6 @@ func fetch(ctx context.Context, u *url.URL, o Options) (*input, error) {
 		return nil, err
 	}
 	return in, nil
-}
-
-func (o Options) token(u *url.URL) string {
-	if o.Token == nil || u.Scheme != "https" {
-		return ""
-	}
-	return o.Token(u.Hostname())
 }
 
 // label returns the URL without its query, which may hold a signature.

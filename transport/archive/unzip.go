@@ -48,8 +48,8 @@ func (k *keeper) zip(r io.Reader, w *wire) error {
 type directoryReader struct {
 	io.ReaderAt
 	left  int64
-	files int  // the directory was read, so the limit does not apply any more
-	open  bool // the directory has been read
+	files int  // the limit, for the error
+	open  bool // the directory was read, so the limit does not apply any more
 }
 
 // ReadAt fails when a directory takes more bytes than the limit on entries allows. package zip itself has no such

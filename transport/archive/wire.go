@@ -2,8 +2,6 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"hash"
 	"io"
@@ -26,18 +24,6 @@ type wire struct {
 	done     int64
 	reported int64
 	err      error // the first error other than io.EOF; decompressors may hide it
-}
-
-func newWire(ctx context.Context, in *input, limit int64, progress func(done, total int64)) *wire {
-	return &wire{ctx: ctx, in: in, limit: limit, progress: progress, sum: sha256.New()}
-}
-
-// checkTotal refuses an archive whose declared size exceeds the limit, before the download.
-func (w *wire) checkTotal() error {
-	if w.in.total > w.limit {
-		return w.tooLarge()
-	}
-	return nil
 }
 
 func (w *wire) tooLarge() error {
@@ -74,8 +60,6 @@ func (w *wire) report() {
 		w.progress(w.done, max(w.in.total, 0))
 	}
 }
-
-func (w *wire) digest() string { return hex.EncodeToString(w.sum.Sum(nil)) }
 
 // explain turns a read error into an error for users.
 func (w *wire) explain(err error) error {

@@ -20,10 +20,6 @@ type orderedLog struct {
 	ended  bool // no more events come
 }
 
-func newOrder(root messages.RunID) *order {
-	return &order{logs: map[messages.RunID]*orderedLog{}, open: []messages.RunID{root}}
-}
-
 func (o *order) log(id messages.RunID) *orderedLog {
 	if o.logs[id] == nil {
 		o.logs[id] = &orderedLog{}

@@ -99,7 +99,7 @@ func Serve[W Writer](w http.ResponseWriter, r *http.Request, d *Door, form *tran
 func Play[W Writer](ctx context.Context, d *Door, out Out, follow messages.Follow, form *transcript.Dialect[W], w W) error {
 	p := newPlay(ctx, d, form, w)
 	if follow.Tree {
-		p.order = newOrder(p.Run)
+		p.order = &order{logs: map[messages.RunID]*orderedLog{}, open: []messages.RunID{p.Run}}
 	}
 	return p.left(d.Follow(ctx, out, p.Run, follow, p))
 }

@@ -41,11 +41,6 @@ func undelivered(format string, args ...any) error {
 	return err
 }
 
-// damaged returns a retryable error for data that is not valid.
-func damaged(what string, err error) error {
-	return undelivered("what was received is damaged: %s: %s; try again", what, oneLine(err.Error()))
-}
-
 // explain turns an error of go-git, whose text may contain anything, into an error for users.
 func explain(ctx context.Context, host string, m *meter, err error) error {
 	if ctx.Err() != nil {

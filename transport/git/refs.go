@@ -16,8 +16,8 @@ import (
 )
 
 // refs are the refs of a repository. Names from users are only compared with them, never used as paths.
-type refs struct { // zero if HEAD names a branch without commits
-	head   plumbing.Hash            // zero where HEAD names a branch without commits
+type refs struct {
+	head   plumbing.Hash            // zero if HEAD names a branch without commits
 	main   string                   // the short name of the branch that HEAD names, or ""
 	names  map[string]plumbing.Hash // by full name
 	peeled map[string]plumbing.Hash // the objects that annotated tags point to

@@ -141,7 +141,7 @@ func (w *wire) explainPack(ctx context.Context, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return undelivered("%s closed the connection before all was sent; try again", w.host)
 	}
-	return damaged("the pack from "+w.host, err)
+	return undelivered("the pack from %s is damaged: %s; try again", w.host, oneLine(err.Error()))
 }
 
 // reportEvery is the number of bytes between two reports of progress.

@@ -118,7 +118,7 @@ func (s *Server) awaitEnd(ctx context.Context, id messages.RunID, wait time.Dura
 
 // writeState answers with the State. The ETag changes with every event.
 func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, state messages.State) error {
-	tag := etag(state)
+	tag := etagOf(state.Seq)
 	h := w.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-cache")
@@ -140,8 +140,6 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
 	_, _ = w.Write(body.Bytes()) // a client that left needs no answer
 	return nil
 }
-
-func etag(state messages.State) string { return etagOf(state.Seq) }
 
 func etagOf(seq uint64) string { return `"` + strconv.FormatUint(seq, 10) + `"` }
 

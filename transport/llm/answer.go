@@ -38,10 +38,6 @@ type answer struct {
 	endless string // the reason for ending the answer here, if it does not end by itself
 }
 
-func newAnswer(began time.Time, most int, d decode.Dialect, yield func(model.Part)) *answer {
-	return &answer{began: began, most: most, yield: yield, thoughts: decode.NewThoughts(d)}
-}
-
 // channel holds the text, or the thoughts, so far.
 type channel struct {
 	decode.Unescape

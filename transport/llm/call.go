@@ -17,14 +17,15 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
 // call is one call of a model, with all its attempts. It belongs to the goroutine of the consumer.
 type call struct {
-	client    *Client // of the model
-	name      string  // length of the prompt
-	bytes     int     // maximum number of tokens in the answer; 0 if the request sets it
-	most      int     // tokens of the answer; 0 if the request says it
+	client    *Client
+	name      string // of the model
+	bytes     int    // length of the prompt
+	most      int    // maximum number of tokens in the answer; 0 if the request sets it
 	request   openai.ChatCompletionRequest
 	amendment amendment
 	yield     func(model.Part, error) bool
@@ -117,14 +118,10 @@ func backoff(number int) time.Duration {
 
 // sleep pauses. It returns false if ctx is done.
 func sleep(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	timer, stop := context.WithTimeout(ctx, pause)
+	defer stop()
+	<-timer.Done()
+	return ctx.Err() == nil
 }
 
 // attempt is one request and its answer.
@@ -143,7 +140,8 @@ type attempt struct {
 func (c *call) attempt(ctx context.Context) *attempt {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &attempt{call: c, ctx: ctx, cancel: cancel}
-	t.answer = newAnswer(c.began, c.most, c.client.config.Server.dialect(c.name, c.amendment.fields), c.emit)
+	t.answer = &answer{began: c.began, most: c.most, yield: c.emit,
+		thoughts: decode.NewThoughts(c.client.config.Server.dialect(c.name, c.amendment.fields))}
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	t.exchange.loaded, t.exchange.ollama = c.client.ollamaLoaded(ctx, c.name)
 	defer t.exchange.watch.stop()

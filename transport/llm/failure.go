@@ -14,16 +14,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// failureIn extracts the failure from a frame of an answer, or from the body of an error response.
-func failureIn(payload []byte) *model.Failure { return failureWithin(payload, deepestQuote) }
-
 // deepestQuote limits how deep errors may be nested, as each server can quote the next one's error as JSON in its own
 // message. Without a limit, 100 kB of nested errors took half a minute.
 const deepestQuote = 4
 
-// failureWithin extracts the failure. A message may quote another server's error as JSON; quotes is how many more of
-// these it follows.
-func failureWithin(payload []byte, quotes int) *model.Failure {
+// failureIn extracts the failure from a frame of an answer, or from the body of an error response. A message may quote
+// another server's error as JSON; quotes is how many more of these it follows.
+func failureIn(payload []byte, quotes int) *model.Failure {
 	payload = first(bytes.TrimSpace(payload))
 	if len(payload) > 0 && payload[0] == '<' {
 		return &model.Failure{Code: "html", Message: title(payload)}
@@ -36,7 +33,7 @@ func failureWithin(payload []byte, quotes int) *model.Failure {
 		inner.message = inner.words() + ": " + outer.message
 	}
 	if quotes > 0 && holdsError([]byte(inner.message)) { // Ollama's message may contain another server's error as JSON
-		return failureWithin([]byte(inner.message), quotes-1)
+		return failureIn([]byte(inner.message), quotes-1)
 	}
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),

@@ -56,7 +56,7 @@ func inWord(b byte) bool {
 
 // failureIn redacts the text before failureIn clips it, because clipping may cut a secret in two.
 func (c *Client) failureIn(payload []byte) *model.Failure {
-	return failureIn([]byte(c.redact(string(payload))))
+	return failureIn([]byte(c.redact(string(payload))), deepestQuote)
 }
 
 // redactError returns the error without secrets, or the cause of ctx.

@@ -125,7 +125,10 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	case err != nil:
 		return nil, err
 	case asTask:
-		return s.replyTask(ctx, x, state), nil
+		if !x.Modern() {
+			s.hub.ReportTask(ctx, x.Session(), state) // a session also gets notifications of the status
+		}
+		return s.tasks.Reply(x, state), nil
 	}
 	return s.conclude(ctx, req, question.Resumed{Run: state.RunID}, cursor.Cursor{}, state.Queued.Mode)
 }
@@ -182,14 +185,6 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	if err := s.runs.Cancel(lasting, id, cause.Error()); err != nil {
 		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
 	}
-}
-
-// replyTask answers the exchange with the run as a task. A session also gets notifications of the task's status.
-func (s *Server) replyTask(ctx context.Context, x *wire.Exchange, state messages.State) *mcp.CallToolResult {
-	if !x.Modern() {
-		s.hub.ReportTask(ctx, x.Session(), state)
-	}
-	return s.tasks.Reply(x, state)
 }
 
 // ReplyTask answers the call in ctx with the run as a task, whatever the handler returns afterwards. It returns false

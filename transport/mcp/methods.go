@@ -30,11 +30,6 @@ func public(method wire.Method) wire.Method {
 	}
 }
 
-// implementation returns the server's name for clients.
-func (s *Server) implementation() mcp.Implementation {
-	return mcp.Implementation{Name: s.config.Name, Title: s.config.Title, Version: s.config.Version}
-}
-
 // hooks add tasks to what clients of 2025-11-25 see. Other clients must not see them. mcp-go's own support for tasks
 // (Tool.Execution) is not used.
 func (s *Server) hooks() *server.Hooks {

@@ -50,7 +50,7 @@ func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
 // New returns the handler for the Paths, and for NANO's own paths /mcp and /ws.
 func New(d *door.Door) *door.Handler {
 	s := &server{Door: d, streams: map[string]*stream{}}
-	rpc := &door.RPC{Door: d, Known: "2025-01-07", Capabilities: map[string]any{"streaming": true}, Serve: s.call}
+	rpc := &door.RPC{Door: d, Known: "2025-01-07", Capabilities: map[string]any{"streaming": true}, Serve: s.run}
 	return door.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /mcp": rpc.Post, "POST /nano/mcp": rpc.Post,
 		"GET /ws": rpc.Open, "GET /nano/ws": rpc.Open,
@@ -65,13 +65,6 @@ func clientOf(r *http.Request) string {
 
 // begun pushes the chunks of a stream over a WebSocket.
 type begun = func(to *door.Wire) error
-
-func (s *server) call(c *door.Caller, call door.Call) (result any, push begun, err error) {
-	if call.Method != "run" {
-		return nil, nil, door.NoMethod(call)
-	}
-	return s.run(c, call)
-}
 
 // params are the parameters of run.
 type params struct {
@@ -88,6 +81,9 @@ type params struct {
 
 // run answers a call: it polls a stream, or starts a run and then streams it or waits for its end.
 func (s *server) run(c *door.Caller, call door.Call) (any, begun, error) {
+	if call.Method != "run" {
+		return nil, nil, door.NoMethod(call)
+	}
 	var p params
 	if err := door.Params(call, &p); err != nil {
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 				return err
 			}
 		}
-		s := &stored{mark: newMark(b, before.mark, lines), data: join(lines)}
+		s := &stored{mark: newMark(b, before.mark, lines), data: append(bytes.Join(lines, []byte("\n")), '\n')}
 		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
 		case err == nil:
 			j.record(b.Run, s.at, s.mark)
@@ -60,8 +61,8 @@ func (j *Journal) append(ctx context.Context, b journal.Block) error {
 		case errors.Is(err, errTooLarge), errors.Is(err, nats.ErrMaxPayload), codeOf(err) == errHeaderExceeds,
 			codeOf(err) == jetstream.JSErrCodeStreamMessageExceedsMaximum:
 			return fmt.Errorf("%w: %w", journal.ErrUnstorable, err)
-		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded): // the stream refused it, or no server received it
-			return fmt.Errorf("%w: %w", journal.ErrRefused, explained(err)) // the stream, or not even a server, has it
+		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded):
+			return fmt.Errorf("%w: %w", journal.ErrRefused, explained(err)) // the stream refused it, or no server received it
 		default:
 			return fmt.Errorf("%w: %w", journal.ErrUnknown, explained(err))
 		}

@@ -206,11 +206,6 @@ func encode(events []messages.Event) (lines [][]byte, err error) {
 	return lines, nil
 }
 
-// join returns the data of a message: each line ends with a line break. Only lines of unknown kinds may contain more.
-func join(lines [][]byte) []byte {
-	return append(bytes.Join(lines, []byte("\n")), '\n')
-}
-
 func size(lines [][]byte) int {
 	n := len(lines)
 	for _, line := range lines {

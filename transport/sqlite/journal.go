@@ -56,7 +56,7 @@ func Open(dir string) (*Journal, error) {
 
 // open opens the database and starts the background work. On an error the caller closes the journal.
 func (j *Journal) open() error {
-	f, err := os.OpenFile(j.path(), os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its other files the same mode
+	f, err := os.OpenFile(filepath.Join(j.dir, databaseFile), os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its other files the same mode
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (j *Journal) Close() error {
 	if j.writer != nil {
 		errs = append(errs, j.writer.close())
 	}
-	return errors.Join(append(errs, j.lock.release())...)
+	return errors.Join(append(errs, j.lock.file.Close())...)
 }
 
 // Announce writes the URL of this journal's server into the lock file, where others find it.

@@ -124,6 +124,3 @@ func (l *lock) announce(url string) error {
 	_, err = l.file.WriteAt(append(data, '\n'), 0)
 	return err
 }
-
-// release releases the lock, as the end of the process would do.
-func (l *lock) release() error { return l.file.Close() }

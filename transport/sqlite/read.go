@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,8 +18,6 @@ type store struct {
 	dir string
 	db  *sql.DB
 }
-
-func (s *store) path() string { return filepath.Join(s.dir, databaseFile) }
 
 // batchBytes is the size after which a Read returns no further block.
 const batchBytes = 1 << 20

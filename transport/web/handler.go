@@ -41,8 +41,8 @@ type asset struct {
 // handler serves the page. It does not change after Handler has returned.
 type handler struct {
 	assets map[string]asset  // by path
-	pages  map[string][]byte // the document by theme
-} // the document, by theme
+	pages  map[string][]byte // the document, by theme
+}
 
 // Handler serves the page. signIn says that the API needs tokens, so that the page offers to sign in and out.
 func Handler(signIn bool) http.Handler {

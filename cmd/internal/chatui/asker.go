@@ -33,7 +33,7 @@ var errElsewhere = errors.New("the question is answered elsewhere")
 
 // Ask returns the answer. It asks until ctx ends, because somebody else has answered or nobody will.
 func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error) {
-	q := input(in)
+	q := messages.Input{Request: in.Request, Prompt: in.Prompt, Schema: in.Schema, Kind: in.InputKind, TimeoutMS: in.TimeoutMS}
 	show := func(text string) { fmt.Fprintln(a.Out, text) }
 	switch {
 	case !terminal.IsTerminal(a.In):
@@ -131,8 +131,4 @@ func (u *question) View() tea.View {
 	}
 	row := line{{"? ", warned}, {oneLine(u.Redact(u.form.prompt)), plain}}.fit(u.width() - terminal.Width(words) - 3)
 	return tea.NewView(append(row, piece{" → " + words, faint}).paint(u.Colored) + "\n")
-}
-
-func input(in messages.InputRequired) messages.Input {
-	return messages.Input{Request: in.Request, Prompt: in.Prompt, Schema: in.Schema, Kind: in.InputKind, TimeoutMS: in.TimeoutMS}
 }

@@ -15,8 +15,8 @@ import (
 // editor holds the text that the user writes. A long text that was pasted is a single character, from a private range,
 // which is displayed as a few words: laying out thousands of lines at each key would be slow.
 type editor struct {
-	text    []rune // position of the cursor
-	at      int    // of the cursor
+	text    []rune
+	at      int // position of the cursor
 	pastes  []string
 	history []string
 	back    int    // position in the history; 0 is the text being written

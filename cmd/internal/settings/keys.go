@@ -35,9 +35,6 @@ func (k Key) Variables() []string {
 	return append([]string{k.env()}, specialOf(k).variables...)
 }
 
-// own reports whether a project's file must not set the key.
-func (k Key) own() bool { return specialOf(k).own }
-
 func (k Key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
@@ -113,8 +110,6 @@ func (k Key) fits(value any) error {
 	}
 	return nil
 }
-
-func isMap(value any) bool { _, ok := value.(map[string]any); return ok }
 
 func IsNumber(kind string) bool {
 	return strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint")

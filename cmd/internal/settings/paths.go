@@ -37,7 +37,7 @@ func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
 
 // belongs reports whether the folder is in one of the folders that are read, or in the same work tree.
 func belongs(folder string, reading []string) bool {
-	return slices.ContainsFunc(reading, func(path string) bool { return inside(Real(folder), RepositoryOf(path)) })
+	return slices.ContainsFunc(reading, func(path string) bool { return Inside(Real(folder), RepositoryOf(path)) })
 }
 
 // RepositoryOf returns the top of the folder's work tree, or the folder itself if it is in none.
@@ -53,7 +53,8 @@ func RepositoryOf(folder string) string {
 	}
 }
 
-func inside(path, folder string) bool {
+// Inside reports whether the path is the folder or below it. Pass both through [Real] first.
+func Inside(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }

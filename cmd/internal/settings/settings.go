@@ -35,8 +35,8 @@ const FileBytes = 1 << 20
 
 // layer is a source of settings: a file or the environment.
 type layer struct {
-	Kind  string // absolute path; "" for the environment
-	File  string // absolute; "" for the environment
+	Kind  string // environment, --config, project or user
+	File  string // absolute path; "" for the environment
 	Found bool
 	// skipped says that the file belongs to the repository that the command reads, and so must not influence the
 	// command.
@@ -231,8 +231,9 @@ func (s *Settings) check(from *layer, name string) {
 	value := from.values[name]
 	k, ok := Find(s.Keys, name)
 	shown := words.Printable(name)
+	_, isMap := value.(map[string]any)
 	switch {
-	case ok && k.own() && from.Kind == "project":
+	case ok && specialOf(k).own && from.Kind == "project":
 		s.wrong.add(from.at(name), k.Name+" is for the command line, the environment or your own file: a project's file does not "+
 			"say where prompts and keys go", "take it out; "+k.env()+" in the environment sets it")
 	case ok:
@@ -240,7 +241,7 @@ func (s *Settings) check(from *layer, name string) {
 			s.unfit(*from, k, err)
 			delete(from.values, name) // so that it is reported once
 		}
-	case s.isSection(name) && (value == nil || isMap(value)):
+	case s.isSection(name) && (value == nil || isMap):
 		delete(from.values, name)
 	case s.isSection(name):
 		s.wrong.add(from.at(name), shown+" is a command; its settings are names and values below it", "indent them: "+name+": {NAME: VALUE}")

@@ -103,15 +103,12 @@ func (d *Display) Open(o *Options) {
 	case d.Quiet || o.Progress == "none":
 		d.View = Silent{}
 	case tty && !d.Output && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
-		d.View = suspendable(newLive(d.Stderr, d.Style, func() (int, int) { return sizeOf(d.Stderr) }))
+		l := newLive(d.Stderr, d.Style, func() (int, int) { return sizeOf(d.Stderr) })
+		l.onSuspend = onSuspend
+		d.View = l
 	default:
 		d.View = &lines{out: d.Stderr, style: d.Style}
 	}
-}
-
-func suspendable(l *live) *live {
-	l.onSuspend = onSuspend
-	return l
 }
 
 // Options holds the flags of all commands for the display of runs.
@@ -244,7 +241,7 @@ type runSummary struct {
 }
 
 // summarize returns the summary, with paths of files that the caller can open.
-func (d *Display) summarize(s messages.State) runSummary { // never null
+func (d *Display) summarize(s messages.State) runSummary {
 	artifacts := append([]messages.Artifact{}, s.Artifacts...) // never null
 	for i, a := range artifacts {
 		artifacts[i].Path = d.path(a.Path)

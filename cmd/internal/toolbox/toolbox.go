@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,7 +75,7 @@ func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version
 	if err == nil {
 		err = b.open(f.out, confined.MakeRoot, tool.Artifacts)
 	}
-	if f.out != "" && f.repository != "" && below(f.repository, f.out) {
+	if f.out != "" && f.repository != "" && settings.Inside(settings.Real(f.out), settings.Real(f.repository)) {
 		for i, t := range b.own {
 			b.own[i].Outside = t.Outside || t.Access == tool.Read // strangers may have written the repository's text
 		}
@@ -109,12 +108,6 @@ func (b *Box) open(name string, open func(string) (*os.Root, error), tools func(
 	list, err := tools(root)
 	b.own = append(b.own, list...)
 	return err
-}
-
-// below reports whether the folder is other or below it.
-func below(other, folder string) bool {
-	way, err := filepath.Rel(settings.Real(other), settings.Real(folder))
-	return err == nil && filepath.IsLocal(way)
 }
 
 // Empty reports whether the flags name no tools.

@@ -99,7 +99,7 @@ func New(c Config) (*Middleware, error) {
 		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
 		refuse: Refuse, log: c.Log,
 		sessions: new(sessions),
-		shares:   newShares(c.Open, c.Bodies),
+		shares:   &shares{open: c.Open, bodies: c.Bodies, each: map[string]*share{}},
 		byName:   newBuckets[string](c.Rate, c.Burst),
 		byAddr:   newBuckets[netip.Addr](c.Rate, c.Burst),
 		messages: newBuckets[string](c.Rate, c.Burst),

@@ -27,10 +27,6 @@ type share struct {
 	bodies int64
 }
 
-func newShares(open int, bodies int64) *shares {
-	return &shares{open: open, bodies: bodies, each: map[string]*share{}}
-}
-
 // take adds to the caller's share and returns "". If a limit is exceeded, it adds nothing and says which in words, for the
 // caller's error message.
 func (s *shares) take(caller string, open int, bodies int64) (exceeds string) {

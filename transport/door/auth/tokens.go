@@ -71,7 +71,7 @@ func (t *Tokens) reload() error {
 }
 
 // find returns the token's entry. SHA-256 needs no salt or stretching here, because nobody can guess or tabulate 256
-// random bits. All digests are compared in constant time, so that the duration reveals nothing about them.
+// random bits.
 func (t *Tokens) find(token string) (entry, bool) {
 	if len(token) < minToken {
 		return entry{}, false

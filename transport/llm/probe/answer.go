@@ -40,7 +40,7 @@ func modelNamed(ctx context.Context, p *prober) Result {
 func streams(ctx context.Context, p *prober) Result {
 	const remedy = "something on the way buffers the tokens: look for a proxy"
 	r := p.hello(ctx)
-	pieces, spread, all := count(r.pieces, "piece"), r.last.Sub(r.first), r.last.Sub(r.began)
+	pieces, spread, all := words.Count(r.pieces, "piece"), r.last.Sub(r.first), r.last.Sub(r.began)
 	switch {
 	case r.pieces < 2:
 		return warn(remedy, "the answer came in %s", pieces)

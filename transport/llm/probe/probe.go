@@ -164,10 +164,3 @@ func skip(format string, args ...any) Result {
 func oneLine(format string, args ...any) string {
 	return words.Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 240)
 }
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

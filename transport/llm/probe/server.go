@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -34,7 +35,7 @@ func prefixed(prefix, text string) string {
 func path(ctx context.Context, p *prober) Result {
 	const remedy = "correct --base-url; it often ends in /v1"
 	if n, ok := listed(p.page); ok {
-		return pass("/models lists %s", count(n, "model"))
+		return pass("/models lists %s", words.Count(n, "model"))
 	}
 	switch {
 	case denied(p.page.Status):
@@ -119,9 +120,9 @@ func models(ctx context.Context, p *prober) Result {
 		return fail("install or load a model on the server, or name one with --model", "the server lists no model")
 	case p.info(ctx) == nil:
 		return warn("take a name from lastword models", "%s is not among the server's %s",
-			name, count(len(l.models), "model"))
+			name, words.Count(len(l.models), "model"))
 	}
-	return pass("%s%s; asking %s", count(len(l.models), "model"), prefixed(" of ", l.kind), name)
+	return pass("%s%s; asking %s", words.Count(len(l.models), "model"), prefixed(" of ", l.kind), name)
 }
 
 // loaded checks that the model is loaded.

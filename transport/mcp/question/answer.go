@@ -96,11 +96,7 @@ func valueOf(q messages.Input, response json.RawMessage) (json.RawMessage, error
 	case mcp.ElicitationResponseActionCancel:
 		return nil, nil
 	}
-	return nil, badResponse(q)
-}
-
-func badResponse(q messages.Input) error {
-	return messages.InvalidInput(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
+	return nil, messages.InvalidInput(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
 }
 
 // await waits until the given answers are visible or the run has ended.

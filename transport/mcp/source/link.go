@@ -158,8 +158,8 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 				Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": r.ID}},
 			}})
 		}()
-	case err != nil && requestOf(ctx) != nil && requestOf(ctx).long.Load(): // mcp-go hides this error
-		err = errLong // mcp-go says nothing of it
+	case err != nil && requestOf(ctx) != nil && requestOf(ctx).long.Load():
+		err = errLong // mcp-go hides this error
 	case errors.Is(err, transport.ErrAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; put an Authorization header into its settings")
 	}
