@@ -60,12 +60,15 @@ func agents(t *testing.T, npm string) []agent {
 
 // TestAgentClients is the part of make clients for coding agents, with lastword as their provider: their tools are called and
 // the results go on, a failure is one, and an answer that is cut after any frame is no success, unless the agent asks again:
-// then the model is not.
+// then the model is not. With -short one agent of each API is there.
 func TestAgentClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
 	}
 	for _, a := range agents(t, npmInstall(t, "agents")) {
+		if testing.Short() && a.name != "codex" && a.name != "ai sdk" {
+			continue
+		}
 		t.Run(a.name, func(t *testing.T) {
 			s := newAgentStage(t)
 			row := clientRow{dialect: "openai", client: a.name, version: a.version}
