@@ -7,9 +7,6 @@ import "testing"
 // TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
 // make cluster runs all of it. CI, and make test, leave out what takes long.
 func TestCluster(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
 	c := startCluster(t)
 	for _, s := range []struct {
 		name string
