@@ -79,6 +79,7 @@ type Config struct {
 	Recorded func(ctx context.Context, t *TaskContext, asked messages.Body) (told []messages.Body, err error)
 }
 
+// withDefaults returns the Config with defaults in place of zeros.
 func (c Config) withDefaults() Config {
 	if c.Journal == nil {
 		c.Journal = journal.NewMemory()

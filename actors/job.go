@@ -76,6 +76,7 @@ type Options struct {
 	Key string
 }
 
+// validate checks the job's name, and the names and functions of its tasks.
 func (j Job) validate() error {
 	if j.Name == "" || len(j.Name) > mostName || len(j.Tasks) == 0 {
 		return invalid("a job needs a name of at most %d bytes, and at least one task", mostName)

@@ -39,6 +39,7 @@ func (s *System) newRunActor(r *activeRun) actor.Actor {
 	}}
 }
 
+// Receive passes messages about children to Children, and all others to the run's step function.
 func (r *runActor) Receive(c actor.Context) {
 	if r.system.config.Inject != nil {
 		r.system.inject(r.run, runName, c.Message(), func(e emission) { _ = r.run.log.record(time.Now().UTC(), e.body, e.message) })

@@ -147,6 +147,7 @@ func checkJobs(jobs []Definition) error {
 	return nil
 }
 
+// newRun makes a run with the limits of its first event, or else of the Config. It has not started.
 func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
 	r := &activeRun{system: s, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
 	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, s.config.WallClock)

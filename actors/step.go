@@ -37,6 +37,8 @@ func DoOnce[T any](ctx context.Context, t *TaskContext, name string, fn func(con
 	return step(ctx, t, name, true, fn)
 }
 
+// step decodes the stored result even if fn has just returned it, so that the first attempt and a later one see the
+// same.
 func step[T any](ctx context.Context, t *TaskContext, name string, once bool, fn func(context.Context) (T, error)) (result T, err error) {
 	kept, err := t.step(ctx, name, once, func() (any, error) { return fn(ctx) })
 	if err != nil {

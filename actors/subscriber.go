@@ -29,6 +29,7 @@ type Subscription struct {
 // Close ends the subscription. Deliveries that are already in the mailbox still arrive.
 func (s *Subscription) Close() { s.system.node.Root().Send(s.pid, &unsubscribe{}) }
 
+// unsubscribe asks a subscriber to end.
 type unsubscribe signal
 
 // Subscribe delivers the run's events past the cursor to the actor, in order, each as a [*Delivery]. At most credits
@@ -77,6 +78,7 @@ func (s *System) newSubscribers() actor.Actor {
 	return &subscribersActor{&supervision.Children{Node: s.node}, s}
 }
 
+// Receive starts a subscriber for each subscription.
 func (a *subscribersActor) Receive(c actor.Context) {
 	if _, handled := a.Children.Receive(c); handled {
 		return
@@ -105,6 +107,7 @@ type subscriber struct {
 	said   bool
 }
 
+// Receive ends the subscription when its reader, its routine or its owner ends.
 func (a *subscriber) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *actor.Started:

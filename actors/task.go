@@ -395,6 +395,7 @@ func (a *taskActor) Receive(c actor.Context) {
 // taskName returns the name of the task whose actor this is.
 func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
 
+// start runs the task's function in a routine of its own. A cancel that came before is passed on at once.
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
 	ctx := messages.WithTrace(context.Background(), now.run.trace)
@@ -438,6 +439,8 @@ func (t *TaskContext) injected(ctx context.Context) error {
 	return cmp.Or(t.passes(WorkReturns), err)
 }
 
+// ended reports the end of the function to the run's actor. A crash becomes the actor's own, which the supervisor
+// sees.
 func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {
 	if a.now == nil || a.now.work.Load() != m.Task {
 		return

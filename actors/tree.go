@@ -45,8 +45,10 @@ func (s *System) actorStarted() {
 	}
 }
 
+// stopTree asks the top actor to stop the supervisor.
 type stopTree signal
 
+// Receive ends the system when the supervisor gives up.
 func (t *topActor) Receive(c actor.Context) {
 	if exit, handled := t.Children.Receive(c); handled {
 		if exit != nil {
@@ -70,6 +72,7 @@ func (t *topActor) Receive(c actor.Context) {
 	}
 }
 
+// start starts the supervisor of runs, subscribers and journal loops.
 func (t *topActor) start(c actor.Context) {
 	s := t.system
 	_, err := t.Start(c, supervision.ChildSpec{
@@ -165,6 +168,7 @@ func (s *System) newRuns() actor.Actor {
 // tellRuns sends a message to the runsActor.
 func (s *System) tellRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
 
+// Receive starts and watches the runs. After a restart it first ends the runs that its predecessor lost.
 func (a *runsActor) Receive(c actor.Context) {
 	if exit, handled := a.Children.Receive(c); handled {
 		if exit != nil {

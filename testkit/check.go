@@ -111,6 +111,7 @@ func (b *breaking) breaks(format string, args ...any) {
 	b.broken = append(b.broken, says)
 }
 
+// run plays the job in a synctest bubble, where time is virtual, and then judges what it left.
 func (b *breaking) run(t *testing.T) {
 	t.Helper()
 	b.out = filepath.Join(t.TempDir(), "out")

@@ -54,6 +54,7 @@ func TestStream(t *testing.T, dial func(t *testing.T, s *actors.System) Events) 
 	}
 }
 
+// streamSuite runs one test of a reader of events. It is used by the goroutine of that test.
 type streamSuite struct {
 	t      *testing.T
 	ctx    context.Context
@@ -109,6 +110,7 @@ func (s *streamSuite) reading(run *actors.Run, after uint64, do func([]messages.
 	return all
 }
 
+// whole fails unless the events are a legal log with the given end.
 func (s *streamSuite) whole(events []messages.Event, want messages.State) {
 	s.t.Helper()
 	if err := CheckLog(0, events); err != nil {
@@ -131,6 +133,7 @@ func (s *streamSuite) live() {
 	s.whole(events, s.end(run))
 }
 
+// resume reads from every cursor, and checks that the events continue it.
 func (s *streamSuite) resume() {
 	gate := make(chan struct{})
 	close(gate)
@@ -149,6 +152,7 @@ func (s *streamSuite) resume() {
 	}
 }
 
+// reconnect hangs up after each event, and reads on after that.
 func (s *streamSuite) reconnect() {
 	gate := make(chan struct{})
 	run := s.start(chatter(gate, 30))
@@ -170,6 +174,7 @@ func (s *streamSuite) reconnect() {
 	s.whole(events, s.end(run))
 }
 
+// ahead reads after a number that the log has not reached.
 func (s *streamSuite) ahead() {
 	gate := make(chan struct{})
 	run := s.start(chatter(gate, 200))
@@ -184,6 +189,7 @@ func (s *streamSuite) ahead() {
 	}
 }
 
+// slow reads one event, lets the run end, and reads the rest.
 func (s *streamSuite) slow() {
 	const deltas = 2000
 	gate := make(chan struct{})
@@ -198,6 +204,7 @@ func (s *streamSuite) slow() {
 	s.whole(events, want)
 }
 
+// many compares the milestones that several readers see at once.
 func (s *streamSuite) many() {
 	gate := make(chan struct{})
 	run := s.start(chatter(gate, 100))
@@ -232,6 +239,7 @@ func (s *streamSuite) many() {
 	s.end(run)
 }
 
+// leave cancels the context of a reader while the run goes on.
 func (s *streamSuite) leave() {
 	gate := make(chan struct{})
 	run := s.start(chatter(gate, 1))

@@ -143,6 +143,7 @@ func (f *Faults) disturb(b journal.Block) Disturbance {
 	return t.disturb()
 }
 
+// disturb decides about the next append from the seed and its number alone, so that a trial can be repeated.
 func (t *Trial) disturb() Disturbance {
 	t.mu.Lock()
 	defer t.mu.Unlock()

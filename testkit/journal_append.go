@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/testkit/stories"
 )
 
+// order appends blocks of several sizes, with text that a journal could encode wrongly.
 func (s *journalSuite) order() {
 	opened := queued
 	opened.Labels = map[string]string{"<topic>": "gardens & \u2028 parks"}
@@ -29,6 +30,7 @@ func (s *journalSuite) order() {
 	}
 }
 
+// fenced appends blocks that leave a gap, repeat, or lose against a new owner.
 func (s *journalSuite) fenced() {
 	events := story("r_fenced")
 	s.refuses(journal.ErrFenced, events[1:3])
@@ -83,6 +85,7 @@ func (s *journalSuite) compete(blocks []journal.Block) journal.Block {
 	return landed[0]
 }
 
+// writers lets four writers compete for each of many heads.
 func (s *journalSuite) writers() {
 	events := numbered("r_writers", 1, queued, started)
 	s.mustAppend(events)
@@ -98,6 +101,7 @@ func (s *journalSuite) writers() {
 	s.equals("r_writers", events)
 }
 
+// race lets terminals of several authors compete, of which one is the end.
 func (s *journalSuite) race() {
 	for round := range 20 {
 		run := messages.RunID(fmt.Sprintf("r_race%d", round))
@@ -130,6 +134,7 @@ func (s *journalSuite) twice() {
 	s.equals("r_twice", events)
 }
 
+// atOnce appends the same block from several goroutines.
 func (s *journalSuite) atOnce() {
 	for round := range 50 {
 		run := messages.RunID(fmt.Sprintf("r_once%d", round))
@@ -237,6 +242,7 @@ func (s *journalSuite) heads() {
 	}
 }
 
+// cursors reads from every sequence number, also beyond the end.
 func (s *journalSuite) cursors() {
 	events := story("r_cursors")
 	for i, upTo := range []int{12, len(events)} {
@@ -266,6 +272,7 @@ func (s *journalSuite) cursors() {
 	}
 }
 
+// recovery appends a terminal that skips the numbers which a lost node may have used.
 func (s *journalSuite) recovery() {
 	events := story("r_recovery")[:8]
 	s.mustAppend(events)
@@ -357,6 +364,7 @@ func (s *journalSuite) unknown() {
 	}
 }
 
+// many appends to several runs at the same time.
 func (s *journalSuite) many() {
 	const runs = 32
 	var all sync.WaitGroup

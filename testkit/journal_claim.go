@@ -109,6 +109,7 @@ func (s *journalSuite) ended() {
 	s.lendsNothing("b", 10*c.Every)
 }
 
+// claimers counts the claims that several nodes get at the same time: one for each run.
 func (s *journalSuite) claimers() {
 	const runs = 40
 	for i := range runs {
@@ -142,6 +143,7 @@ func (s *journalSuite) claimers() {
 	}
 }
 
+// ready claims with a context that is over, which must return what is ready at once.
 func (s *journalSuite) ready() {
 	s.offer("r_ready", "a")
 	time.Sleep(longest) // it is anybody's now
@@ -238,6 +240,7 @@ func (s *journalSuite) watch() {
 // skipping is a reader whose notes come late, one for several, and then twice.
 type skipping struct{ journal.Reader }
 
+// Watch collects the notes of 100 ms, and passes on only the last, twice.
 func (r skipping) Watch(ctx context.Context, self string, fn func(journal.Note)) error {
 	var mu sync.Mutex
 	var last []journal.Note
@@ -270,6 +273,7 @@ func (r skipping) Watch(ctx context.Context, self string, fn func(journal.Note))
 	}
 }
 
+// skip follows a log through a watch that skips and repeats notes, and must miss no event.
 func (s *journalSuite) skip() {
 	events := story("r_skip")
 	s.mustAppend(events[:2])
@@ -297,6 +301,7 @@ func (s *journalSuite) skip() {
 	}
 }
 
+// commands repeats them, because one may be lost, and compares what arrives with what was sent.
 func (s *journalSuite) commands() {
 	s.offer("r_held", "a")
 	s.lends("a", longest, "r_held")

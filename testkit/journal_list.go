@@ -40,6 +40,7 @@ func (s *journalSuite) at(second int, run messages.RunID, from uint64, bodies ..
 	s.mustAppend(events)
 }
 
+// list checks the order: the run updated last is first, and equal times are ordered by ID.
 func (s *journalSuite) list() {
 	s.lists(messages.Query{})
 	s.at(1, "r_a", 1, queued)
@@ -76,6 +77,7 @@ func (s *journalSuite) listStates() {
 	}
 }
 
+// listSelects checks each member of a query, and the limits.
 func (s *journalSuite) listSelects() {
 	for i := range 60 {
 		run := messages.RunID(fmt.Sprintf("r_%02d", i))
@@ -149,6 +151,7 @@ func (s *journalSuite) listExpired() {
 	s.lists(messages.Query{}, "r_ended2", "r_live")
 }
 
+// forget removes an ended run, and refuses a live one and an unknown one.
 func (s *journalSuite) forget() {
 	runs := s.history(3)
 	for run, want := range map[messages.RunID]messages.Code{"r_ended1": "", "r_live": messages.CodeConflict,
@@ -207,6 +210,7 @@ func (s *journalSuite) left(runs [][]messages.Event, gone int) {
 
 const plenty = 1 << 40
 
+// expireByAge moves the limit of age over the logs.
 func (s *journalSuite) expireByAge() {
 	runs := s.history(4)
 	if left := s.expire(suiteEpoch, plenty); left != 4 {
@@ -226,6 +230,7 @@ func (s *journalSuite) expireByAge() {
 	s.left(runs, 4)
 }
 
+// expireBySize halves the limit of bytes until no log is left.
 func (s *journalSuite) expireBySize() {
 	runs := s.history(6)
 	before, left := 6, 6

@@ -149,6 +149,7 @@ func (s *journalSuite) append(b journal.Block) error {
 	return s.ends(b, s.send(b))
 }
 
+// ends waits for the answer of an append. After a refusal the block must never land.
 func (s *journalSuite) ends(b journal.Block, end <-chan error) error {
 	s.t.Helper()
 	var err error
@@ -201,6 +202,7 @@ func (s *journalSuite) read(run messages.RunID, after uint64) []messages.Event {
 	return s.readFrom(s.j, run, after)
 }
 
+// readFrom reads all pages after a sequence number, and checks that they lead to the head.
 func (s *journalSuite) readFrom(r journal.Reader, run messages.RunID, after uint64) []messages.Event {
 	s.t.Helper()
 	var all []messages.Event

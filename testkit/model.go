@@ -215,6 +215,7 @@ func (m *Model) accept() {
 	}
 }
 
+// welcome serves a new connection in its own goroutine.
 func (m *Model) welcome(conn net.Conn) {
 	tcp, ok := conn.(*net.TCPConn)
 	m.mu.Lock()
@@ -325,6 +326,7 @@ type ChatMessage struct {
 
 const maxRequestBody = 64 << 20
 
+// decode reads a request. The key is compared and then removed, so that no test prints it.
 func (m *Model) decode(r *http.Request) (ModelRequest, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequestBody))
 	if err != nil {
@@ -370,6 +372,7 @@ func decodeChat(body []byte) ChatRequest {
 	return c
 }
 
+// decodeMessage understands content as a text or as a list of parts.
 func decodeMessage(raw json.RawMessage) ChatMessage {
 	var m struct {
 		Role    string            `json:"role"`

@@ -58,6 +58,7 @@ func (m *Model) find(id string) *ServedModel {
 	return &m.served[i]
 }
 
+// missing answers a request for a model that is not there, in the words of the server.
 func (m *Model) missing(id string) []Piece {
 	switch m.options.Dialect {
 	case LMStudio:
@@ -126,6 +127,7 @@ func (m *Model) overflow() Overflow {
 	return cmp.Or(m.options.Overflow, OverflowStatus)
 }
 
+// overflows answers a prompt that is longer than the context, in the form that is set.
 func (m *Model) overflows(prompt, context int) []Piece {
 	body := m.options.Dialect.overflow(prompt, context)
 	switch m.overflow() {

@@ -75,6 +75,7 @@ func (x *Exchange) Next() error { return x.order(order{}) }
 // Rest sends all remaining pieces and ends the answer.
 func (x *Exchange) Rest() error { return x.order(order{all: true}) }
 
+// order hands an order to the connection, and waits until it was obeyed.
 func (x *Exchange) order(o order) error {
 	if !x.stepped {
 		return errors.New("the answer was not scripted with Step")
@@ -133,6 +134,7 @@ func (x *Exchange) run(w *answerWriter) {
 	x.whole = w.ended
 }
 
+// obey writes the next piece, or all that are left.
 func (x *Exchange) obey(w *answerWriter, o order) error {
 	if o.all || len(x.rest) == 0 {
 		rest := x.rest
@@ -211,6 +213,7 @@ func (c *modelConn) drain() {
 	}
 }
 
+// read reads requests until the client hangs up. It closes dead then, which ends an answer that is being written.
 func (c *modelConn) read(out chan<- ModelRequest) {
 	defer close(out)
 	defer close(c.dead)

@@ -142,6 +142,7 @@ func (d Dialect) loads() bool { return d == LMStudio || d == Ollama }
 // body decodes a request's JSON; it ignores a body that is not JSON.
 func (r ModelRequest) body(v any) { _ = json.Unmarshal(r.Body, v) }
 
+// lmstudio answers the routes of LM Studio; nil for others.
 func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
 	switch route {
 	case "GET /v1/models": // downloaded models only where a request would load them
@@ -165,6 +166,7 @@ func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
 	return nil
 }
 
+// v1 describes a model as LM Studio's own API does.
 func (s ServedModel) v1() object {
 	kind, vision := s.Kind, s.Kind == "vlm"
 	switch kind {
@@ -215,6 +217,7 @@ func lmstudioMissing() []Piece {
 	return []Piece{JSON(http.StatusNotFound, errorBody("Model not found", "invalid_request_error", "model_not_found"))}
 }
 
+// llamacpp answers the routes of llama.cpp; nil for others.
 func (m *Model) llamacpp(route string) []Piece {
 	first := m.served[0]
 	switch route {
@@ -238,6 +241,7 @@ func (m *Model) vllm(route string) []Piece {
 	return nil
 }
 
+// ollama answers the routes of Ollama; nil for others.
 func (m *Model) ollama(route string, r ModelRequest) []Piece {
 	switch route {
 	case "GET /v1/models":

@@ -25,6 +25,7 @@ type Piece struct {
 	then       func()
 }
 
+// act names what a Piece does.
 type act string
 
 const (
@@ -223,6 +224,7 @@ func Fixtures(data []byte) ([]Fixture, error) {
 	return list, nil
 }
 
+// check reports a fixture whose framing or end this package cannot play.
 func (f Fixture) check() error {
 	switch f.Response.Framing {
 	case Chunked, ContentLength, CloseDelimited, HTTP10:

@@ -47,6 +47,7 @@ func (w *answerWriter) prepare(pieces []Piece) []Piece {
 	return pieces
 }
 
+// play writes the pieces in order, until one fails or the client is gone.
 func (w *answerWriter) play(pieces ...Piece) error {
 	for _, p := range pieces {
 		if err := w.alive(); err != nil {
@@ -122,6 +123,7 @@ func (w *answerWriter) whole(p Piece) error {
 	return w.body(p.text)
 }
 
+// stop ends the answer early: after it, in the middle, or with a reset.
 func (w *answerWriter) stop(how act) error {
 	switch how {
 	case actHangUp:
@@ -136,6 +138,7 @@ func (w *answerWriter) stop(how act) error {
 	return nil
 }
 
+// wait plays a piece that takes time. It ends early if the client is gone.
 func (w *answerWriter) wait(p Piece) error {
 	switch p.do {
 	case actPace:
@@ -196,6 +199,8 @@ func (w *answerWriter) head() error {
 	return w.write(w.takeHead())
 }
 
+// takeHead returns the status line and the headers once, then "". They wait for the first piece of the body, because
+// pieces before it may still change them.
 func (w *answerWriter) takeHead() string {
 	if w.headed {
 		return ""

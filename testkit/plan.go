@@ -110,6 +110,7 @@ var (
 	allCells  = sync.OnceValue(makeCells)
 )
 
+// makeFaults lists each failure of each actor in each phase in which it can happen.
 func makeFaults() []Fault {
 	var all []Fault
 	for _, task := range Tasks() {
@@ -144,6 +145,7 @@ func (f Fault) possible() bool {
 	return true
 }
 
+// makeCells combines each fault with each time of a cancel.
 func makeCells() []Cell {
 	var all []Cell
 	for _, f := range allFaults() {
@@ -248,6 +250,7 @@ func (f Fault) outcome() Outcome {
 	return failed(messages.BySupervisor, messages.CausePanic)
 }
 
+// harmless reports whether a run completes in spite of the fault.
 func (f Fault) harmless() bool {
 	switch {
 	case f.Failure == None || f.Failure == Failure(Retry) || f.Failure == Flood:

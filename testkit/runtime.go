@@ -247,6 +247,7 @@ type ordered struct {
 	complain func(format string, args ...any)
 }
 
+// Append complains about a block that comes too early, and appends it.
 func (o *ordered) Append(b journal.Block, done func(error)) {
 	for _, e := range b.Events {
 		switch body := e.Body.(type) {
@@ -306,6 +307,7 @@ type mortal struct {
 	keeps []journal.ClaimState // what the node said about its claims after it woke
 }
 
+// mortal returns a journal that dies at an append. It may sleep instead: then its node goes on a minute later.
 func (w *world) mortal(f fate, at int) *mortal {
 	m := &mortal{Journal: w.journal, fate: f, at: at, awake: make(chan struct{})}
 	life, end := context.WithCancel(context.Background())

@@ -31,6 +31,7 @@ func (w *world) victim(from int, trouble func() Disturbance) *victim {
 	return v
 }
 
+// disturb leaves the appends of all other runs alone.
 func (v *victim) disturb(b journal.Block) (d Disturbance) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

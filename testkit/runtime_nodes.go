@@ -116,6 +116,7 @@ func (s runtimeSuite) successor() {
 	}
 }
 
+// successor lets a node die or sleep, and checks that the other one ends the run once and that all readers agree.
 func (w *world) successor(m *mortal, cancelAfter time.Duration) {
 	a, b, id, calls := w.successors(m, errand)
 	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
@@ -164,6 +165,7 @@ func (s runtimeSuite) continued() {
 	s.atEachAppend("", fates, (*world).continued)
 }
 
+// continued does the same with a job that may be restarted.
 func (w *world) continued(m *mortal) {
 	mayGoOn := func(called func()) actors.Job {
 		job := errand(called)
@@ -372,6 +374,7 @@ func (s runtimeSuite) cutStart() {
 	}
 }
 
+// otherInput uses a key again: with the same input, with another input, and as another principal.
 func (s runtimeSuite) otherInput() {
 	s.in("two nodes", func(w *world) {
 		a := w.node("a", w.journal, errand(func() {}))

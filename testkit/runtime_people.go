@@ -335,6 +335,7 @@ func (s runtimeSuite) familyGoesOn() {
 	})
 }
 
+// family lets the node of a parent die or sleep, and checks that no child is left.
 func (w *world) family(first *mortal, second actors.Journal) {
 	a := w.node("a", first)
 	w.node("b", second)

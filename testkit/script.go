@@ -136,6 +136,7 @@ func (s Step) ask(ctx context.Context, t *actors.TaskContext) error {
 	return t.Result(answer, false)
 }
 
+// fail fails in the way that the step names.
 func (s Step) fail(ctx context.Context, t *actors.TaskContext) error {
 	switch s.Do {
 	case Fail:

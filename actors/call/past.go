@@ -85,6 +85,7 @@ func taskOf(body messages.Body) string {
 	return ""
 }
 
+// note collects what one event of the earlier attempt tells.
 func (p *Past) note(body messages.Body, log *messages.Fold) {
 	switch b := body.(type) {
 	case messages.LLMStarted:

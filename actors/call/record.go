@@ -128,6 +128,7 @@ func (c *recording) emit(body messages.Body, message string) {
 	}
 }
 
+// part records one part of the answer as events.
 func (c *recording) part(part model.Part, err error) {
 	c.err = err
 	switch p := part.(type) {

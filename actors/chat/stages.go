@@ -109,6 +109,7 @@ func (s *staged) limited(ctx context.Context, work func(context.Context) error) 
 
 const noTools = "skipped: there are no tools"
 
+// understand asks the model for the intent, and whether tools are needed.
 func (s *staged) understand(ctx context.Context) error {
 	tools := s.Tools.Offered()
 	if len(tools) == 0 {
@@ -129,6 +130,7 @@ func (s *staged) understand(ctx context.Context) error {
 	return nil
 }
 
+// think lets the model call tools, and collects what they found.
 func (s *staged) think(ctx context.Context) error {
 	switch {
 	case len(s.Tools.Offered()) == 0:
@@ -171,6 +173,7 @@ func (s *staged) found(ctx context.Context, a call.Answer) error {
 	return s.say(model.Message{Role: model.Assistant, Content: found.words()})
 }
 
+// respond asks for the answer, without tools.
 func (s *staged) respond(ctx context.Context) error {
 	s.aside = false
 	if s.in.Output == Structured {

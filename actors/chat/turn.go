@@ -39,6 +39,7 @@ type turn struct {
 	denied       bool     // the user did not allow a call
 }
 
+// run answers a message in a turn without stages.
 func (u *turn) run(ctx context.Context, in Input) error {
 	ctx, stop := u.timed(ctx)
 	defer stop()
@@ -83,6 +84,7 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 	}
 }
 
+// begin chooses the model, and begins a turn of the conversation.
 func (u *turn) begin(ctx context.Context, in Input) error {
 	u.Stream = u.bounded(u.Stream)
 	if in.Model != Auto {

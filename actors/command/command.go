@@ -127,6 +127,7 @@ func (c Command) define(config Config) actors.Definition {
 		New: func(input json.RawMessage) (actors.Job, error) { return c.job(input, config) }}
 }
 
+// about describes the command as a job. Its own timeouts replace those of the runtime.
 func (c *Command) about() messages.About {
 	about := messages.About{Title: c.Name, Description: c.Description, ReadOnly: c.ReadOnly, Destructive: !c.ReadOnly,
 		OpenWorld: !c.ReadOnly, Say: say, Input: func() json.RawMessage { return c.schema }}

@@ -74,6 +74,7 @@ func within(wrong document.Problems, place string) bool {
 	})
 }
 
+// checkSchedules also checks each schedule's input against its job's parameters.
 func (f *File) checkSchedules(at document.Places, taken []string) (wrong document.Problems) {
 	seen := map[string]bool{}
 	for i := range f.Schedules {

@@ -25,6 +25,7 @@ func (g *group) prepare(cmd *exec.Cmd, _ bool) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
+// started puts the process into a job object, so that its children end with it.
 func (g *group) started(cmd *exec.Cmd) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -70,6 +70,7 @@ func (r *reader) copy(ctx context.Context) {
 	}
 }
 
+// pass writes a piece to the raw file and to the sink.
 func (r *reader) pass(ctx context.Context, piece []byte) error {
 	if r.raw != nil {
 		if _, err := r.raw.Write(piece); err != nil {
@@ -89,6 +90,7 @@ func (r *reader) hurry() { _ = r.file.SetReadDeadline(past) }
 // whole decodes UTF-8 that arrives in pieces. rest is the beginning of an incomplete character.
 type whole struct{ rest []byte }
 
+// push returns the piece as UTF-8. A character that is cut off at its end is held for the next piece.
 func (w *whole) push(piece []byte) string {
 	if len(w.rest) > 0 {
 		piece = append(w.rest, piece...)
@@ -151,6 +153,7 @@ func (s *texts) name() string {
 
 func (s *texts) write(piece []byte) error { return s.say(s.stream.Push(s.runes.push(piece))) }
 
+// say adds text to the stream, and begins the next stream when one is full. A character is never divided.
 func (s *texts) say(text string) error {
 	s.tail.write(text)
 	if s.progress != nil {
@@ -244,6 +247,7 @@ func (t *tail) String() string {
 // splitter finds lines, which end with \n or \r, in a text that arrives in pieces.
 type splitter struct{ rest string }
 
+// each calls do for every complete line. The rest is held for the next text, up to a limit.
 func (s *splitter) each(text string, do func(line string)) {
 	for {
 		i := strings.IndexAny(text, "\r\n")
@@ -281,6 +285,7 @@ func (l *logLines) write(piece []byte) error { return l.say(l.stream.Push(l.rune
 
 func (l *logLines) end() error { return l.say(l.stream.Push(l.runes.end())+l.stream.Close(), true) }
 
+// say emits the complete lines of the text, several to an event.
 func (l *logLines) say(text string, end bool) (err error) {
 	var some []messages.LogLine
 	flush := func() {

@@ -60,6 +60,7 @@ func (x *execution) outcome() (any, error) {
 	return Result{Text: x.stdout.tail.String(), Bytes: x.stdout.total}, nil
 }
 
+// jsonResult takes the result from the file, or else from the last line of stdout.
 func (x *execution) jsonResult() (json.RawMessage, error) {
 	f, err := os.Open(x.file)
 	if err != nil {

@@ -15,6 +15,7 @@ type template []string
 // placeholder matches a member of the input, or an escaped brace.
 var placeholder = regexp.MustCompile(`\{\{|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
+// parseTemplate returns literal text and parameter names in turns, beginning with text.
 func parseTemplate(text string) (t template) {
 	literal, end := "", 0
 	for _, at := range placeholder.FindAllStringSubmatchIndex(text, -1) {

@@ -146,6 +146,7 @@ func (c *checker) member(of syntax.Expr, name string) Type {
 	return t
 }
 
+// element returns the type of an element of a list, a text or an object.
 func (c *checker) element(e *syntax.IndexExpr) Type {
 	if l, ok := e.Y.(*syntax.Literal); ok && l.Token == syntax.STRING {
 		return c.member(e.X, l.Value.(string))
@@ -161,6 +162,7 @@ func (c *checker) element(e *syntax.IndexExpr) Type {
 	return Value
 }
 
+// binary returns the type of an operation, and refuses a literal division by zero.
 func (c *checker) binary(e *syntax.BinaryExpr) Type {
 	if e.Op == syntax.EQ { // a named argument
 		return c.check(e.Y)
@@ -179,6 +181,7 @@ func (c *checker) binary(e *syntax.BinaryExpr) Type {
 	return k
 }
 
+// call returns the type of the result of a function or method.
 func (c *checker) call(e *syntax.CallExpr) Type {
 	name, of, what, all := "", functions, "function", functionNames
 	switch fn := e.Fn.(type) {

@@ -94,6 +94,7 @@ func (t *Template) read(text string, names Names, wrong func(error)) {
 	t.Eval = func(environment Environment) (any, error) { return join(parts, environment) }
 }
 
+// join evaluates the parts and joins them into one text.
 func join(parts []any, environment Environment) (any, error) {
 	var b strings.Builder
 	for _, part := range parts {

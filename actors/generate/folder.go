@@ -48,6 +48,7 @@ func (p place) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, 
 	return p.lockFolder(ctx, t, dirs[1])
 }
 
+// lockFolder opens the folder, waits for other runs that write into it, and reads its previous document.
 func (p place) lockFolder(ctx context.Context, t *actors.TaskContext, dir string) (*folder, error) {
 	root, err := openOut(p.out, dir)
 	if err != nil {

@@ -97,6 +97,8 @@ type fetched struct {
 	repo     *llmstxt.Repository
 }
 
+// fetch is the task fetch. It tries the output folder before anything is downloaded, and reads nothing if the cache
+// has the result.
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) (got fetched, err error) {
 	if got.out, err = g.folder(t.Principal()); err != nil {
 		return got, err
@@ -171,6 +173,7 @@ func at(o scan.Origin) string {
 	return ""
 }
 
+// analyze is the task analyze. It returns nil if the result came from the cache.
 func (g *generation) analyze(ctx context.Context, t *actors.TaskContext, got fetched) (*llmstxt.Analysis, error) {
 	if got.hit != nil {
 		t.Summarize("taken from the cache")

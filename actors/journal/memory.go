@@ -54,6 +54,8 @@ func (j *Memory) Salt() [32]byte { return j.salt }
 // Append implements [Journal]. It calls done before it returns.
 func (j *Memory) Append(b Block, done func(error)) { done(j.append(b)) }
 
+// append stores a copy that does not share memory with the caller's events. Slices that readers hold are never
+// changed.
 func (j *Memory) append(b Block) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -83,6 +85,7 @@ func (j *Memory) append(b Block) error {
 	return nil
 }
 
+// end merges the deltas and the blocks of a run that has ended, and counts its size.
 func (j *Memory) end(run messages.RunID, r *record) {
 	r.events = messages.MergeDeltas(r.events)
 	last := r.blocks[len(r.blocks)-1]

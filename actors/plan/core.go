@@ -114,6 +114,7 @@ type work struct {
 	live                  bool
 }
 
+// newCore returns the state before the first step. Steps that have not ended have empty values in the environment.
 func newCore(g *graph, params map[string]any) *core {
 	n := len(g.steps)
 	c := &core{graph: g, values: make(expression.Record, n), states: make([]state, n), left: n}

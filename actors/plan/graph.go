@@ -87,6 +87,7 @@ type scope struct {
 	asked     int
 }
 
+// compile builds the graph of a plan, and collects all problems on the way.
 func (c *compiler) compile(p *Plan, path string) *graph {
 	g := &graph{plan: p, limit: cmp.Or(p.Limit, 16), steps: make([]node, len(p.Steps))}
 	s := &scope{compiler: c, graph: g, path: path, index: map[string]int{}}
@@ -271,6 +272,7 @@ func unknown(what, name, of string, known []string) error {
 	return fmt.Errorf("there is no %s %s%s", what, name, words.Meant(name, known))
 }
 
+// condition compiles a condition, with or without "${}"; nil if there is none.
 func (s *scope) condition(text string, names expression.Names, path string) *expression.Expression {
 	if text == "" {
 		return nil

@@ -104,6 +104,7 @@ func (r *runner) arrived(a arrival) error {
 	return r.do(r.core.ended(a.unit, a.ending))
 }
 
+// do carries out what the core decided.
 func (r *runner) do(moves []move) (err error) {
 	for _, m := range moves {
 		switch m.do {

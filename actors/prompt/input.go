@@ -104,6 +104,7 @@ func (in Input) shape() (*structured.Schema, error) {
 	return shape, nil
 }
 
+// request returns the request to the model: instructions, earlier messages, then the text.
 func (in Input) request() model.Request {
 	r := model.Request{MaxTokens: in.MaxTokens, Temperature: in.Temperature, TopP: in.TopP, Seed: in.Seed, Stop: in.Stop,
 		Tools: in.Functions, Choice: in.Choice, Format: in.Format, Extra: in.Extra}

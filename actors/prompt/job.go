@@ -82,6 +82,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	}}, nil
 }
 
+// respond asks the model once, checks the form of the answer, and makes it the result.
 func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input, shape *structured.Schema) error {
 	r := in.request()
 	if r.Model == "" && c.Choose != nil {

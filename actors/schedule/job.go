@@ -49,6 +49,7 @@ func (c *Clock) Define() actors.Definition {
 	return d
 }
 
+// do carries out an action for a person. It holds the lock, because Tick changes the same marks.
 func (c *Clock) do(ctx context.Context, action string, s *Schedule, by string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -30,6 +30,7 @@ func (q *question) call(ctx context.Context) (*answer, error) {
 	return a, err
 }
 
+// read takes parts until the answer ends or is too long.
 func (a *answer) read(parts func(func(model.Part, error) bool), live func(text string)) (ended bool, failed error) {
 	size := 0
 	for part, err := range parts {

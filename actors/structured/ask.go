@@ -117,6 +117,7 @@ type question struct {
 	last    *answer // the last answer, if it was rejected
 }
 
+// newQuestion fills in the defaults. The ladder decides how the form is asked for.
 func newQuestion(stream model.Stream, r model.Request, o Options, f *shape) *question {
 	q := &question{stream: stream, request: r, options: o, form: f, reasks: o.Reasks}
 	if q.reasks == 0 {

@@ -80,6 +80,7 @@ func common(s *jsonschema.Schema, depth int) error {
 	return nil
 }
 
+// commonObject makes all fields required, in order, as the strict modes of servers demand.
 func commonObject(s *jsonschema.Schema, depth int) error {
 	if len(s.Properties) == 0 {
 		return fmt.Errorf("an object needs named fields")

@@ -50,6 +50,7 @@ func (s *Schema) Problems(doc []byte) []string {
 	return list[:min(len(list), maxProblems)]
 }
 
+// validationErrors lists the problems that a validation has found.
 func validationErrors(err error) []string {
 	e, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {

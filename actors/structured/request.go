@@ -46,6 +46,7 @@ func cooler(t *float64, left int) *float64 {
 	return new(*t / 2)
 }
 
+// instructed adds the form to the instructions, for a server that does not enforce it.
 func (q *question) instructed() []model.Message {
 	words := "Answer with one JSON object and nothing else: no words around it, no fence. It has these fields, all of " +
 		"them, in this order. Its JSON Schema:\n" + string(q.form.text)

@@ -68,6 +68,7 @@ func (h *Hooks) Operate(ctx context.Context, o Order) ([]Line, error) {
 	return lines, nil
 }
 
+// test sends an event that belongs to no run.
 func (h *Hooks) test(ctx context.Context, name string) error {
 	to, err := h.find(name)
 	if err != nil {
@@ -81,6 +82,7 @@ func (h *Hooks) test(ctx context.Context, name string) error {
 	return err
 }
 
+// resend delivers the end of a run again to its webhooks, or to one of them.
 func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) error {
 	state, err := h.System().State(ctx, run)
 	if err != nil {
@@ -111,6 +113,7 @@ func (t *Target) shown() string {
 	return u.Scheme + "://" + u.Host
 }
 
+// line summarizes a webhook and its deliveries.
 func (h *Hooks) line(ctx context.Context, name string) (Line, error) {
 	l := Line{Name: name, Kinds: usual}
 	if to, err := h.find(name); err == nil {

@@ -24,6 +24,7 @@ type Session struct {
 	answers map[string]chan json.RawMessage
 }
 
+// message is a message of JSON-RPC: a request, a notification or a response.
 type message struct {
 	ID     json.RawMessage `json:"id,omitempty"`
 	Method string          `json:"method,omitempty"`

@@ -21,6 +21,7 @@ type Teller struct {
 	runs []*told
 }
 
+// told is one run as its readers see it. The Teller's mutex guards it.
 type told struct {
 	id     messages.RunID
 	key    string
@@ -215,6 +216,7 @@ func (t *Teller) Forget(_ context.Context, id messages.RunID) error {
 	return nil
 }
 
+// change changes a run and wakes its readers.
 func (t *Teller) change(id messages.RunID, do func(*told) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

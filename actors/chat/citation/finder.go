@@ -66,6 +66,7 @@ func (f *Finder) Close() []Mark {
 	return f.Push("\n")
 }
 
+// step takes the next byte. A label is decided by the byte after it, which tells a link from a citation.
 func (f *Finder) step(b byte) {
 	bracket := b == '[' || b == '{'
 	inside := bracket && f.code.Inside() // this may only be asked before such a byte

@@ -185,6 +185,7 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
+// info summarizes the conversation for a list. Without a title it has the first line of the first message.
 func (c *state) info(id string) Info {
 	i := Info{ID: id, From: c.from, Title: c.title, Folder: c.folder, Created: c.created, Updated: c.updated, Messages: len(c.messages),
 		Tainted: c.tainted, Damaged: c.damaged}

@@ -17,6 +17,7 @@ type memory struct {
 	order []string
 }
 
+// open also drops the oldest conversation if there are too many.
 func (m *memory) open(id string, create bool) (journal, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -90,6 +90,7 @@ func (s *state) read(data []byte) {
 	}
 }
 
+// add applies a record to the state. Records of a turn that another one has replaced are ignored.
 func (s *state) add(r record) {
 	switch {
 	case r.Turn == 0:
@@ -139,6 +140,7 @@ func (s *state) busy(owner string, at time.Time) bool {
 	return s.open && s.owner.Owner != owner && at.Before(s.owner.Until)
 }
 
+// say applies what a turn has said.
 func (s *state) say(r record) {
 	s.updated = r.At
 	s.messages = append(s.messages, r.Messages...)

@@ -17,6 +17,8 @@ type Turn struct {
 	number  int
 }
 
+// begin takes the conversation for this turn. It reads the journal again after its record is written: of two that
+// begin at once, the record that is first has it.
 func (t *Turn) begin(b Beginning) error {
 	if err := t.catchUp(); err != nil {
 		return err

@@ -57,6 +57,7 @@ type appending struct {
 	Last bool `json:"last,omitempty" jsonschema:"the file is complete now"`
 }
 
+// write replaces the file. The old text is kept in another one, so that no call of a model destroys data.
 func (a artifacts) write(_ context.Context, c *Call, in writing) (string, error) {
 	if path.Ext(in.Name) == ".json" && !json.Valid([]byte(in.Text)) {
 		return "", messages.InvalidInput("the text is not JSON, as %s must be", in.Name)

@@ -171,6 +171,7 @@ type searching struct {
 	Path    string `json:"path,omitempty" jsonschema:"the folder or file to search; the whole repository if empty"`
 }
 
+// search reads every shown file below the path, and skips what cannot be read.
 func (r repository) search(ctx context.Context, in searching) (string, error) {
 	pattern, err := regexp.Compile(in.Pattern)
 	if err != nil {

@@ -34,6 +34,7 @@ func Ask(ctx context.Context, task *actors.TaskContext, in messages.InputRequire
 	return task.Ask(ctx, in)
 }
 
+// timeoutKey is the context key of the time that a call may take.
 type timeoutKey struct{}
 
 // timeout is a timer that can be paused, several times at once. mu guards the fields below it.

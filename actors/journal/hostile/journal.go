@@ -88,6 +88,7 @@ func (j *Journal) takeLate(id journal.BlockID) []func() {
 	return late
 }
 
+// append passes the block on, or not, and answers as the Disturbance says.
 func (j *Journal) append(b journal.Block, d Disturbance, done func(error)) {
 	answer := done
 	if d.Twice {

@@ -100,6 +100,7 @@ func Read(r io.Reader) (log journal.Log, events int, err error) {
 	return log, p.audit.Events, nil
 }
 
+// reader holds the state of a check.
 type reader struct {
 	in    *bufio.Reader
 	audit journal.Audit
@@ -111,6 +112,7 @@ func (p *reader) fault(format string, args ...any) error {
 	return &journal.Fault{Run: p.audit.Run, Seq: p.audit.Chain.Seq + 1, Rule: journal.RuleProof, Says: fmt.Sprintf(format, args...)}
 }
 
+// read checks the lines in order: head, blocks each with its events, and the signature over everything before it.
 func (p *reader) read() error {
 	sum := sha256.New()
 	for first := true; ; first = false {

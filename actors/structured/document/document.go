@@ -147,6 +147,8 @@ func (r *reader) wrong(path string, n *yaml.Node, format string, args ...any) {
 	r.problems = append(r.problems, Problem{n.Line, n.Column, path, fmt.Sprintf(format, args...)})
 }
 
+// value converts a YAML node to a JSON value, and notes its place. It bounds number and depth, because aliases can
+// repeat each other.
 func (r *reader) value(n *yaml.Node, path string, depth int) any {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias

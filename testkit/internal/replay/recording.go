@@ -59,6 +59,7 @@ func read(file string) (*recording, error) {
 	return r, nil
 }
 
+// line adds a line of the file to the run that it belongs to; the first run is the root.
 func (r *recording) line(line []byte, folder string) error {
 	in, e, err := lines.Line(line)
 	switch {

@@ -40,6 +40,8 @@ type replay struct {
 	refused error // an answer that the replayed run refused
 }
 
+// run starts the recorded job in a bubble whose clock shows the recorded time, with the recorded cancels, and
+// compares the events.
 func (r *replay) run(ctx context.Context, queued messages.RunQueued, d actors.Definition) (err error) {
 	until(ctx, r.root.log[0])
 	config := actors.Config{Jobs: []actors.Definition{d}, Recorded: r.told}
