@@ -65,8 +65,9 @@ func TestUpgrade(t *testing.T) {
 func upgraded(t *testing.T, kept string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	server := serveHTTP(t, t.TempDir(), "--state", kept)
-	client, err := api.New(server.base(), "")
+	tokens, token := caller(t)
+	server := serveHTTP(t, t.TempDir(), "--state", kept, "--tokens", tokens)
+	client, err := api.New(server.base(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,8 @@ func writeUpgrade(t *testing.T) {
 	m.Answer(testkit.Text("The largest park is in the north."), testkit.Finish("stop"), testkit.Done())
 	m.Answer(testkit.Text("A park that "), testkit.Stall())
 	dir := t.TempDir()
-	cmd := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", dir+"/kept", "--base-url", m.URL(), "--model", "scripted")
+	tokens, token := caller(t)
+	cmd := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--state", dir+"/kept", "--tokens", tokens, "--base-url", m.URL(), "--model", "scripted")
 	if old := os.Getenv("LASTWORD_UPGRADE_FROM"); old != "" {
 		cmd.Path, cmd.Err = old, nil
 	}
@@ -141,7 +143,7 @@ func writeUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(stderr).ReadString('\n')
-	client, clientErr := api.New(regexp.MustCompile(`http://[^/]+`).FindString(line), "")
+	client, clientErr := api.New(regexp.MustCompile(`http://[^/]+`).FindString(line), token)
 	if err != nil || clientErr != nil {
 		t.Fatal(line, err, clientErr)
 	}
@@ -183,6 +185,13 @@ func writeUpgrade(t *testing.T) {
 	if _, err := os.Stat(to); err != nil {
 		copyFile(t, file, to)
 	}
+}
+
+// caller returns a file of tokens, and that of its only caller.
+func caller(t *testing.T) (file, token string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "tokens")
+	return file, strings.TrimSpace(run(t, nil, "token", "add", "--file", file, "ann").stdout)
 }
 
 func copyFile(t *testing.T, from, to string) {

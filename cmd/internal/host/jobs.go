@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,7 @@ import (
 // jobs returns the jobs that callers can start.
 func (h *Options) jobs() []actors.Definition {
 	steps := h.steps()
-	jobs := append(slices.Clip(steps.Jobs), plan.Define(steps))
+	jobs := append(slices.Clip(steps.Jobs), earlier(plan.Define(steps), "caller"))
 	if h.file != nil {
 		jobs = append(jobs, h.file.Listed(h.commandConfig()))
 	}
@@ -53,7 +54,22 @@ func (h *Options) steps() plan.Config {
 	}
 	folder := func(principal string) (string, error) { return h.place(principal, "") }
 	return plan.Config{Runs: runs, Read: artifact.Read(state, h.artifact), Write: h.shared(artifact.Write(folder, h.spend)),
-		Jobs: append([]actors.Definition{h.shared(generate.Define(generating)), h.prompt(), h.chat()}, h.commands()...)}
+		Jobs: append([]actors.Definition{h.shared(earlier(generate.Define(generating), "home")), h.prompt(),
+			earlier(h.chat(), "home")}, h.commands()...)}
+}
+
+// earlier also makes the job from inputs in logs from before 0.1.0, where a member named the principal.
+func earlier(d actors.Definition, member string) actors.Definition {
+	make := d.New
+	d.New = func(input json.RawMessage) (actors.Job, error) {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(input, &members) == nil && members[member] != nil {
+			delete(members, member)
+			input, _ = json.Marshal(members) // of raw JSON
+		}
+		return make(input)
+	}
+	return d
 }
 
 // spend counts bytes that a run of the principal is about to write. Errors: limit_exceeded.
