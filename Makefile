@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash museum cluster quality conformance clients models page oracle proxy inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover nightly go tools node
+.PHONY: help test race lint other-systems bench sim crash museum cluster quality conformance clients models page oracle proxy inspect llms site fuzz vuln licences update build release mcpb package-test release-test cover nightly go tools node
 .DEFAULT_GOAL := help
 
 # The lab is a module of its own: who imports lastword needs none of its libraries.
@@ -55,6 +55,9 @@ lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod, of the
 	staticcheck=$$(go tool -n staticcheck) && for module in $(LAB) $(PACKAGE); do \
 		(cd $$module && go vet ./... && $$staticcheck ./... && go fix -diff ./... && go mod tidy -diff) || exit 1; done
 
+other-systems: go ##+ Vet everything, tests too, for the systems on which nothing is run
+	for os in windows darwin freebsd; do GOOS=$$os CGO_ENABLED=0 go vet ./... || exit 1; done
+
 # The tests of the lab, built once for all targets of one call of make; they run in the lab's folder.
 LAB_TESTS = $(CURDIR)/bin/lab.test
 LAB_TEST = $(LAB_TESTS) -test.v $(SHORT:-%=-test.%)
@@ -80,8 +83,8 @@ crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a
 museum: go ## Put each of thirty public bugs back into the source, and require that its test fails
 	LASTWORD_MUSEUM=1 go -C $(LAB) test -count=1 -run '^TestMutants$$' -timeout 60m -v ./museum
 
-cluster: $(LAB_TESTS) ##+ Run three servers on three NATS servers; kill, pause, cut off and restart one after the other
-	cd $(LAB) && LASTWORD_CLUSTER=1 $(LAB_TEST) -test.run '^TestCluster$$' -test.timeout 10m
+cluster: $(LAB_TESTS) ##+ Run three servers on three NATS servers; kill, pause, cut off, restart and upgrade one after the other
+	cd $(LAB) && LASTWORD_CLUSTER=1 $(LAB_TEST) -test.run '^Test(Cluster|RollingUpgrade)$$' -test.timeout 15m
 
 SAMPLES = .*
 

@@ -57,14 +57,15 @@ const principal, other = "ann", "bob"
 // runsEach is the quota of a principal.
 const runsEach = 100
 
-func startCluster(t testing.TB) *cluster {
+// startCluster starts the nodes that the source of a version builds.
+func startCluster(t testing.TB, source string) *cluster {
 	t.Helper()
 	c := &cluster{TB: t, model: testkit.NewModel(t), tokens: map[string]string{},
 		long: os.Getenv("LASTWORD_CLUSTER") != ""}
 	dir := t.TempDir()
 	natsServer, lastword := filepath.Join(dir, "nats-server"), filepath.Join(dir, "lastword")
 	c.build(natsServer, ".", "github.com/nats-io/nats-server/v2")
-	c.build(lastword, root, "./cmd/lastword")
+	c.build(lastword, source, "./cmd/lastword")
 	ports := freePorts(t, 9)
 	clients, routes, doors := ports[:3], ports[3:6], ports[6:]
 	for i := range c.stores {

@@ -7,7 +7,7 @@ import "testing"
 // TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
 // make cluster runs all of it. CI, and make test, leave out what takes long.
 func TestCluster(t *testing.T) {
-	c := startCluster(t)
+	c := startCluster(t, root)
 	for _, s := range []struct {
 		name string
 		long bool
