@@ -130,13 +130,14 @@ func (p *public) http(t *testing.T, document string) {
 // schema adds a JSON Schema and those of its members.
 func (p *public) schema(name string, of any) {
 	schema, _ := of.(map[string]any)
-	is := name
+	var is strings.Builder
+	is.WriteString(name)
 	for _, key := range []string{"type", "$ref", "enum", "required"} {
 		if v, ok := schema[key]; ok {
-			is += fmt.Sprintf(" %s=%v", key, v)
+			fmt.Fprintf(&is, " %s=%v", key, v)
 		}
 	}
-	p.add("%s", is)
+	p.add("%s", is.String())
 	properties, _ := schema["properties"].(map[string]any)
 	for member, of := range properties {
 		p.schema(name+"."+member, of)
