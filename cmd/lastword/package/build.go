@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,8 +57,11 @@ func build(version, stage string) (map[target]string, error) {
 	for _, t := range targets() {
 		programs[t] = filepath.Join(stage, "bin", t.String(), t.program())
 		env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off"}
-		if _, err := output(clone, env, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", programs[t], "./cmd/lastword"); err != nil {
+		if _, err := output(clone, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w", "-o", programs[t], "./cmd/lastword"); err != nil {
 			return nil, fmt.Errorf("%v: %w", t, err)
+		}
+		if info, err := buildinfo.ReadFile(programs[t]); err != nil || info.Main.Version != version {
+			return nil, errors.Join(err, fmt.Errorf("%v: Go did not write the version %s into the program", t, version))
 		}
 	}
 	return programs, nil
