@@ -78,7 +78,7 @@ type debian struct {
 	root string
 }
 
-// command is one in that Debian.
+// command returns a command that root runs in that Debian.
 func (d debian) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "/usr/bin/env", args...) // which looks for the program there
 	c.Dir, c.SysProcAttr = "/", &syscall.SysProcAttr{Chroot: d.root}
@@ -95,8 +95,8 @@ func (d debian) run(args ...string) string {
 	return string(out)
 }
 
-// all are the files with what is in those of users. Those of this test, of dpkg and the copies that useradd makes
-// do not count.
+// all returns the names of all files, with the text of those that list users. It passes over what this test and dpkg
+// write, and the copies that useradd makes.
 func (d debian) all() map[string]string {
 	files := map[string]string{}
 	passed := regexp.MustCompile(`^(tmp|var/lib/dpkg|var/log)/|^etc/.*-$`)
@@ -117,7 +117,7 @@ func (d debian) all() map[string]string {
 	return files
 }
 
-// serve serves with the unit's line, and does a run.
+// serve starts the server as the unit says, does a run there, and stops the server.
 func (d debian) serve() {
 	m := testkit.NewModel(d.t)
 	m.Always(testkit.Text("It grows things."), testkit.Finish("stop"), testkit.Done())
@@ -162,7 +162,7 @@ func (d debian) serve() {
 	}
 }
 
-// asUnit is the command of the package's unit, with its user and its variables, as systemd starts it.
+// asUnit returns the command of the package's unit, with its user and its variables, as systemd starts it.
 func (d debian) asUnit(ctx context.Context) *exec.Cmd {
 	unit := map[string]string{}
 	text, err := os.ReadFile(filepath.Join(d.root, "usr/lib/systemd/system/lastword.service"))
