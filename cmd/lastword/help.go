@@ -2,13 +2,18 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/cmd/internal/build"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
@@ -133,4 +138,84 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	cmd.InheritedFlags().VisitAll(show)
 	add(commonFlags, cmd.Flags().Lookup("help"))
 	return groups
+}
+
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man [folder]",
+		GroupID: settings.Helping,
+		Short:   "Write the manual pages of all commands into a folder",
+		Long: `Man writes a manual page for each command into the folder, which it makes if missing. Without a folder it
+prints the page of lastword itself.`,
+		Example: `  lastword man | man -l -
+  lastword man ~/.local/share/man/man1`,
+		Args:              atMostOne,
+		ValidArgsFunction: folders,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				_, err := io.WriteString(cmd.OutOrStdout(), terminal.ManPage(cmd.Root(), build.This().Version))
+				return err
+			}
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot make the folder %s: %w", args[0],
+					exit.Reason(err))}
+			}
+			return writePages(args[0], cmd.Root())
+		},
+	}
+}
+
+// writePages writes the page of a command, and those of the commands below it.
+func writePages(folder string, cmd *cobra.Command) error {
+	if err := os.WriteFile(filepath.Join(folder, terminal.PageName(cmd)+".1"), []byte(terminal.ManPage(cmd,
+		build.This().Version)), 0o644); err != nil {
+		return err
+	}
+	for _, sub := range cmd.Commands() {
+		if err := writePages(folder, sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shells returns the supported shells.
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
+
+func completionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "completion <" + strings.Join(shells(), "|") + ">",
+		GroupID: settings.Helping,
+		Short:   "Print a script for command line completion in a shell",
+		Long: `Completion prints a script that makes a shell complete commands, flags, their values, folders and the names
+of models. Save it where the shell looks for such scripts:
+
+  bash        lastword completion bash >\
+                ~/.local/share/bash-completion/completions/lastword
+  zsh         lastword completion zsh >"${fpath[1]}/_lastword"
+  fish        lastword completion fish >~/.config/fish/completions/lastword.fish
+  powershell  lastword completion powershell | Out-String | Invoke-Expression`,
+		Example:   "  source <(lastword completion bash)",
+		Args:      oneShell,
+		ValidArgs: shells(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			}
+			return root.GenPowerShellCompletionWithDesc(out)
+		},
+	}
+}
+
+func oneShell(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || !slices.Contains(shells(), args[0]) {
+		return exit.BadUsage(cmd, errors.New("completion needs the name of a shell"), "the shells are "+strings.Join(shells(), ", "))
+	}
+	return nil
 }
