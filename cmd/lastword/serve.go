@@ -270,7 +270,7 @@ func (s *serveOptions) routes(entrance *auth.Middleware, door http.Handler, insi
 	for path, dialect := range inside.Dialects {
 		served := inside.Metrics.Requests(dialect)
 		if checks := entrance.Refusing(dialect.Refuse); path == host.AgentCard && s.tokens != "" {
-			mux.Handle(path, checks.Public(unknown(served)))
+			mux.Handle(path, checks.Public(withoutScopes(served)))
 		} else {
 			mux.Handle(path, checks.Wrap(served))
 		}
@@ -338,8 +338,8 @@ func adminsOnly(door http.Handler) http.Handler {
 	})
 }
 
-// unknown makes the door treat every caller as one without scopes.
-func unknown(door http.Handler) http.Handler {
+// withoutScopes makes the door treat every caller as one without scopes.
+func withoutScopes(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		door.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Name: "anybody"})))
 	})

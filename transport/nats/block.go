@@ -100,8 +100,8 @@ type opened struct {
 	QueuedAt  time.Time         `json:"queued_at"`
 }
 
-// aside is the part of a mark that may not fit a header.
-type aside struct {
+// overflow is the part of a mark that may not fit a header.
+type overflow struct {
 	Requests []string `json:"open_requests,omitempty"`
 	Opened   *opened  `json:"opened,omitempty"`
 }
@@ -111,7 +111,7 @@ func (m *mark) header() (head, data []byte, err error) {
 	if head, err = json.Marshal(m); err != nil || len(head) <= largestHeader {
 		return head, nil, err
 	}
-	if data, err = json.Marshal(aside{m.Requests, m.Opened}); err != nil {
+	if data, err = json.Marshal(overflow{m.Requests, m.Opened}); err != nil {
 		return nil, nil, err
 	}
 	short := *m
@@ -135,7 +135,7 @@ func (m *mark) whole(data []byte) (rest []byte, err error) {
 	if m.Aside > len(data) {
 		return nil, fmt.Errorf("its header says that %d bytes are aside, of %d", m.Aside, len(data))
 	}
-	var a aside
+	var a overflow
 	if err := json.Unmarshal(data[:m.Aside], &a); err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ func (u *ui) commandNames() (names []string) {
 	return names
 }
 
-// obey executes the line. If it is not a command, it stays in the editor for correction, and is not sent to the model.
-func (u *ui) obey(said string) tea.Cmd {
+// runCommand executes the line. If it is not a command, it stays in the editor for correction, and is not sent to the model.
+func (u *ui) runCommand(said string) tea.Cmd {
 	name, argument, _ := strings.Cut(strings.TrimSpace(said), " ")
 	switch name {
 	case "/help":

@@ -168,7 +168,7 @@ func (u *ui) send() tea.Cmd {
 		return nil
 	}
 	if said := u.editor.value(); strings.HasPrefix(said, "/") && !strings.Contains(strings.TrimSpace(said), "\n") {
-		return u.obey(said)
+		return u.runCommand(said)
 	}
 	message := u.editor.take()
 	u.turn = newTurn(u.Redact, u.width())

@@ -165,7 +165,7 @@ func (s *subject) committed(f *checkedFile, line int, named string, changes *git
 		said = "more than " + said
 	}
 	f.problem(line, ruleStale, check.Warning, "%s changed since %s, %s: %s",
-		said, terminal.ShortCommit(f.Commit), named, some(append(linked, others...)))
+		said, terminal.ShortCommit(f.Commit), named, firstFew(append(linked, others...)))
 }
 
 // uncommitted looks for uncommitted changes. It checks only linked files, because it must read each file.
@@ -179,12 +179,12 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	f.Stale = true
 	f.Changed += int64(len(edited))
 	f.problem(line, ruleStale, check.Warning, "%s changed without a commit: %s",
-		words.Count(len(edited), "linked file"), some(edited))
+		words.Count(len(edited), "linked file"), firstFew(edited))
 	return nil
 }
 
-// some returns up to five of the names as text.
-func some(names []string) string {
+// firstFew returns up to five of the names as text.
+func firstFew(names []string) string {
 	const most = 5
 	said := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
@@ -313,7 +313,7 @@ func (c *checker) compare(ctx context.Context, f *checkedFile, repository string
 	if changed := append(gone, come...); len(changed) > 0 {
 		f.Stale, f.Changed = true, int64(len(changed))
 		f.problem(1, ruleStale, check.Warning, "generated again, the file differs in %s: %s",
-			words.Count(f.Changed, "line"), some(changed))
+			words.Count(f.Changed, "line"), firstFew(changed))
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ type FaultLine struct {
 
 // Faults returns the handler for admins, who send a [FaultOrder] and get the fault points.
 func (i *Server) Faults() http.Handler {
-	return taking(func(_ context.Context, order FaultOrder) (lines []FaultLine, err error) {
+	return orderHandler(func(_ context.Context, order FaultOrder) (lines []FaultLine, err error) {
 		if err := i.options.orderFaults(order); err != nil {
 			return nil, err
 		}

@@ -112,7 +112,7 @@ func (h *Options) newHooks(log *zap.Logger) *webhook.Hooks {
 
 // Webhooks returns the handler for the operator, who sends a [webhook.Order] and gets the webhooks.
 func (i *Server) Webhooks() http.Handler {
-	return taking(func(ctx context.Context, order webhook.Order) ([]webhook.Line, error) {
+	return orderHandler(func(ctx context.Context, order webhook.Order) ([]webhook.Line, error) {
 		if i.hooks == nil {
 			return nil, messages.Errorf(messages.CodeNotFound, "the server has no webhooks: lastword serve --webhooks FILE")
 		}
@@ -120,14 +120,14 @@ func (i *Server) Webhooks() http.Handler {
 	})
 }
 
-// taking returns a handler that executes an operator's order and answers with lines.
-func taking[Order, Line any](obey func(context.Context, Order) ([]Line, error)) http.Handler {
+// orderHandler returns a handler that executes an operator's order and answers with lines.
+func orderHandler[Order, Line any](execute func(context.Context, Order) ([]Line, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var order Order
 		var lines []Line
 		err := door.ReadJSON(r, &order)
 		if err == nil {
-			lines, err = obey(r.Context(), order)
+			lines, err = execute(r.Context(), order)
 		}
 		if err != nil {
 			auth.Refuse(w, err)
