@@ -66,6 +66,7 @@ func (a *asker) openDisplay(cmd *cobra.Command) {
 	showAnswers(&a.Show, &a.program.Display)
 }
 
+// limits returns the run's limits. A model may be silent longer than other work.
 func (a *asker) limits() messages.Limits {
 	l := a.Limits()
 	l.StallMS = host.Milliseconds(a.at.StallTimeout())

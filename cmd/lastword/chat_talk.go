@@ -338,6 +338,7 @@ func (r plainRun) Events(ctx context.Context, after uint64) iter.Seq2[messages.E
 	}
 }
 
+// ask asks the user on a terminal without key control. A user who does not answer declines.
 func (r plainRun) ask(ctx context.Context, b messages.InputRequired) error {
 	q := messages.Input{Request: b.Request, Prompt: b.Prompt, Schema: b.Schema, Kind: b.InputKind}
 	value, err := chatui.Ask(q, r.redact, func(text string) { fmt.Fprintln(r.stderr, text) }, r.read)

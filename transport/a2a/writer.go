@@ -222,6 +222,7 @@ func (w *writer) change(op *transcript.Op, to string, parts ...part) {
 	}
 }
 
+// statusOf returns the status after an event. parts is the message of the agent that goes with it, or nil.
 func (w *writer) statusOf(e messages.Event, to string, parts []part) *status {
 	s := status{State: state + to, Timestamp: stamp(e.Time)}
 	if parts != nil {

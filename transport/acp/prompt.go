@@ -255,6 +255,7 @@ func (w *writer) begin(op *transcript.Op) {
 	w.write("tool_call", w.editor.call(w.session, w.id(op.ID), name, arguments, "in_progress"))
 }
 
+// progress shows how far a tool is, in place of its earlier progress.
 func (w *writer) progress(op *transcript.Op) {
 	if b, ok := op.Item.Latest.(messages.ToolProgress); ok {
 		w.write("tool_call_update", object{"toolCallId": w.id(op.ID), "content": words(fmt.Sprintf("%d of %d %s", b.Done, b.Total, b.Unit))})

@@ -108,6 +108,7 @@ type content struct {
 	Delta   string `json:"delta"`
 }
 
+// append writes a piece of text or of a thought.
 func (w *writer) append(op *transcript.Op) {
 	w.begin(op) // it may have begun in an earlier segment
 	kind := "TEXT_MESSAGE_CONTENT"
@@ -131,6 +132,7 @@ func (w *writer) childEnded(op *transcript.Op) {
 	w.End(op)
 }
 
+// call writes a call at once, because the log has calls only when they are complete.
 func (w *writer) call(op *transcript.Op) {
 	tool, arguments := op.Item.Call()
 	id := w.id(op.ID)
@@ -156,6 +158,7 @@ func resultOf(call *transcript.Item) string {
 // activity writes the newest state of an item, which replaces earlier ones.
 func (w *writer) activity(op *transcript.Op) { w.latest(op, op.Item.Latest) }
 
+// latest writes an activity, which replaces the earlier one of the same item.
 func (w *writer) latest(op *transcript.Op, content any) {
 	kind := op.Item.Kind.String()
 	w.write(event{"type": "ACTIVITY_SNAPSHOT", "messageId": w.id(kind + "." + op.ID), "activityType": "lastword." + kind,

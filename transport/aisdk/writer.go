@@ -67,6 +67,7 @@ func form(op *transcript.Op) string {
 	return "text"
 }
 
+// openText begins a text or a thought, unless that has begun already.
 func (w *writer) openText(op *transcript.Op) {
 	if !w.Begun(op) {
 		w.Begin(op, fields{"type": form(op) + "-end", "id": op.ID})
@@ -184,6 +185,7 @@ func (w *writer) update(op *transcript.Op) {
 	}
 }
 
+// task writes what happened to a task, and keeps it for a step that is written again.
 func (w *writer) task(name string, op *transcript.Op) {
 	w.tasks[name] = fields{"type": "data-task", "id": name,
 		"data": fields{"event": op.Event.Kind(), "task": op.Event.Body}}

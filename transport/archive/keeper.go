@@ -86,6 +86,7 @@ func (k *keeper) large(name string, size int64) {
 	}
 }
 
+// link adds a symbolic link. It does not check where the link leads.
 func (k *keeper) link(name, target string) {
 	if target == "" || len(target) > k.PathBytes || strings.Contains(target, "\x00") {
 		k.skipped.Paths++

@@ -28,6 +28,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// fill sets a field that is not positive.
 func fill[N int | int64](field *N, value N) {
 	if *field <= 0 {
 		*field = value
@@ -65,6 +66,7 @@ func (b *budget) check(n int64) error {
 	return nil
 }
 
+// entry counts an entry that is no folder.
 func (b *budget) entry() error {
 	b.entries++
 	if b.entries > b.Files {

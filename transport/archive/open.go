@@ -46,6 +46,7 @@ func open(ctx context.Context, source string, o Options) (*input, error) {
 	return fetch(ctx, u, o)
 }
 
+// openFile opens an archive on this machine. It refuses pipes and devices, which may never end.
 func openFile(path string) (*input, error) {
 	label := strconv.Quote(path)
 	file, info, err := regular.Open(path)

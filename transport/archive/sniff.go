@@ -105,6 +105,7 @@ type members struct {
 	packed *bufio.Reader
 }
 
+// Read goes on with the next member at the end of one.
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.Reader.Read(p)
@@ -132,6 +133,7 @@ func (m *members) next() error {
 	return m.reset()
 }
 
+// reset starts a member. It turns off the library's own handling of several members, which fails at padding.
 func (m *members) reset() error {
 	err := m.Reset(m.packed)
 	m.Multistream(false)

@@ -20,6 +20,7 @@ type orderedLog struct {
 	ended  bool // no more events come
 }
 
+// log returns the events of a run that wait, and creates the list at the first one.
 func (o *order) log(id messages.RunID) *orderedLog {
 	if o.logs[id] == nil {
 		o.logs[id] = &orderedLog{}

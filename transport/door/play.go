@@ -63,6 +63,7 @@ func (p *Part) EndAll() {
 	}
 }
 
+// end writes the frames that close an item.
 func (p *Part) end(key string) {
 	for _, end := range p.ends[key] {
 		p.Frame("", end)

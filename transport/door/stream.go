@@ -42,6 +42,7 @@ func (d *Door) Stream(w http.ResponseWriter, contentType string) *Stream {
 // Begun reports whether the response header was written.
 func (s *Stream) Begun() bool { return s.begun }
 
+// begin sends the header. X-Accel-Buffering keeps nginx from collecting events.
 func (s *Stream) begin() {
 	if s.begun {
 		return

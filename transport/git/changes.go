@@ -164,6 +164,7 @@ const (
 	pointer // like a leaf, but a symbolic link or a submodule
 )
 
+// kindOf returns the kind of an entry. The zero entry is nothing.
 func kindOf(e object.TreeEntry) entryKind {
 	switch e.Mode {
 	case filemode.Empty:
@@ -176,6 +177,7 @@ func kindOf(e object.TreeEntry) entryKind {
 	return leaf
 }
 
+// below returns the tree of a folder, or the zero hash for anything else.
 func below(e object.TreeEntry) plumbing.Hash {
 	if kindOf(e) == branch {
 		return e.Hash

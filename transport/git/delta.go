@@ -15,6 +15,7 @@ type deltas struct {
 	byHash  map[plumbing.Hash][]int64
 }
 
+// add records a delta. Its base may be anywhere in the pack.
 func (d *deltas) add(header *packfile.ObjectHeader) {
 	if d.byPlace == nil {
 		d.byPlace, d.byHash = map[int64][]int64{}, map[plumbing.Hash][]int64{}

@@ -109,6 +109,7 @@ func errNoRepository(host string) error {
 	return invalid("%s does not answer as a git repository; check the URL", host)
 }
 
+// explainStatus returns the error for an HTTP status. Only those that may pass are retryable.
 func explainStatus(host string, status int) error {
 	text := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	if status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout {

@@ -81,6 +81,7 @@ func (r *readOnly) Open(name string) (billy.File, error) {
 	return openable(f, name, err)
 }
 
+// OpenFile refuses to write.
 func (r *readOnly) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
 	if flag != os.O_RDONLY {
 		return nil, billy.ErrReadOnly
@@ -103,6 +104,7 @@ func (r *readOnly) ReadDir(name string) ([]os.FileInfo, error) {
 	return infos, nil
 }
 
+// Chroot returns a folder, from which no path leads out.
 func (r *readOnly) Chroot(name string) (billy.Filesystem, error) {
 	root, err := r.root.OpenRoot(name + "/")
 	if err != nil {

@@ -77,6 +77,7 @@ func (r *refs) byRest(rest string) (*Head, error) {
 	return nil, invalid("%.100q begins with no branch, tag or commit; commits need all 40 digits%s", rest, r.suggest(rest))
 }
 
+// below sets the folder of the head.
 func (h *Head) below(dir string) (*Head, error) {
 	h.Dir = strings.Trim(dir, "/")
 	if h.Dir != "" && !fs.ValidPath(h.Dir) {
@@ -105,6 +106,7 @@ func (r *refs) find(name string) (*Head, bool) {
 	return nil, false
 }
 
+// short returns the name of a branch or tag as people write it.
 func short(name string) string {
 	if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
 		return branch

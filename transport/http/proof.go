@@ -31,6 +31,7 @@ type lateHeader struct {
 	sent bool
 }
 
+// Write sets the content type before the first byte.
 func (l *lateHeader) Write(data []byte) (int, error) {
 	if !l.sent {
 		l.Header().Set("Content-Type", string(formNDJSON))

@@ -143,6 +143,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) error {
 
 func etagOf(seq uint64) string { return `"` + strconv.FormatUint(seq, 10) + `"` }
 
+// matches reports whether an If-None-Match field names the tag. A weak tag matches too.
 func matches(field, tag string) bool {
 	for one := range strings.SplitSeq(field, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {

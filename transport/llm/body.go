@@ -180,6 +180,7 @@ func (b *body) begin(p []byte, err error) (int, error) {
 	return len(p), err
 }
 
+// size formats a limit for an error.
 func size(n int64) string {
 	if n%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", n>>20)

@@ -24,6 +24,7 @@ type chunk struct {
 	failed                bool   // it has an error outside of choices
 }
 
+// read splits a frame into its members, without copying.
 func (c *chunk) read(frame []byte) {
 	*c = chunk{raw: frame}
 	c.whole = jsonwalk.Object(frame, c.member)
@@ -114,6 +115,7 @@ func (v *choice) number(place int) int64 {
 	return count(v.index)
 }
 
+// read splits a delta. Some servers send a plain string instead of an object.
 func (s *delta) read(value []byte) {
 	if value[0] == '"' {
 		s.content = value

@@ -159,6 +159,7 @@ func (d *drains) begin(f func()) {
 	}()
 }
 
+// end removes an operation and wakes those that wait for it.
 func (d *drains) end(ended chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -74,6 +74,7 @@ func (l Limits) orDefault() Limits {
 	}
 }
 
+// retries returns the number of retries; a negative setting means none.
 func (c Config) retries() int {
 	if c.Retries == 0 {
 		return retries

@@ -132,6 +132,7 @@ func (c *Client) Unload(ctx context.Context, id string) error {
 	return c.cannotLoad(n)
 }
 
+// cannotLoad returns the error for a server whose models are chosen when it starts.
 func (c *Client) cannotLoad(n native) error {
 	server := cmp.Or(n.kind(), "the server")
 	return messages.InvalidInput("%s at %s cannot load models on request; start it with the model", server,

@@ -102,6 +102,7 @@ func (s *errorFields) member(key, value []byte) {
 	}
 }
 
+// words returns the message with its details, if those add anything.
 func (s *errorFields) words() string {
 	if s.message != "" && s.raw != "" && !strings.Contains(s.message, s.raw) {
 		return s.message + ": " + s.raw

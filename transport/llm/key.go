@@ -139,6 +139,7 @@ func (s *redactor) end(end model.End, err error) {
 	s.emit(end, err)
 }
 
+// of returns the stream of one thought or call, and creates it at the first piece.
 func (s *redactor) of(all map[int]*redact.Stream, number int) *redact.Stream {
 	if all[number] == nil {
 		all[number] = s.secrets.Stream()

@@ -83,6 +83,7 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 // running reports whether requests can use the model. A sleeping model is loaded again by a request.
 func running(status string) bool { return status == "loaded" || status == "sleeping" }
 
+// unload frees a model. It is no error if the model is not loaded.
 func (l llamacpp) unload(ctx context.Context, id string) error {
 	if status, err := l.status(ctx, id); err != nil || status == "unloaded" {
 		return err
@@ -90,6 +91,7 @@ func (l llamacpp) unload(ctx context.Context, id string) error {
 	return l.order(ctx, "unload", id)
 }
 
+// order sends a command to the router. A server with a single model has no such route.
 func (l llamacpp) order(ctx context.Context, what, id string) error {
 	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/models/"+what, map[string]any{"model": id})
 	if unsupported(err) {

@@ -54,6 +54,7 @@ func (c *Client) lmstudio(ctx context.Context) (native, error) {
 
 func (l *lmstudio) kind() string { return LMStudio }
 
+// list returns the models. It reuses the last list until that is outdated.
 func (l *lmstudio) list(ctx context.Context) (lmstudioList, error) {
 	if l.seen != nil {
 		return *l.seen, nil

@@ -114,6 +114,7 @@ func (o ollama) unload(ctx context.Context, id string) error {
 	return o.generate(ctx, id, map[string]any{"model": id, "stream": false, "keep_alive": 0})
 }
 
+// generate sends a request without a prompt, with which Ollama loads or unloads a model.
 func (o ollama) generate(ctx context.Context, id string, ask map[string]any) error {
 	_, err := post[json.RawMessage](ctx, o.Client, o.root()+"/api/generate", ask)
 	if unsupported(err) {

@@ -32,6 +32,7 @@ func watch(limits Limits, end context.CancelCauseFunc) *watchdog {
 	return w
 }
 
+// stop ends the watch. The timer may have fired already.
 func (w *watchdog) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,6 +73,7 @@ func (w *watchdog) first() {
 	w.timer.Reset(w.limits.Idle)
 }
 
+// limit returns how long silence may last now.
 func (w *watchdog) limit() time.Duration {
 	if w.token {
 		return w.limits.Idle

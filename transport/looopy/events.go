@@ -155,6 +155,7 @@ func (w *writer) text(op *transcript.Op) {
 	w.delta(op, piece[had:])
 }
 
+// delta writes a piece of an answer. Its index counts the pieces of that answer.
 func (w *writer) delta(op *transcript.Op, piece string) {
 	id := string(op.Event.RunID) + "/" + op.Item.ID
 	w.event(op, "content-delta", fields{"delta": piece, "content": piece, "index": w.index[id]})

@@ -101,6 +101,7 @@ func bodyInShort(body messages.Body) string {
 	return ""
 }
 
+// counted formats progress. total is 0 if unknown.
 func counted(done, total int64, unit string) string {
 	if total > 0 {
 		return strings.TrimSpace(fmt.Sprintf("%d/%d %s", done, total, unit))

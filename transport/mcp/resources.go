@@ -74,6 +74,7 @@ func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri stri
 	return nil
 }
 
+// library converts the content for mcp-go.
 func (c Contents) library(uri string) mcp.ResourceContents {
 	if c.Blob != nil {
 		return mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: base64.StdEncoding.EncodeToString(c.Blob),

@@ -42,6 +42,7 @@ func (s *Server) listArtifacts(
 	}
 }
 
+// listed returns the entry of an artifact in the list of resources.
 func listed(state messages.State, a messages.Artifact) mcp.Resource {
 	r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: messages.MediaType(a.Name), Size: &a.Bytes,
 		Title:       cmp.Or(a.Path, a.Name),

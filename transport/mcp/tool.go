@@ -67,6 +67,7 @@ func readFitting(compiled func() (*fit.Schema, error), arguments json.RawMessage
 // HasTool reports whether there is a tool with the name.
 func (s *Server) HasTool(name string) bool { return s.mcp.GetTool(name) != nil }
 
+// scope returns the scope that a caller of the tool needs.
 func (t Tool) scope() auth.Scope {
 	if t.ReadOnly {
 		return auth.ReadRuns

@@ -176,6 +176,7 @@ func (m mark) kept(id journal.BlockID, lines [][]byte) journal.StoredBlock {
 
 func (m mark) ended() bool { return m.Status.IsEnded() }
 
+// markOf reads the mark in a message's header.
 func markOf(h nats.Header) (m mark, err error) {
 	if err = json.Unmarshal([]byte(h.Get(blockHeader)), &m); err == nil && (m.First == 0 || m.Last < m.First) {
 		err = fmt.Errorf("its header says events %d to %d", m.First, m.Last)
@@ -206,6 +207,7 @@ func encode(events []messages.Event) (lines [][]byte, err error) {
 	return lines, nil
 }
 
+// size returns the size of the lines with their line breaks.
 func size(lines [][]byte) int {
 	n := len(lines)
 	for _, line := range lines {

@@ -52,6 +52,8 @@ type item struct {
 	until time.Time
 }
 
+// openClaims opens the consumer that lends work items. JetStream lends an item again if its node does not beat for four
+// intervals.
 func (j *Journal) openClaims(ctx context.Context) (err error) {
 	j.claims.consumer, err = j.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: "claims", FilterSubject: "run.*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,

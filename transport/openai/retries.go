@@ -65,6 +65,8 @@ func (r *Retries) Deliver(q *http.Request, run messages.RunID, asked string, ans
 	return err
 }
 
+// keep remembers a run for a repetition of its request. If none comes in time and the client has left, the run is left
+// too.
 func (r *Retries) keep(ctx context.Context, asked string, l *left) {
 	r.left.Store(asked, l)
 	time.AfterFunc(patience, func() {

@@ -90,6 +90,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 // connKey is the context key of a request's *limitedConn.
 type connKey struct{}
 
+// errorLog returns the logger for net/http, which needs one of package log.
 func errorLog(to *slog.Logger) *log.Logger {
 	if to == nil {
 		return log.New(io.Discard, "", 0)

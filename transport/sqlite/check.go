@@ -73,6 +73,7 @@ type checker struct {
 	named  bool // the report lists the logs
 }
 
+// fault adds a fault to the report, up to a maximum.
 func (c *checker) fault(f journal.Fault) {
 	if len(c.report.Faults) < mostFaults {
 		c.report.Faults = append(c.report.Faults, f)

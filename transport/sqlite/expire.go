@@ -124,6 +124,7 @@ func (j *Journal) remove(ctx context.Context, logs []endedLog) (time.Duration, e
 	})
 }
 
+// removeLog deletes a run and its blocks.
 func removeLog(exec exec, number int64) (removed int64, err error) {
 	removed, err = exec("DELETE FROM runs WHERE id = ?", number)
 	if err == nil {

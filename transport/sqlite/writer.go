@@ -127,6 +127,7 @@ func (w *writer) begin() error {
 	return w.row("SELECT coalesce(max(id), 0) + 1 FROM runs").Scan(&w.next)
 }
 
+// wrongSchema says what to do with a database of another version.
 func wrongSchema(dir string, version int) error {
 	if version > len(migrations) {
 		return messages.Errorf(messages.CodeUnavailable,
@@ -139,6 +140,7 @@ func wrongSchema(dir string, version int) error {
 // ctx is the context of the writer's statements. A context that can end would cost a goroutine for each statement.
 var ctx = context.Background()
 
+// connect takes the connection that writes, after the start or after an error.
 func (w *writer) connect() (err error) {
 	if w.conn == nil {
 		w.stmts = map[string]*sql.Stmt{}
@@ -186,6 +188,7 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
+// row returns one row. An error comes with Scan, as in database/sql.
 func (w *writer) row(query string, args ...any) interface{ Scan(...any) error } {
 	stmt, err := w.prepared(query)
 	if err != nil {

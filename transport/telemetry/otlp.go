@@ -35,6 +35,7 @@ type exporter struct {
 	done    sync.WaitGroup
 }
 
+// newExporter starts the goroutine that sends.
 func newExporter(c Config) *exporter {
 	x := &exporter{config: c, client: http.Client{Timeout: sendTimeout}, spans: make(chan span, maxSpans)}
 	x.done.Go(x.run)

@@ -61,6 +61,7 @@ func begin(ctx context.Context) span {
 	return span{at: at.Below(randomID(8)), parent: parent, began: time.Now(), kind: serverKind}
 }
 
+// end records the answer. Only a failure of the server makes the span failed, not a mistake of the client.
 func (s *span) end(r *http.Request, status int) {
 	s.ended = time.Now()
 	s.attributes = attributes{"http.request.method": r.Method, "url.path": r.URL.Path, "http.response.status_code": status}

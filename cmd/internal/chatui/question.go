@@ -290,6 +290,7 @@ func (s valueSchema) choice(text string) (value json.RawMessage, problem string)
 	return nil, fmt.Sprintf("answer with a number from 1 to %d", len(s.Enum))
 }
 
+// option returns the text of an option: its name, or else its value.
 func (s valueSchema) option(i int) string {
 	if i < len(s.EnumNames) {
 		return s.EnumNames[i]

@@ -23,6 +23,7 @@ const (
 	warned look = "33"
 )
 
+// and combines two looks.
 func (l look) and(other look) look {
 	if l == plain || other == plain {
 		return l + other

@@ -42,6 +42,7 @@ func newTurn(redact func(string) string, columns int) *turn {
 		called: map[string]string{}}
 }
 
+// add adds finished lines. A blank line separates paragraphs and different kinds.
 func (t *turn) add(k kind, lines ...line) {
 	if k == words || k != t.last {
 		t.up = append(t.up, nil)
@@ -94,6 +95,7 @@ func (t *turn) see(e messages.Event) error {
 	return nil
 }
 
+// log shows warnings and errors only.
 func (t *turn) log(b messages.Log) {
 	for _, l := range b.Lines {
 		if l.Level == messages.LogWarn || l.Level == messages.LogError {
@@ -102,12 +104,14 @@ func (t *turn) log(b messages.Log) {
 	}
 }
 
+// think notes when a thought began.
 func (t *turn) think(stream string, now time.Time) {
 	if t.begun[stream].IsZero() {
 		t.begun[stream] = now
 	}
 }
 
+// thought tells how long a thought took. The thought itself is shown on request.
 func (t *turn) thought(b messages.ThoughtDone, now time.Time) {
 	took := "thought"
 	if begun := t.begun[b.Stream]; !begun.IsZero() {
@@ -163,6 +167,7 @@ func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
 	t.add(tools, prefixed(wrap(row, t.columns-2), piece{sign, l}, piece{text: "  "})...)
 }
 
+// answered shows a question with its answer.
 func (t *turn) answered(b messages.InputReceived) {
 	for _, q := range t.state.Inputs {
 		if q.Request == b.Request {
@@ -238,6 +243,7 @@ func (t *turn) open() []line {
 	return nil
 }
 
+// thinking returns the thought that is under way, or nil.
 func (t *turn) thinking() *messages.Stream {
 	for i := range t.state.Streams {
 		if s := &t.state.Streams[i]; s.Thought && !s.Closed {

@@ -243,6 +243,7 @@ func (b *playback) play(ctx context.Context, shift time.Duration, speed float64)
 	return nil
 }
 
+// append writes an event to the journal as if it happened now.
 func (b *playback) append(e messages.Event, shift time.Duration) (err error) {
 	e.Time = e.Time.Add(shift).UTC()
 	block := journal.Block{Run: e.RunID, After: b.heads[e.RunID], Writer: "recording", Epoch: 1, Events: []messages.Event{e.Unshared()}}

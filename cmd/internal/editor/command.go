@@ -154,6 +154,7 @@ func (a *agent) door(to *door.Door) acp.Config {
 	}
 }
 
+// pickModel changes the model for the session's next prompts. It is the command /model.
 func (a *agent) pickModel(_ context.Context, s *acp.Session, name string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -95,6 +95,7 @@ type replacing struct {
 	New  string `json:"new" jsonschema:"what takes its place"`
 }
 
+// edit returns the file's name and its text before and after.
 func (in writing) edit(old func(string) (*string, error)) (string, acp.Edit, error) {
 	name, err := inside(in.Path)
 	if err != nil {

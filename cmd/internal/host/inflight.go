@@ -14,6 +14,7 @@ type InFlight struct {
 	calls inflight.Count
 }
 
+// ServeHTTP counts POSTs. Subscriptions last as long as their client, so the end does not wait for them.
 func (a *InFlight) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && r.Header.Get("Mcp-Method") != "subscriptions/listen" {
 		a.calls.Begin(0)

@@ -35,6 +35,7 @@ var specials = []special{
 	{"provider.write", nil, true},
 }
 
+// specialOf returns the entry of the key, which may be listed by the name of its flag.
 func specialOf(k Key) special {
 	i := slices.IndexFunc(specials, func(s special) bool { return s.name == k.Name || s.name == k.Flag.Name })
 	if i < 0 {

@@ -161,6 +161,7 @@ func (s *Answer) wait(line string) {
 	s.timer = time.AfterFunc(time.Second, s.tick)
 }
 
+// tick counts the seconds of a wait.
 func (s *Answer) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,6 +189,7 @@ func (s *Answer) endWait() {
 
 func (s *Answer) End() { s.Leave() }
 
+// Leave ends open lines, so that other output begins on a line of its own.
 func (s *Answer) Leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

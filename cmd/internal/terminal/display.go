@@ -282,6 +282,7 @@ func JSONLines(w io.Writer) *json.Encoder {
 // visible escapes control characters. Each write must be a complete JSON value.
 type visible struct{ io.Writer }
 
+// Write shows control characters as text, so that output cannot change the terminal.
 func (v visible) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(v.Writer, words.Visible(string(p))); err != nil {
 		return 0, err

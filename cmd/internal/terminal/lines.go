@@ -58,6 +58,7 @@ func milestone(s messages.State, e messages.Event) string {
 	return e.Message
 }
 
+// warn prints new warnings and errors of the run's log.
 func (p *lines) warn(s messages.State, e messages.Event) {
 	for _, l := range s.Log.Lines {
 		if l.Number > p.logged && (l.Level == messages.LogWarn || l.Level == messages.LogError) {

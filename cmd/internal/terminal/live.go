@@ -46,12 +46,14 @@ func (l *live) Show(s messages.State, e messages.Event) {
 	}
 }
 
+// arm asks to be told before the process is suspended.
 func (l *live) arm() {
 	if l.onSuspend != nil {
 		l.forget = l.onSuspend(l.suspend)
 	}
 }
 
+// disarm undoes arm.
 func (l *live) disarm() {
 	if l.forget != nil {
 		l.forget()
@@ -107,6 +109,7 @@ func (l *live) goOn() {
 	}
 }
 
+// pause leaves the terminal to others.
 func (l *live) pause() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,6 +135,7 @@ func (l *live) Leave() {
 	l.close()
 }
 
+// close leaves the last frame on the terminal.
 func (l *live) close() {
 	l.over = true
 	l.disarm()

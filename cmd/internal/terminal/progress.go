@@ -62,6 +62,7 @@ func (b *progressView) apply(s messages.State, e messages.Event) {
 	}
 }
 
+// warn marks tasks that have logged a warning.
 func (b *progressView) warn(l messages.Log) {
 	for _, line := range l.Lines {
 		if p, ok := b.phases[line.Task]; ok && line.Level == messages.LogWarn {
@@ -181,6 +182,7 @@ func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
 	return Spinner(tick, ascii), cyan
 }
 
+// progress returns how far the task is, or "".
 func (b *progressView) progress(task string) string {
 	for _, p := range b.state.Progress {
 		if p.Task == task {

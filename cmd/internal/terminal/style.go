@@ -30,6 +30,7 @@ type style struct {
 	ascii bool // only ASCII characters
 }
 
+// paint adds escape sequences, if the output has colors.
 func (l style) paint(text string, as color) string {
 	if !l.color || as == "" || text == "" {
 		return text

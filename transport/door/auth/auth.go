@@ -128,6 +128,7 @@ func (c Config) check() error {
 	return nil
 }
 
+// withDefaults replaces the limits that are not set. The others follow from MaxBody and Rate.
 func (c Config) withDefaults() Config {
 	c.MaxBody, c.Open, c.Rate = cmp.Or(max(c.MaxBody, 0), 16<<20), cmp.Or(max(c.Open, 0), 5_000), cmp.Or(c.Rate, 1000)
 	c.Bodies, c.Burst = cmp.Or(max(c.Bodies, 0), 8*c.MaxBody), cmp.Or(max(c.Burst, 0), int(min(max(2*c.Rate, 1), 1_000_000)))

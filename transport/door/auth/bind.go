@@ -20,6 +20,8 @@ func CheckBind(addr string, authenticated bool) error {
 		"all; listen at a loopback address such as 127.0.0.1:7878, or give a token file", addr)
 }
 
+// isLoopbackBind reports whether only this machine reaches the address. Names other than localhost may resolve to
+// anything.
 func isLoopbackBind(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

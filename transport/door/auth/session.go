@@ -83,6 +83,7 @@ func CloseSession(w http.ResponseWriter, r *http.Request) {
 	setSession(w, r, http.Cookie{MaxAge: -1})
 }
 
+// setSession answers with the cookie. Scripts cannot read it, and browsers send it to this site only.
 func setSession(w http.ResponseWriter, r *http.Request, c http.Cookie) {
 	c.Name, c.Path, c.HttpOnly, c.SameSite = sessionName(r), "/", true, http.SameSiteStrictMode
 	http.SetCookie(w, &c)

@@ -250,6 +250,7 @@ type refusal struct {
 	Retryable bool          `json:"retryable"`
 }
 
+// error returns the server's error with its code, as if it had occurred here.
 func (p refusal) error() *messages.Error {
 	e := messages.Errorf(p.Code, "%s", p.Detail)
 	e.Retryable = p.Retryable

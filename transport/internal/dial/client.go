@@ -69,6 +69,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// checkWeb checks a URL that an HTTP client requests. A redirect may lead to another scheme.
 func (p Policy) checkWeb(u *url.URL) error {
 	if s := strings.ToLower(u.Scheme); s == "ssh" || s == "file" {
 		return refuse("refused: a %s URL is not read over http", s)
@@ -94,6 +95,7 @@ func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// origin returns scheme, host and port, in a form that can be compared.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -31,6 +31,7 @@ func parseHost(host string) (netip.Addr, error) {
 	return netip.Addr{}, nil
 }
 
+// checkZone refuses zones of addresses that need none.
 func checkZone(addr netip.Addr) error {
 	if addr.Zone() != "" && !addr.IsLinkLocalUnicast() {
 		return refuse("refused: only a link-local address has a zone")
@@ -38,6 +39,7 @@ func checkZone(addr netip.Addr) error {
 	return nil
 }
 
+// isLabel reports whether the label of a host name is valid. It allows underscores, which occur in practice.
 func isLabel(label string) bool {
 	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 		return false

@@ -122,6 +122,7 @@ func checkPort(port string) error {
 	return nil
 }
 
+// checkLiteral checks an address that the URL itself contains.
 func (p Policy) checkLiteral(addr netip.Addr) error {
 	if why := p.bars(addr); why != "" {
 		return refuse("refused: %s is %s", addr, why)

@@ -57,6 +57,7 @@ func (r *Reader) blankFollows() bool {
 	return !r.afterCR && r.from < len(r.buffer) && r.buffer[r.from] == '\n'
 }
 
+// join adds a data line to the event.
 func (r *Reader) join(value []byte) []byte {
 	if r.pending {
 		r.data = append(r.data, '\n')
@@ -71,6 +72,7 @@ func (r *Reader) give(data []byte) Event {
 	return e
 }
 
+// blank ends the event at a blank line. ok is false if there was none.
 func (r *Reader) blank() (Event, bool) {
 	pending := r.pending
 	e := r.give(r.data)

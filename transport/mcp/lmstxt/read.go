@@ -48,6 +48,7 @@ type part struct {
 	Limit  int `json:"limit"`
 }
 
+// window returns the writer that keeps the requested part.
 func (p part) window() *window {
 	w := &window{offset: p.Offset, limit: p.Limit}
 	if w.limit == 0 {

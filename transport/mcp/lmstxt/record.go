@@ -53,6 +53,7 @@ type input struct {
 	Out        string `json:"out"`
 }
 
+// inputOf returns the input of a run of generate.
 func inputOf(state messages.State) input {
 	var in input
 	if state.Queued != nil {

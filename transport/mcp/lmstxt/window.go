@@ -29,6 +29,7 @@ func (w *window) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// take counts a character, and keeps it if it is in the part.
 func (w *window) take(r rune) {
 	if w.total >= w.offset && w.total-w.offset < w.limit {
 		w.kept.WriteRune(r)

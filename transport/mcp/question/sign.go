@@ -44,6 +44,7 @@ const stateBytes = 64 << 10
 // signer signs states with HMAC-SHA-256, so that only this server can have made them.
 type signer struct{ key []byte }
 
+// newSigner makes a signer. Without a key it takes a random one, so states are valid only in this process.
 func newSigner(key []byte) signer {
 	if len(key) == 0 {
 		key = make([]byte, sha256.Size)
@@ -58,6 +59,7 @@ func (s signer) sign(c claims) string {
 	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(s.mac(payload))
 }
 
+// mac returns the code of a payload. The prefix keeps codes of other uses of the key from matching.
 func (s signer) mac(payload []byte) []byte {
 	h := hmac.New(sha256.New, s.key)
 	h.Write([]byte("lastword.requestState.1\x00"))

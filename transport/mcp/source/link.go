@@ -66,6 +66,7 @@ type stdioLink struct {
 	process *process
 }
 
+// SendRequest sends a request. If the process has ended, the error quotes its last output.
 func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	answer, err := l.Stdio.SendRequest(ctx, r)
 	keep(ctx, answer)

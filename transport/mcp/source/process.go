@@ -167,6 +167,7 @@ type tail struct {
 	text []byte
 }
 
+// Write keeps only the end of the text.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

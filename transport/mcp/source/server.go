@@ -118,6 +118,7 @@ func (s *server) tool(d definition, name string) Tool {
 	return t
 }
 
+// lock waits for the server's turn. Unlike a mutex, it gives up when ctx is done.
 func (s *server) lock(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -240,6 +241,7 @@ func (s *server) drop() {
 	}
 }
 
+// close ends the server. It waits for a start that is under way.
 func (s *server) close() {
 	s.turn <- struct{}{}
 	defer s.unlock()

@@ -142,6 +142,7 @@ func (x *expander) text(s string) string {
 	})
 }
 
+// texts expands all strings of a list.
 func (x *expander) texts(list []string) (out []string) {
 	for _, s := range list {
 		out = append(out, x.text(s))
@@ -149,6 +150,7 @@ func (x *expander) texts(list []string) (out []string) {
 	return out
 }
 
+// values expands all values of a map.
 func (x *expander) values(m map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range m {

@@ -136,6 +136,7 @@ func (h *Hub) session(ctx context.Context, session *wire.Session) *subscriber {
 	return sub
 }
 
+// endSession removes the subscriptions of a session that has ended.
 func (h *Hub) endSession(session *wire.Session, sub *subscriber) {
 	h.close(sub)
 	h.mu.Lock()

@@ -73,6 +73,7 @@ func (s *subscriber) remove(topics ...topic) {
 	s.pending = slices.DeleteFunc(s.pending, func(t topic) bool { return slices.Contains(topics, t) })
 }
 
+// close stops the notifications. Topics that are queued are not sent.
 func (s *subscriber) close() {
 	s.end()
 	s.mu.Lock()

@@ -53,6 +53,7 @@ func (v clientSession) SetProtocolVersion(version string) {
 	v.update(func(c *client) { c.version = version })
 }
 
+// update changes what is known of the client. Requests without a session keep nothing.
 func (v clientSession) update(f func(c *client)) {
 	if s := v.x.session; s != nil {
 		s.mu.Lock()

@@ -212,6 +212,7 @@ func (r *requestTable) add(x *Exchange, limit int) *Error {
 	return nil
 }
 
+// remove removes an exchange. Another one may have taken its key meanwhile, and stays.
 func (r *requestTable) remove(x *Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

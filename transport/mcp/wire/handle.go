@@ -69,6 +69,7 @@ func (x *Exchange) handle() outcome {
 	return outcome{fail: errorf(mcp.INVALID_REQUEST, "%s is not a request", x.msg.method)}
 }
 
+// callMethod calls a method of the server. In the stateless protocol each request declares its client anew.
 func (x *Exchange) callMethod(method Method) outcome {
 	if x.modern {
 		if fail := x.msg.meta.check(); fail != nil {

@@ -45,6 +45,7 @@ func repeated(h http.Header) bool {
 	return false
 }
 
+// allowed returns the methods for the Allow field. The stateless protocol has only POST.
 func allowed(modern bool) string {
 	if modern {
 		return "POST"

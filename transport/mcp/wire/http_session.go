@@ -137,6 +137,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serveDelete ends a session at the client's wish.
 func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
 	if session := s.sessionOf(w, r, nil); session != nil {
 		s.sessions.drop(session)

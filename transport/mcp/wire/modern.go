@@ -112,6 +112,7 @@ func (m *meta) check() *Error {
 	return nil
 }
 
+// versionError says which versions the server supports.
 func versionError(version string) *Error {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: slices.Clone(mcp.ValidProtocolVersions)}
 	details := e.JSONRPCError().Error

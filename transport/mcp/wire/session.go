@@ -39,6 +39,7 @@ type client struct {
 	level        mcp.LoggingLevel
 }
 
+// newSession returns a session that is not yet in the table.
 func (s *Server) newSession(id string, principal auth.Principal) *Session {
 	session := &Session{id: id, principal: principal, server: s}
 	session.life, session.over = context.WithCancel(context.Background())

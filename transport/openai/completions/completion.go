@@ -232,6 +232,7 @@ func (c *completion) envelope(object string, choices []choice) envelope {
 		Choices: choices}
 }
 
+// chunk writes a chunk. finish is empty in all but the last one.
 func (c *completion) chunk(d delta, finish string) {
 	one := choice{Delta: &d}
 	if finish != "" {

@@ -42,6 +42,7 @@ type part struct {
 	Logprobs    *[]string `json:"logprobs,omitempty"`
 }
 
+// part returns the content of the item.
 func (i *item) part(text string) part {
 	if i.Type == "reasoning" {
 		return part{Type: "reasoning_text", Text: text}
