@@ -14,17 +14,20 @@ import (
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	api "github.com/seed889630bf/lastword/transport/http/client"
 )
 
-// A backup of a live server, restored elsewhere: every run and its files are there, the key signs, and the run that
-// waited for an answer goes on with it.
+// A backup of a live server, restored elsewhere: every run and its files are there, the key signs, the run that waited for
+// an answer goes on with it, and the one that was at work ends as after a crash.
 func TestBackupIsRestored(t *testing.T) {
 	dir := plant(t, gardenText)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s := serveHTTP(t, dir, "--allow-local", "--state", "kept", "--out", "files")
+	m := testkit.NewModel(t)
+	m.Answer(testkit.Text("Once "), testkit.Stall())
+	s := serveHTTP(t, dir, "--allow-local", "--state", "kept", "--out", "files", "--base-url", m.URL(), "--model", "scripted")
 	generated := s.call("", "generate", `{"repository":"garden"}`).Structured.RunID
 	client, err := api.New(s.base(), "")
 	if err != nil {
@@ -39,6 +42,18 @@ func TestBackupIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	question := firstQuestion(ctx, t, client, waiting)
+	working, err := client.Submit(ctx, messages.Request{Job: "prompt", Input: []byte(`{"text":"Tell a tale."}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range client.Follow(ctx, working, messages.Follow{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind() == messages.KindTextDelta {
+			break
+		}
+	}
 	put(t, at("kept/conversations/mia/c_1.jsonl"), "{}\n")
 	said := func(code int, words string, args ...string) {
 		t.Helper()
@@ -46,20 +61,20 @@ func TestBackupIsRestored(t *testing.T) {
 			t.Errorf("%q: %+v, want %q", args, got, words)
 		}
 	}
-	said(exit.Completed, "kept is sound: 3 runs", "backup", at("b.tar.gz"), "--state", at("kept"), "--files", at("files"))
+	said(exit.Completed, "kept is sound: 4 runs", "backup", at("b.tar.gz"), "--state", at("kept"), "--files", at("files"))
 	said(exit.Configuration, "is there already", "backup", at("b.tar.gz"), "--state", at("kept"))
 	if info, err := os.Stat(at("b.tar.gz")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the key: %v, %v", info, err)
 	}
 	key := run(t, nil, "key", "--state", at("kept")).stdout
-	s.ends(syscall.SIGTERM)
+	s.ends(syscall.SIGKILL)
 	if err := os.RemoveAll(at("kept")); err != nil {
 		t.Fatal(err)
 	}
 
 	said(exit.Configuration, "give --files FOLDER, too", "restore", at("b.tar.gz"), "--state", at("new"))
 	said(exit.Configuration, "files is not empty", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("files"))
-	said(exit.Completed, "new is sound: 3 runs", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("new-files"))
+	said(exit.Completed, "new is sound: 4 runs", "restore", at("b.tar.gz"), "--state", at("new"), "--files", at("new-files"))
 	said(exit.Completed, "is sound", "verify", string(generated), "--state", at("new"), "--files", at("new-files"))
 	if again := run(t, nil, "key", "--state", at("new")).stdout; again != key {
 		t.Errorf("the key is %q, want %q", again, key)
@@ -76,6 +91,9 @@ func TestBackupIsRestored(t *testing.T) {
 	}
 	if state := ended(ctx, t, client, waiting); state.Status != messages.Completed {
 		t.Errorf("the run that waited: %+v", state.End)
+	}
+	if state := ended(ctx, t, client, working); state.End.Cause != messages.CauseNodeLost {
+		t.Errorf("the run that was at work: %+v", state.End)
 	}
 	if text, err := os.ReadFile(at("new-files/out.txt")); err != nil || string(text) != "a draft, published" {
 		t.Errorf("it has written %q, %v", text, err)
