@@ -174,7 +174,7 @@ func (r *activeRun) callerLeft(why string) {
 	last := r.callers == 0 && !r.detached && r.mode == messages.Attached
 	r.mu.Unlock()
 	if last {
-		r.system.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: r.principal, reason: why}})
+		r.system.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{by: r.principal, reason: why}})
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *System) launch(r *activeRun, c journal.Claim) {
 	case r.parent != nil:
 		r.parent.post(&startRun{about: r})
 	default:
-		s.tellRuns(&startRun{about: r})
+		s.sendToRuns(&startRun{about: r})
 	}
 }
 
@@ -111,15 +111,15 @@ func (s *System) launch(r *activeRun, c journal.Claim) {
 // again or ends. It returns the run if it only ends it.
 func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 	if !s.closedBy(nil) {
-		s.leaveClaim(c)
+		s.returnAtClose(c)
 		return nil
 	}
 	var fold *messages.Fold
 	var head journal.Head
-	err := s.guarded(func() (err error) { fold, head, err = s.foldAll(ctx, c.Run); return err })
+	err := s.guarded(func() (err error) { fold, head, err = s.foldLog(ctx, c.Run); return err })
 	switch {
 	case err != nil:
-		s.setAside(c.Run, err)
+		s.excludeRun(c.Run, err)
 		return nil
 	case head.Ended:
 		s.mu.Lock()
@@ -174,7 +174,7 @@ func (s *System) adopt(ctx context.Context, c journal.Claim) *activeRun {
 // so that the claims of other runs do not wait for it.
 func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 	made := make(chan Job, 1)
-	s.untilDone(func() bool {
+	s.retryUntilDone(func() bool {
 		job, err := s.makeJob(queued.Job, queued.Input)
 		if err != nil || job.validate() != nil {
 			job = Job{}
@@ -216,7 +216,7 @@ func (s *System) unborn(ctx context.Context, f *messages.Fold) (map[messages.Run
 		if c.Status.IsEnded() {
 			continue
 		}
-		_, err := s.readSoon(ctx, c.Child, 0)
+		_, err := s.readWithTimeout(ctx, c.Child, 0)
 		switch {
 		case messages.CodeOf(err) == messages.CodeNotFound:
 			unborn[c.Child] = true
@@ -227,11 +227,11 @@ func (s *System) unborn(ctx context.Context, f *messages.Fold) (map[messages.Run
 	return unborn, nil
 }
 
-// foldAll reads and folds the run's whole log.
-func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, journal.Head, error) {
+// foldLog reads and folds the run's whole log.
+func (s *System) foldLog(ctx context.Context, id messages.RunID) (*messages.Fold, journal.Head, error) {
 	fold := &messages.Fold{}
 	for {
-		page, err := s.readSoon(ctx, id, fold.Peek().Seq)
+		page, err := s.readWithTimeout(ctx, id, fold.Peek().Seq)
 		if err != nil {
 			return nil, journal.Head{}, err
 		}
@@ -250,15 +250,15 @@ func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold
 	}
 }
 
-// readSoon calls the journal's Read with a timeout.
-func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
+// readWithTimeout calls the journal's Read with a timeout.
+func (s *System) readWithTimeout(ctx context.Context, id messages.RunID, after uint64) (journal.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return s.journal.Read(ctx, id, after)
 }
 
-// setAside excludes a run with a broken log: this node neither holds nor releases its claim.
-func (s *System) setAside(id messages.RunID, why error) {
+// excludeRun excludes a run with a broken log: this node neither holds nor releases its claim.
+func (s *System) excludeRun(id messages.RunID, why error) {
 	s.mu.Lock()
 	_, known := s.broken[id]
 	s.broken[id] = why
@@ -398,7 +398,7 @@ func (a *journalActor) loop(c actor.Context, name string) {
 func (s *System) watch(ctx context.Context) error {
 	return s.journal.Watch(ctx, s.writer, func(n journal.Note) {
 		if n.Command != nil {
-			s.obey(*n.Command)
+			s.applyCommand(*n.Command)
 			return
 		}
 		s.relay.notify(n.Run)

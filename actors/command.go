@@ -17,15 +17,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// obey passes another node's command to a run that this node owns.
-func (s *System) obey(c journal.Command) {
+// applyCommand passes another node's command to a run that this node owns.
+func (s *System) applyCommand(c journal.Command) {
 	r := s.active(c.Run)
 	switch {
 	case r == nil:
 	case c.Attach:
 		r.attachElsewhere()
 	case c.Cancel != nil:
-		s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
+		s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
 	case c.Answer != nil && storable(received(c), "") == nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
@@ -50,7 +50,7 @@ func (s *System) command(ctx context.Context, c journal.Command) error {
 			return why
 		}
 		if r := s.active(c.Run); r != nil && ask { // this node has claimed the run meanwhile
-			s.obey(c)
+			s.applyCommand(c)
 		} else if err == nil && ask {
 			err = s.journal.Send(ctx, c)
 		}
@@ -118,7 +118,7 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 		return s.command(ctx, journal.Command{Run: id, Cancel: &journal.CancelCommand{By: by, Reason: reason}})
 	}
 	reply := make(chan error, 1)
-	s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: by, reason: reason, reply: reply}})
+	s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{by: by, reason: reason, reply: reply}})
 	return s.replied(ctx, r, reply, nil)
 }
 
@@ -232,7 +232,7 @@ func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 	}
 	state, err := s.State(ctx, id)
 	if err == nil && !state.Status.IsEnded() && state.Queued.Mode == messages.Attached {
-		s.node.Call(&retried{s, callerBeat, func() bool { return s.attachElsewhere(ctx, id) }})
+		s.node.Call(&retryCall{s, callerBeat, func() bool { return s.attachElsewhere(ctx, id) }})
 	}
 	return err
 }

@@ -118,12 +118,12 @@ const longest = 10 * 365 * 24 * time.Hour
 
 // allows returns an error if a limit is above its ceiling.
 func (c Ceilings) allows(l messages.Limits) error {
-	return cmp.Or(within("wall_clock_ms", l.WallClockMS, c.WallClock.Milliseconds()), within("stall_ms", l.StallMS, c.Stall.Milliseconds()),
-		within("bytes", l.Bytes, c.Bytes))
+	return cmp.Or(checkLimit("wall_clock_ms", l.WallClockMS, c.WallClock.Milliseconds()), checkLimit("stall_ms", l.StallMS, c.Stall.Milliseconds()),
+		checkLimit("bytes", l.Bytes, c.Bytes))
 }
 
-// within returns an error unless asked is between 0 and most.
-func within(limit string, asked, most int64) error {
+// checkLimit returns an error unless asked is between 0 and most.
+func checkLimit(limit string, asked, most int64) error {
 	if asked < 0 || asked > most {
 		return invalid("%s of %d is not between 0, which is the default, and %d", limit, asked, most)
 	}

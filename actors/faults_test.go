@@ -66,7 +66,7 @@ func TestFaultPoints(t *testing.T) {
 				talk := job(chatter)
 				talk.Tasks[0].Name, talk.Tasks[0].Policy = "a", supervision.Policy{Attempts: 2}
 				run := start(t, s, talk, actors.Options{})
-				end := within(t, run, 10*time.Minute)
+				end := checkLimit(t, run, 10*time.Minute)
 				got := ok
 				if got.status = end.Status; end.End.Error != nil {
 					got.cause = end.End.Cause

@@ -195,7 +195,7 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 			return false, journal.ErrReset(c.id, c.silent)
 		}
 		f.release()
-		f.unhook(c)
+		f.unlisten(c)
 		return true, nil // its parent may have waited for it
 	}
 	return got.More || got.dropped, nil
@@ -213,7 +213,7 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 			if err := r.log.enter(f.system.config.MaxReaders, f.wake); err != nil {
 				return batch{}, err
 			}
-			f.unhook(c)
+			f.unlisten(c)
 			c.run = r
 		}
 	}
@@ -353,8 +353,8 @@ func (f *follower) release() {
 	}
 }
 
-// unhook stops the wake-ups for the run.
-func (f *follower) unhook(c *cursor) {
+// unlisten stops the wake-ups for the run.
+func (f *follower) unlisten(c *cursor) {
 	if c.run != nil {
 		c.run.log.leave(f.wake)
 		c.run = nil
@@ -367,7 +367,7 @@ func (f *follower) unhook(c *cursor) {
 
 func (f *follower) leave() {
 	for _, c := range f.runs {
-		f.unhook(c)
+		f.unlisten(c)
 	}
 }
 

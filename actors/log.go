@@ -46,19 +46,19 @@ type runLog struct {
 	table    *table
 	wires    []messages.Wire // wire forms of the events that were recorded into this table
 	recorded int             // number of the table's events that are written
-	tidy     int             // events[:tidy] are merged, up to a milestone
+	mergedTo int             // events[:tidy] are merged, up to a milestone
 	bytes    int64
-	// squeezeAt is the size at which a log over its limit is merged again.
-	squeezeAt int64
-	forgets   uint64       // number of the newest event that drops a text whose deltas may still hold it; 0 if none
-	head      journal.Head // end of the journal's log, as far as known
-	sending   bool         // a block is on its way
-	epoch     uint64       // of this node's ownership; 0 before its owning event
-	flushAt   *time.Timer  // runs while deltas wait for the journal
-	entry     entry
-	lost      error               // why the live log was dropped
-	alarm     func(messages.Code) // called when the run cannot go on
-	waiters   []waiter
+	// mergeAt is the size at which a log over its limit is merged again.
+	mergeAt int64
+	forgets uint64       // number of the newest event that drops a text whose deltas may still hold it; 0 if none
+	head    journal.Head // end of the journal's log, as far as known
+	sending bool         // a block is on its way
+	epoch   uint64       // of this node's ownership; 0 before its owning event
+	flushAt *time.Timer  // runs while deltas wait for the journal
+	entry   entry
+	lost    error               // why the live log was dropped
+	alarm   func(messages.Code) // called when the run cannot go on
+	waiters []waiter
 }
 
 // waiter is called with nil once the event is in the journal, or with the reason why nobody will know.
@@ -292,15 +292,15 @@ func (l *runLog) observe(after, seq uint64) (rouse bool) {
 
 // drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.
 func (l *runLog) drop(why error) {
-	next, did := l.lose(why)
+	next, did := l.markLost(why)
 	if did {
 		l.entry.forget()
 		l.do(next)
 	}
 }
 
-// lose marks the live log as dropped, once. mu must not be held.
-func (l *runLog) lose(why error) (next todo, did bool) {
+// markLost marks the live log as dropped, once. mu must not be held.
+func (l *runLog) markLost(why error) (next todo, did bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost != nil {
@@ -317,10 +317,10 @@ func (l *runLog) lose(why error) (next todo, did bool) {
 }
 
 // unavailable is called when the journal has not taken a block for as long as a run may wait.
-func (l *runLog) unavailable(why *messages.Error) { l.act(func() todo { return l.starve(why) }) }
+func (l *runLog) unavailable(why *messages.Error) { l.act(func() todo { return l.failWaiters(why) }) }
 
-// starve fails all waiters and raises the alarm. mu must be held.
-func (l *runLog) starve(why *messages.Error) todo {
+// failWaiters fails all waiters and raises the alarm. mu must be held.
+func (l *runLog) failWaiters(why *messages.Error) todo {
 	next := todo{show: true, ready: l.waiters, why: why}
 	if l.trouble.Swap(why) == nil && l.lost == nil {
 		next.alarm, next.cause = l.alarm, messages.CauseJournalUnavailable

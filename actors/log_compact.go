@@ -14,12 +14,12 @@ func (l *runLog) compact() {
 	events := l.table.events[:l.recorded]
 	end := journal.FirstAfter(events, l.head.Seq)
 	open := end
-	for open > l.tidy && events[open-1].IsDelta() {
+	for open > l.mergedTo && events[open-1].IsDelta() {
 		open--
 	}
-	if open-l.tidy >= max(compactAfter, l.tidy/4) {
-		n := l.merge(l.tidy, open)
-		l.tidy, end = l.tidy+n, l.tidy+n+end-open
+	if open-l.mergedTo >= max(compactAfter, l.mergedTo/4) {
+		n := l.merge(l.mergedTo, open)
+		l.mergedTo, end = l.mergedTo+n, l.mergedTo+n+end-open
 	}
 	l.compactEnd(end)
 }
@@ -51,7 +51,7 @@ func (l *runLog) merge(start, end int) int {
 	merged := messages.MergeDeltas(old)
 	l.bytes += size(merged) - size(old)
 	out := slices.Concat(events[:start], merged, events[end:])
-	l.tidy = min(l.tidy, start)
+	l.mergedTo = min(l.mergedTo, start)
 	l.replace(out, len(out)+compactAfter, int(l.table.n.Load())-len(old)+len(merged))
 	return len(merged)
 }
@@ -63,7 +63,7 @@ func (l *runLog) forget(durable uint64) {
 	n := journal.FirstAfter(events, durable)
 	left := messages.MergeDeltas(messages.Forget(events[:n:n]))
 	l.bytes += size(left) - size(events[:n])
-	l.tidy = min(l.tidy, len(left))
+	l.mergedTo = min(l.mergedTo, len(left))
 	visible := int(l.table.n.Load()) - n + len(left)
 	left = slices.Concat(left, events[n:])
 	for i := range left {
@@ -76,13 +76,13 @@ func (l *runLog) forget(durable uint64) {
 func (l *runLog) overLimit() (over, pressed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.bytes > max(l.maxBytes, l.squeezeAt) {
+	if l.bytes > max(l.maxBytes, l.mergeAt) {
 		l.merge(0, journal.FirstAfter(l.table.events[:l.recorded], l.head.Seq))
 		events := l.table.events[:l.recorded]
 		waiting := events[journal.FirstAfter(events, l.head.Seq):]
 		over = l.bytes-size(waiting)+size(messages.MergeDeltas(waiting)) > l.maxBytes
 		// after merging everything, merge again only when the log has grown by a sixteenth
-		l.squeezeAt = l.bytes + l.maxBytes/16
+		l.mergeAt = l.bytes + l.maxBytes/16
 	}
 	return over, l.lost == nil && l.ledger.fold.Peek().Seq > l.head.Seq+backlog
 }

@@ -28,15 +28,15 @@ type machine struct {
 	// current is the attempt that may emit events: it has begun, and what follows it is not decided yet.
 	current *attempt
 	// working is the attempt whose work runs. It may outlive its actor, and may no longer be current.
-	working *attempt
-	up      string // the task whose actor is alive and takes the next attempt
-	actors  int    // number of live task actors
-	result  json.RawMessage
-	partial bool // the result is degraded
+	working  *attempt
+	liveTask string // the task whose actor is alive and takes the next attempt
+	actors   int    // number of live task actors
+	result   json.RawMessage
+	partial  bool // the result is degraded
 
 	questions map[string]*openQuestion     // the open ones, by name
 	children  map[messages.RunID]*childRun // the children that have not ended
-	named     map[string]messages.RunID    // all children, by the task and the task's name for them
+	childIDs  map[string]messages.RunID    // all children, by the task and the task's name for them
 	unborn    map[messages.RunID]bool      // children that the log of a restarted run names, but that have no log
 	clocks    clockState
 
@@ -86,8 +86,8 @@ func (done) phase() {}
 
 // Messages from the run's actor to its machine, besides the events of tasks. Reply channels have room for the reply.
 type (
-	begun  struct{} // the run's actor has started
-	opened signal   // the event that takes ownership is durable
+	runActorStarted struct{} // the run's actor has started
+	opened          signal   // the event that takes ownership is durable
 	// called: the start of an attempt that must not run twice is durable.
 	called   notice[*attempt]
 	returned struct {
@@ -177,7 +177,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 		m.taskActorEnded(msg)
 	case *lateWorkEnded:
 		m.lateWorkEnded(msg.about)
-	case *begun:
+	case *runActorStarted:
 		m.begin()
 	case *opened:
 		m.opened()
@@ -266,9 +266,9 @@ func (m *machine) call(a *attempt) {
 // work has the attempt's work started, in the task's actor or in a new one.
 func (m *machine) work(a *attempt) {
 	m.working = a
-	spawn := m.up != a.task.Name
+	spawn := m.liveTask != a.task.Name
 	if spawn {
-		m.up = a.task.Name
+		m.liveTask = a.task.Name
 		m.actors++
 	}
 	m.do(effect{do: doCall, attempt: a, spawn: spawn})
@@ -366,8 +366,8 @@ func (m *machine) completed(a *attempt) {
 // taskActorEnded handles the end of a task's actor. It comes after everything that the task emitted.
 func (m *machine) taskActorEnded(g *taskActorEnded) {
 	m.actors--
-	if m.up == g.task {
-		m.up = ""
+	if m.liveTask == g.task {
+		m.liveTask = ""
 	}
 	if m.working != nil && m.working.task.Name == g.task && !g.running {
 		m.working = nil

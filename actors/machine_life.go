@@ -49,9 +49,9 @@ func (m *machine) adoptChildren() {
 	if len(children) == 0 {
 		return
 	}
-	m.children, m.named = map[messages.RunID]*childRun{}, map[string]messages.RunID{}
+	m.children, m.childIDs = map[messages.RunID]*childRun{}, map[string]messages.RunID{}
 	for _, c := range children {
-		m.named[c.Task+"\x00"+c.Name] = c.Child
+		m.childIDs[c.Task+"\x00"+c.Name] = c.Child
 		if c.Status.IsEnded() {
 			continue
 		}

@@ -133,7 +133,7 @@ func newSim(seed uint64) *sim {
 	_ = s.m.ledger.record(s.now, messages.RunQueued{Job: "sim", Mode: messages.Detached}, "queued")
 	s.take()
 	s.land(1)
-	s.mail = append(s.mail, &begun{})
+	s.mail = append(s.mail, &runActorStarted{})
 	return s
 }
 
@@ -275,7 +275,7 @@ func (s *sim) handle() {
 	}
 	s.say("run takes %T%+v", message, message)
 	if s.left {
-		s.turnAway(message)
+		s.replyEnded(message)
 		return
 	}
 	before := s.m.phase
@@ -296,8 +296,8 @@ func (s *sim) handle() {
 
 func (s *sim) post(message any) { s.mail = append(s.mail, message) }
 
-// turnAway is the run actor's.
-func (s *sim) turnAway(message any) {
+// replyEnded is the run actor's.
+func (s *sim) replyEnded(message any) {
 	switch m := message.(type) {
 	case *cancelRun:
 		s.do(&effect{do: doKept, seq: s.judge.Peek().Seq, reply: m.reply})

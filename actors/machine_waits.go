@@ -143,7 +143,7 @@ func (m *machine) wantChild(w *childWanted) {
 	}
 	task := w.attempt.task.Name
 	name := task + "\x00" + w.name
-	if id, known := m.named[name]; known {
+	if id, known := m.childIDs[name]; known {
 		open := m.children[id]
 		if open != nil {
 			open.attempt = w.attempt
@@ -164,9 +164,9 @@ func (m *machine) wantChild(w *childWanted) {
 		return
 	}
 	if m.children == nil {
-		m.children, m.named = map[messages.RunID]*childRun{}, map[string]messages.RunID{}
+		m.children, m.childIDs = map[messages.RunID]*childRun{}, map[string]messages.RunID{}
 	}
-	m.children[c.id], m.named[name] = c, c.id
+	m.children[c.id], m.childIDs[name] = c, c.id
 	m.whenKept(&childRecorded{about: c})
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// within demands the run's terminal in time.
-func within(t *testing.T, run *actors.Run, limit time.Duration) messages.State {
+// checkLimit demands the run's terminal in time.
+func checkLimit(t *testing.T, run *actors.Run, limit time.Duration) messages.State {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), limit)
 	defer stop()
@@ -50,7 +50,7 @@ func TestRefusedForGood(t *testing.T) {
 				if err := errors.Join(err, testkit.CheckLog(0, events)); err != nil {
 					t.Errorf("append %d: %v", at, err)
 				}
-				end := within(t, run, 30*time.Second)
+				end := checkLimit(t, run, 30*time.Second)
 				if n < at || end.Status == messages.Canceled {
 					return
 				}
@@ -120,7 +120,7 @@ func TestChildWithoutALastWord(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if end := within(t, run, 10*time.Second); end.Status != want || end.Children[0].Status != messages.Failed {
+			if end := checkLimit(t, run, 10*time.Second); end.Status != want || end.Children[0].Status != messages.Failed {
 				t.Errorf("%+v", end)
 			}
 			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Tree: true}) {
@@ -179,7 +179,7 @@ func TestChildThatTheStoreDidNotTake(t *testing.T) {
 				full.Store(!back)
 				time.Sleep(time.Second)
 				_ = run.Cancel(t.Context(), "")
-				if end := within(t, run, 20*time.Second); len(end.Children) != 1 || !end.Children[0].Status.IsEnded() {
+				if end := checkLimit(t, run, 20*time.Second); len(end.Children) != 1 || !end.Children[0].Status.IsEnded() {
 					t.Errorf("%s: the children are %+v", name, end.Children)
 				}
 			})
@@ -222,7 +222,7 @@ func TestWhatIsNotJSONIsRefusedWhereItComesFrom(t *testing.T) {
 		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), ""); err != nil {
 			t.Error(err)
 		}
-		expect(t, within(t, run, time.Second), messages.Completed, messages.ByRun, "")
+		expect(t, checkLimit(t, run, time.Second), messages.Completed, messages.ByRun, "")
 		for name, o := range map[string]actors.Options{"labels": {Labels: map[string]string{"a": strings.Repeat("x", 17<<10)}},
 			"a label that is not UTF-8": {Labels: map[string]string{"a": "\xff"}}, "a long principal": {Principal: strings.Repeat("p", 2000)},
 			"a key with NUL": {Key: "a\x00b"}} {

@@ -55,7 +55,7 @@ func (r *runActor) Receive(c actor.Context) {
 		root, self := r.system.node.Root(), c.Self()
 		r.run.actorStarted(self)
 		r.run.log.watched(func(cause messages.Code) { root.Send(self, &expireRun{about: cause}) })
-		r.step(c, &begun{})
+		r.step(c, &runActorStarted{})
 	case *supervision.TaskMessage:
 		r.taskSaid(c, m)
 	case *actor.Stopping:
@@ -80,7 +80,7 @@ func (r *runActor) Receive(c actor.Context) {
 // step passes a message to the machine, and carries out the effects.
 func (r *runActor) step(c actor.Context, message any) {
 	if r.left {
-		r.turnAway(message)
+		r.replyEnded(message)
 		return
 	}
 	now := time.Now().UTC()
@@ -104,8 +104,8 @@ type stepBuffer struct {
 	fresh   []messages.Event
 }
 
-// turnAway replies to messages that come after the terminal.
-func (r *runActor) turnAway(message any) {
+// replyEnded replies to messages that come after the terminal.
+func (r *runActor) replyEnded(message any) {
 	switch m := message.(type) {
 	case *cancelRun:
 		r.run.log.whenDurable(replier(m.reply))
@@ -167,7 +167,7 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.system.cancelChild(e.child.id)
 	case doFollowChild:
 		child := e.child.id
-		r.system.untilDone(func() bool { return r.system.childElsewhere(r.run, child) })
+		r.system.retryUntilDone(func() bool { return r.system.childElsewhere(r.run, child) })
 	case doHandOverChild:
 		if child := r.system.active(e.child.id); child != nil {
 			child.post(&leaveRun{})
@@ -193,7 +193,7 @@ func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 		case err == nil:
 			root.Send(self, message)
 		case l.dropped() == nil:
-			r.system.later(loopPause, func() { r.whenKept(self, seq, message) })
+			r.system.afterPause(loopPause, func() { r.whenKept(self, seq, message) })
 		case waits:
 			root.Send(self, &childNotStarted{about: named.about})
 		}
@@ -348,7 +348,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 		return
 	}
 	if r.parent != nil {
-		s.tellRuns(&watchRun{about: r})
+		s.sendToRuns(&watchRun{about: r})
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *System) settle(r *activeRun, why error) {
 	case why == nil || errors.Is(why, supervision.ErrKilled):
 		why = errActorKilled
 	}
-	s.untilDone(func() bool { return s.settled(r, why) })
+	s.retryUntilDone(func() bool { return s.settled(r, why) })
 }
 
 // settled does the work of settle. It reports false while the end of a child is unknown: call it again.
@@ -46,7 +46,7 @@ func (s *System) settled(r *activeRun, why error) bool {
 		if !known {
 			return false
 		}
-		_ = r.log.record(time.Now().UTC(), overOf(c.Child, end).event(), childEnded(c.Job, c.Child, c.Name, end.Status))
+		_ = r.log.record(time.Now().UTC(), newChildOver(c.Child, end).event(), childEnded(c.Job, c.Child, c.Name, end.Status))
 	}
 	if !r.log.hasTerminal() && r.log.dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
@@ -94,7 +94,7 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 	}
 	end, err := s.wait(s.ctx, id, nil)
 	if messages.CodeOf(err) == messages.CodeNotFound && s.active(id) == nil { // it was given up before it had a log
-		s.bury(parent, id)
+		s.endUnborn(parent, id)
 		return true
 	}
 	if s.unendable(id) != nil {
@@ -104,7 +104,7 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
 		return s.ctx.Err() != nil
 	}
-	parent.post(overOf(id, end))
+	parent.post(newChildOver(id, end))
 	return true
 }
 
@@ -112,17 +112,17 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 func (s *System) cancelChild(id messages.RunID) {
 	const reason = "its parent is ending"
 	if child := s.active(id); child != nil {
-		s.tellRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: reason}})
+		s.sendToRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: reason}})
 		return
 	}
-	s.untilDone(func() bool {
+	s.retryUntilDone(func() bool {
 		err := s.Cancel(s.ctx, id, "", reason) // whoever waits for the end of a child without a log writes that log
 		return err == nil || messages.CodeOf(err) == messages.CodeNotFound || s.ctx.Err() != nil
 	})
 }
 
-// overOf describes a child's end, from the child's State.
-func overOf(child messages.RunID, end messages.State) *childOver {
+// newChildOver describes a child's end, from the child's State.
+func newChildOver(child messages.RunID, end messages.State) *childOver {
 	o := &childOver{id: child, status: end.Status, waited: end.Waited(end.UpdatedAt)}
 	if end.End != nil {
 		o.cause = end.End.Cause
@@ -134,25 +134,25 @@ func (o *childOver) event() messages.ChildEnded {
 	return messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause, WaitedMS: o.waited.Milliseconds()}
 }
 
-// untilDone calls f on a goroutine of its own. If f returns false or crashes, it calls f again a second later.
-func (s *System) untilDone(f func() bool) { s.node.Call(&retried{s, loopPause, f}) }
+// retryUntilDone calls f on a goroutine of its own. If f returns false or crashes, it calls f again a second later.
+func (s *System) retryUntilDone(f func() bool) { s.node.Call(&retryCall{s, loopPause, f}) }
 
-// retried is a call that is repeated after a pause until f returns true.
-type retried struct {
+// retryCall is a call that is repeated after a pause until f returns true.
+type retryCall struct {
 	system *System
 	pause  time.Duration
 	f      func() bool
 }
 
-func (w *retried) Work() {
+func (w *retryCall) Work() {
 	if !w.f() {
-		w.system.later(w.pause, func() { w.system.node.Call(w) })
+		w.system.afterPause(w.pause, func() { w.system.node.Call(w) })
 	}
 }
 
-func (w *retried) Crashed(crash *supervision.Crash) {
+func (w *retryCall) Crashed(crash *supervision.Crash) {
 	w.system.log.Error("a call crashed and is made again", zap.Error(crash), zap.ByteString("stack", crash.Stack))
-	w.system.later(w.pause, func() { w.system.node.Call(w) })
+	w.system.afterPause(w.pause, func() { w.system.node.Call(w) })
 }
 
 // awaitWork waits until no work of the run is left. At the hard limit it abandons the rest.
@@ -212,11 +212,11 @@ func (l *runLog) openChildren() []messages.ChildState {
 func (s *System) handOver(r *activeRun) {
 	r.log.whenDurable(func(err error) {
 		if err != nil && r.log.dropped() == nil {
-			s.later(loopPause, func() { s.handOver(r) }) // the journal does not take it now
+			s.afterPause(loopPause, func() { s.handOver(r) }) // the journal does not take it now
 			return
 		}
 		if err == nil { // a node that lost the run does not return its claim
-			s.leaveClaim(r.lent())
+			s.returnAtClose(r.lent())
 		}
 		r.log.drop(errHandedOver)
 		if !s.forget(r) {
@@ -225,23 +225,23 @@ func (s *System) handOver(r *activeRun) {
 		r.detach()
 		s.counts.ended.Add(1)
 		if r.parent != nil {
-			s.tellRuns(&forgetRun{about: r})
+			s.sendToRuns(&forgetRun{about: r})
 			r.parent.post(&childLeft{about: r.id})
 		}
 	})
 }
 
-// leaveClaim has Close return the claim. Before the node stops claiming, it would get the run again.
-func (s *System) leaveClaim(c journal.Claim) {
+// returnAtClose has Close return the claim. Before the node stops claiming, it would get the run again.
+func (s *System) returnAtClose(c journal.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leftClaims = append(s.leftClaims, c)
+	s.claimsToReturn = append(s.claimsToReturn, c)
 }
 
-// giveBack returns the claims of the runs that another node may start again.
-func (s *System) giveBack() {
+// returnClaims returns the claims of the runs that another node may start again.
+func (s *System) returnClaims() {
 	s.mu.Lock()
-	claims := s.leftClaims
+	claims := s.claimsToReturn
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
@@ -275,7 +275,7 @@ func (s *System) takeOver(r *activeRun, why *messages.Error) {
 		})
 	})
 	if err != nil {
-		s.setAside(r.id, err)
+		s.excludeRun(r.id, err)
 		s.forget(r)
 		return
 	}
@@ -294,12 +294,12 @@ func errUnstorable(b *journal.Block, why error) error {
 		"the journal refuses for good what the run said in %d to %d, which was dropped: %v", first.From, last.Seq, why)}
 }
 
-// lost handles a run whose live log was dropped, because another node owns it or because the journal refuses its
+// handleLost handles a run whose live log was dropped, because another node owns it or because the journal refuses its
 // events for good.
-func (s *System) lost(r *activeRun) {
+func (s *System) handleLost(r *activeRun) {
 	refused, never := errors.AsType[unstorable](r.log.dropped())
 	if never && r.log.durable.Load() > 0 {
-		s.untilDone(func() bool { return s.endRefused(r, refused) })
+		s.retryUntilDone(func() bool { return s.endRefused(r, refused) })
 		return
 	}
 	s.counts.ended.Add(1)
@@ -312,7 +312,7 @@ func (s *System) lost(r *activeRun) {
 		if r.log.hasTerminal() { // it was to be written as cancelled, but had been started after all
 			s.cancelChild(r.id)
 		}
-		s.untilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
+		s.retryUntilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
 	}
 }
 
@@ -320,21 +320,21 @@ func (s *System) lost(r *activeRun) {
 // follows the last durable event. If that is refused too, nobody can end the run.
 func (s *System) endRefused(old *activeRun, why unstorable) bool {
 	if old.refused {
-		s.setAside(old.id, why)
+		s.excludeRun(old.id, why)
 		s.relay.notify(old.id)
 		if old.parent != nil {
-			old.parent.post(overOf(old.id, unended))
+			old.parent.post(newChildOver(old.id, unended))
 		}
 		return true
 	}
-	fold, head, err := s.foldAll(s.ctx, old.id)
+	fold, head, err := s.foldLog(s.ctx, old.id)
 	switch {
 	case err != nil:
 		return s.ctx.Err() != nil
 	case head.Ended:
 		s.counts.ended.Add(1)
 		if old.parent != nil {
-			old.parent.post(overOf(old.id, fold.State()))
+			old.parent.post(newChildOver(old.id, fold.State()))
 		}
 		return true
 	}
@@ -360,8 +360,8 @@ func (s *System) unendable(id messages.RunID) error {
 	return nil
 }
 
-// bury writes the log of a child that has none, and so tells the parent of its end.
-func (s *System) bury(parent *activeRun, id messages.RunID) {
+// endUnborn writes the log of a child that has none, and so tells the parent of its end.
+func (s *System) endUnborn(parent *activeRun, id messages.RunID) {
 	name := "child"
 	for _, c := range parent.log.openChildren() {
 		if c.Child == id {

@@ -55,7 +55,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		s.counts.started.Add(1)
 	case ctx.Err() != nil:
 		if o.Key == "" && mine {
-			s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: o.Principal, reason: "the caller left before the run was accepted"}})
+			s.sendToRuns(&cancelFor{run: r, cancelRun: cancelRun{by: o.Principal, reason: "the caller left before the run was accepted"}})
 		}
 		return nil, err
 	case o.Key != "": // the run may exist already, and then no limit matters

@@ -80,7 +80,7 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	}
 	since := a.run.log.newest()
 	if told, ok, err := t.Recorded(ctx, messages.StepKept{Step: name, Task: t.Name()}); ok {
-		f = func() (any, error) { return keptAs(told, err) }
+		f = func() (any, error) { return stepOutcome(told, err) }
 	}
 	if once {
 		err := t.keep(messages.StepKept{Step: name, Begun: true}, "begins", t.work.Send)
@@ -107,8 +107,8 @@ func (t *TaskContext) step(ctx context.Context, name string, once bool, f func()
 	return nil, cmp.Or(t.keep(kept, "failed", t.work.Conclude), err)
 }
 
-// keptAs converts a step's recorded end to a result or an error.
-func keptAs(told []messages.Body, err error) (any, error) {
+// stepOutcome converts a step's recorded end to a result or an error.
+func stepOutcome(told []messages.Body, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,8 @@ func TestErrorThatBlocksLater(t *testing.T) {
 		var asked atomic.Int64
 		bad := start(t, a, job(func(context.Context, *actors.TaskContext) error { return lazy{&asked} }), actors.Options{})
 		good := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(20 * time.Second); return nil }), actors.Options{})
-		expect(t, within(t, bad, time.Second), messages.Failed, messages.ByRun, messages.CauseError)
-		expect(t, within(t, good, time.Minute), messages.Completed, messages.ByRun, "")
+		expect(t, checkLimit(t, bad, time.Second), messages.Failed, messages.ByRun, messages.CauseError)
+		expect(t, checkLimit(t, good, time.Minute), messages.Completed, messages.ByRun, "")
 		if n := asked.Load(); n != 1 {
 			t.Errorf("it was asked %d times", n)
 		}
@@ -57,8 +57,8 @@ func TestErrorThatBlocks(t *testing.T) {
 		free := make(chan struct{})
 		bad := start(t, a, job(func(context.Context, *actors.TaskContext) error { return blocking{&asked, free} }), actors.Options{Limits: messages.Limits{WallClockMS: 2000}})
 		good := start(t, a, job(func(context.Context, *actors.TaskContext) error { time.Sleep(time.Minute); return nil }), actors.Options{})
-		expect(t, within(t, bad, 20*time.Second), messages.Failed, messages.ByRun, messages.CauseDeadline)
-		expect(t, within(t, good, 2*time.Minute), messages.Completed, messages.ByRun, "")
+		expect(t, checkLimit(t, bad, 20*time.Second), messages.Failed, messages.ByRun, messages.CauseDeadline)
+		expect(t, checkLimit(t, good, 2*time.Minute), messages.Completed, messages.ByRun, "")
 		close(free)
 	})
 }
@@ -84,7 +84,7 @@ func TestObserverThatPanicsAndBlocks(t *testing.T) {
 			told = append(told, e.Kind())
 		}})
 		run := start(t, s, job(nothing), actors.Options{})
-		within(t, run, time.Second)
+		checkLimit(t, run, time.Second)
 		synctest.Wait()
 		close(free)
 		synctest.Wait()
@@ -288,7 +288,7 @@ func TestTopActorIsStopped(t *testing.T) {
 		top := s.PID(run.ID(), "")
 		top.Id = top.Id[:strings.Index(top.Id, "/")]
 		s.Node().Root().Stop(top)
-		expect(t, within(t, run, time.Minute), messages.Failed, messages.BySupervisor, messages.CauseError)
+		expect(t, checkLimit(t, run, time.Minute), messages.Failed, messages.BySupervisor, messages.CauseError)
 		if err := s.Ready(); err == nil || !strings.Contains(err.Error(), "stopped from outside") {
 			t.Errorf("Ready: %v", err)
 		}

@@ -101,10 +101,10 @@ func (a *subscribersActor) Receive(c actor.Context) {
 // subscriber owns one subscription. Its routine reads the log by cursor and waits for credits, so a slow actor costs
 // the run nothing and its mailbox stays short. The SubscriptionEnd comes last and takes no credit.
 type subscriber struct {
-	system *System
-	order  *subscribe
-	pull   *supervision.Routine
-	said   bool
+	system  *System
+	order   *subscribe
+	pull    *supervision.Routine
+	endSent bool
 }
 
 // Receive ends the subscription when its reader, its routine or its owner ends.
@@ -121,7 +121,7 @@ func (a *subscriber) Receive(c actor.Context) {
 		a.pull.Cancel(context.Canceled)
 	case *actor.Terminated:
 		if m.Who.Id == a.order.to.Id {
-			a.said = true
+			a.endSent = true
 			supervision.Goodbye(c)
 		}
 	case *actor.Stopping:
@@ -131,8 +131,8 @@ func (a *subscriber) Receive(c actor.Context) {
 }
 
 func (a *subscriber) end(c actor.Context, err error) {
-	if !a.said {
-		a.said = true
+	if !a.endSent {
+		a.endSent = true
 		c.Send(a.order.to, &Delivery{Message: SubscriptionEnd{a.order.run, err}})
 	}
 }

@@ -47,20 +47,20 @@ type System struct {
 	// recovered: the runs that the journal held at the start were handled, and the loops run.
 	recovered atomic.Bool
 
-	mu           sync.Mutex
-	live         map[messages.RunID]*activeRun
-	most         int // greatest number of active runs since live was last replaced
-	topLevel     int // number of active runs that are not sub-runs
-	perPrincipal map[string]int
-	broken       map[messages.RunID]error // runs that were set aside, and why
-	closed       error                    // why no run is accepted any more
-	idle         chan struct{}            // closed when the last run has ended, once closed is set
-	idled        sync.Once
-	started      chan struct{}   // one send for each static actor that has started
-	stopped      chan struct{}   // closed when the top actor has ended
-	endedClaims  []journal.Claim // reported to the journal at the next beat
-	leftClaims   []journal.Claim // of runs that were handed over; reported to the journal at the end
-	appendTimer  *time.Timer     // inspects appends while runs are active
+	mu             sync.Mutex
+	live           map[messages.RunID]*activeRun
+	most           int // greatest number of active runs since live was last replaced
+	topLevel       int // number of active runs that are not sub-runs
+	perPrincipal   map[string]int
+	broken         map[messages.RunID]error // runs that were set aside, and why
+	closed         error                    // why no run is accepted any more
+	idle           chan struct{}            // closed when the last run has ended, once closed is set
+	idled          sync.Once
+	started        chan struct{}   // one send for each static actor that has started
+	stopped        chan struct{}   // closed when the top actor has ended
+	endedClaims    []journal.Claim // reported to the journal at the next beat
+	claimsToReturn []journal.Claim // of runs that were handed over; reported to the journal at the end
+	appendTimer    *time.Timer     // inspects appends while runs are active
 }
 
 // New starts a node within ctx, and claims the runs that the journal lends. It ends the runs that another node has
@@ -131,7 +131,7 @@ func (s *System) release(r *activeRun) {
 	r.end(errEnding)
 	r.log.whenDurable(func(err error) {
 		if err != nil && r.log.dropped() == nil {
-			s.later(loopPause, func() { s.release(r) }) // the journal does not take it now
+			s.afterPause(loopPause, func() { s.release(r) }) // the journal does not take it now
 			return
 		}
 		s.released(r)
@@ -146,7 +146,7 @@ func (s *System) released(r *activeRun) {
 	r.detach()
 	end := r.log.final.Load()
 	if end == nil {
-		s.lost(r)
+		s.handleLost(r)
 		return
 	}
 	s.counts.ended.Add(1)
@@ -154,8 +154,8 @@ func (s *System) released(r *activeRun) {
 		s.logFailure(r, end)
 	}
 	if r.parent != nil {
-		s.tellRuns(&forgetRun{about: r})
-		r.parent.post(overOf(r.id, *end))
+		s.sendToRuns(&forgetRun{about: r})
+		r.parent.post(newChildOver(r.id, *end))
 	}
 	claim := r.lent() // a claim that comes later is lent again
 	s.mu.Lock()
@@ -176,8 +176,8 @@ func (s *System) logFailure(r *activeRun, state *messages.State) {
 	s.log.Warn("run failed", fields...)
 }
 
-// later calls f after the pause, unless the System is closed by then.
-func (s *System) later(pause time.Duration, f func()) {
+// afterPause calls f after the pause, unless the System is closed by then.
+func (s *System) afterPause(pause time.Duration, f func()) {
 	time.AfterFunc(pause, func() {
 		if s.ctx.Err() == nil {
 			f()
@@ -290,7 +290,7 @@ func (s *System) Close(ctx context.Context) error {
 	s.node.Root().Send(s.top, &stopTree{})
 	<-s.stopped
 	s.awaitIdle(grace) // runs whose actors were stopped with the tree are being settled
-	s.giveBack()
+	s.returnClaims()
 	switch unended, unwritten := s.abandonLive(); {
 	case unended > 0:
 		err = messages.Errorf(messages.CauseShutdown, "%d runs did not end in time", unended)
@@ -350,7 +350,7 @@ func (s *System) awaitIdle(patience time.Duration) {
 
 // drain waits for the active runs, and then ends the rest.
 func (s *System) drain(ctx context.Context) error {
-	s.tellRuns(&drainRuns{about: true})
+	s.sendToRuns(&drainRuns{about: true})
 	patience := time.NewTimer(s.config.Drain)
 	defer patience.Stop()
 	select {
@@ -359,7 +359,7 @@ func (s *System) drain(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-patience.C:
 	}
-	s.tellRuns(&drainRuns{})
+	s.sendToRuns(&drainRuns{})
 	s.awaitIdle(2*s.config.CancelHard + 4*grace)
 	return s.shutdownError()
 }
@@ -376,10 +376,10 @@ func (s *System) shutdownError() error {
 // people.
 func (s *System) waitingChanged(r *activeRun, waits bool) {
 	if waits && !s.closedBy(nil) {
-		s.tellRuns(&drainRuns{about: true})
+		s.sendToRuns(&drainRuns{about: true})
 	}
 	if !waits {
-		s.tellRuns(&watchRun{about: r}) // its clocks run again
+		s.sendToRuns(&watchRun{about: r}) // its clocks run again
 	}
 }
 

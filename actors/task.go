@@ -251,7 +251,7 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 		page, err := journal.Page{}, t.Commit(ctx) // the journal has the attempt's own start
 		for after := uint64(0); ; {
 			if err == nil {
-				page, err = a.run.system.readSoon(ctx, a.run.id, after)
+				page, err = a.run.system.readWithTimeout(ctx, a.run.id, after)
 			}
 			if err == nil && len(page.Events) == 0 {
 				err = messages.Errorf(messages.CodeUnavailable, "the log ends at %d before the attempt began", after)
@@ -277,7 +277,7 @@ func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, err
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
 	most := t.attempt.run.system.config.Ceilings.Answer
-	if err := cmp.Or(storable(a.body, in.Prompt), within("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {
+	if err := cmp.Or(storable(a.body, in.Prompt), checkLimit("timeout_ms", in.TimeoutMS, most.Milliseconds())); err != nil {
 		return nil, err
 	}
 	if err := t.work.Send(a); err != nil {

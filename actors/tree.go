@@ -165,8 +165,8 @@ func (s *System) newRuns() actor.Actor {
 	return &runsActor{Children: &supervision.Children{Node: s.node}, system: s, watch: map[messages.RunID]*watched{}}
 }
 
-// tellRuns sends a message to the runsActor.
-func (s *System) tellRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
+// sendToRuns sends a message to the runsActor.
+func (s *System) sendToRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
 
 // Receive starts and watches the runs. After a restart it first ends the runs that its predecessor lost.
 func (a *runsActor) Receive(c actor.Context) {

@@ -36,9 +36,9 @@ type view struct {
 	over   atomic.Pointer[chan struct{}]
 	wakers atomic.Pointer[[]chan struct{}]
 
-	among   sync.Mutex
-	readers int
-	reading *messages.Fold // sum of the visible events, for readers that ask for the State
+	readersMu sync.Mutex
+	readers   int
+	reading   *messages.Fold // sum of the visible events, for readers that ask for the State
 }
 
 // table holds events. The writer writes beyond n, and then raises n; events[:n] never change.
@@ -114,8 +114,8 @@ func (b *view) state() messages.State {
 	if final := b.final.Load(); final != nil {
 		return *final
 	}
-	b.among.Lock()
-	defer b.among.Unlock()
+	b.readersMu.Lock()
+	defer b.readersMu.Unlock()
 	if b.reading == nil {
 		b.reading = &messages.Fold{}
 	}
@@ -128,37 +128,37 @@ func (b *view) state() messages.State {
 
 // enter adds a reader, whose wake channel is notified when more is visible.
 func (b *view) enter(limit int, wake chan struct{}) error {
-	b.among.Lock()
-	defer b.among.Unlock()
+	b.readersMu.Lock()
+	defer b.readersMu.Unlock()
 	if b.readers >= limit {
 		return messages.Errorf(messages.CauseLimitExceeded,
 			"run %s has %d readers already; close one or raise the limit", b.id, limit)
 	}
 	b.readers++
-	b.setBells(append(slices.Clip(b.hung()), wake))
+	b.setWakeChannels(append(slices.Clip(b.wakeChannels()), wake))
 	return nil
 }
 
 func (b *view) leave(wake chan struct{}) {
-	b.among.Lock()
-	defer b.among.Unlock()
+	b.readersMu.Lock()
+	defer b.readersMu.Unlock()
 	b.readers--
-	b.setBells(slices.DeleteFunc(slices.Clone(b.hung()), func(c chan struct{}) bool { return c == wake }))
+	b.setWakeChannels(slices.DeleteFunc(slices.Clone(b.wakeChannels()), func(c chan struct{}) bool { return c == wake }))
 }
 
-// hung returns the readers' wake channels.
-func (b *view) hung() []chan struct{} {
+// wakeChannels returns the readers' wake channels.
+func (b *view) wakeChannels() []chan struct{} {
 	if p := b.wakers.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-func (b *view) setBells(wakers []chan struct{}) { b.wakers.Store(&wakers) }
+func (b *view) setWakeChannels(wakers []chan struct{}) { b.wakers.Store(&wakers) }
 
 // notify wakes every reader. Each has its own channel: on a shared one, readers would wait for each other.
 func (b *view) notify() {
-	for _, wake := range b.hung() {
+	for _, wake := range b.wakeChannels() {
 		notify(wake)
 	}
 }

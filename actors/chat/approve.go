@@ -48,7 +48,7 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 		return nil, nil // it needs no approval, or it will fail without having run
 	}
 	pin := u.Tools.Tool(c.Name).Pin()
-	question := u.mayI(id, pin, c)
+	question := u.approvalRequest(id, pin, c)
 	word, answered := u.past.Inputs[question.Request]
 	if begun && !answered {
 		return nil, nil
@@ -70,9 +70,9 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 	return u.decide(word, c.Name, pin)
 }
 
-// mayI makes the question. It shows all of the arguments. Its name contains a digest of what it shows and of the
+// approvalRequest makes the question. It shows all of the arguments. Its name contains a digest of what it shows and of the
 // tool's pin, so that its answer cannot be used for another call.
-func (u *turn) mayI(id, pin string, c model.ToolCall) messages.InputRequired {
+func (u *turn) approvalRequest(id, pin string, c model.ToolCall) messages.InputRequired {
 	answers := []string{once, inConversation, always, no}
 	if u.Always == nil {
 		answers = slices.DeleteFunc(answers, func(a string) bool { return a == always })

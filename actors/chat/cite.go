@@ -67,8 +67,8 @@ func (u *turn) citations(text string, listed []string, numbered bool) (out []Cit
 	return out
 }
 
-// reports returns a function that takes the pieces of the answer, and logs each citation once its mark is complete.
-func (u *turn) reports(numbered bool) func(piece string) {
+// logCitations returns a function that takes the pieces of the answer, and logs each citation once its mark is complete.
+func (u *turn) logCitations(numbered bool) func(piece string) {
 	f := citation.New(u.sources, numbered)
 	return func(piece string) {
 		for _, m := range f.Push(piece) {
@@ -77,12 +77,12 @@ func (u *turn) reports(numbered bool) func(piece string) {
 	}
 }
 
-// reported logs the citations in an answer that is text.
-func (u *turn) reported() func(model.Part) {
+// logTextCitations logs the citations in an answer that is text.
+func (u *turn) logTextCitations() func(model.Part) {
 	if len(u.sources) == 0 || u.whole {
 		return func(model.Part) {}
 	}
-	report := u.reports(u.numbered)
+	report := u.logCitations(u.numbered)
 	return func(part model.Part) {
 		if text, ok := part.(model.Text); ok {
 			report(text.Text)

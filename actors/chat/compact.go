@@ -47,9 +47,9 @@ func (u *turn) tokens() int {
 	return u.room.counted + bytes/bytesOfToken
 }
 
-// fit makes room in the model's context: once per turn by a summary of the oldest messages, and otherwise by omitting
+// fitContext makes room in the model's context: once per turn by a summary of the oldest messages, and otherwise by omitting
 // them.
-func (u *turn) fit(ctx context.Context) error {
+func (u *turn) fitContext(ctx context.Context) error {
 	tokens := u.tokens()
 	if tokens < leastTokens {
 		return nil

@@ -53,8 +53,8 @@ func (u *turn) enter(ctx context.Context, in Input) (err error) {
 	return err
 }
 
-// say adds the messages that are not empty to the conversation.
-func (u *turn) say(said ...model.Message) error {
+// appendMessages adds the messages that are not empty to the conversation.
+func (u *turn) appendMessages(said ...model.Message) error {
 	said = slices.DeleteFunc(said, func(m model.Message) bool {
 		return m.Role == model.Assistant && strings.TrimSpace(m.Content) == "" && len(m.Calls) == 0
 	})
@@ -68,9 +68,9 @@ func (u *turn) say(said ...model.Message) error {
 	return u.memory.Say(said...)
 }
 
-// remembered does the work. It ends the turn in its conversation after the last work, and after work that fails or
+// withConversation does the work. It ends the turn in its conversation after the last work, and after work that fails or
 // crashes.
-func (u *turn) remembered(last bool, work func() error) error {
+func (u *turn) withConversation(last bool, work func() error) error {
 	if u.memory == nil {
 		return work()
 	}

@@ -51,9 +51,9 @@ func resultOf(c call.Tool) (r tool.Result) {
 	return r
 }
 
-// left reports whether the next node will repeat the call, because this node shuts down. Then the call gets no end
+// willRepeat reports whether the next node will repeat the call, because this node shuts down. Then the call gets no end
 // here.
-func (u *turn) left(ctx context.Context, c model.ToolCall) bool {
+func (u *turn) willRepeat(ctx context.Context, c model.ToolCall) bool {
 	down := ctx.Err() != nil && messages.CodeOf(context.Cause(ctx)) == messages.CauseShutdown
 	return down && u.Tools.Idempotent(c.Name)
 }

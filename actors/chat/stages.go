@@ -83,26 +83,26 @@ func stages(in Input, c Config) []actors.Task {
 						return err
 					}
 				}
-				return s.remembered(name == "respond", func() error {
-					if err := s.fit(ctx); err != nil {
+				return s.withConversation(name == "respond", func() error {
+					if err := s.fitContext(ctx); err != nil {
 						return err
 					}
-					return cmp.Or(s.limited(ctx, work), s.closeDebug())
+					return cmp.Or(s.withTimeLimit(ctx, work), s.closeDebug())
 				})
 			}}
 	}
 	return []actors.Task{stage("understand", s.understand), stage("think", s.think), stage("respond", s.respond)}
 }
 
-// limited does the work of a stage within its time. A stage that the turn can do without leaves time for the answer.
-func (s *staged) limited(ctx context.Context, work func(context.Context) error) error {
+// withTimeLimit does the work of a stage within its time. A stage that the turn can do without leaves time for the answer.
+func (s *staged) withTimeLimit(ctx context.Context, work func(context.Context) error) error {
 	if s.stage == "respond" {
 		return work(ctx)
 	}
 	inner, stop := tool.WithTimeout(ctx, s.Bounds.Stage, limit("the stage took longer than its timeout of %s", s.Bounds.Stage))
 	defer stop()
 	if err := work(inner); err != nil {
-		return s.without(ctx, cmp.Or(context.Cause(inner), err))
+		return s.continueWithout(ctx, cmp.Or(context.Cause(inner), err))
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (s *staged) found(ctx context.Context, a call.Answer) error {
 	if end := len(s.conversation) - 1; s.conversation[end].Role == model.Assistant {
 		s.conversation = s.conversation[:end]
 	}
-	return s.say(model.Message{Role: model.Assistant, Content: found.words()})
+	return s.appendMessages(model.Message{Role: model.Assistant, Content: found.words()})
 }
 
 // respond asks for the answer, without tools.
@@ -195,7 +195,7 @@ func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var said strings.Builder
-	report := s.reports(true)
+	report := s.logCitations(true)
 	field := func(path, piece string) {
 		if path != "response" {
 			return
@@ -216,7 +216,7 @@ func (s *staged) structured(ctx context.Context) error {
 		if a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"; a.Text == "" {
 			return err
 		}
-		if err := s.without(ctx, err); err != nil {
+		if err := s.continueWithout(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -224,7 +224,7 @@ func (s *staged) structured(ctx context.Context) error {
 	if err := s.task.Emit(done, "the answer is complete"); err != nil {
 		return err
 	}
-	if err := s.say(model.Message{Role: model.Assistant, Content: a.Text}); err != nil {
+	if err := s.appendMessages(model.Message{Role: model.Assistant, Content: a.Text}); err != nil {
 		return err
 	}
 	return s.conclude(a, r.Citations, r.Confidence)
@@ -306,8 +306,8 @@ func (s *staged) closeDebug() error {
 	return s.task.Said(s.debug, s.raw.String())
 }
 
-// without continues without the result of a stage, or returns why the turn must end.
-func (s *staged) without(ctx context.Context, err error) error {
+// continueWithout continues without the result of a stage, or returns why the turn must end.
+func (s *staged) continueWithout(ctx context.Context, err error) error {
 	switch messages.CodeOf(err) {
 	case messages.CauseInvalidOutput, messages.CauseEmptyCompletion, messages.CauseLimitExceeded:
 	default:

@@ -49,7 +49,7 @@ func (u *turn) run(ctx context.Context, in Input) error {
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
-	return u.remembered(true, func() error {
+	return u.withConversation(true, func() error {
 		a, err := u.loop(ctx)
 		if err != nil {
 			return err
@@ -102,11 +102,11 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 
 // ask calls the model with the conversation, and adds its answer to it.
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
-	if err := u.fit(ctx); err != nil {
+	if err := u.fitContext(ctx); err != nil {
 		return call.Answer{}, err
 	}
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
-	report := u.reported()
+	report := u.logTextCitations()
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider,
 		Whole: u.whole, Hear: func(part model.Part) {
 			if report(part); u.hear != nil {
@@ -124,14 +124,14 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 			return u.ask(ctx)
 		}
 		said.Calls = nil
-		_ = u.say(said) // the part that arrived; the turn fails with the other error
+		_ = u.appendMessages(said) // the part that arrived; the turn fails with the other error
 		return a, err
 	}
 	u.count(a.End.Usage)
 	for _, t := range a.Thoughts {
 		said.Thoughts += t.Text
 	}
-	err = u.say(said)
+	err = u.appendMessages(said)
 	u.room.used(a.End.Usage, u.conversation)
 	return a, err
 }
@@ -162,7 +162,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 			u.read(u.Tools.Sources(a.Calls[i].Name, a.Calls[i].Arguments, r.Text))
 		}
 	}
-	err := cmp.Or(u.guard(a.Calls, results), u.say(said...))
+	err := cmp.Or(u.guard(a.Calls, results), u.appendMessages(said...))
 	if err := cmp.Or(failure, err); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (u *turn) runAll(ctx context.Context, a call.Answer) ([]tool.Result, error)
 				<-ahead
 			}
 			results[i] = u.runTool(ctx, id, c, denied)
-			if !u.left(ctx, c) {
+			if !u.willRepeat(ctx, c) {
 				failures[i] = u.conclude(id, c.Name, results[i])
 			}
 			return nil
@@ -231,7 +231,7 @@ func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
 		arguments, _ = json.Marshal(c.Arguments) // a string is always valid JSON
 	}
 	err := u.task.Emit(messages.ToolStarted{Call: id, Tool: c.Name, Arguments: arguments}, "calling "+c.Name)
-	if ctx.Err() != nil && err != nil && !actors.Unsent(err) && !u.left(ctx, c) {
+	if ctx.Err() != nil && err != nil && !actors.Unsent(err) && !u.willRepeat(ctx, c) {
 		_ = u.conclude(id, c.Name, tool.Failed(err)) // the log may hold the start
 	}
 	return err

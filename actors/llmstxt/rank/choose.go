@@ -49,7 +49,7 @@ func (v *survey) rank(ctx context.Context) *ranking {
 		r.readSources()
 	}
 	r.findMembers()
-	r.heedReadme()
+	r.scoreReadmeLinks()
 	r.weighPaths()
 	return r
 }
@@ -83,7 +83,7 @@ func (r *ranking) weighPaths() {
 			}
 		case classSource:
 			x.add(0.4-0.05*float64(min(depth(x.Path), 8)), "")
-			x.add(0.14*share(int(x.file.Size/1024), 100), "")
+			x.add(0.14*logShare(int(x.file.Size/1024), 100), "")
 		case classSetting:
 			r.weighSetting(x)
 		case classOptional:
@@ -154,8 +154,8 @@ const (
 	LastingOptional = 3
 )
 
-// room returns how many links a repository gets. It grows with the number of pages and sources.
-func (r *ranking) room() int {
+// maxLinks returns how many links a repository gets. It grows with the number of pages and sources.
+func (r *ranking) maxLinks() int {
 	n := 0
 	for _, x := range r.items {
 		if x.class == classPage || x.class == classSource {
@@ -174,8 +174,8 @@ func (r *ranking) choose() (chosen []*item) {
 	for _, list := range byClass {
 		slices.SortFunc(list, byPoints)
 	}
-	byClass[classSource] = spread(byClass[classSource], 0.975, path.Dir)
-	byClass[classPage] = spread(byClass[classPage], 0.9, stemOf)
+	byClass[classSource] = decaySimilar(byClass[classSource], 0.975, path.Dir)
+	byClass[classPage] = decaySimilar(byClass[classPage], 0.9, stemOf)
 	licences := 0
 	byClass[classOptional] = slices.DeleteFunc(byClass[classOptional], func(x *item) bool {
 		if page.IsLicence(path.Base(x.Path)) {
@@ -199,7 +199,7 @@ func (r *ranking) choose() (chosen []*item) {
 		}
 		return n
 	}
-	room := min(r.room(), most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
+	room := min(r.maxLinks(), most-take(classOptional, min(mostOptional, max(most*3/5, min(LastingOptional, most-1))), -9))
 	examples := take(classExample, min(12, (room+5)/6, room-1), leastPoints)
 	settings := take(classSetting, max(3, room/10), 0.3)
 	room = max(0, room-settings-examples)
@@ -219,9 +219,9 @@ func (r *ranking) choose() (chosen []*item) {
 	return chosen
 }
 
-// spread lowers the points of each further file of the same kind a little, because one of many similar files shows
+// decaySimilar lowers the points of each further file of the same kind a little, because one of many similar files shows
 // what they are.
-func spread(list []*item, decay float64, kin func(p string) string) []*item {
+func decaySimilar(list []*item, decay float64, kin func(p string) string) []*item {
 	seen := make(map[string]int)
 	for _, x := range list {
 		if x.points > 0 {
@@ -247,11 +247,11 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
 	index.SummaryPoor = purpose.points < clearPoints
 	chosen := r.choose()
-	r.writeUp(chosen, progress)
+	r.describeLinks(chosen, progress)
 	r.addSymbols(chosen)
 	r.dropCommonNotes(chosen)
-	index.Sections, index.Passed = r.layOut(chosen), r.passed
-	index.Survey = v.surveyed()
+	index.Sections, index.Passed = r.arrangeSections(chosen), r.passed
+	index.Survey = v.result()
 	index.Survey.Uses = r.specs
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -259,8 +259,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	return index, nil
 }
 
-// writeUp reads titles and notes of the chosen links.
-func (r *ranking) writeUp(list []*item, progress func(done, total int)) {
+// describeLinks reads titles and notes of the chosen links.
+func (r *ranking) describeLinks(list []*item, progress func(done, total int)) {
 	for i := range each(r.survey, len(list), func(v *survey, i int) bool { v.describe(list[i]); return true }) {
 		if progress != nil {
 			progress(i+1, len(list))
@@ -298,9 +298,9 @@ const (
 	leastInGroup = 2
 )
 
-// layOut arranges the links in sections: first those of the maintainers' navigation, in its order, then those that
+// arrangeSections arranges the links in sections: first those of the maintainers' navigation, in its order, then those that
 // the code suggests.
-func (r *ranking) layOut(chosen []*item) []Section {
+func (r *ranking) arrangeSections(chosen []*item) []Section {
 	groups := r.groups(chosen)
 	lists := make(map[string][]*item)
 	for _, x := range chosen {
@@ -338,12 +338,12 @@ func (r *ranking) layOut(chosen []*item) []Section {
 // inOrder puts the README first, then pages of the navigation in its order, then the others by points.
 func (r *ranking) inOrder(x, y *item) int {
 	if x.Path == r.readme.Path || y.Path == r.readme.Path {
-		return b2i(y.Path == r.readme.Path) - b2i(x.Path == r.readme.Path)
+		return boolToInt(y.Path == r.readme.Path) - boolToInt(x.Path == r.readme.Path)
 	}
 	if x.listed > 0 && y.listed > 0 {
 		return x.listed - y.listed
 	}
-	return cmp.Or(b2i(y.listed > 0)-b2i(x.listed > 0), byPoints(x, y))
+	return cmp.Or(boolToInt(y.listed > 0)-boolToInt(x.listed > 0), byPoints(x, y))
 }
 
 // sectionOf returns the section of a file that the navigation does not name.

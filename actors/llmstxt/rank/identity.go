@@ -48,7 +48,7 @@ func (v *survey) title() string {
 	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {
 		name = base
 	}
-	return cmp.Or(v.spelled(name), v.repo.Origin.Repo, v.repo.Name)
+	return cmp.Or(v.spellName(name), v.repo.Origin.Repo, v.repo.Name)
 }
 
 // isNamed reports whether the repository or its package has the name.
@@ -58,8 +58,8 @@ func (v *survey) isNamed(name string) bool {
 	})
 }
 
-// spelled returns a name that a build file has in capitals in the spelling with which the README's prose begins.
-func (v *survey) spelled(name string) string {
+// spellName returns a name that a build file has in capitals in the spelling with which the README's prose begins.
+func (v *survey) spellName(name string) string {
 	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
 		return name
 	}

@@ -19,9 +19,9 @@ var installPages = regexp.MustCompile(`(?i)(^|/)(_?index|install(ation|ing)?|get
 
 const mostInstallPages = 8
 
-// said returns the shortest command line by which the package's own ecosystem installs it under its name. It looks in
+// installLine returns the shortest command line by which the package's own ecosystem installs it under its name. It looks in
 // the README, and then in the pages on installing. It returns "" if no page has one.
-func (v *survey) said(m manifest.Manifest) (best string) {
+func (v *survey) installLine(m manifest.Manifest) (best string) {
 	if len(m.Name) < 2 {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (v *survey) isPublished(m manifest.Manifest) bool {
 		return false
 	case m.Ecosystem == "go":
 		return true // because of its address
-	case v.said(m) != "":
+	case v.installLine(m) != "":
 		return true
 	case placeholder || v.isApplication():
 		return false
@@ -88,7 +88,7 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 	program := m.Name == v.main().about.Name && v.isProgram(v.main()) || m.Ecosystem == "go" && v.golang.isProgram()
 	list := words.Find("install from " + m.Ecosystem)
 	root := v.golang.of("x.go")
-	switch best := v.said(m); {
+	switch best := v.installLine(m); {
 	case best != "":
 		return "`" + best + "`"
 	case !v.isPublished(m) || m.Ecosystem == "go" && (program || root == nil || root.isCommand()):

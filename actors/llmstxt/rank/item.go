@@ -56,8 +56,8 @@ func (x *item) add(points float64, reason string) {
 	}
 }
 
-// share returns n as a fraction of most, on a logarithmic scale.
-func share(n, most int) float64 {
+// logShare returns n as a fraction of most, on a logarithmic scale.
+func logShare(n, most int) float64 {
 	if n <= 0 || most <= 0 {
 		return 0
 	}
@@ -90,7 +90,7 @@ func (r *ranking) pass(path, reason string) {
 func (r *ranking) readItems() {
 	for i := range r.repo.Files {
 		f := &r.repo.Files[i]
-		if reason := r.against(f); reason != "" {
+		if reason := r.excludeReason(f); reason != "" {
 			if f.Place != scan.Test && f.Place != scan.Meta {
 				r.pass(f.Path, reason)
 			}
@@ -222,8 +222,8 @@ func isOptional(p string) bool {
 		(dir == ".github" || dir == "docs") && strings.HasPrefix(strings.ToLower(path.Base(p)), "contributing.")
 }
 
-// against returns why a file must not be linked, whatever its evidence; "" if it may be.
-func (r *ranking) against(f *scan.File) string {
+// excludeReason returns why a file must not be linked, whatever its evidence; "" if it may be.
+func (r *ranking) excludeReason(f *scan.File) string {
 	base := path.Base(f.Path)
 	switch {
 	case f.Size == 0:

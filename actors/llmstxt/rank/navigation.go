@@ -91,15 +91,15 @@ func (x pageIndex) find(dir, target string, loose bool) string {
 			return p
 		case !loose && !named && !strings.Contains(clean, "/"):
 		case strings.HasSuffix("/"+strings.ToLower(site), "/"+strings.ToLower(clean)) && (strings.Contains(clean, "/") || named || strings.HasPrefix(p, dir+"/")) &&
-			(best == "" || near(dir, p) > near(dir, best)):
+			(best == "" || commonParents(dir, p) > commonParents(dir, best)):
 			best = p
 		}
 	}
 	return best
 }
 
-// near returns the number of common parent folders.
-func near(dir, p string) (n int) {
+// commonParents returns the number of common parent folders.
+func commonParents(dir, p string) (n int) {
 	a, b := strings.Split(dir, "/"), strings.Split(p, "/")
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -123,7 +123,7 @@ func (r *ranking) navigate() {
 			x.listed, x.group = place, l.group
 			x.Title = cmp.Or(x.Title, l.title)
 			x.add(weight*(1-0.5*float64(i)/float64(len(list))), "listed in the navigation")
-			x.begins = len(list) > shortTable && begins(list, i)
+			x.begins = len(list) > shortTable && hasSubpages(list, i)
 		}
 	}
 	groups := make(map[string]int)
@@ -140,8 +140,8 @@ func (r *ranking) navigate() {
 // shortTable is the greatest number of pages that can be linked without omitting chapters.
 const shortTable = 50
 
-// begins reports whether other pages stand under the page.
-func begins(list []listing, i int) bool {
+// hasSubpages reports whether other pages stand under the page.
+func hasSubpages(list []listing, i int) bool {
 	return i+1 < len(list) && list[i+1].level > list[i].level && (i == 0 || list[i-1].level >= list[i].level)
 }
 
@@ -184,21 +184,21 @@ func (r *ranking) tables() (all [][]listing) {
 		all = append(all, list)
 	}
 	slices.SortStableFunc(all, func(a, b []listing) int {
-		return cmp.Compare(worth(b), worth(a))
+		return cmp.Compare(tableScore(b), tableScore(a))
 	})
 	return all
 }
 
-// worth rates a table: it grows with the number of pages, and falls with their depth.
-func worth(list []listing) float64 {
+// tableScore rates a table: it grows with the number of pages, and falls with their depth.
+func tableScore(list []listing) float64 {
 	sum := 0
 	for _, l := range list {
 		sum += depth(l.path)
 	}
-	return share(len(list), 60) - 0.15*float64(sum)/float64(len(list))
+	return logShare(len(list), 60) - 0.15*float64(sum)/float64(len(list))
 }
 
-func b2i(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -262,7 +262,7 @@ func (r *ranking) byNumbers() (list []listing) {
 		slices.SortStableFunc(pages, func(a, b numbered) int { return cmp.Or(natural(a.key, b.key), strings.Compare(a.path, b.path)) })
 		group := ""
 		if len(dirs) > 1 {
-			group = humanized(path.Base(dir))
+			group = titleFromName(path.Base(dir))
 		}
 		for _, p := range pages {
 			list = append(list, listing{p.path, "", group, 0})
@@ -271,8 +271,8 @@ func (r *ranking) byNumbers() (list []listing) {
 	return list
 }
 
-// humanized turns "02-template-syntax" into "Template syntax".
-func humanized(name string) string {
+// titleFromName turns "02-template-syntax" into "Template syntax".
+func titleFromName(name string) string {
 	name = strings.NewReplacer("-", " ", "_", " ").Replace(orderMark.ReplaceAllString(name, ""))
 	if name == "" {
 		return ""

@@ -35,7 +35,7 @@ func (r *ranking) findPackages() {
 			continue
 		}
 		x.members, x.command, x.Note = p.dir, p.isCommand(), note
-		x.add(0.75*share(p.fanIn, most), "imported by "+words.Count(p.fanIn, "package"))
+		x.add(0.75*logShare(p.fanIn, most), "imported by "+words.Count(p.fanIn, "package"))
 		switch {
 		case p.dir == ".":
 			x.members = cmp.Or(moduleName(p.importer), p.name)
@@ -76,7 +76,7 @@ func (r *ranking) findMembers() {
 				users++
 			}
 		}
-		x.add(0.3*share(users, 10), fmt.Sprintf("needed by %s of the workspace", words.Count(users, "package")))
+		x.add(0.3*logShare(users, 10), fmt.Sprintf("needed by %s of the workspace", words.Count(users, "package")))
 		r.faces[u.dir] = x
 	}
 }

@@ -48,7 +48,7 @@ func (r *ranking) readPages() {
 			r.drop(x, "cannot be read")
 			continue
 		}
-		if reason := r.unlike(x, read.Features, first[read.sum]); reason != "" && x.Path != r.readme.Path {
+		if reason := r.excludePageReason(x, read.Features, first[read.sum]); reason != "" && x.Path != r.readme.Path {
 			r.drop(x, reason)
 			continue
 		}
@@ -67,7 +67,7 @@ func (r *ranking) readPages() {
 				linked[to]++
 			}
 		}
-		x.add(0.8*share(read.ProseLines+2*read.Fences, 120), "")
+		x.add(0.8*logShare(read.ProseLines+2*read.Fences, 120), "")
 		if read.ProseLines < 3 && read.Fences == 0 && x.listed == 0 {
 			x.add(-0.2, "")
 		}
@@ -78,7 +78,7 @@ func (r *ranking) readPages() {
 	}
 	for _, x := range r.items {
 		if n := linked[x.Path]; n > 0 && x.Path != r.readme.Path {
-			x.add(0.35*share(n, 12), "linked from "+words.Count(n, "page"))
+			x.add(0.35*logShare(n, 12), "linked from "+words.Count(n, "page"))
 		}
 	}
 }
@@ -111,8 +111,8 @@ func (r *ranking) drop(x *item, reason string) {
 	delete(r.at, x.Path)
 }
 
-// unlike returns why a page must not be linked, or "".
-func (r *ranking) unlike(x *item, f page.Features, other string) string {
+// excludePageReason returns why a page must not be linked, or "".
+func (r *ranking) excludePageReason(x *item, f page.Features, other string) string {
 	switch {
 	case other != "":
 		return "the same text as " + other
@@ -155,8 +155,8 @@ func (x *item) opening(heading string) {
 	}
 }
 
-// heedReadme adds points for files that the README and CONTRIBUTING link to, in order, or name.
-func (r *ranking) heedReadme() {
+// scoreReadmeLinks adds points for files that the README and CONTRIBUTING link to, in order, or name.
+func (r *ranking) scoreReadmeLinks() {
 	targets := r.linkedBy(r.readme.Path, r.readmeText)
 	for i, x := range targets {
 		x.add(1.5-0.6*float64(i)/float64(len(targets)), "linked from the README")
@@ -176,7 +176,7 @@ func (r *ranking) heedReadme() {
 		case r.named.Targets[x.Path]:
 		case depth(x.Path) > 0 && r.named.Path(x.Path), len(base) > 4 && strings.Contains(base, ".") && r.bases[base] == 1 && r.named.Path(base):
 			x.add(0.6, "named in the README")
-		case x.class == classSource && isTelling(stem) && r.named.Word(stem) && r.bases[base] < 2, r.named.Word(dotted(x.Path)):
+		case x.class == classSource && isDistinctive(stem) && r.named.Word(stem) && r.bases[base] < 2, r.named.Word(dotted(x.Path)):
 			x.add(0.5, "used by the README's code")
 		case x.class == classSource && r.named.SpeaksOf(stemOf(x.Path)):
 			x.add(0.15, "mentioned in the README")
@@ -225,7 +225,7 @@ func (r *ranking) linkOf(dir string) *item {
 		for _, y := range r.items {
 			if strings.HasPrefix(y.Path, name) {
 				all++
-				pages += b2i(y.class == classPage)
+				pages += boolToInt(y.class == classPage)
 			}
 		}
 		switch {
@@ -275,8 +275,8 @@ func faceRank(x *item, dir string) int {
 	return arbitrary
 }
 
-// isTelling reports whether a stem is unlikely to be an ordinary word of a sentence.
-func isTelling(stem string) bool {
+// isDistinctive reports whether a stem is unlikely to be an ordinary word of a sentence.
+func isDistinctive(stem string) bool {
 	return len(stem) > 2 && stem != strings.ToLower(stem) && stem != strings.ToUpper(stem)
 }
 

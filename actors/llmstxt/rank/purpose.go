@@ -54,7 +54,7 @@ func (v *survey) purpose() purpose {
 		if p.text = openingOf(p.text); p.text == "" {
 			continue
 		}
-		if why := v.weigh(&p); why == "" {
+		if why := v.scorePurpose(&p); why == "" {
 			low := strings.ToLower(prose.Sentence(p.text))
 			switch {
 			case !prose.Is(p.text) || noPurpose.In(low) || distracting.In(low) || isAdvice(low) || prose.IsBoilerplate(low):
@@ -69,14 +69,14 @@ func (v *survey) purpose() purpose {
 		}
 	}
 	if best.text == "" {
-		best = v.assembled(prosaic, later)
+		best = v.assemblePurpose(prosaic, later)
 	}
 	return best
 }
 
-// assembled returns the first prose below the title, or else the title with what the README's first list says, or
+// assemblePurpose returns the first prose below the title, or else the title with what the README's first list says, or
 // else the first prose anywhere.
-func (v *survey) assembled(prosaic, later purpose) purpose {
+func (v *survey) assemblePurpose(prosaic, later purpose) purpose {
 	if prosaic.text != "" {
 		return prosaic
 	}
@@ -90,7 +90,7 @@ func (v *survey) assembled(prosaic, later purpose) purpose {
 		}
 	}
 	reason := "the README's title and its first list"
-	if len(parts) < 2 && !v.says(later.text) {
+	if len(parts) < 2 && !v.containsName(later.text) {
 		reason, parts = "the README's title and its headings", v.readme.Headings(4)
 	}
 	if len(parts) < 2 || len(parts) < 3 && later.text != "" {
@@ -99,8 +99,8 @@ func (v *survey) assembled(prosaic, later purpose) purpose {
 	return purpose{text: prose.Shorten(v.title()+": "+strings.Join(parts, "; ")+".", 300), from: v.readme.Path, reason: reason}
 }
 
-// says reports whether the text contains a name of the repository.
-func (v *survey) says(text string) bool {
+// containsName reports whether the text contains a name of the repository.
+func (v *survey) containsName(text string) bool {
 	low := strings.ToLower(text)
 	return slices.ContainsFunc(v.names(), func(name string) bool { return prose.HasWords(low, name) })
 }
@@ -113,7 +113,7 @@ func (v *survey) purposes() []purpose {
 		list = append(list, purpose{text: t, reason: "the README's tag line", points: 14 - 2*i, top: true})
 	}
 	for i, t := range r.Prose[:min(10, len(r.Prose))] {
-		p := purpose{text: v.toThePoint(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
+		p := purpose{text: v.skipLeadIn(t.Text, i == 0), reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i, top: i == 0 && t.Near, least: [...]int{nearTop, 0, farDown}[min(i, 2)]}
 		if !t.Near {
 			p.points -= 10
@@ -163,15 +163,15 @@ func (v *survey) shallowest(name string) (best *scan.File) {
 	return best
 }
 
-// toThePoint drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
-func (v *survey) toThePoint(text string, first bool) string {
+// skipLeadIn drops the sentences of a paragraph before the one that says what the thing is, unless that needs them.
+func (v *survey) skipLeadIn(text string, first bool) string {
 	rest := prose.Tidy(text)
 	for i, s := range prose.Sentences(rest, 3) {
 		low := strings.ToLower(s)
 		if i > 0 && (strings.HasPrefix(low, "it ") || !first && strings.HasPrefix(low, "this ")) {
 			break // it refers to what was said before
 		}
-		if saysWhat(low, v.names()) || isNounPhrase(low) {
+		if hasDefinition(low, v.names()) || isNounPhrase(low) {
 			return rest
 		}
 		rest = strings.TrimSpace(rest[prose.SentenceEnd(rest):])
@@ -179,9 +179,9 @@ func (v *survey) toThePoint(text string, first bool) string {
 	return text
 }
 
-// weigh adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign. It is
+// scorePurpose adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign. It is
 // "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
-func (v *survey) weigh(p *purpose) (why string) {
+func (v *survey) scorePurpose(p *purpose) (why string) {
 	low, names := strings.ToLower(p.text), v.names()
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	kind := kindNouns.Word(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
@@ -189,7 +189,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 	case noPurpose.In(sentence),
 		slices.ContainsFunc(names, func(name string) bool { return prose.SameWords(name, sentence) }):
 		return ""
-	case saysWhat(sentence, names):
+	case hasDefinition(sentence, names):
 		p.points += 40
 		why = "says what it is"
 	case isNounPhrase(sentence) && p.least < farDown:
@@ -257,8 +257,8 @@ func (v *survey) names() []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 
-// saysWhat looks for "<name> is …", "This package provides …" and similar phrases within the first words.
-func saysWhat(sentence string, names []string) bool {
+// hasDefinition looks for "<name> is …", "This package provides …" and similar phrases within the first words.
+func hasDefinition(sentence string, names []string) bool {
 	for _, verb := range sayingVerbs {
 		subject, _, ok := strings.Cut(sentence, verb)
 		if !ok || len(subject) > 60 {

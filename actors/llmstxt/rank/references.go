@@ -92,16 +92,16 @@ func (r *ranking) readSources() {
 		if x.class == classNone {
 			continue
 		}
-		x.add(0.95*share(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
-		x.add(0.45*share(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
+		x.add(0.95*logShare(out[x], max(most, 8)), "uses "+words.Count(out[x], "file")+" of the repository")
+		x.add(0.45*logShare(x.imported, max(mostIn, 8)), "used by "+words.Count(x.imported, "file"))
 		mentions := 0
 		for _, name := range texts[i].defines {
-			if len(defined[name]) < 3 && isTelling(name) {
+			if len(defined[name]) < 3 && isDistinctive(name) {
 				mentions = max(mentions, r.written[name])
 			}
 		}
-		x.add(0.4*share(mentions, 12), "named by "+words.Count(mentions, "page"))
-		x.add(0.15*share(texts[i].notes, 60), "explains itself")
+		x.add(0.4*logShare(mentions, 12), "named by "+words.Count(mentions, "page"))
+		x.add(0.15*logShare(texts[i].notes, 60), "explains itself")
 		if texts[i].hidden && r.publishes() {
 			x.add(-0.5, "")
 		}
@@ -264,7 +264,7 @@ func (r *ranking) usedBy(x *item, t text, defined map[string][]*item) map[*item]
 			case source.Family(y.file.Language) != family:
 			case used[y] || folders[path.Dir(y.Path)]:
 				found = y
-			case found == nil && (beside || len(same) == 1 && (isTelling(name) || strings.Contains(name, "_"))):
+			case found == nil && (beside || len(same) == 1 && (isDistinctive(name) || strings.Contains(name, "_"))):
 				found = y
 			}
 		}
@@ -333,7 +333,7 @@ func (r *ranking) countTests(defined map[string][]*item) {
 		seen := make(map[*item]bool)
 		names, _ := namesIn(r.head(f.Path, 16<<10))
 		for _, name := range names {
-			if same := defined[name]; len(same) == 1 && isTelling(name) && !seen[same[0]] {
+			if same := defined[name]; len(same) == 1 && isDistinctive(name) && !seen[same[0]] {
 				seen[same[0]] = true
 				users[same[0]]++
 			}
@@ -348,7 +348,7 @@ func (r *ranking) countTests(defined map[string][]*item) {
 			if x.tested = stems[stemOf(x.Path)]; x.tested {
 				x.add(0.15, "has a test of its name")
 			}
-			x.add(0.3*share(users[x], most), "tests and examples use it")
+			x.add(0.3*logShare(users[x], most), "tests and examples use it")
 		}
 	}
 }

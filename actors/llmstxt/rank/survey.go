@@ -104,7 +104,7 @@ func (v *survey) newResolver() *resolve.Resolver {
 	return resolve.New(v.repo.Files, manifests, golang)
 }
 
-func (v *survey) surveyed() Survey {
+func (v *survey) result() Survey {
 	s := Survey{Imports: v.imports}
 	for _, u := range v.units {
 		s.Units = append(s.Units, Unit{Dir: u.dir, About: u.about, Manifests: u.manifests})
@@ -149,12 +149,12 @@ func each[T any](v *survey, n int, makeThing func(v *survey, i int) T) iter.Seq2
 // head returns the beginning of a file: whole lines of valid UTF-8 that end with "\n". It returns "" for a file that
 // cannot be read.
 func (v *survey) head(path string, limit int64) string {
-	data := v.start(path, limit)
+	data := v.readStart(path, limit)
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
 }
 
-// start returns the raw beginning of a file. It is valid until the next read.
-func (v *survey) start(path string, limit int64) []byte {
+// readStart returns the raw beginning of a file. It is valid until the next read.
+func (v *survey) readStart(path string, limit int64) []byte {
 	if v.ctx.Err() != nil {
 		return nil
 	}

@@ -44,7 +44,7 @@ func (r *ranking) addSymbols(chosen []*item) {
 			parse = append(parse, func(ctx context.Context) surface.Outline { return golang.Package(ctx, files) })
 			continue
 		}
-		text := bytes.Clone(r.start(x.Path, perFile))
+		text := bytes.Clone(r.readStart(x.Path, perFile))
 		room -= int64(len(text))
 		parse = append(parse, func(ctx context.Context) surface.Outline {
 			outline, _ := source.Outline(ctx, f.Language, text)
@@ -53,7 +53,7 @@ func (r *ranking) addSymbols(chosen []*item) {
 	}
 	for i, outline := range each(r.survey, len(parse), func(v *survey, i int) surface.Outline { return parse[i](v.ctx) }) {
 		parsed[i].outline = outline
-		r.takeOutline(parsed[i])
+		r.addOutline(parsed[i])
 	}
 }
 
@@ -81,15 +81,15 @@ func (r *ranking) goSources(p *goPackage, linked string, room *int64) (sources [
 		if size := r.byPath[f].Size; size <= left {
 			left -= size
 			*room -= size
-			sources = append(sources, golang.Source{Path: f, Text: bytes.Clone(r.start(f, size+1))})
+			sources = append(sources, golang.Source{Path: f, Text: bytes.Clone(r.readStart(f, size+1))})
 		}
 	}
 	return sources
 }
 
-// takeOutline keeps the most important symbols, by line. If the file had no note, it takes one from the file's own
+// addOutline keeps the most important symbols, by line. If the file had no note, it takes one from the file's own
 // doc, or from the type with the file's name.
-func (r *ranking) takeOutline(x *item) {
+func (r *ranking) addOutline(x *item) {
 	methods := make(map[string]int)
 	for _, s := range x.outline.Symbols {
 		methods[ownerOf(s.Name)]++
@@ -192,7 +192,7 @@ func (r *ranking) weight(s surface.Symbol) int {
 	if s.Kind == surface.Function && isConstructor(s) {
 		w += 8
 	}
-	if n := r.named.Words[last]; n > 0 && len(last) > 3 && (isTelling(last) || r.named.Members[last] > 0) {
+	if n := r.named.Words[last]; n > 0 && len(last) > 3 && (isDistinctive(last) || r.named.Members[last] > 0) {
 		w += 10 + min(n, 10)
 		if s.Kind != surface.Method {
 			w += 30

@@ -81,7 +81,7 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 		if (x.Name == "") != (y.Name == "") {
 			return strings.Compare(y.Name, x.Name)
 		}
-		return cmp.Or(cmp.Compare(v.leadership(y), v.leadership(x)), begun(y, list)-begun(x, list))
+		return cmp.Or(cmp.Compare(v.rankManifest(y), v.rankManifest(x)), countPrefixed(y, list)-countPrefixed(x, list))
 	})
 	u.manifests = list
 	for i, m := range list {
@@ -102,8 +102,8 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	return u
 }
 
-// begun returns how many packages have a name that starts with this manifest's name.
-func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
+// countPrefixed returns how many packages have a name that starts with this manifest's name.
+func countPrefixed(m manifest.Manifest, list []manifest.Manifest) (n int) {
 	for _, other := range list {
 		if m.Name != "" && m.Ecosystem == other.Ecosystem && strings.HasPrefix(other.Name, m.Name) {
 			n++
@@ -112,9 +112,9 @@ func begun(m manifest.Manifest, list []manifest.Manifest) (n int) {
 	return n
 }
 
-// leadership rates a manifest by its share of the code. npm ranks above jsr, and R or Elixir above what such a
+// rankManifest rates a manifest by its share of the code. npm ranks above jsr, and R or Elixir above what such a
 // package shows in browsers.
-func (v *survey) leadership(m manifest.Manifest) int64 {
+func (v *survey) rankManifest(m manifest.Manifest) int64 {
 	n := 2 * v.mix.share(m.Ecosystem)
 	switch {
 	case m.Ecosystem == "npm" && !m.Private:
