@@ -17,9 +17,9 @@ import (
 // writer reads a task from its beginning and writes it to one client. It is a door.Reader.
 type writer struct {
 	server
-	*door.Wire // set once the client gets events; nil before
-	call       door.Call
-	base       string // the server's URL
+	*door.Wire           // set once the client gets events; nil before
+	call       door.Call // the request that is answered
+	base       string    // the server's URL
 	id         messages.RunID
 	length     *int // how many messages of the history the client wants; nil means all
 
@@ -33,8 +33,8 @@ type writer struct {
 	status status // of the task
 	paused bool   // the task has asked something since the client got it
 
-	words         *door.Words
-	before, after []byte // the constant parts of a frame, around a piece of text
+	words         *door.Words // the text so far, in whole words
+	before, after []byte      // the constant parts of a frame, around a piece of text
 }
 
 // Events reads a batch, and reports whether the client has everything.

@@ -111,8 +111,8 @@ type editor struct {
 	prompts sync.WaitGroup // those without an answer
 
 	mu       sync.Mutex
-	can      capabilities
-	sessions map[string]*Session
+	can      capabilities        // what the editor declared at the start
+	sessions map[string]*Session // open sessions, by id
 }
 
 // object is a JSON object that is only written.

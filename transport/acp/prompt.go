@@ -161,9 +161,9 @@ type writer struct {
 	turn    *turn
 	calls   []messages.ToolCall // the calls that the model has requested
 	said    bool                // whether there was an answer
-	reason  string
-	failed  *door.Reason // why the run did not complete
-	lost    error        // why the editor gets no more
+	reason  string              // the stop reason of a prompt that has ended
+	failed  *door.Reason        // why the run did not complete
+	lost    error               // why the editor gets no more
 
 	asking    sync.WaitGroup
 	questions map[string]context.CancelFunc // cancel functions of questions without an answer

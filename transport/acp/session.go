@@ -25,12 +25,12 @@ type Session struct {
 	Servers []Server
 	// Reads and Writes say that the editor gives access to its files, including unsaved changes.
 	Reads, Writes bool
-	forms         bool
+	forms         bool // the editor can show forms
 	editor        *editor
 
 	mu   sync.Mutex
-	mode string
-	turn *turn // the newest
+	mode string // the mode that decides which calls need permission
+	turn *turn  // the newest
 }
 
 // Server is an MCP server: a command or, if the type is http, a URL.

@@ -15,8 +15,8 @@ type keeper struct {
 	files   tree.Tree
 	top     string // the top folder of all entries so far
 	mixed   bool   // entries have different top folders
-	count   int
-	commit  string
+	count   int    // files that are kept
+	commit  string // the commit, if the archive names it
 	skipped Skipped
 }
 

@@ -45,8 +45,8 @@ type budget struct {
 	wire     *wire
 	streamed int64 // bytes from the decompressor
 	kept     int64 // bytes of files, including holes in sparse files
-	entries  int
-	folders  int
+	entries  int   // entries other than folders
+	folders  int   // folders that the paths of entries need
 }
 
 func (b *budget) keep(n int64) error {

@@ -20,10 +20,10 @@ type wire struct {
 	in       *input
 	limit    int64
 	progress func(done, total int64)
-	sum      hash.Hash
-	done     int64
-	reported int64
-	err      error // the first error other than io.EOF; decompressors may hide it
+	sum      hash.Hash // SHA-256 of all bytes
+	done     int64     // bytes read
+	reported int64     // done as of the last report
+	err      error     // the first error other than io.EOF; decompressors may hide it
 }
 
 func (w *wire) tooLarge() error {

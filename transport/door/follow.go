@@ -92,9 +92,9 @@ func refuse(ctx context.Context, h *Heartbeats, r Reader, err error) error {
 type Heartbeats struct {
 	out   Out
 	mu    *sync.Mutex
-	beat  func()
-	lost  context.CancelCauseFunc
-	every time.Duration
+	beat  func()                  // writes one heartbeat
+	lost  context.CancelCauseFunc // cancels the stream after a failed write
+	every time.Duration           // the longest silence
 	timer *time.Timer
 	over  bool // nothing more is written
 }

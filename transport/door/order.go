@@ -91,7 +91,7 @@ func (p Place) Begin(e *messages.Event) Place {
 type Places struct {
 	At   Place
 	root messages.RunID
-	had  map[messages.RunID]uint64
+	had  map[messages.RunID]uint64 // number of the last event of each run
 }
 
 // Move moves to the event e. It counts the events of a sub-run by their numbers, because merging does not change those.

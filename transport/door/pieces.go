@@ -15,14 +15,14 @@ import (
 // One goroutine calls [Pieces.Read]; any number may call the other methods. mu guards the fields below it.
 type Pieces struct {
 	Part
-	most   int
+	most   int // maximum bytes of all text
 	speech Speech
 
 	mu     sync.Mutex
 	text   []byte
 	cuts   []int // the end of each piece, as an offset in text
 	ended  bool
-	failed *Reason
+	failed *Reason       // why the pieces ended early
 	more   chan struct{} // closed and replaced when something is added
 }
 

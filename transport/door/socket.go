@@ -26,7 +26,7 @@ type Socket struct {
 	ws   *websocket.Conn
 	// Context ends with the connection, when the caller's token is revoked, and when the server stops.
 	Context context.Context
-	calls   chan struct{}
+	calls   chan struct{} // a semaphore for calls in progress
 	done    sync.WaitGroup
 
 	held    func() // releases the share of the current message; nil after Call

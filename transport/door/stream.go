@@ -18,9 +18,9 @@ type Stream struct {
 
 	mu      sync.Mutex
 	buffer  []byte // from the pool buffers; nil between two frames, so that an idle stream holds none
-	begun   bool
-	flushed bool
-	err     error // the first write error; nothing is written after it
+	begun   bool   // the header was written
+	flushed bool   // the header was flushed
+	err     error  // the first write error; nothing is written after it
 }
 
 // buffers is a pool for frames and messages.

@@ -17,8 +17,8 @@ type writer struct {
 	ctx    context.Context
 	delay  time.Duration // minimum time between two chunks
 	token  any           // the subscriber's progress token, or nil
-	chunks int
-	last   time.Time // when the last chunk was written
+	chunks int           // number of chunks so far
+	last   time.Time     // when the last chunk was written
 	speech door.Speech
 }
 

@@ -83,8 +83,8 @@ var errEnough = errors.New("there is more than is compared")
 
 // differ collects the paths that differ between two trees.
 type differ struct {
-	reader         *lister
-	begun          bool // both commits exist
+	reader         *lister // reads both commits
+	begun          bool    // both commits exist
 	entries, bytes int
 	changes        Changes
 }

@@ -27,9 +27,9 @@ type lister struct {
 	from    objects
 	limits  Limits
 	files   *tree.Tree
-	extents map[plumbing.Hash]extent
-	held    int // files that exist
-	lacked  int // files that a partial clone did not fetch
+	extents map[plumbing.Hash]extent // of trees that were measured, so that shared trees are measured once
+	held    int                      // files that exist
+	lacked  int                      // files that a partial clone did not fetch
 }
 
 // listed is the tree of files of a commit.

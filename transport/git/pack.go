@@ -27,8 +27,8 @@ const mostRedone = 16
 // After receive, it may be read concurrently.
 type pack struct {
 	sent     chunks
-	known    map[plumbing.Hash]packed
-	bases    map[int64]int64 // the offset of each delta's base, by the delta's offset
+	known    map[plumbing.Hash]packed // the location of each object, by hash
+	bases    map[int64]int64          // the offset of each delta's base, by the delta's offset
 	limits   Limits
 	left     int64 // how many bytes may still be unpacked
 	redoable int64 // how many bytes may still be unpacked again

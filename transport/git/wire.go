@@ -29,7 +29,7 @@ type wire struct {
 	host    string
 	meter   *meter
 	limits  Limits
-	closing func()
+	closing func() // closes the connection
 }
 
 func (w *wire) close() { w.closing() }

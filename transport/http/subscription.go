@@ -28,8 +28,8 @@ type subscription struct {
 	cancel     context.CancelFunc
 
 	mu     sync.Mutex
-	credit int
-	window int
+	credit int           // how many more events may be sent
+	window int           // the most credit that the client may have
 	more   chan struct{} // has a token after credit was added
 }
 

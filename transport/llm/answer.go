@@ -26,16 +26,16 @@ type answer struct {
 	usage    []byte
 	model    []byte
 
-	failed     bool // a choice contained an error
-	hasCalls   bool // deltas had tool calls, so that a later message repeats them
-	finish     string
-	finishLast bool
-	output     bool
-	firstToken time.Duration
+	failed     bool          // a choice contained an error
+	hasCalls   bool          // deltas had tool calls, so that a later message repeats them
+	finish     string        // the worst finish_reason so far
+	finishLast bool          // nothing came after the finish_reason
+	output     bool          // text, a thought or a call has come
+	firstToken time.Duration // time until then
 
-	most    int // maximum number of tokens; 0 means no limit
-	measure decode.Endless
-	endless string // the reason for ending the answer here, if it does not end by itself
+	most    int            // maximum number of tokens; 0 means no limit
+	measure decode.Endless // counts tokens and finds repetitions
+	endless string         // the reason for ending the answer here, if it does not end by itself
 }
 
 // channel holds the text, or the thoughts, so far.

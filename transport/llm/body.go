@@ -24,10 +24,10 @@ type body struct {
 
 	taken    int64  // bytes read from source
 	head     []byte // beginning of source, until the first frame
-	frames   int
-	document bool  // source begins with {
-	chosen   bool  // a frame had choices
-	chunk    chunk // the last chunk
+	frames   int    // number of frames so far
+	document bool   // source begins with {
+	chosen   bool   // a frame had choices
+	chunk    chunk  // the last chunk
 }
 
 var errPage = errors.New("the answer is an HTML page")

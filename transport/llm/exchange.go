@@ -26,11 +26,11 @@ type exchange struct {
 	ollama    bool // the request uses Ollama's native route
 	loaded    int  // the context that Ollama has loaded for the model, in tokens
 
-	sent     bool
+	sent     bool // the request was sent
 	evidence model.Evidence
 	header   http.Header
-	body     *body // nil without an answer
-	exceeded *limitError
+	body     *body       // nil without an answer
+	exceeded *limitError // the limit that ended the exchange, or nil
 }
 
 // limitError says that one of the Client's own limits has ended the call.

@@ -78,7 +78,7 @@ type redactor struct {
 	thoughts  map[int]*redact.Stream
 	arguments map[int]*redact.Stream
 	yield     func(model.Part, error) bool
-	abandoned bool
+	abandoned bool // the consumer has stopped reading
 }
 
 // redacted returns the answer without the secrets.

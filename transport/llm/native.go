@@ -116,7 +116,7 @@ func (c *Client) rejection(status int, text []byte) error {
 type rejected struct {
 	err     *messages.Error
 	status  int
-	loading bool
+	loading bool // the server is still loading the model
 }
 
 func (r *rejected) Error() string { return r.err.Message }

@@ -12,15 +12,15 @@ import (
 // consumer may take as long as it likes. It is safe for concurrent use; mu guards the fields below it.
 type watchdog struct {
 	limits Limits
-	end    context.CancelCauseFunc
+	end    context.CancelCauseFunc // cancels the attempt with a timeout
 	timer  *time.Timer
 
 	mu      sync.Mutex
 	stopped bool
 	token   bool          // the first token has arrived
 	silence time.Duration // duration of the silence before the current wait
-	waiting bool
-	since   time.Time // start of the current wait
+	waiting bool          // the client waits for the server now
+	since   time.Time     // start of the current wait
 }
 
 // watch starts a watchdog that calls end after a timeout.

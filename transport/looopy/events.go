@@ -17,10 +17,10 @@ type writer struct {
 	server
 	door.Part
 	ctx     context.Context
-	context string
-	named   bool
-	task    messages.RunID // write only this task and its sub-runs; "" means all
-	after   cursor
+	context string          // the conversation
+	named   bool            // the client wants named events
+	task    messages.RunID  // write only this task and its sub-runs; "" means all
+	after   cursor          // where the client continues
 	resumed map[string]bool // questions that the client has just answered; everything before them is skipped
 	run     messages.State  // the turn when its stream began; reset for each turn
 	places  door.Places

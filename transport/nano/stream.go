@@ -27,9 +27,9 @@ type stream struct {
 
 	// Guarded by the server's mu.
 	run      messages.RunID
-	used     time.Time
+	used     time.Time // when somebody last asked for the stream
 	timer    *time.Timer
-	gone     bool
+	gone     bool   // the stream was removed
 	watchers int    // number of callers that follow the stream
 	stop     func() // ends the reading of the run
 	pieces   *door.Pieces

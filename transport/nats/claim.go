@@ -49,7 +49,7 @@ type claimer struct {
 type item struct {
 	node  string
 	claim journal.Claim
-	until time.Time
+	until time.Time // when JetStream lends the item again
 }
 
 // openClaims opens the consumer that lends work items. JetStream lends an item again if its node does not beat for four

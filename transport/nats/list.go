@@ -65,8 +65,8 @@ type old struct {
 	run    messages.RunID
 	ended  time.Time
 	bytes  int64
-	at     uint64
-	parted bool
+	at     uint64 // stream sequence of the last block
+	parted bool   // some blocks have parts in messages of their own
 }
 
 // endedRuns returns the ended logs, the oldest first.

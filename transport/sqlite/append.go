@@ -15,9 +15,9 @@ type head struct {
 	journal.Head
 	number  int64 // the run's id in the database
 	summary messages.Summary
-	bytes   int64
-	chain   journal.Hash
-	broken  error // why nothing can be appended to the log
+	bytes   int64        // size of the log
+	chain   journal.Hash // hash over all blocks
+	broken  error        // why nothing can be appended to the log
 	// inserted says that the database has a row for the run. changed says that the row must be written in this
 	// transaction.
 	inserted, changed bool

@@ -45,8 +45,8 @@ type writer struct {
 	bytes  int // size of the queue
 	errand chan *errand
 	closed bool
-	wake   chan struct{}
-	over   chan struct{}
+	wake   chan struct{} // has a token when there is work
+	over   chan struct{} // closed when the goroutine has ended
 
 	// Only the goroutine uses these.
 	db    *sql.DB
@@ -61,7 +61,7 @@ type writer struct {
 type errand struct {
 	do   func(exec) error
 	took time.Duration
-	done chan error
+	done chan error // receives the result
 }
 
 // exec executes a statement, and returns the number of changed rows.

@@ -40,8 +40,8 @@ type Observer struct {
 	registry *prometheus.Registry
 	handler  http.Handler
 	metrics  metrics
-	exporter *exporter // nil without a collector
-	tell     func(principal string, tokens int64)
+	exporter *exporter                            // nil without a collector
+	tell     func(principal string, tokens int64) // gets the tokens of each model call; may be nil
 
 	mu     sync.Mutex
 	runs   map[messages.RunID]*run // runs that have not ended

@@ -31,7 +31,7 @@ type exporter struct {
 	config  Config
 	client  http.Client
 	spans   chan span
-	dropped atomic.Int64
+	dropped atomic.Int64 // number of spans that could not be sent
 	done    sync.WaitGroup
 }
 

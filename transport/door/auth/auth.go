@@ -62,16 +62,16 @@ type Middleware struct {
 	origins  origins
 	maxBody  int64
 	metadata string
-	accepted func(token string)
+	accepted func(token string) // gets each token that was valid; nil if nobody wants it
 	refuse   func(http.ResponseWriter, error)
 	log      *slog.Logger
 
 	sessions *sessions
 	shares   *shares
-	byName   *buckets[string]
-	byAddr   *buckets[netip.Addr]
-	messages *buckets[string] // by address; limits messages of WebSockets
-	failures *buckets[netip.Addr]
+	byName   *buckets[string]     // limits callers with a token
+	byAddr   *buckets[netip.Addr] // limits requests without a valid token, by address
+	messages *buckets[string]     // by address; limits messages of WebSockets
+	failures *buckets[netip.Addr] // limits attempts with wrong tokens, by address
 
 	// Values of header fields that most responses have. They are shared and must not be changed: Header.Add copies
 	// them.

@@ -34,14 +34,14 @@ const (
 type Tokens struct {
 	path  string
 	start time.Time
-	next  atomic.Int64 // when to check the file again, as time since start
-	known atomic.Pointer[[]entry]
+	next  atomic.Int64            // when to check the file again, as time since start
+	known atomic.Pointer[[]entry] // the tokens as of the last read; requests read it without the lock
 
 	mu        sync.Mutex
 	read      fs.FileInfo // the file as of the last read
-	readAt    time.Time
-	waited    bool   // the last check found the file too new to be read
-	lastError string // the last error that was logged
+	readAt    time.Time   // when the file was last read
+	waited    bool        // the last check found the file too new to be read
+	lastError string      // the last error that was logged
 }
 
 // LoadTokens reads a token file. Errors: invalid_input if the file cannot be read, is readable by others than its

@@ -76,9 +76,9 @@ type reader struct {
 	client *Client
 	id     messages.RunID
 	want   messages.Follow
-	at     cursor.Cursors
+	at     cursor.Cursors // where to continue after a cut
 	yield  func(messages.Event, error) bool
-	events int
+	events int  // number of events that were passed on
 	done   bool // the terminal has come, or the caller wants no more
 }
 

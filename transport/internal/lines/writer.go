@@ -22,10 +22,10 @@ type Writer struct {
 	out     io.Writer
 	redact  func([]byte) []byte
 	lines   chan line
-	closing chan struct{}
+	closing chan struct{} // closed when no more lines are accepted
 	done    chan struct{} // closed when Run has returned
-	written atomic.Int64
-	failed  error // why Run has returned; valid once done is closed
+	written atomic.Int64  // bytes written so far
+	failed  error         // why Run has returned; valid once done is closed
 }
 
 // line is a line without its end. If written is not nil, it receives the number of bytes before this line, and nothing

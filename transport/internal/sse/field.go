@@ -81,10 +81,10 @@ func (r *Reader) blank() (Event, bool) {
 
 // balance finds the end of a JSON value by counting braces. It does not validate the JSON.
 type balance struct {
-	json    bool
-	depth   int
-	quoted  bool
-	escaped bool
+	json    bool // the value begins like JSON
+	depth   int  // open braces and brackets
+	quoted  bool // within a string
+	escaped bool // after a backslash
 }
 
 func (b *balance) open() bool { return b.json && b.depth > 0 }

@@ -40,17 +40,17 @@ type Reader struct {
 
 	source io.Reader
 	err    error // error of the source; returned after everything that was read before it
-	lines  int
+	lines  int   // number of lines so far
 
 	buffer  []byte
-	from    int // start of the next line in buffer
-	looked  int // buffer[from:looked] has no line end
-	afterCR bool
+	from    int  // start of the next line in buffer
+	looked  int  // buffer[from:looked] has no line end
+	afterCR bool // the last line ended with CR, so a following LF belongs to it
 
 	name    string
-	data    []byte // data of the event so far
-	pending bool   // a part of the next event has arrived
-	json    balance
+	data    []byte  // data of the event so far
+	pending bool    // a part of the next event has arrived
+	json    balance // finds the end of JSON that some servers break into lines
 }
 
 // NewReader returns a Reader for standard events.

@@ -25,10 +25,10 @@ type prober struct {
 	learned   Profile
 
 	page    *llm.Page // the page with the list of models
-	pageErr error
-	listing *listing
-	first   *reply
-	thinks  bool // the model has sent a thought
+	pageErr error     // why there is no page
+	listing *listing  // nil before the first request for it
+	first   *reply    // the answer to the first prompt; nil before that
+	thinks  bool      // the model has sent a thought
 }
 
 // listing is what the server says about its models.

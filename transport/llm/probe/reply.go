@@ -10,16 +10,16 @@ import (
 
 // reply is the outcome of one request.
 type reply struct {
-	raw    string // the text, including thoughts in it
-	field  string // the thoughts in a field of their own
-	end    model.End
+	raw    string    // the text, including thoughts in it
+	field  string    // the thoughts in a field of their own
+	end    model.End // the outcome, as the client sees it
 	failed error
 	// These are derived from raw by split.
 	text, thought string
 	stray         bool
 
-	pieces      int // number of pieces of text and thoughts
-	began       time.Time
+	pieces      int       // number of pieces of text and thoughts
+	began       time.Time // when the request was sent
 	first, last time.Time // times of the first and last piece; zero without any
 }
 

@@ -36,7 +36,7 @@ type Files interface {
 type door struct {
 	*mcp.Server
 	files     func(ctx context.Context) (Files, error)
-	shown     string
+	shown     string // the path of the root folder as clients see it
 	named     func(repository string) string
 	foldersOf func(ctx context.Context, repository string) []string
 	stream    func(ctx context.Context, id messages.RunID) (*mcp.Result, error)

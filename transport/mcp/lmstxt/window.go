@@ -9,7 +9,7 @@ import (
 // UTF-8 counts as one character and becomes U+FFFD.
 type window struct {
 	offset, limit int
-	total         int
+	total         int // number of characters so far
 	kept          strings.Builder
 	rest          []byte // the beginning of an incomplete character
 }

@@ -27,9 +27,9 @@ type bounded struct {
 	io.ReadCloser
 	ends  ending
 	long  func() // called if a message is too long; may be nil
-	size  int
-	lines int
-	empty bool // whether the current line is empty so far
+	size  int    // bytes of the current message
+	lines int    // lines of the current message
+	empty bool   // whether the current line is empty so far
 }
 
 // Read counts the size of the current message, which may span several calls.

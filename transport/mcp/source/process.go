@@ -29,7 +29,7 @@ const (
 type process struct {
 	cmd   *exec.Cmd
 	out   *bounded
-	in    chan []byte
+	in    chan []byte   // messages that wait to be written
 	quit  chan struct{} // closed when no more messages are written
 	close sync.Once
 	kill  context.CancelFunc

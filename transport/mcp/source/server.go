@@ -41,10 +41,10 @@ type server struct {
 	pause   time.Duration // pause before the second start; doubles each time
 
 	turn   chan struct{}
-	conn   *connection
-	starts []time.Time // times of the latest starts
-	reason error       // the error of the last start
-	known  []definition
+	conn   *connection  // nil while the server is down
+	starts []time.Time  // times of the latest starts
+	reason error        // the error of the last start
+	known  []definition // the tools as of the last list
 	closed bool
 }
 
@@ -56,12 +56,12 @@ type connection struct {
 	stale  atomic.Bool // the server said that its tools have changed
 
 	listing sync.Mutex
-	tools   map[string]definition
+	tools   map[string]definition // by name, as of at
 	at      time.Time
 
 	mu     sync.Mutex
-	tokens int64
-	calls  map[int64]*pending
+	tokens int64              // the last progress token
+	calls  map[int64]*pending // calls in progress, by progress token
 }
 
 // definition is what a server says about a tool.

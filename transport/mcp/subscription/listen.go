@@ -39,8 +39,8 @@ func (f filter) lists() []string {
 type listener struct {
 	hub     *Hub
 	x       *wire.Exchange
-	meta    map[string]any // identifies the stream; sent with every message
-	elicits bool
+	meta    map[string]any            // identifies the stream; sent with every message
+	elicits bool                      // the client can be asked
 	shown   map[messages.RunID]string // the state of each task in the last notification
 	sub     *subscriber
 }

@@ -34,7 +34,7 @@ type subscriber struct {
 	mu      sync.Mutex
 	topics  map[topic]context.CancelFunc // the function stops following the topic's run
 	files   map[messages.RunID]bool      // runs that may write a file of a topic, and are followed for that
-	pending []topic
+	pending []topic                      // topics that changed, the oldest first
 }
 
 // add subscribes to the topic. If run is not nil, it follows the run from that State on, because the run changes the

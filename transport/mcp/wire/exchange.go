@@ -22,8 +22,8 @@ type Exchange struct {
 	key     string // its key in the table
 	name    string // for mcp-go: the id of the session, or a name for the request
 	msg     message
-	modern  bool
-	out     stream
+	modern  bool   // the protocol version has no sessions
+	out     stream // where messages to the client go
 
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -31,8 +31,8 @@ type Exchange struct {
 	held     atomic.Int64 // bytes reserved by Hold
 
 	capabilities atomic.Pointer[mcp.ClientCapabilities]
-	override     atomic.Pointer[outcome]
-	place        atomic.Pointer[string] // the event id at which the client can resume
+	override     atomic.Pointer[outcome] // the outcome that replaces the method's
+	place        atomic.Pointer[string]  // the event id at which the client can resume
 
 	mu       sync.Mutex // held while a message is written, which a slow client may delay
 	answered bool

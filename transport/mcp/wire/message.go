@@ -13,7 +13,7 @@ import (
 
 // message is a parsed JSON-RPC message, or a batch.
 type message struct {
-	text          []byte
+	text          []byte          // the whole message
 	id            json.RawMessage // as written by the client; nil if there is none
 	method        string
 	params        json.RawMessage
@@ -28,7 +28,7 @@ type message struct {
 type meta struct {
 	version      string
 	capabilities json.RawMessage
-	token        json.RawMessage
+	token        json.RawMessage // the progress token
 	trace        messages.Trace
 }
 

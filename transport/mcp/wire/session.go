@@ -27,8 +27,8 @@ type Session struct {
 	known     client
 	streams   []*sessionStream // open streams, the newest last: those of GETs, or stdio
 	questions map[string]*question
-	asked     uint64
-	life      context.Context
+	asked     uint64             // number of questions so far
+	life      context.Context    // ends with the session
 	over      context.CancelFunc // cancels life
 }
 
