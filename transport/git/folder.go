@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -26,7 +27,7 @@ type folder struct {
 
 // openFolder opens a repository on this machine.
 func openFolder(u *url.URL, limits Limits) (*folder, error) {
-	root, err := openRepository(filepath.FromSlash(u.Path))
+	root, err := openRepository(pathOf(u))
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +37,23 @@ func openFolder(u *url.URL, limits Limits) (*folder, error) {
 	}
 	storage := filesystem.NewStorage(&readOnly{root}, cache.NewObjectLRU(16*cache.MiByte))
 	return &folder{storage: storage, limits: limits}, nil
+}
+
+// FolderURL returns the file URL of an absolute path.
+func FolderURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive of Windows
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// pathOf returns the path of a file URL.
+func pathOf(u *url.URL) string {
+	if drive := strings.TrimPrefix(u.Path, "/"); filepath.VolumeName(drive) != "" {
+		return filepath.FromSlash(drive)
+	}
+	return filepath.FromSlash(u.Path)
 }
 
 // openRepository opens the git folder at path, or the path itself for a bare repository.

@@ -137,7 +137,7 @@ func (s *Source) objects(ctx context.Context, path string) (*generate.Material, 
 	if err != nil {
 		return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
 	}
-	remote, allow := git.Remote{URL: "file://" + filepath.ToSlash(absolute)}, s.allow
+	remote, allow := git.Remote{URL: git.FolderURL(absolute)}, s.allow
 	allow.File = true
 	o := git.Options{Allow: allow, Secrets: s.Secrets,
 		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}

@@ -80,7 +80,7 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 	git("-C", "orchard", "commit", "-qm", "one")
 	git("-C", "orchard", "config", "uploadpack.allowFilter", "true")
 	from := "file://" + filepath.ToSlash(root) + "/orchard"
-	git("clone", "-q", "--bare", from, "bare.git")
+	git("clone", "-q", "--bare", from, "bare %23.git")
 	git("clone", "-q", "--no-checkout", from, "unchecked")
 	git("clone", "-q", "--bare", "--filter=blob:limit=1k", from, "small.git")
 	git("clone", "-q", "--no-checkout", "--filter=blob:none", from, "nothing")
@@ -90,10 +90,10 @@ func TestReposWithoutAWorkTree(t *testing.T) {
 		files   []string
 		warning string
 	}{
-		"bare.git":  {files: []string{"README.md", "apples.csv"}},
-		"unchecked": {files: []string{"README.md", "apples.csv"}},
-		"small.git": {files: []string{"README.md"}, warning: lacks},
-		"nothing":   {},
+		"bare %23.git": {files: []string{"README.md", "apples.csv"}},
+		"unchecked":    {files: []string{"README.md", "apples.csv"}},
+		"small.git":    {files: []string{"README.md"}, warning: lacks},
+		"nothing":      {},
 	} {
 		m, err := new(Source).Open(t.Context(), address.Address{Kind: address.Folder, Path: filepath.Join(root, name)})
 		if err != nil {
