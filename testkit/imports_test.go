@@ -23,490 +23,202 @@ var update = flag.Bool("update", false, "draw the picture of the packages in doc
 
 const module = "github.com/seed889630bf/lastword"
 
-// rule says what the packages that its pattern names may import besides the standard library. Ours are patterns of
-// this module's packages. A library is an import path or, ending in "/...", a path and everything below it. Tests may
-// import what their package may, the package itself, actors/journal, testkit, testLibraries, and what is in tests by its import path.
+// rule says what the packages that its pattern names may import besides the standard library. Each field is a list with
+// spaces between. Ours are patterns of this module's packages. A library is an import path or, ending in "/...", a path
+// and everything below it. Tests may import what their package may, the package itself, actors/journal, testkit,
+// testLibraries, and what is in tests by its import path, where lastword/ is this module.
 type rule struct {
-	pkgs  string
-	ours  []string
-	libs  []string
-	tests []string
+	pkgs, ours, libs, tests string
 	// denied are packages of the standard library, for code and tests alike.
-	denied []string
+	denied string
 }
+
+// offline are the packages that nothing needs which reaches no network and logs by what it is given.
+const offline = "net net/http log"
+
+// protocol is what a package may import that speaks another system's format.
+const protocol = "messages messages/model transport/door transport/door/*"
 
 // rules holds the layers: imports point down. The first rule that names a package is its rule; a package
 // that none names fails, and so does a rule that names no package.
-var rules = []rule{{
-	pkgs:   "messages",
-	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
-	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
-}, {
-	pkgs:   "messages/explain",
-	ours:   []string{"messages", "messages/words"},
-	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
-}, {
-	pkgs:   "messages/fit",
-	ours:   []string{"messages"},
-	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/..."},
-	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
-}, {
-	pkgs:   "messages/*",
-	ours:   []string{"messages"},
-	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
-}, {
-	pkgs:   "messages/*/*",
-	ours:   []string{"messages", "messages/*"},
-	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
-}, {
-	pkgs:   "supervision",
-	ours:   []string{"messages"},
-	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "supervision/fault",
-	ours:   []string{"messages"},
-	denied: []string{"net", "net/http", "log", "os"},
-}, {
-	pkgs:   "actors/filelock",
-	libs:   []string{"golang.org/x/sys/..."},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/atomicfile",
-	ours:   []string{"actors/filelock"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/confined",
-	ours:   []string{"messages", "actors/atomicfile"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/journal/lease",
-	ours:   []string{"messages"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/journal/hostile",
-	ours:   []string{"messages", "actors/journal"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/journal",
-	ours:   []string{"messages", "actors/journal/lease"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/journal/proof",
-	ours:   []string{"messages", "actors/journal"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/form",
-	ours:   []string{"messages", "messages/fit"},
-	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors",
-	ours:   []string{"messages", "supervision", "supervision/fault", "actors/form", "actors/journal", "actors/journal/*"},
-	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/structured",
-	ours:   []string{"messages", "messages/*", "messages/*/*", "supervision", "actors"},
-	libs:   []string{"github.com/google/jsonschema-go/...", "github.com/santhosh-tekuri/jsonschema/v6/..."},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/call",
-	ours:   []string{"messages", "messages/*", "supervision", "actors"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/prompt",
-	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call", "actors/form", "actors/structured"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs: "actors/chat",
-	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/form", "actors/structured", "actors/chat/*",
-	},
-	tests:  []string{module + "/transport/mcp/source"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs: "actors/chat/tool",
-	ours: []string{"messages", "messages/model", "messages/words", "actors", "actors/confined", "actors/structured",
-		"actors/llmstxt/repository/scan", "actors/llmstxt/repository/secret"},
-	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/chat/conversation",
-	ours:   []string{"messages", "messages/model", "actors/confined", "actors/filelock", "actors/chat/history"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/chat/citation",
-	ours:   []string{"messages/model/decode"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/chat/approval",
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/chat/history",
-	ours:   []string{"messages/model"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/plan",
-	ours:   []string{"messages", "messages/words", "supervision", "actors", "actors/form", "actors/structured", "actors/structured/document", "actors/expression"},
-	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/schedule",
-	ours:   []string{"messages", "actors"},
-	libs:   []string{"github.com/robfig/cron/v3", "go.uber.org/zap"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/webhook",
-	ours:   []string{"messages", "supervision", "supervision/fault", "actors", "actors/structured/document"},
-	libs:   []string{"go.uber.org/zap"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs: "actors/command",
-	ours: []string{"messages", "messages/*", "supervision", "supervision/fault", "actors", "actors/confined", "actors/form", "actors/schedule",
-		"actors/structured/document"},
-	libs:   []string{"github.com/creack/pty", "golang.org/x/sys/windows"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/structured/document",
-	ours:   []string{"messages", "messages/fit", "messages/words"},
-	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/artifact",
-	ours:   []string{"messages", "actors", "actors/confined", "actors/form"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/expression",
-	libs:   []string{"go.starlark.net/syntax", "go.starlark.net/starlark"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs: "actors/generate",
-	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*", "actors/structured",
-		"actors/call", "actors/filelock", "actors/atomicfile", "actors/confined", "actors/form",
-	},
-	libs:   []string{"go.uber.org/zap"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/llmstxt",
-	ours:   []string{"messages", "messages/words", "actors/llmstxt/*", "actors/llmstxt/repository/*"},
-	denied: []string{"net", "net/http", "os", "log"},
-}, {
-	pkgs:   "actors/llmstxt/repository/source/surface",
-	ours:   []string{"actors/llmstxt/repository/prose"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/llmstxt/repository/source/*",
-	ours:   []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/surface"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/llmstxt/repository/source",
-	ours:   []string{"actors/llmstxt/repository/prose", "actors/llmstxt/repository/source/*"},
-	tests:  []string{module + "/actors/llmstxt/repository/scan"},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/llmstxt/repository/*",
-	ours:   []string{"messages", "actors/confined", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*"},
-	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs:   "actors/llmstxt/rank/*",
-	ours:   []string{"actors/llmstxt/rank/words", "actors/llmstxt/repository/prose", "actors/llmstxt/repository/scan"},
-	libs:   []string{"github.com/yuin/goldmark/..."},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs: "actors/llmstxt/*",
-	ours: []string{
-		"messages", "messages/words", "actors/llmstxt/*", "actors/llmstxt/rank/*", "actors/llmstxt/repository/*", "actors/llmstxt/repository/source/*",
-	},
-	libs: []string{
-		"github.com/pelletier/go-toml/v2/...",
-		"github.com/yuin/goldmark/...",
-		"go.yaml.in/yaml/v3",
-		"golang.org/x/mod/...",
-	},
-	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
-	denied: []string{"net", "net/http", "log"},
-}, {
-	pkgs: "transport/internal/lines",
-	libs: []string{"golang.org/x/sys/unix"},
-}, {
-	pkgs:  "transport/internal/*",
-	ours:  []string{"messages", "messages/words"},
-	tests: []string{"golang.org/x/net/dns/dnsmessage"},
-}, {
-	pkgs: "transport/door/inflight",
-}, {
-	pkgs:  "transport/door/auth",
-	ours:  []string{"messages", "messages/words"},
-	tests: []string{module + "/transport/server"},
-}, {
-	pkgs: "transport/server",
-	ours: []string{"messages", "transport/door/auth", "transport/door/inflight"},
-}, {
-	pkgs: "messages/fit",
-	ours: []string{"messages"},
-	libs: []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "golang.org/x/text/..."},
-}, {
-	pkgs: "transport/door/cursor",
-	ours: []string{"messages"},
-}, {
-	pkgs: "transport/door/transcript",
-	ours: []string{"messages"},
-}, {
-	pkgs: "transport/door",
-	ours: []string{"messages", "messages/model", "messages/words", "transport/door/*"},
-	libs: []string{"github.com/coder/websocket"},
-}, {
-	pkgs:  "transport/nano",
-	ours:  protocol,
-	tests: []string{"github.com/coder/websocket"},
-}, {
-	pkgs:  "transport/looopy",
-	ours:  append([]string{"transport/looopy/credential"}, protocol...),
-	tests: []string{module + "/actors"},
-}, {
-	pkgs: "transport/looopy/credential",
-	ours: []string{"messages"},
-}, {
-	pkgs:  "transport/erlmcp",
-	ours:  protocol,
-	tests: []string{module + "/actors", "github.com/coder/websocket"},
-}, {
-	pkgs: "transport/a2a",
-	ours: protocol,
-}, {
-	pkgs: "transport/agui",
-	ours: protocol,
-}, {
-	pkgs: "transport/aisdk",
-	ours: protocol,
-}, {
-	pkgs: "transport/acp",
-	ours: append([]string{"transport/internal/lines"}, protocol...),
-	libs: []string{"github.com/coder/acp-go-sdk"},
-}, {
-	pkgs:  "transport/openai",
-	ours:  protocol,
-	tests: []string{module + "/transport/openai/...", "github.com/sashabaranov/go-openai"},
-}, {
-	pkgs: "transport/openai/*",
-	ours: append([]string{"transport/openai"}, protocol...),
-}, {
-	pkgs: "transport/webhook",
-	ours: []string{"messages", "transport/internal/dial"},
-}, {
-	pkgs: "transport/fetch",
-	ours: []string{"messages", "transport/internal/dial"},
-}, {
-	pkgs: "transport/archive",
-	ours: []string{"messages", "messages/redact", "transport/internal/*"},
-}, {
-	pkgs: "transport/llm",
-	ours: []string{"messages", "messages/*", "messages/*/*", "transport/internal/*"},
-	libs: []string{"github.com/sashabaranov/go-openai"},
-}, {
-	pkgs: "transport/llm/*",
-	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
-}, {
-	pkgs:  "transport/sqlite",
-	ours:  []string{"actors/confined", "actors/filelock", "messages", "actors/journal", "actors/journal/lease"},
-	libs:  []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
-	tests: []string{module + "/actors"},
-}, {
-	pkgs:  "transport/nats",
-	ours:  []string{"messages", "actors/journal", "actors/journal/lease"},
-	libs:  []string{"github.com/nats-io/nats.go/...", "go.uber.org/zap"},
-	tests: []string{module + "/actors"},
-}, {
-	pkgs: "transport/git",
-	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
-	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
-}, {
-	pkgs: "transport/mcp/wire",
-	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*", "transport/internal/lines"},
-	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-}, {
-	pkgs:  "transport/mcp",
-	ours:  []string{"messages", "messages/fit", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
-	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
-}, {
-	pkgs:  "transport/mcp/lmstxt",
-	ours:  []string{"messages", "transport/door", "transport/door/*", "transport/mcp"},
-	tests: []string{module + "/actors", module + "/actors/confined", module + "/actors/generate", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
-}, {
-	pkgs: "transport/mcp/source",
-	ours: []string{"messages", "messages/words"},
-	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-}, {
-	pkgs: "transport/mcp/*",
-	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/door", "transport/door/*", "transport/mcp/*"},
-	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-}, {
-	pkgs:  "transport/http",
-	ours:  []string{"messages", "messages/explain", "transport/door", "transport/door/*"},
-	libs:  []string{"github.com/danielgtaylor/huma/v2/..."},
-	tests: []string{module + "/actors", module + "/transport/server", "github.com/coder/websocket"},
-}, {
-	pkgs:  "transport/web",
-	tests: []string{module + "/messages"},
-}, {
-	pkgs:  "transport/telemetry",
-	ours:  []string{"messages"},
-	libs:  []string{"github.com/prometheus/client_golang/..."},
-	tests: []string{module + "/actors", module + "/supervision"},
-}, {
-	pkgs:  "transport/http/client",
-	ours:  []string{"messages", "transport/door/cursor"},
-	tests: []string{module + "/actors", module + "/transport/http", module + "/transport/door"},
-}, {
-	pkgs: "cmd/internal/build",
-}, {
-	pkgs: "cmd/internal/environment",
-}, {
-	pkgs: "cmd/internal/terminaltest",
-}, {
-	pkgs: "cmd/internal/terminal",
-	ours: []string{"messages", "messages/words", "actors", "actors/call", "actors/generate", "actors/prompt", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "golang.org/x/sys/windows"},
-}, {
-	pkgs: "cmd/internal/exit",
-	ours: []string{"messages", "messages/words"},
-	libs: []string{"github.com/spf13/cobra"},
-}, {
-	pkgs: "cmd/internal/settings",
-	ours: []string{
-		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit",
-	},
-	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag", "go.yaml.in/yaml/v3"},
-}, {
-	pkgs: "cmd/internal/repository",
-	ours: []string{
-		"messages", "messages/redact", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "actors/llmstxt/repository/*",
-		"transport/archive", "transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
-	},
-	libs: []string{"github.com/fsnotify/fsnotify", "github.com/spf13/pflag"},
-}, {
-	pkgs: "cmd/internal/store",
-	ours: []string{"messages", "messages/redact", "actors/atomicfile", "actors/journal", "transport/sqlite", "transport/nats", "cmd/internal/environment",
-		"cmd/internal/settings"},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"},
-}, {
-	pkgs: "cmd/internal/chatui",
-	ours: []string{"messages", "messages/words", "actors/call", "cmd/internal/terminal"},
-	libs: []string{"charm.land/bubbletea/v2", "github.com/muesli/cancelreader", "github.com/yuin/goldmark/...", "golang.org/x/sys/windows"},
-}, {
-	pkgs: "cmd/internal/doctor",
-	ours: []string{
-		"messages", "messages/words", "transport/door/auth", "transport/http/client", "transport/llm", "transport/llm/probe",
-		"cmd/internal/build", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings", "cmd/internal/store", "cmd/internal/terminal",
-	},
-	libs: []string{"golang.org/x/sys/windows"},
-}, {
-	pkgs: "cmd/internal/toolbox",
-	ours: []string{
-		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/confined",
-		"actors/llmstxt/repository/secret", "transport/mcp/source",
-		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
-	},
-	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
-	tests: []string{module + "/actors"},
-}, {
-	pkgs: "cmd/internal/host",
-	ours: []string{
-		"messages", "messages/*", "supervision/fault", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/door", "transport/door/*",
-		"transport/llm", "transport/llm/probe", "transport/http", "transport/http/client", "transport/telemetry", "transport/server", "transport/mcp", "transport/mcp/*",
-		"transport/webhook", "transport/nano", "transport/looopy", "transport/erlmcp", "transport/a2a", "transport/agui", "transport/aisdk", "transport/openai", "transport/openai/*",
-		"cmd/internal/*",
-	},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/...", "github.com/orcaman/concurrent-map"},
-}, {
-	pkgs: "cmd/internal/drawing",
-	ours: []string{"actors/plan"},
-}, {
-	pkgs: "cmd/internal/tokenfile",
-	ours: []string{"messages/words", "actors/atomicfile", "transport/door/auth", "cmd/internal/exit"},
-}, {
-	pkgs: "cmd/internal/backup",
-	ours: []string{"actors/atomicfile"},
-}, {
-	pkgs: "cmd/internal/checks",
-	ours: []string{"messages", "messages/words", "actors", "actors/generate", "actors/llmstxt", "actors/llmstxt/*", "transport/fetch", "transport/git", "cmd/internal/*"},
-	libs: []string{"github.com/spf13/cobra"},
-}, {
-	pkgs: "cmd/internal/editor",
-	ours: []string{"messages", "messages/*", "actors", "actors/chat", "actors/chat/*", "actors/confined", "transport/acp", "transport/door", "cmd/internal/*"},
-	libs: []string{"github.com/spf13/cobra"},
-}, {
-	pkgs: "cmd/internal/plans",
-	ours: []string{"messages", "messages/words", "actors/plan", "cmd/internal/*"},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
-}, {
-	pkgs: "cmd/internal/commands",
-	ours: []string{"messages", "messages/recording", "messages/words", "supervision/fault", "actors", "actors/journal", "actors/command", "actors/schedule", "actors/webhook", "transport/door",
-		"transport/door/auth", "transport/http", "transport/http/client", "transport/server", "transport/web", "cmd/internal/*"},
-	libs: []string{"github.com/spf13/cobra"},
-}, {
-	pkgs: "cmd/lastword",
-	ours: []string{
-		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "actors/llmstxt/repository/*", "transport/*", "transport/*/*",
-		"cmd/internal/*",
-	},
-	libs: []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
-	tests: []string{module + "/supervision/fault", "github.com/coder/acp-go-sdk", "github.com/coder/websocket", "github.com/rogpeppe/go-internal/...",
-		"github.com/santhosh-tekuri/jsonschema/v6"},
-}, {
-	pkgs:  "testkit/internal/replay",
-	ours:  []string{"messages", "messages/recording", "actors", "actors/call"},
-	tests: []string{module + "/messages/model", module + "/actors/..."},
-}, {
-	pkgs: "testkit/pipes",
-}, {
-	pkgs: "testkit/scripted",
-}, {
-	pkgs: "testkit/stories",
-	ours: []string{"messages"},
-	libs: []string{"golang.org/x/tools/txtar"},
-}, {
-	pkgs: "testkit/lab",
-	tests: []string{
-		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
-		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
-		"github.com/evanw/esbuild/pkg/api", "github.com/nats-io/...",
-	},
-}, {
-	pkgs:  "testkit/lab/nats",
-	tests: []string{"github.com/nats-io/..."},
-}, {
-	pkgs:  "testkit/lab/wire",
-	tests: []string{"github.com/mark3labs/mcp-go/...", "github.com/modelcontextprotocol/go-sdk/..."},
-}, {
-	pkgs:  "testkit/lab/web",
-	tests: []string{"github.com/evanw/esbuild/pkg/api"},
-}, {
-	pkgs:  "testkit/lab/museum",
-	tests: []string{"golang.org/x/tools/txtar"},
-}, {
-	pkgs: "testkit/lab/world",
-}, {
-	pkgs: "testkit",
-	ours: []string{"messages", "supervision", "supervision/fault", "actors", "actors/journal", "actors/journal/hostile", "testkit/internal/replay", "testkit/stories"},
-	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
-	tests: []string{
-		module + "/messages/model", module + "/actors/chat", module + "/actors/chat/tool", module + "/transport/sqlite",
-		"github.com/sashabaranov/go-openai", "github.com/yuin/goldmark/...", "golang.org/x/mod/modfile",
-	},
-}}
+var rules = []rule{
+	{pkgs: "messages", tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline + " os/exec log/slog"},
+	{pkgs: "messages/explain", ours: "messages messages/words", denied: offline + " os/exec log/slog"},
+	{pkgs: "messages/fit", ours: "messages", libs: "github.com/santhosh-tekuri/jsonschema/v6/... golang.org/x/text/...",
+		denied: offline + " os/exec log/slog"},
+	{pkgs: "messages/*", ours: "messages", denied: offline + " os/exec log/slog"},
+	{pkgs: "messages/*/*", ours: "messages messages/*", denied: offline + " os/exec log/slog"},
+	{pkgs: "supervision", ours: "messages", libs: "github.com/asynkron/protoactor-go/actor", denied: offline},
+	{pkgs: "supervision/fault", ours: "messages", denied: offline + " os"},
+	{pkgs: "actors/filelock", libs: "golang.org/x/sys/...", denied: offline},
+	{pkgs: "actors/atomicfile", ours: "actors/filelock", denied: offline},
+	{pkgs: "actors/confined", ours: "messages actors/atomicfile", denied: offline},
+	{pkgs: "actors/journal/lease", ours: "messages", denied: offline + " os"},
+	{pkgs: "actors/journal/hostile", ours: "messages actors/journal", denied: offline + " os"},
+	{pkgs: "actors/journal", ours: "messages actors/journal/lease", denied: offline + " os"},
+	{pkgs: "actors/journal/proof", ours: "messages actors/journal", denied: offline + " os"},
+	{pkgs: "actors/form", ours: "messages messages/fit", libs: "github.com/google/jsonschema-go/jsonschema", denied: offline + " os"},
+	{pkgs: "actors", ours: "messages supervision supervision/fault actors/form actors/journal actors/journal/*",
+		libs: "github.com/asynkron/protoactor-go/actor go.uber.org/zap/...", denied: offline},
+	{pkgs: "actors/structured", ours: "messages messages/* messages/*/* supervision actors",
+		libs: "github.com/google/jsonschema-go/... github.com/santhosh-tekuri/jsonschema/v6/...", denied: offline},
+	{pkgs: "actors/call", ours: "messages messages/* supervision actors", denied: offline},
+	{pkgs: "actors/prompt", ours: "messages messages/* supervision actors actors/call actors/form actors/structured", denied: offline},
+	{pkgs: "actors/chat", ours: "messages messages/* supervision actors actors/call actors/form actors/structured actors/chat/*",
+		tests: "lastword/transport/mcp/source", denied: offline},
+	{pkgs: "actors/chat/tool",
+		ours: "messages messages/model messages/words actors actors/confined actors/structured actors/llmstxt/repository/scan " +
+			"actors/llmstxt/repository/secret",
+		libs: "github.com/google/jsonschema-go/jsonschema", denied: offline},
+	{pkgs: "actors/chat/conversation", ours: "messages messages/model actors/confined actors/filelock actors/chat/history", denied: offline},
+	{pkgs: "actors/chat/citation", ours: "messages/model/decode", denied: offline},
+	{pkgs: "actors/chat/approval", denied: offline},
+	{pkgs: "actors/chat/history", ours: "messages/model", denied: offline + " os"},
+	{pkgs: "actors/plan", ours: "messages messages/words supervision actors actors/form actors/structured actors/structured/document actors/expression",
+		tests: "lastword/transport/sqlite lastword/actors/artifact", denied: offline},
+	{pkgs: "actors/schedule", ours: "messages actors", libs: "github.com/robfig/cron/v3 go.uber.org/zap", denied: offline + " os"},
+	{pkgs: "actors/webhook", ours: "messages supervision supervision/fault actors actors/structured/document", libs: "go.uber.org/zap",
+		denied: offline + " os"},
+	{pkgs: "actors/command",
+		ours: "messages messages/* supervision supervision/fault actors actors/confined actors/form actors/schedule actors/structured/document",
+		libs: "github.com/creack/pty golang.org/x/sys/windows", denied: offline},
+	{pkgs: "actors/structured/document", ours: "messages messages/fit messages/words",
+		libs:   "github.com/santhosh-tekuri/jsonschema/v6/... go.yaml.in/yaml/v3 golang.org/x/text/language golang.org/x/text/message",
+		denied: offline + " os"},
+	{pkgs: "actors/artifact", ours: "messages actors actors/confined actors/form", denied: offline},
+	{pkgs: "actors/expression", libs: "go.starlark.net/syntax go.starlark.net/starlark", denied: offline + " os"},
+	{pkgs: "actors/generate",
+		ours: "messages messages/* supervision actors actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* actors/structured actors/call " +
+			"actors/filelock actors/atomicfile actors/confined actors/form",
+		libs: "go.uber.org/zap", denied: offline},
+	{pkgs: "actors/llmstxt", ours: "messages messages/words actors/llmstxt/* actors/llmstxt/repository/*", denied: offline + " os"},
+	{pkgs: "actors/llmstxt/repository/source/surface", ours: "actors/llmstxt/repository/prose", denied: offline},
+	{pkgs: "actors/llmstxt/repository/source/*", ours: "actors/llmstxt/repository/prose actors/llmstxt/repository/source/surface", denied: offline},
+	{pkgs: "actors/llmstxt/repository/source", ours: "actors/llmstxt/repository/prose actors/llmstxt/repository/source/*",
+		tests: "lastword/actors/llmstxt/repository/scan", denied: offline},
+	{pkgs: "actors/llmstxt/repository/*", ours: "messages actors/confined actors/llmstxt/repository/* actors/llmstxt/repository/source/*",
+		libs: "github.com/pelletier/go-toml/v2/... go.yaml.in/yaml/v3 golang.org/x/mod/...", denied: offline},
+	{pkgs: "actors/llmstxt/rank/*", ours: "actors/llmstxt/rank/words actors/llmstxt/repository/prose actors/llmstxt/repository/scan",
+		libs: "github.com/yuin/goldmark/...", denied: offline},
+	{pkgs: "actors/llmstxt/*",
+		ours:  "messages messages/words actors/llmstxt/* actors/llmstxt/rank/* actors/llmstxt/repository/* actors/llmstxt/repository/source/*",
+		libs:  "github.com/pelletier/go-toml/v2/... github.com/yuin/goldmark/... go.yaml.in/yaml/v3 golang.org/x/mod/...",
+		tests: "github.com/santhosh-tekuri/jsonschema/v6 github.com/google/jsonschema-go/...", denied: offline},
+	{pkgs: "transport/internal/lines", libs: "golang.org/x/sys/unix"},
+	{pkgs: "transport/internal/*", ours: "messages messages/words", tests: "golang.org/x/net/dns/dnsmessage"},
+	{pkgs: "transport/door/inflight"},
+	{pkgs: "transport/door/auth", ours: "messages messages/words", tests: "lastword/transport/server"},
+	{pkgs: "transport/server", ours: "messages transport/door/auth transport/door/inflight"},
+	{pkgs: "transport/door/cursor", ours: "messages"},
+	{pkgs: "transport/door/transcript", ours: "messages"},
+	{pkgs: "transport/door", ours: "messages messages/model messages/words transport/door/*", libs: "github.com/coder/websocket"},
+	{pkgs: "transport/nano", ours: protocol, tests: "github.com/coder/websocket"},
+	{pkgs: "transport/looopy", ours: protocol + " transport/looopy/credential", tests: "lastword/actors"},
+	{pkgs: "transport/looopy/credential", ours: "messages"},
+	{pkgs: "transport/erlmcp", ours: protocol, tests: "lastword/actors github.com/coder/websocket"},
+	{pkgs: "transport/a2a", ours: protocol},
+	{pkgs: "transport/agui", ours: protocol},
+	{pkgs: "transport/aisdk", ours: protocol},
+	{pkgs: "transport/acp", ours: protocol + " transport/internal/lines", libs: "github.com/coder/acp-go-sdk"},
+	{pkgs: "transport/openai", ours: protocol, tests: "lastword/transport/openai/... github.com/sashabaranov/go-openai"},
+	{pkgs: "transport/openai/*", ours: protocol + " transport/openai"},
+	{pkgs: "transport/webhook", ours: "messages transport/internal/dial"},
+	{pkgs: "transport/fetch", ours: "messages transport/internal/dial"},
+	{pkgs: "transport/archive", ours: "messages messages/redact transport/internal/*"},
+	{pkgs: "transport/llm", ours: "messages messages/* messages/*/* transport/internal/*", libs: "github.com/sashabaranov/go-openai"},
+	{pkgs: "transport/llm/*", ours: "messages messages/* messages/*/* transport/llm"},
+	{pkgs: "transport/sqlite", ours: "actors/confined actors/filelock messages actors/journal actors/journal/lease",
+		libs: "golang.org/x/sys/... modernc.org/sqlite modernc.org/sqlite/lib", tests: "lastword/actors"},
+	{pkgs: "transport/nats", ours: "messages actors/journal actors/journal/lease", libs: "github.com/nats-io/nats.go/... go.uber.org/zap",
+		tests: "lastword/actors"},
+	{pkgs: "transport/git", ours: "messages messages/redact messages/words transport/internal/*",
+		libs: "github.com/go-git/go-git/v5/... github.com/go-git/go-billy/v5/... go.uber.org/zap golang.org/x/crypto/ssh/..."},
+	{pkgs: "transport/mcp/wire", ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/internal/lines",
+		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/mcp", ours: "messages messages/fit messages/words transport/door transport/door/* transport/mcp/*",
+		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/...", tests: "lastword/actors lastword/supervision github.com/santhosh-tekuri/jsonschema/v6"},
+	{pkgs: "transport/mcp/lmstxt", ours: "messages transport/door transport/door/* transport/mcp",
+		tests: "lastword/actors lastword/actors/confined lastword/actors/generate lastword/actors/llmstxt/... github.com/mark3labs/mcp-go/..."},
+	{pkgs: "transport/mcp/source", ours: "messages messages/words", libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/mcp/*", ours: "messages messages/jsonwalk messages/words transport/door transport/door/* transport/mcp/*",
+		libs: "github.com/mark3labs/mcp-go/... go.uber.org/zap/..."},
+	{pkgs: "transport/http", ours: "messages messages/explain transport/door transport/door/*", libs: "github.com/danielgtaylor/huma/v2/...",
+		tests: "lastword/actors lastword/transport/server github.com/coder/websocket"},
+	{pkgs: "transport/web", tests: "lastword/messages"},
+	{pkgs: "transport/telemetry", ours: "messages", libs: "github.com/prometheus/client_golang/...", tests: "lastword/actors lastword/supervision"},
+	{pkgs: "transport/http/client", ours: "messages transport/door/cursor", tests: "lastword/actors lastword/transport/http lastword/transport/door"},
+	{pkgs: "cmd/internal/build"},
+	{pkgs: "cmd/internal/environment"},
+	{pkgs: "cmd/internal/terminaltest"},
+	{pkgs: "cmd/internal/terminal",
+		ours: "messages messages/words actors actors/call actors/generate actors/prompt transport/llm/probe cmd/internal/environment " +
+			"cmd/internal/terminaltest",
+		libs: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term github.com/charmbracelet/x/ansi golang.org/x/sys/windows"},
+	{pkgs: "cmd/internal/exit", ours: "messages messages/words", libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/internal/settings", ours: "messages messages/* transport/llm transport/llm/probe cmd/internal/environment cmd/internal/exit",
+		libs: "github.com/knadh/koanf/... github.com/spf13/cobra github.com/spf13/pflag go.yaml.in/yaml/v3"},
+	{pkgs: "cmd/internal/repository",
+		ours: "messages messages/redact actors/generate actors/llmstxt actors/llmstxt/* actors/llmstxt/repository/* transport/archive " +
+			"transport/git cmd/internal/environment cmd/internal/exit cmd/internal/settings",
+		libs: "github.com/fsnotify/fsnotify github.com/spf13/pflag"},
+	{pkgs: "cmd/internal/store",
+		ours: "messages messages/redact actors/atomicfile actors/journal transport/sqlite transport/nats cmd/internal/environment cmd/internal/settings",
+		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap"},
+	{pkgs: "cmd/internal/chatui", ours: "messages messages/words actors/call cmd/internal/terminal",
+		libs: "charm.land/bubbletea/v2 github.com/muesli/cancelreader github.com/yuin/goldmark/... golang.org/x/sys/windows"},
+	{pkgs: "cmd/internal/doctor",
+		ours: "messages messages/words transport/door/auth transport/http/client transport/llm transport/llm/probe cmd/internal/build " +
+			"cmd/internal/environment cmd/internal/exit cmd/internal/settings cmd/internal/store cmd/internal/terminal",
+		libs: "golang.org/x/sys/windows"},
+	{pkgs: "cmd/internal/toolbox",
+		ours: "messages messages/model messages/redact actors/chat/tool actors/confined actors/llmstxt/repository/secret transport/mcp/source " +
+			"cmd/internal/environment cmd/internal/exit cmd/internal/settings",
+		libs: "github.com/spf13/cobra github.com/spf13/pflag", tests: "lastword/actors"},
+	{pkgs: "cmd/internal/host",
+		ours: "messages messages/* supervision/fault actors actors/* actors/*/* actors/llmstxt/repository/* transport/door transport/door/* " +
+			"transport/llm transport/llm/probe transport/http transport/http/client transport/telemetry transport/server transport/mcp " +
+			"transport/mcp/* transport/webhook transport/nano transport/looopy transport/erlmcp transport/a2a transport/agui transport/aisdk " +
+			"transport/openai transport/openai/* cmd/internal/*",
+		libs: "github.com/spf13/cobra github.com/spf13/pflag go.uber.org/zap/... github.com/orcaman/concurrent-map"},
+	{pkgs: "cmd/internal/drawing", ours: "actors/plan"},
+	{pkgs: "cmd/internal/tokenfile", ours: "messages/words actors/atomicfile transport/door/auth cmd/internal/exit"},
+	{pkgs: "cmd/internal/backup", ours: "actors/atomicfile"},
+	{pkgs: "cmd/internal/checks",
+		ours: "messages messages/words actors actors/generate actors/llmstxt actors/llmstxt/* transport/fetch transport/git cmd/internal/*",
+		libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/internal/editor", ours: "messages messages/* actors actors/chat actors/chat/* actors/confined transport/acp transport/door cmd/internal/*",
+		libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/internal/plans", ours: "messages messages/words actors/plan cmd/internal/*", libs: "github.com/spf13/cobra github.com/spf13/pflag"},
+	{pkgs: "cmd/internal/commands",
+		ours: "messages messages/recording messages/words supervision/fault actors actors/journal actors/command actors/schedule actors/webhook " +
+			"transport/door transport/door/auth transport/http transport/http/client transport/server transport/web cmd/internal/*",
+		libs: "github.com/spf13/cobra"},
+	{pkgs: "cmd/lastword", ours: "messages messages/* actors actors/* actors/*/* actors/llmstxt/repository/* transport/* transport/*/* cmd/internal/*",
+		libs: "github.com/spf13/cobra/... github.com/spf13/pflag go.uber.org/zap",
+		tests: "lastword/supervision/fault github.com/coder/acp-go-sdk github.com/coder/websocket github.com/rogpeppe/go-internal/... " +
+			"github.com/santhosh-tekuri/jsonschema/v6"},
+	{pkgs: "testkit/internal/replay", ours: "messages messages/recording actors actors/call", tests: "lastword/messages/model lastword/actors/..."},
+	{pkgs: "testkit/pipes"},
+	{pkgs: "testkit/scripted"},
+	{pkgs: "testkit/stories", ours: "messages", libs: "golang.org/x/tools/txtar"},
+	{pkgs: "testkit/lab",
+		tests: "github.com/asynkron/protoactor-go/actor github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/... " +
+			"github.com/sashabaranov/go-openai github.com/coder/websocket github.com/evanw/esbuild/pkg/api github.com/nats-io/..."},
+	{pkgs: "testkit/lab/nats", tests: "github.com/nats-io/..."},
+	{pkgs: "testkit/lab/wire", tests: "github.com/mark3labs/mcp-go/... github.com/modelcontextprotocol/go-sdk/..."},
+	{pkgs: "testkit/lab/web", tests: "github.com/evanw/esbuild/pkg/api"},
+	{pkgs: "testkit/lab/museum", tests: "golang.org/x/tools/txtar"},
+	{pkgs: "testkit/lab/world"},
+	{pkgs: "testkit", ours: "messages supervision supervision/fault actors actors/journal actors/journal/hostile testkit/internal/replay testkit/stories",
+		libs: "golang.org/x/tools/txtar go.uber.org/goleak",
+		tests: "lastword/messages/model lastword/actors/chat lastword/actors/chat/tool lastword/transport/sqlite github.com/sashabaranov/go-openai " +
+			"github.com/yuin/goldmark/... golang.org/x/mod/modfile"},
+}
 
 // inLab reports whether the package is of the lab, a module of its own beside testkit.
 func inLab(pkg string) bool { return pkg == lab || strings.HasPrefix(pkg, lab+"/") }
 
 const lab = "testkit/lab"
-
-// protocol is what a package may import that speaks another system's format.
-var protocol = []string{"messages", "messages/model", "transport/door", "transport/door/*"}
 
 var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "golang.org/x/tools/txtar"}
 
@@ -799,15 +511,16 @@ func ruleFor(pkg string) *rule {
 }
 
 func (r *rule) allows(src source, imp string) bool {
+	tests := strings.Fields(r.tests)
 	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
-		mine := slices.ContainsFunc(r.ours, func(p string) bool { return matches(p, rel) })
+		mine := slices.ContainsFunc(strings.Fields(r.ours), func(p string) bool { return matches(p, rel) })
 		return mine || src.test && (rel == src.pkg || rel == "testkit" || rel == "actors/journal" || matches("testkit/*", rel) ||
-			inLab(src.pkg) || covers(r.tests, imp))
+			inLab(src.pkg) || covers(tests, "lastword/"+rel))
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
-		return !slices.Contains(r.denied, imp)
+		return !slices.Contains(strings.Fields(r.denied), imp)
 	}
-	return covers(r.libs, imp) || src.test && (covers(r.tests, imp) || covers(testLibraries, imp))
+	return covers(strings.Fields(r.libs), imp) || src.test && (covers(tests, imp) || covers(testLibraries, imp))
 }
 
 // mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
