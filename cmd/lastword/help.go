@@ -54,6 +54,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
+// noArguments refuses arguments.
 var noArguments = exit.Takes(0, "takes no arguments", "")
 
 // exitCodes returns the last paragraph of a command's help.

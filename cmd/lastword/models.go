@@ -109,6 +109,7 @@ func modelsUnloadCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
+// oneModel wants the name of a model.
 var oneModel = exit.Takes(1, "needs the name of one model", "lastword models lists the names")
 
 // call calls do with a client, within --timeout.

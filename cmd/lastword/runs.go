@@ -76,6 +76,7 @@ func oneLiveRun(run func(*cobra.Command, *api.Client, messages.RunID) error) fun
 	}
 }
 
+// runArgument wants the id of a run.
 var runArgument = exit.Takes(1, "needs the id of one run, or last", "lastword runs ls lists them")
 
 func runsListCommand(at *host.Remote) *cobra.Command {

@@ -158,6 +158,7 @@ const cardForm = `{"name":"lastword","version":%s,"description":"Runs long jobs.
 	`"capabilities":{"streaming":true,"pushNotifications":%t,"extendedAgentCard":true},` +
 	`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],%s"skills":%s}`
 
+// tokenForm is the part of an agent card that says that calls need a bearer token.
 const tokenForm = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},` +
 	`"securityRequirements":[{"schemes":{"bearer":{"list":[]}}}],`
 

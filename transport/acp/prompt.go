@@ -169,6 +169,7 @@ type writer struct {
 	questions map[string]context.CancelFunc // cancel functions of questions without an answer
 }
 
+// writing is the dialect of writer.
 var writing = transcript.Dialect[*writer]{
 	Policy: transcript.Mark,
 	Rewind: func(w *writer, op *transcript.Op) { w.say(op, transcript.Rule) },

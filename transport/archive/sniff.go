@@ -22,8 +22,8 @@ const (
 )
 
 const (
-	block     = 512 // size of a tar block
-	gzipMagic = "\x1f\x8b"
+	block     = 512        // size of a tar block
+	gzipMagic = "\x1f\x8b" // the first bytes of a gzip file
 )
 
 // sniff returns the format without consuming bytes of r.

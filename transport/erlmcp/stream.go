@@ -38,6 +38,7 @@ type ending struct {
 	Error    *door.Reason    `json:"error,omitempty"`
 }
 
+// table is the dialect of writer.
 var table = transcript.Dialect[*writer]{
 	Rewind:    (*writer).take,
 	Heartbeat: func(w *writer) { w.Beat() },

@@ -155,6 +155,7 @@ func (p *pack) unpack(offset int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
+// chunkBytes is the size of a chunk. Chunks avoid the copies of a slice that grows.
 const chunkBytes = 256 << 10
 
 // chunks is a byte slice that grows without copying. It holds the pack.

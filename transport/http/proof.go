@@ -7,6 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// errUnsigned is the answer of a server without a key.
 var errUnsigned = messages.Errorf(messages.CodeNotFound, "this server signs no logs")
 
 // getProof sends a proof that the log is as it was written. A failure in the middle cuts the connection.

@@ -30,6 +30,7 @@ type body struct {
 	chunk    chunk  // the last chunk
 }
 
+// errPage means that a proxy or a web server has answered instead of the model.
 var errPage = errors.New("the answer is an HTML page")
 
 // next returns the next chunk. At the end of the answer it returns nil; the evidence then says how the answer ended.

@@ -48,16 +48,16 @@ type Limits struct {
 }
 
 const (
-	errorBytes    = 64 << 10 // of an error's body
-	headBytes     = 4 << 10  // of an answer that is not a stream
-	drainBytes    = 8 << 10
-	drainTime     = 50 * time.Millisecond
-	retries       = 2
-	loadingPause  = time.Second // between two questions to a server that is loading a model
-	backoffFirst  = 250 * time.Millisecond
-	backoffMost   = 8 * time.Second
-	messageLength = 2000 // of a server's error message
-	finishBytes   = 100  // of a finish_reason
+	errorBytes    = 64 << 10               // of an error's body
+	headBytes     = 4 << 10                // of an answer that is not a stream
+	drainBytes    = 8 << 10                // most bytes that are read after the end of an answer, to reuse the connection
+	drainTime     = 50 * time.Millisecond  // the longest time for that
+	retries       = 2                      // retries of a call, if the config does not say
+	loadingPause  = time.Second            // between two questions to a server that is loading a model
+	backoffFirst  = 250 * time.Millisecond // the first pause before a retry
+	backoffMost   = 8 * time.Second        // the longest pause
+	messageLength = 2000                   // of a server's error message
+	finishBytes   = 100                    // of a finish_reason
 )
 
 // orDefault replaces the limits that are not set.

@@ -13,6 +13,7 @@ import (
 // llamacpp is the native protocol of llama-server, with a single model or as a router of several.
 type llamacpp struct{ *Client }
 
+// pollTime is the time between two questions whether a model is loaded.
 const pollTime = 500 * time.Millisecond
 
 // llamacppProps holds what /props tells about a model. Context is that of one slot.

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	listBytes = 16 << 20 // of a list of models
-	listTime  = 10 * time.Second
+	listBytes = 16 << 20         // of a list of models
+	listTime  = 10 * time.Second // timeout of a request for a list
 )
 
 // root returns the base URL without /v1. Native endpoints are below it.
@@ -187,6 +187,7 @@ type Page struct {
 // Loading reports whether the page says that the server is still loading its model.
 func (p *Page) Loading() bool { return loading(p.Status, p.Body) }
 
+// pageBytes limits what is read of a page.
 const pageBytes = 1 << 20
 
 // Get requests a path below the base URL, such as "/models", once and without following redirects. keyless omits the

@@ -39,6 +39,7 @@ func (w *writer) at(op *transcript.Op) cursor {
 // fields are the members of an event that not all events have.
 type fields = map[string]any
 
+// table is the dialect of writer.
 var table = transcript.Dialect[*writer]{Policy: transcript.Mark,
 	Rewind: func(w *writer, op *transcript.Op) {
 		if op.Item.IsAnswer() {

@@ -7,6 +7,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// runListSchema is the JSON Schema of a list of runs.
 const runListSchema = `{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":{` +
 	`"type":"object","required":["run_id","job","status","seq","queued_at","updated_at"]}}}}`
 

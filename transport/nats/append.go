@@ -98,6 +98,7 @@ func (j *Journal) judge(ctx context.Context, b journal.Block) (head stored, land
 	return head, false, journal.ErrFenced
 }
 
+// errTooLarge means that NATS cannot store the block in whatever way.
 var errTooLarge = errors.New("the labels or open requests of the run are larger than a message of NATS may be")
 
 // publish sends the block and returns its sequence. The block is stored if the log still ends at the sequence after. An

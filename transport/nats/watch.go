@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// errClosed is the error of calls that Close ends.
 var errClosed = messages.Errorf(messages.CodeUnavailable, "the journal is closed")
 
 // listen subscribes to live headers and commands. These subscriptions serve every Watch of this journal.

@@ -86,6 +86,7 @@ func blocksOf(ctx context.Context, db interface {
 	}
 }
 
+// errBody means that the body of a block is not a list of lines.
 var errBody = errors.New("a block's length is wrong")
 
 // cut splits off the first line of a body.

@@ -130,6 +130,7 @@ func (c *checker) removed() error {
 	return rows.Err()
 }
 
+// selectHeads selects all that the writer knows about a run.
 const selectHeads = "SELECT " + summaryColumns + ", id, epoch, ended, bytes FROM runs"
 
 // all checks every log.

@@ -46,6 +46,7 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
+// lockFile is the name of the locked file. It also names the owner.
 const lockFile = "lock"
 
 // FindOwner returns the process that has opened the directory for writing. ok is false if there is none.

@@ -22,6 +22,7 @@ type store struct {
 // batchBytes is the size after which a Read returns no further block.
 const batchBytes = 1 << 20
 
+// readSQL selects the head of a run together with the blocks after an event.
 const readSQL = `SELECT r.seq, r.epoch, r.ended, b.id, b.body FROM runs r LEFT JOIN blocks b ON b.run = r.id AND r.seq > ?2
 	AND b.first >= coalesce((SELECT max(first) FROM blocks WHERE run = r.id AND first <= ?2 + 1), 0)
 	WHERE r.run = ?1 ORDER BY b.first`
@@ -81,6 +82,7 @@ func add(page *journal.Page, run messages.RunID, after uint64, id, body []byte) 
 	return nil
 }
 
+// summaryColumns are the columns of a summary, in the order of scanSummary.
 const summaryColumns = "run, principal, job, input, labels, requests, status, canceling, cause, seq, queued_at, updated_at"
 
 // scanSummary scans the summaryColumns, and then more.

@@ -19,8 +19,8 @@ const (
 	// maxSpans is the maximum number of waiting spans, batch the number that is sent at once, and flushInterval the
 	// longest time that a span waits.
 	maxSpans      = 8192
-	batch         = 512
-	flushInterval = time.Second
+	batch         = 512         // spans in one request
+	flushInterval = time.Second // the longest time that a span waits
 	// sendTimeout limits one request to the collector.
 	sendTimeout = 10 * time.Second
 )
@@ -117,6 +117,7 @@ func (x *exporter) deliver(body []byte) error {
 	return nil
 }
 
+// errRefused means that the collector answers with an error.
 var errRefused = errors.New("the collector refused the spans")
 
 // request returns an ExportTraceServiceRequest.

@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
+// markdownParser parses what models write: Markdown with tables, task lists and struck text.
 var markdownParser = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
 })

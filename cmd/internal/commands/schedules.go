@@ -30,6 +30,7 @@ docs/commands.md describes the file.`, `  lastword schedules ls
 	return cmd
 }
 
+// scheduleName is the argument of commands about one schedule.
 var scheduleName = argument{usage: " <name>", words: " one name", example: " nightly"}
 
 // scheduleCommand returns a command that asks the server for an action and prints its answer.

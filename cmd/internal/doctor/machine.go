@@ -86,8 +86,8 @@ func tryWriting(folder string) error {
 }
 
 const (
-	diskLeast    = 64 << 20
-	diskSensible = 1 << 30
+	diskLeast    = 64 << 20 // bytes free; less is a failure
+	diskSensible = 1 << 30  // bytes free; less is a warning
 )
 
 // Disk checks that there is room.

@@ -18,6 +18,7 @@ type spending struct {
 	used map[string]int64
 }
 
+// day is the time after which the count of tokens begins anew.
 const day = 24 * time.Hour
 
 // add counts the tokens of a call that has ended. On a nil spending it does nothing.

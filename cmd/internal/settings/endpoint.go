@@ -51,6 +51,7 @@ func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	})
 }
 
+// serverGroup is the title of the flags of a server of models.
 const serverGroup = "Model server"
 
 // AddServerFlags adds the flags that name the server. A project's file cannot set them: otherwise the author of the

@@ -178,6 +178,7 @@ func (s *Settings) load(from *layer) {
 	}
 }
 
+// lineOfFault finds the line in an error of the YAML parser.
 var lineOfFault = regexp.MustCompile(`line (\d+): `)
 
 // faultOf returns the first error in a text that is not YAML, with its line. The parser reports no line for errors in

@@ -16,6 +16,7 @@ type special struct {
 	own       bool     // a project's file cannot set it, because it decides where prompts, keys and files go, or starts programs
 }
 
+// specials are the keys that differ from others.
 var specials = []special{
 	{"base-url", []string{"LASTWORD_BASE_URL", "OPENAI_BASE_URL"}, true},
 	{"key-file", nil, true},

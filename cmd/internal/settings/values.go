@@ -94,6 +94,7 @@ func unit(word string) (factor float64, ok bool) {
 	return 0, false
 }
 
+// groupAnnotation is the annotation that holds the title of a flag's group.
 const groupAnnotation = "lastword_group"
 
 // Group adds flags under a title in the help. Flags that add itself puts under another title keep that.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// errNoSQLite is returned where SQLite would keep the runs.
 var errNoSQLite = errors.New("this lastword was built without SQLite; give --ephemeral, or --nats URL")
 
 func openSQLite(string) (*Store, error) { return nil, errNoSQLite }

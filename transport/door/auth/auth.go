@@ -51,7 +51,7 @@ type Config struct {
 const (
 	// failureRate is how many wrong tokens per second from one address are answered with 401. More get 429.
 	failureRate  = 10
-	failureBurst = 10
+	failureBurst = 10 // attempts before that rate applies
 )
 
 // Middleware checks requests before a door sees them. It is safe for concurrent use: its fields never change, and those

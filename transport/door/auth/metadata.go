@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// wellKnown is the path of the metadata, as RFC 9728 defines it.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // MetadataPath returns the path of a resource's metadata (RFC 9728, 3.1). resource is a URL or a path on this server.

@@ -76,7 +76,7 @@ func pageOf(origin string, host endpoint) (page endpoint, samePort, ok bool) {
 }
 
 const (
-	corsMethods = "GET, POST, DELETE, OPTIONS"
+	corsMethods = "GET, POST, DELETE, OPTIONS" // methods that pages of other origins may use
 	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Prefer, If-None-Match, Last-Event-ID, Traceparent, " +
 		"Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, User-Agent, X-AI-SDK, X-Chat-Id"
 	corsExposed = "Location, ETag, Preference-Applied, WWW-Authenticate, Retry-After, Mcp-Session-Id"

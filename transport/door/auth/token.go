@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	tokenPrefix = "lw_"
+	tokenPrefix = "lw_" // marks tokens, so that they are found where they must not be
 	// minToken is the minimum length of a token in characters. It keeps people from using passwords, which a plain
 	// SHA-256 would not protect.
 	minToken = 32

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxTokens     = 10_000
-	maxTokenBytes = 4 << 20
+	maxTokens     = 10_000  // number of lines with tokens
+	maxTokenBytes = 4 << 20 // size of the file
 	// recheckInterval is the minimum time between two checks of the file for changes.
 	recheckInterval = time.Second
 	// settled is how old a file must be for its modification time to tell two changes apart.

@@ -26,6 +26,7 @@ const (
 	kinds
 )
 
+// kindNames are the names of the kinds, in their order.
 var kindNames = [kinds]string{"run", "text", "thought", "tool", "artifact", "question", "child", "step", "progress"}
 
 // String returns the kind's name.
@@ -116,6 +117,7 @@ const (
 	actions
 )
 
+// doNames are the names of the operations, in their order.
 var doNames = [actions]string{"open", "append", "done", "update", "retract", "wait", "go", "end"}
 
 // String returns the operation's name.

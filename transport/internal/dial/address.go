@@ -43,6 +43,7 @@ type block struct {
 	kind string
 }
 
+// blocks are the ranges of kinds, parsed at the first use. The first range that contains an address counts.
 var blocks = sync.OnceValue(func() (list []block) {
 	for _, k := range kinds {
 		for b := range strings.FieldsSeq(k.blocks) {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxRedirects   = 5
-	maxHeaderBytes = 64 << 10
+	maxRedirects   = 5        // redirects of one request
+	maxHeaderBytes = 64 << 10 // size of a response's header
 )
 
 // Client returns an HTTP client with its own connections, which applies the Policy to every request and redirect. It

@@ -11,7 +11,7 @@ import (
 const (
 	connectTimeout = 30 * time.Second // for resolving the name and trying all addresses
 	tryTimeout     = 4 * time.Second  // for one address, while others are left
-	maxCandidates  = 8
+	maxCandidates  = 8                // addresses of a name that are tried
 )
 
 // DialContext connects to host:port over "tcp", "tcp4" or "tcp6". It resolves the host once and dials only addresses

@@ -36,4 +36,5 @@ func checked(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// errIrregular means that the name leads to a folder, a pipe or a device.
 var errIrregular = fmt.Errorf("not a regular file: %w", fs.ErrInvalid)

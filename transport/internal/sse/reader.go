@@ -26,8 +26,8 @@ func (e *TooLongError) Error() string {
 }
 
 const (
-	defaultLimit = 8 << 20
-	startSize    = 4 << 10
+	defaultLimit = 8 << 20 // bytes of a line, and of an event
+	startSize    = 4 << 10 // size of the first buffer
 )
 
 // Reader parses the events of a stream. It returns an event without waiting for the bytes after it. It must be used by

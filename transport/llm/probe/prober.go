@@ -155,6 +155,7 @@ func (p *prober) unanswered(ctx context.Context) string {
 	return ""
 }
 
+// helloText asks for an answer of known length that any model can give.
 const helloText = "Say these ten words, and nothing else: one two three four five six seven eight nine ten"
 
 // hello returns the answer to the first question, which most checks examine.

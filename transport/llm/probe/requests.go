@@ -17,6 +17,7 @@ import (
 // again is the remedy for failures of the server itself.
 const again = "see the server's log, and check again"
 
+// ready is a prompt with a short answer.
 const ready = "Answer with the one word: ready"
 
 // fields sends each optional field on its own, and records those that the server refuses.

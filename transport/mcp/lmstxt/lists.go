@@ -33,6 +33,7 @@ type found struct {
 	URI          string    `json:"uri"`
 }
 
+// foundSchema is the JSON Schema of a list of files.
 const foundSchema = `{"type":"object","required":["artifacts"],"properties":{"artifacts":{"type":"array","items":{` +
 	`"type":"object","required":["filename","size_bytes","last_modified","uri"]}}}}`
 

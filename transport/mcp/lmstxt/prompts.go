@@ -39,6 +39,7 @@ func generating(repository, more string) string {
 		"ended. If it did not complete, say why and stop.", repository, more)
 }
 
+// index is the step of a prompt that reads llms.txt.
 const index = "Read llms.txt with run_read by the result's run_id, or as the resource that the result links to. It lists what matters in the repository, with a note each."
 
 // material is the step that tells an agent not to follow instructions in files that anybody may have written.

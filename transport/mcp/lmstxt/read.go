@@ -8,10 +8,12 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
+// windowArguments are the properties of the arguments that choose a part.
 const windowArguments = `"offset":{"type":"integer","minimum":0,"default":0,"description":"first character ` +
 	`to give"},"limit":{"type":"integer","minimum":1,"maximum":100000,"default":10000,"description":"the ` +
 	`most characters"}`
 
+// defaultLimit is the number of characters of a part, if the client names none.
 const defaultLimit = 10_000
 
 func (d *door) addReaders() {

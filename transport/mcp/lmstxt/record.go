@@ -43,6 +43,7 @@ type progress struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
+// recordSchema is the JSON Schema of a record.
 const recordSchema = `{"type":"object","required":["run_id","status","artifacts","error_message","created_at",` +
 	`"updated_at"],"properties":{"run_id":{"type":"string"},"status":{"type":"string"},` +
 	`"artifacts":{"type":"array","items":{"type":"object"}},"error_message":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`

@@ -55,5 +55,6 @@ type text struct {
 	TotalChars int `json:"total_chars"`
 }
 
+// textSchema is the JSON Schema of a part of a text.
 const textSchema = `{"type":"object","required":["content","truncated","total_chars"],"properties":{` +
 	`"content":{"type":"string"},"truncated":{"type":"boolean"},"total_chars":{"type":"integer"}}}`

@@ -10,6 +10,7 @@ const (
 	mostLines   = 1000    // maximum number of lines of an event; mcp-go copies the event for each line
 )
 
+// errLong ends a connection: a message that is too long cannot be skipped.
 var errLong = errors.New("a message has more than 8 MiB or 1000 lines")
 
 // ending says where a message ends in a stream.

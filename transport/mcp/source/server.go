@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	mostStarts   = 5 // maximum number of starts within startsWithin
-	startsWithin = 5 * time.Minute
+	mostStarts   = 5                // maximum number of starts within startsWithin
+	startsWithin = 5 * time.Minute  // time within which mostStarts are counted
 	longestPause = 30 * time.Second // the maximum pause before a start
 
 	probeTimeout    = time.Second     // how long a server has to answer whether it supports discovery
 	listAge         = 5 * time.Minute // age after which a list of tools is requested again
-	mostTools       = 500
-	mostDescription = 4 << 10 // maximum length of a tool's description in bytes
-	mostSchema      = 64 << 10
+	mostTools       = 500             // tools of a server; further ones are left out
+	mostDescription = 4 << 10         // maximum length of a tool's description in bytes
+	mostSchema      = 64 << 10        // size of a tool's schema in bytes
 )
 
 // server is a configured server, which is started when it is needed. turn is a lock that can be awaited with a context;
@@ -172,6 +172,7 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 	return s.conn, s.reason
 }
 
+// errEnded is the reason of servers that were ended at the end of this program.
 var errEnded = errors.New("it was ended with us")
 
 // why returns the reason why the server is down.

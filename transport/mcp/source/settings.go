@@ -124,6 +124,7 @@ type expander struct {
 	missing string
 }
 
+// variable matches ${NAME} and ${NAME:-default}.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
 // text replaces ${NAME} and ${NAME:-default}. The default also replaces an empty value, as in a shell.

@@ -80,6 +80,7 @@ func (s *Server) Broadcast(method string) {
 	}
 }
 
+// errNoStream means that a notification cannot reach the client now.
 var errNoStream = errors.New("the client has no stream open for the notification")
 
 func (s *Session) touch() { s.touched.Store(time.Now().UnixNano()) }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/door/auth"
 )
 
+// errSessions means that the table is full and no session is idle.
 var errSessions = errors.New("too many sessions are open: try again later")
 
 // sessionTable holds all sessions of a server. One timer ends the idle ones. mu guards the fields below it.

@@ -94,6 +94,7 @@ type completion struct {
 	failed   *openai.Failure
 }
 
+// completing is the dialect of completion.
 var completing = func() *transcript.Dialect[*completion] {
 	table := transcript.Each((*completion).do)
 	table[transcript.Run][transcript.Open] = (*completion).start

@@ -30,6 +30,7 @@ type response struct {
 	short   fields // the reason, if the response is incomplete
 }
 
+// responding is the dialect of response.
 var responding = func() *transcript.Dialect[*response] {
 	table := transcript.Each((*response).do)
 	table[transcript.Run] = transcript.Each((*response).update)[0]
