@@ -154,7 +154,7 @@ func changed(cmd *cobra.Command, input json.RawMessage, changes []string) (json.
 	}
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(input, &members); err != nil {
-		return nil, exit.BadUsage(cmd, errors.New("the run's input is no object, and has nothing to --set"), "")
+		return nil, exit.BadUsage(cmd, errors.New("the run's input is not an object, so --set cannot change it"), "")
 	}
 	for _, change := range changes {
 		name, value, found := strings.Cut(change, "=")

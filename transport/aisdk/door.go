@@ -108,7 +108,7 @@ func (d handler) chat(w http.ResponseWriter, r *http.Request) error {
 	var turn door.Turn
 	for _, m := range q.Messages {
 		if slices.ContainsFunc(m.Parts, func(p part) bool { return p.Type == "file" }) {
-			return messages.InvalidInput("files are not taken; send texts")
+			return messages.InvalidInput("files are not supported; send text")
 		}
 		if err := turn.Add(m.Role, m.text()); err != nil {
 			return err

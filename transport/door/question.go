@@ -81,9 +81,9 @@ func (d *Door) Resume(ctx context.Context, run messages.State, answers map[strin
 	}
 	switch {
 	case run.RunID == "":
-		err = messages.Errorf(messages.CodeNotFound, "there is no run that asks this")
+		err = messages.Errorf(messages.CodeNotFound, "no run asks this question")
 	case seen == "":
-		err = messages.InvalidInput("the run %s asks nothing that is answered here", run.RunID)
+		err = messages.InvalidInput("the run %s has asked none of these questions", run.RunID)
 	}
 	return seen, err
 }

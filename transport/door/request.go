@@ -84,7 +84,7 @@ func Accepts(field string, types ...string) (string, error) {
 	if !named {
 		return types[0], nil
 	}
-	return "", messages.Errorf(auth.CodeNotAcceptable, "nothing that Accept asks for is offered here; ask for %s", strings.Join(types, ", "))
+	return "", messages.Errorf(auth.CodeNotAcceptable, "none of the types in Accept is offered here; ask for %s", strings.Join(types, ", "))
 }
 
 // Read returns the body of a request. Errors: too_large, bad_request.

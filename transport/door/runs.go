@@ -131,7 +131,7 @@ func (d *Door) CheckCallback(url string) error {
 	case url == "":
 		return nil
 	case d.Callback == nil:
-		return messages.InvalidInput("this server calls nobody back: its operator names the hosts (--callback-hosts)")
+		return messages.InvalidInput("this server sends no callbacks: its operator allows hosts with --callback-hosts")
 	}
 	return d.Callback(url)
 }
@@ -200,7 +200,7 @@ func (d *Door) Page(ctx context.Context, q messages.Query, cursor string) (runs 
 		at, id, found := strings.Cut(string(text), " ")
 		queued, timeErr := time.Parse(time.RFC3339Nano, at)
 		if err != nil || timeErr != nil || !found {
-			return nil, "", messages.InvalidInput("the cursor is not one that a page gave; begin without one")
+			return nil, "", messages.InvalidInput("the cursor is not from a page of this list; begin without one")
 		}
 		q.After = &messages.Summary{RunID: messages.RunID(id), QueuedAt: queued}
 	}

@@ -48,7 +48,7 @@ func (t *Turn) Add(role, text string) error {
 			t.Earlier = append(t.Earlier, model.Message{Role: model.Role(role), Content: text})
 		}
 	default:
-		return messages.InvalidInput("messages of the role %.50q are not taken", role)
+		return messages.InvalidInput("messages of the role %.50q are not supported", role)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func TextOf(content json.RawMessage) (string, error) {
 		case "text", "input_text", "output_text":
 			texts = append(texts, part.Text)
 		default:
-			return "", messages.InvalidInput("a part of the type %.50q is not taken; send texts", part.Type)
+			return "", messages.InvalidInput("a part of the type %.50q is not supported; send text", part.Type)
 		}
 	}
 	return strings.Join(texts, "\n"), nil

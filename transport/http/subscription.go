@@ -73,7 +73,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 		return nil, err
 	}
 	if in.Rate < 0 {
-		return nil, messages.InvalidInput("rate is how many deltas a second are wanted at most; 0 is all")
+		return nil, messages.InvalidInput("rate is the maximum number of deltas a second, and must not be negative; 0 means all")
 	}
 	newest, _, err := c.Head(c.socket.Context, in.Run, follow.After)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *connection) unsubscribe(id string) error {
 // acknowledge adds credit for events that the client has read. It ignores subscriptions that have ended.
 func (c *connection) acknowledge(id string, events int) error {
 	if events <= 0 {
-		return messages.InvalidInput("events is how many more events the client has read")
+		return messages.InvalidInput("events is the number of further events that the client has read, and must be positive")
 	}
 	c.mu.Lock()
 	s := c.subscriptions[id]

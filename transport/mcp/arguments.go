@@ -33,7 +33,7 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = messages.InvalidInput("the tool %s is no good: %v", tool.Name, r)
+			err = messages.InvalidInput("the tool %s is not valid: %v", tool.Name, r)
 		}
 	}()
 	s.mcp.AddTool(tool, handler)

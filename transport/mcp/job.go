@@ -62,7 +62,7 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	}
 	var err error
 	if t.input, err = fit.Compile(input); err != nil {
-		return mcp.Tool{}, messages.InvalidInput("the input schema of the tool %s is no good: %v", t.Name, err)
+		return mcp.Tool{}, messages.InvalidInput("the input schema of the tool %s is not valid: %v", t.Name, err)
 	}
 	output, err := withResult(t.Name, a.Output.JSON())
 	if err != nil {

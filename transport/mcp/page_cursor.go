@@ -28,7 +28,7 @@ func parsePageCursor(run messages.RunID, raw json.RawMessage) (p pageCursor, err
 	text, part, cut := strings.Cut(text, "@")
 	if cut {
 		if p.part, err = strconv.Atoi(part); err != nil || p.part < 0 {
-			return p, messages.InvalidInput("the cursor %.100s is not one that a page had; begin at 0", raw)
+			return p, messages.InvalidInput("the cursor %.100s is not from a page; begin at 0", raw)
 		}
 	}
 	text, p.all = strings.CutSuffix(text, "!")

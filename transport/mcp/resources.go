@@ -63,7 +63,7 @@ var ErrNoResource = errors.New("there is no such resource")
 func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri string) (Contents, error)) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // mcp-go panics on invalid templates
-			err = messages.InvalidInput("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
+			err = messages.InvalidInput("the template %q of the resource %s is not valid: %v", r.Template, r.Name, p)
 		}
 	}()
 	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),

@@ -46,7 +46,7 @@ func legible(tool string, raw json.RawMessage) error {
 		}
 	}
 	if err != nil {
-		return messages.InvalidInput("a schema of the tool %s is no good: %v", tool, err)
+		return messages.InvalidInput("a schema of the tool %s is not valid: %v", tool, err)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 	}
 	var whole, part map[string]json.RawMessage
 	if err := json.Unmarshal(result, &part); err != nil {
-		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
+		return nil, messages.InvalidInput("the output schema of the tool %s is not valid: %v", tool, err)
 	}
 	var properties map[string]json.RawMessage
 	_ = json.Unmarshal([]byte(runResultSchema), &whole) // it is a constant
@@ -73,7 +73,7 @@ func withResult(tool string, result json.RawMessage) (json.RawMessage, error) {
 	whole["properties"], _ = json.Marshal(properties)
 	text, _ := json.Marshal(whole)
 	if _, err := fit.Compile(text); err != nil {
-		return nil, messages.InvalidInput("the output schema of the tool %s is no good: %v", tool, err)
+		return nil, messages.InvalidInput("the output schema of the tool %s is not valid: %v", tool, err)
 	}
 	return text, nil
 }

@@ -29,7 +29,7 @@ type Asker struct {
 }
 
 // errElsewhere means that somebody else must answer.
-var errElsewhere = errors.New("the question is answered elsewhere")
+var errElsewhere = errors.New("somebody answered the question elsewhere")
 
 // Ask returns the answer. It asks until ctx ends, because somebody else has answered or nobody will.
 func (a Asker) Ask(ctx context.Context, run messages.RunID, in messages.InputRequired) (json.RawMessage, error) {

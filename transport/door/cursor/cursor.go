@@ -269,7 +269,7 @@ func Parse(run messages.RunID, text string) (Cursors, error) {
 		}
 		c, ok := parseCursor(place)
 		if !ok || found == (i == 0) {
-			return nil, messages.InvalidInput("the cursor %.100q is not one that an event had; begin at 0", text)
+			return nil, messages.InvalidInput("the cursor %.100q is not from an event; begin at 0", text)
 		}
 		id := run
 		if found {

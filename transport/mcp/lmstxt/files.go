@@ -145,7 +145,7 @@ func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
 // copyGraph copies a file of a graph from the caller's folder.
 func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {
 	if !isGraph(name) {
-		return messages.InvalidInput("%s is no file of a graph; lmstxt_list_graph_artifacts lists them", name)
+		return messages.InvalidInput("%s is not a file of a graph; lmstxt_list_graph_artifacts lists them", name)
 	}
 	return d.copyFile(ctx, name, w)
 }

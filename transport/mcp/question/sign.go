@@ -29,7 +29,7 @@ type claims struct {
 
 // Errors for a state that is refused. All are invalid_input: the client should call the tool again without the state.
 var (
-	errForged  = messages.InvalidInput("requestState is not one that this server gave; call the tool again without it")
+	errForged  = messages.InvalidInput("requestState is not from this server; call the tool again without it")
 	errForeign = messages.InvalidInput("requestState belongs to another call; " +
 		"send it with the tool and the arguments that it was given for")
 	errExpired = messages.InvalidInput("requestState has expired; call the tool again without it")

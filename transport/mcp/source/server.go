@@ -173,7 +173,7 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 }
 
 // errEnded is the reason of servers that were ended at the end of this program.
-var errEnded = errors.New("it was ended with us")
+var errEnded = errors.New("it ended together with lastword")
 
 // why returns the reason why the server is down.
 func (s *server) why() error {

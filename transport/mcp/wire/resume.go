@@ -73,7 +73,7 @@ func resumed(id string) (m message, ok bool) {
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, last string) {
 	m, ok := resumed(last)
 	if !ok {
-		refuse(w, http.StatusBadRequest, nil, errorf(mcp.INVALID_PARAMS, "Last-Event-ID is not one that this server gave"))
+		refuse(w, http.StatusBadRequest, nil, errorf(mcp.INVALID_PARAMS, "Last-Event-ID is not from this server"))
 		return
 	}
 	session, table := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), auth.From(r.Context())), &s.modern

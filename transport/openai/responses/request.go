@@ -91,7 +91,7 @@ func (s *said) add(turn *door.Turn) error {
 		return turn.AddResult(s.CallID, s.Output)
 	case "mcp_call", "reasoning": // from an earlier response
 	default:
-		return messages.InvalidInput("input of the type %.50q is not taken", s.Type)
+		return messages.InvalidInput("input of the type %.50q is not supported", s.Type)
 	}
 	return nil
 }
