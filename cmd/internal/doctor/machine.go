@@ -21,17 +21,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// Finding is what a check found, and what to do about it.
+// Finding returns the result of a check. remedy says what the user can do; "" means nothing.
 func Finding(id string, status probe.Status, remedy, format string, args ...any) probe.Result {
 	return probe.Result{ID: id, Status: status, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// Fine is a Finding that leaves nothing to do.
+// Fine returns the result of a check that passed.
 func Fine(id, format string, args ...any) probe.Result {
 	return Finding(id, probe.Pass, "", format, args...)
 }
 
-// Tokens names the secrets that are set.
+// Tokens lists the secrets that are set, by name only.
 func Tokens(env environment.Variables) probe.Result {
 	var set []string
 	for _, name := range settings.SecretVariables() {
@@ -59,7 +59,7 @@ func Output(folder string) probe.Result {
 	return Fine(id, "%s can be written; files appear there whole", folder)
 }
 
-// existing is the folder, or the nearest existing one above it.
+// existing returns the folder, or the nearest existing folder above it.
 func existing(folder string) string {
 	for at := settings.Absolute(folder); ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
@@ -68,7 +68,7 @@ func existing(folder string) string {
 	}
 }
 
-// tryWriting makes a file in the folder, renames it and removes it.
+// tryWriting makes a file in the folder, renames it and removes it, as commands do that replace files.
 func tryWriting(folder string) error {
 	f, err := os.CreateTemp(folder, ".lastword-doctor-*")
 	if err != nil {
@@ -90,9 +90,10 @@ const (
 	diskSensible = 1 << 30  // bytes free; less is a warning
 )
 
-// Disk checks that there is room.
+// Disk checks the free space where the folder is or will be.
 func Disk(folder string) probe.Result { return room(freeSpace(existing(folder))) }
 
+// room judges the free space, in bytes. known is false if the system does not tell.
 func room(free int64, known bool) probe.Result {
 	const id, remedy = "disk", "make room, or choose another folder with --out"
 	seen := words.Thousands(free/1e6) + " MB free"
@@ -107,7 +108,7 @@ func room(free int64, known bool) probe.Result {
 	return Fine(id, "%s", seen)
 }
 
-// Cache checks the folder of kept results.
+// Cache checks that the folder for the cache of results can be written. Commands also work without it.
 func Cache(folder string) probe.Result {
 	const id, remedy = "cache", "results are not kept; give XDG_CACHE_HOME a folder that can be written, or --no-cache"
 	if folder == "" {
@@ -174,6 +175,7 @@ func Proxy(at *settings.Endpoint) probe.Result {
 // Clock compares the server's clock with this machine's, with the precision of seconds.
 func Clock(page *llm.Page) probe.Result { return clock("clock", page.Header, page.Came) }
 
+// clock judges the Date field of a response that arrived at the time came.
 func clock(id string, header http.Header, came time.Time) probe.Result {
 	const most = time.Minute
 	date, err := time.Parse(time.RFC1123, header.Get("Date"))

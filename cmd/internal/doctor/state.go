@@ -15,10 +15,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// mostToCheck bounds the files that doctor reads, in bytes: they take one or two seconds.
+// mostToCheck is the largest size, in bytes, of a database that doctor checks. That takes one or two seconds.
 const mostToCheck = 1e9
 
-// State checks the folder where serve keeps runs.
+// State checks the folder where serve keeps runs: that it can be written, and that its database is sound.
 func State(ctx context.Context, folder string) probe.Result {
 	const id, elsewhere = "state", "serve cannot keep runs there; give it --state FOLDER, or --ephemeral"
 	if folder == "" {
@@ -51,6 +51,7 @@ func State(ctx context.Context, folder string) probe.Result {
 	return Fine(id, "%s; its database is sound", seen)
 }
 
+// ownerOf says which process has the folder open.
 func ownerOf(folder string) string {
 	owner, open := store.FindOwner(folder)
 	if !open {
@@ -63,7 +64,7 @@ func ownerOf(folder string) string {
 	return text
 }
 
-// sizeOf adds up the files of a folder.
+// sizeOf returns the size of the files directly in a folder.
 func sizeOf(folder string) (bytes int64, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
