@@ -102,7 +102,7 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 	if err == nil {
 		return true
 	}
-	// only run.completed can be refused: a task is open, or the result is too large // only run.completed can be refused: a task is open, or the result is too large
+	// only run.completed can be refused: a task is open, or the result is too large
 	failed := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
 		Error: messages.Errorf(messages.CauseError, "%v", err)}
 	if messages.CodeOf(err) == messages.CauseLimitExceeded {

@@ -60,7 +60,7 @@ func (c *Children) refuse(spec ChildSpec) error {
 func construct(spec ChildSpec) (made actor.Actor, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = caught(r, "New "+spec.Name)
+			err = crashOf(r, "New "+spec.Name)
 		}
 	}()
 	if made = spec.New(); made == nil {
@@ -147,7 +147,7 @@ func (c *Children) HandleFailure(
 	_ *actor.ActorSystem, self actor.Supervisor, who *actor.PID, _ *actor.RestartStatistics, reason, _ any,
 ) {
 	if k := c.roster.identified(who); k != nil && k.crash == nil {
-		k.crash = caught(reason, "")
+		k.crash = crashOf(reason, "")
 		c.limit(k)
 	}
 	self.StopChildren(who)

@@ -37,7 +37,7 @@ func (c *Crash) Error() string {
 	if c.Value == ErrGoexit {
 		return ErrGoexit.Error()
 	}
-	return "panic: " + c.asked().text
+	return "panic: " + c.withText().text
 }
 
 // Unwrap returns the Value if it is an error.
@@ -46,8 +46,8 @@ func (c *Crash) Unwrap() error {
 	return err
 }
 
-// asked returns the Crash with the text of its Value.
-func (c *Crash) asked() Crash {
+// withText returns the Crash with the text of its Value.
+func (c *Crash) withText() Crash {
 	if c.text != "" {
 		return *c
 	}
@@ -70,15 +70,15 @@ func isCaught(err error) bool {
 	return ok
 }
 
-// caught makes a Crash of what recover returned. The deferred function itself must call it, while the stack still
+// crashOf makes a Crash of what recover returned. The deferred function itself must call it, while the stack still
 // shows the panic. A Crash that was raised again is returned unchanged.
-func caught(recovered any, during string) *Crash {
+func crashOf(recovered any, during string) *Crash {
 	if crash, ok := recovered.(*Crash); ok {
 		return crash
 	}
 	if recovered == nil {
 		recovered = ErrGoexit
 	}
-	crash := (&Crash{Value: recovered, Stack: debug.Stack(), During: during}).asked()
+	crash := (&Crash{Value: recovered, Stack: debug.Stack(), During: during}).withText()
 	return &crash
 }

@@ -75,7 +75,7 @@ type Work interface {
 }
 
 // Call does the work on another goroutine and returns at once.
-func (n *Node) Call(w Work) { n.warm.schedule(call{w}) }
+func (n *Node) Call(w Work) { n.dispatcher.schedule(call{w}) }
 
 // call makes a turner of a Work.
 type call struct{ Work }
@@ -87,7 +87,7 @@ func (c call) turn() {
 	returned := false
 	defer func() {
 		if !returned {
-			c.Crashed(caught(recover(), "a call"))
+			c.Crashed(crashOf(recover(), "a call"))
 		}
 	}()
 	c.Work.Work()

@@ -39,7 +39,7 @@ func (g *guard) HandleFailure(
 	returned := false
 	defer func() {
 		if !returned {
-			g.fail(caught(recover(), "HandleFailure"))
+			g.fail(crashOf(recover(), "HandleFailure"))
 		}
 	}()
 	if strategy, ok := g.inner.(actor.SupervisorStrategy); ok {
@@ -68,7 +68,7 @@ func (g *guard) enter(ctx actor.Context) bool {
 
 // crashed handles a panic, or Goexit if recovered is nil.
 func (g *guard) crashed(ctx actor.Context, recovered any) {
-	g.fail(caught(recovered, fmt.Sprintf("%T", ctx.Message())))
+	g.fail(crashOf(recovered, fmt.Sprintf("%T", ctx.Message())))
 	if recovered == nil {
 		g.resume(ctx)
 	}

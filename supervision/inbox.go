@@ -19,8 +19,8 @@ const (
 //
 // mu guards the fields below it. At most one turn runs at a time, and only that turn calls the invoker.
 type inbox struct {
-	warm    *dispatcher
-	invoker actor.MessageInvoker
+	dispatcher *dispatcher
+	invoker    actor.MessageInvoker
 
 	mu           sync.Mutex
 	system, user queue
@@ -37,13 +37,13 @@ func (b *inbox) Start() {}
 
 func (b *inbox) PostUserMessage(message any) {
 	if b.post(&b.user, message) {
-		b.warm.schedule(b)
+		b.dispatcher.schedule(b)
 	}
 }
 
 func (b *inbox) PostSystemMessage(message any) {
 	if b.post(&b.system, message) {
-		b.warm.schedule(b)
+		b.dispatcher.schedule(b)
 	}
 }
 

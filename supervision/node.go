@@ -12,10 +12,10 @@ import (
 // Node is what the actors of one runtime share: the library's actor system, the dispatcher and the counters. It is
 // safe for concurrent use.
 type Node struct {
-	system *actor.ActorSystem
-	root   *actor.RootContext
-	warm   *dispatcher
-	pool   sync.Pool // of *props
+	system     *actor.ActorSystem
+	root       *actor.RootContext
+	dispatcher *dispatcher
+	pool       sync.Pool // of *props
 
 	tasks, abandonedTasks, abandonedActors, swallowed atomic.Int64
 
@@ -44,7 +44,7 @@ func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	}
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
 	root.Self() // now, because making the guardian is not safe for concurrent use
-	n := &Node{system: system, root: root, warm: &dispatcher{hand: make(chan turner)}}
+	n := &Node{system: system, root: root, dispatcher: &dispatcher{hand: make(chan turner)}}
 	n.pool.New = n.newProps
 	return n
 }
@@ -83,7 +83,7 @@ func (n *Node) Props(producer func() actor.Actor) *actor.Props {
 }
 
 func (n *Node) wrap(guarded actor.Producer) *actor.Props {
-	return actor.PropsFromProducer(guarded, actor.WithMailbox(func() actor.Mailbox { return &inbox{warm: n.warm} }))
+	return actor.PropsFromProducer(guarded, actor.WithMailbox(func() actor.Mailbox { return &inbox{dispatcher: n.dispatcher} }))
 }
 
 // Counters returns the counters.
@@ -102,7 +102,7 @@ const throttle = time.Nanosecond
 // Close ends the dispatcher's parked goroutines. Call it when all actors of the node have ended; it may be called
 // again. If the node made its actor system, the library's goroutines end before Close returns.
 func (n *Node) Close() {
-	n.warm.close()
+	n.dispatcher.close()
 	time.Sleep(2 * throttle)
 }
 

@@ -98,7 +98,7 @@ func Describe(err error) *Described {
 	d := &Described{cause: messages.CauseError}
 	d.final = IsPermanent(err)
 	if crash, ok := errors.AsType[*Crash](err); ok {
-		d.crashed(crash.asked())
+		d.crashed(crash.withText())
 	} else {
 		d.returned(err)
 	}

@@ -159,7 +159,7 @@ func (t *Routine) start(fn func(context.Context, *Routine) error) {
 		returned := false
 		defer func() {
 			if !returned {
-				err = caught(recover(), t.name)
+				err = crashOf(recover(), t.name)
 			}
 			t.done(err)
 		}()

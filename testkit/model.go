@@ -211,12 +211,12 @@ func (m *Model) accept() {
 		if err != nil {
 			return
 		}
-		m.welcome(conn)
+		m.serveConn(conn)
 	}
 }
 
-// welcome serves a new connection in its own goroutine.
-func (m *Model) welcome(conn net.Conn) {
+// serveConn serves a new connection in its own goroutine.
+func (m *Model) serveConn(conn net.Conn) {
 	tcp, ok := conn.(*net.TCPConn)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -124,7 +124,7 @@ func (x *Exchange) run(w *answerWriter) {
 	for !w.over {
 		select {
 		case o := <-x.orders:
-			o.done <- x.obey(w, o)
+			o.done <- x.execute(w, o)
 		case <-w.conn.dead:
 			return
 		case <-w.conn.model.closing.Done():
@@ -134,8 +134,8 @@ func (x *Exchange) run(w *answerWriter) {
 	x.whole = w.ended
 }
 
-// obey writes the next piece, or all that are left.
-func (x *Exchange) obey(w *answerWriter, o order) error {
+// execute writes the next piece, or all that are left.
+func (x *Exchange) execute(w *answerWriter, o order) error {
 	if o.all || len(x.rest) == 0 {
 		rest := x.rest
 		x.rest = nil

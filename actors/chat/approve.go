@@ -70,8 +70,8 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 	return u.decide(word, c.Name, pin)
 }
 
-// approvalRequest makes the question. It shows all of the arguments. Its name contains a digest of what it shows and of the
-// tool's pin, so that its answer cannot be used for another call.
+// approvalRequest makes the question. It shows all of the arguments. Its name contains a digest of what it shows and of
+// the tool's pin, so that its answer cannot be used for another call.
 func (u *turn) approvalRequest(id, pin string, c model.ToolCall) messages.InputRequired {
 	answers := []string{once, inConversation, always, no}
 	if u.Always == nil {

@@ -47,8 +47,8 @@ func (u *turn) tokens() int {
 	return u.room.counted + bytes/bytesOfToken
 }
 
-// fitContext makes room in the model's context: once per turn by a summary of the oldest messages, and otherwise by omitting
-// them.
+// fitContext makes room in the model's context: once per turn by a summary of the oldest messages, and otherwise by
+// omitting them.
 func (u *turn) fitContext(ctx context.Context) error {
 	tokens := u.tokens()
 	if tokens < leastTokens {

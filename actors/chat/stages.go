@@ -94,7 +94,8 @@ func stages(in Input, c Config) []actors.Task {
 	return []actors.Task{stage("understand", s.understand), stage("think", s.think), stage("respond", s.respond)}
 }
 
-// withTimeLimit does the work of a stage within its time. A stage that the turn can do without leaves time for the answer.
+// withTimeLimit does the work of a stage within its time. A stage that the turn can do without leaves time for the
+// answer.
 func (s *staged) withTimeLimit(ctx context.Context, work func(context.Context) error) error {
 	if s.stage == "respond" {
 		return work(ctx)

@@ -56,7 +56,7 @@ func Read(text []byte, taken []string) (*File, error) {
 		if c.Name = name; slices.Contains(taken, name) {
 			wrong = append(wrong, at.Problem(place, "there is a job %s already: take another name", name))
 		}
-		if faults := c.compile(at, place); !within(wrong, place) {
+		if faults := c.compile(at, place); !hasProblemBelow(wrong, place) {
 			wrong = append(wrong, faults...)
 		}
 	}
@@ -67,8 +67,8 @@ func Read(text []byte, taken []string) (*File, error) {
 	return file, wrong.Err()
 }
 
-// within reports whether a field below the place already has a fault, from which further faults may follow.
-func within(wrong document.Problems, place string) bool {
+// hasProblemBelow reports whether a field below the place already has a fault, from which further faults may follow.
+func hasProblemBelow(wrong document.Problems, place string) bool {
 	return slices.ContainsFunc(wrong, func(p document.Problem) bool {
 		return p.Path == document.Below(place, "command") || p.Path == document.Below(place, "input")
 	})

@@ -84,8 +84,8 @@ func (r *reader) pass(ctx context.Context, piece []byte) error {
 	return r.sink.write(piece)
 }
 
-// hurry makes the reader end soon, whoever holds the pipe open.
-func (r *reader) hurry() { _ = r.file.SetReadDeadline(past) }
+// stopSoon makes the reader end soon, whoever holds the pipe open.
+func (r *reader) stopSoon() { _ = r.file.SetReadDeadline(past) }
 
 // whole decodes UTF-8 that arrives in pieces. rest is the beginning of an incomplete character.
 type whole struct{ rest []byte }

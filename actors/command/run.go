@@ -82,7 +82,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	waited := x.cmd.Wait()
 	x.group.end()
 	for _, reader := range readers {
-		defer time.AfterFunc(pipeGrace, reader.hurry).Stop()
+		defer time.AfterFunc(pipeGrace, reader.stopSoon).Stop()
 	}
 	reading.Wait()
 	if ctx.Err() != nil {
@@ -92,7 +92,7 @@ func (r *runner) run(ctx context.Context, t *actors.TaskContext) error {
 	if failed := x.failed.Load(); failed != nil {
 		return supervision.Permanent(*failed)
 	}
-	if err := x.said(); err != nil {
+	if err := x.endOutput(); err != nil {
 		return err
 	}
 	if err := r.exited(x.exitError(waited), exitCode(x.cmd.ProcessState)); err != nil {
@@ -211,8 +211,8 @@ func (x *execution) release() {
 	x.group.release()
 }
 
-// said ends the texts and the log.
-func (x *execution) said() error { return cmp.Or(x.stdout.end(), x.stderr.end()) }
+// endOutput ends the texts and the log.
+func (x *execution) endOutput() error { return cmp.Or(x.stdout.end(), x.stderr.end()) }
 
 // exited reports how the program ended. An error after which it may be tried again is retryable.
 func (r *runner) exited(err *messages.Error, code int) error {

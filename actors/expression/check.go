@@ -72,7 +72,7 @@ func (c *checker) check(e syntax.Expr) Type {
 		return c.binary(e)
 	case *syntax.CondExpr:
 		c.check(e.Cond)
-		return either(c.check(e.True).kind(), c.check(e.False).kind())
+		return unionType(c.check(e.True).kind(), c.check(e.False).kind())
 	case *syntax.CallExpr:
 		return c.call(e)
 	case *syntax.LambdaExpr:
@@ -169,7 +169,7 @@ func (c *checker) binary(e *syntax.BinaryExpr) Type {
 	}
 	a, b := c.check(e.X).kind(), c.check(e.Y).kind()
 	if e.Op == syntax.AND || e.Op == syntax.OR {
-		return either(a, b)
+		return unionType(a, b)
 	}
 	if l, ok := e.Y.(*syntax.Literal); ok && l.Raw == "0" && (e.Op == syntax.SLASH || e.Op == syntax.SLASHSLASH || e.Op == syntax.PERCENT) {
 		return c.wrong("division by zero")

@@ -12,10 +12,10 @@ import (
 
 // Expression is a checked expression. It is safe for concurrent use.
 type Expression struct {
-	text    string
-	program *starlark.Program
-	gives   kind
-	never   bool
+	text       string
+	program    *starlark.Program
+	resultType kind
+	never      bool
 }
 
 // longest bounds the size of an expression, in bytes.
@@ -45,7 +45,7 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	if c.problems != nil {
 		return nil, errors.Join(c.problems...)
 	}
-	e := &Expression{text: text, gives: gives, never: line == "False"}
+	e := &Expression{text: text, resultType: gives, never: line == "False"}
 	if e.program, err = compile(tree); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ const result = "="
 
 // compile makes a program that pays for its operations.
 func compile(tree syntax.Expr) (*starlark.Program, error) {
-	pays(tree)
+	insertPayments(tree)
 	file := &syntax.File{Options: &syntax.FileOptions{}, Stmts: []syntax.Stmt{
 		&syntax.AssignStmt{Op: syntax.EQ, LHS: &syntax.Ident{Name: result}, RHS: tree}}}
 	return starlark.FileProgram(file, func(name string) bool { return !starlark.Universe.Has(name) })
@@ -68,7 +68,7 @@ func (e *Expression) String() string { return e.text }
 
 // Eval returns the value in the environment, as a JSON value.
 func (e *Expression) Eval(environment Environment) (value any, err error) {
-	p, thread := &purse{left: budget}, &starlark.Thread{}
+	p, thread := &allowance{left: budget}, &starlark.Thread{}
 	thread.SetLocal(result, p)
 	thread.SetMaxExecutionSteps(maxSteps)
 	names := make(starlark.StringDict, len(builtins)+len(environment))
@@ -76,7 +76,7 @@ func (e *Expression) Eval(environment Environment) (value any, err error) {
 	maps.Copy(names, environment)
 	globals, err := e.program.Init(thread, names)
 	if err == nil {
-		value = p.out(globals[result])
+		value = p.toJSON(globals[result])
 	}
 	switch {
 	case p.err != nil:

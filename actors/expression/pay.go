@@ -19,17 +19,17 @@ const (
 
 var errBudget = errors.New("the value is too large, or takes too long")
 
-// purse is the remaining budget of an evaluation. After the first error nothing is left. One goroutine uses it.
-type purse struct {
+// allowance is the remaining budget of an evaluation. After the first error nothing is left. One goroutine uses it.
+type allowance struct {
 	left int
 	err  error
 }
 
-// purseOf returns the purse of the evaluation on the thread.
-func purseOf(t *starlark.Thread) *purse { return t.Local(result).(*purse) }
+// allowanceOf returns the allowance of the evaluation on the thread.
+func allowanceOf(t *starlark.Thread) *allowance { return t.Local(result).(*allowance) }
 
 // pay subtracts the cost, and reports whether it could.
-func (p *purse) pay(cost int) bool {
+func (p *allowance) pay(cost int) bool {
 	if p.err == nil && cost > p.left {
 		p.err = errBudget
 	}
@@ -38,7 +38,7 @@ func (p *purse) pay(cost int) bool {
 }
 
 // measure pays for a value and everything in it.
-func (p *purse) measure(v starlark.Value) {
+func (p *allowance) measure(v starlark.Value) {
 	if !p.pay(costNode) {
 		return
 	}
@@ -66,9 +66,9 @@ func (p *purse) measure(v starlark.Value) {
 	}
 }
 
-// pays rewrites an expression so that its operators, slices and calls pay: x + y becomes operand(x) + operand(y),
-// x[1:] becomes paid(x)[1:], and f(x) becomes call(f, x).
-func pays(tree syntax.Expr) {
+// insertPayments rewrites an expression so that its operators, slices and calls pay: x + y becomes operand(x) +
+// operand(y), x[1:] becomes paid(x)[1:], and f(x) becomes call(f, x).
+func insertPayments(tree syntax.Expr) {
 	var nodes []syntax.Node
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		nodes = append(nodes, n)
@@ -91,9 +91,9 @@ func pays(tree syntax.Expr) {
 	}
 }
 
-// paid pays for its argument and returns it.
-func paid(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	p := purseOf(t)
+// payArgument pays for its argument and returns it.
+func payArgument(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	p := allowanceOf(t)
 	p.measure(args[0])
 	return args[0], p.err
 }
@@ -101,12 +101,12 @@ func paid(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []star
 // operand is an operand of an operator, and is paid for.
 type operand struct {
 	starlark.Value
-	purse *purse
+	allowance *allowance
 }
 
 func newOperand(t *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	v, err := paid(t, f, args, nil)
-	return operand{v, purseOf(t)}, err
+	v, err := payArgument(t, f, args, nil)
+	return operand{v, allowanceOf(t)}, err
 }
 
 // with returns the other operand, if the operator accepts both.
@@ -129,8 +129,8 @@ func (x operand) Binary(op syntax.Token, y starlark.Value, _ starlark.Side) (sta
 	if err != nil {
 		return nil, err
 	}
-	x.purse.measure(v)
-	return v, x.purse.err
+	x.allowance.measure(v)
+	return v, x.allowance.err
 }
 
 // Has implements x in c.
@@ -149,13 +149,13 @@ func (x operand) CompareSameType(op syntax.Token, y starlark.Value, depth int) (
 	case k != List && k != Members:
 		return starlark.CompareDepth(op, x.Value, right, depth)
 	}
-	same := inText(x.purse.out(x.Value)) == inText(x.purse.out(right))
-	return same == (op == syntax.EQL), x.purse.err
+	same := inText(x.allowance.toJSON(x.Value)) == inText(x.allowance.toJSON(right))
+	return same == (op == syntax.EQL), x.allowance.err
 }
 
 // call implements f(args). A function cannot be an argument, because nobody would pay for its calls.
 func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	p := purseOf(t)
+	p := allowanceOf(t)
 	f, ok := args[0].(*starlark.Builtin)
 	if !ok {
 		return nil, fmt.Errorf("%s is no function", kindIn(args[0]).word())
@@ -163,7 +163,7 @@ func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs [
 	if args = args[1:]; f.Receiver() != nil {
 		p.measure(f.Receiver())
 	}
-	for _, a := range append(slices.Clone(args), flat(kwargs)...) {
+	for _, a := range append(slices.Clone(args), argumentValues(kwargs)...) {
 		if p.measure(a); kindIn(a) == Value {
 			return nil, fmt.Errorf("%s takes no %s as an argument", f.Name(), a.Type())
 		}
@@ -181,7 +181,7 @@ func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs [
 	return v, p.err
 }
 
-func flat(kwargs []starlark.Tuple) (values starlark.Tuple) {
+func argumentValues(kwargs []starlark.Tuple) (values starlark.Tuple) {
 	for _, pair := range kwargs {
 		values = append(values, pair[1])
 	}
@@ -216,7 +216,7 @@ func multiplied(name, s string, args starlark.Tuple) int {
 
 // builtins are what expressions call besides Starlark's own functions.
 var builtins = starlark.StringDict{
-	"=paid":    starlark.NewBuiltin("paid", paid),
+	"=paid":    starlark.NewBuiltin("paid", payArgument),
 	"=operand": starlark.NewBuiltin("operand", newOperand),
 	"=call":    starlark.NewBuiltin("call", call),
 	"get":      starlark.NewBuiltin("get", get),

@@ -86,7 +86,7 @@ func (t *Template) read(text string, names Names, wrong func(error)) {
 		}
 		parts, literal, text = append(parts, literal, e), "", rest[end+1:]
 		if len(parts) == 2 && parts[0] == "" && text == "" {
-			t.Eval, t.Type = e.Eval, string(e.gives)
+			t.Eval, t.Type = e.Eval, string(e.resultType)
 			return
 		}
 	}

@@ -48,8 +48,8 @@ func (k kind) word() string {
 	return string(k)
 }
 
-// either returns the type of a value that has one of two types.
-func either(a, b kind) Type {
+// unionType returns the type of a value that has one of two types.
+func unionType(a, b kind) Type {
 	switch {
 	case a == b:
 		return a

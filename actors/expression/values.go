@@ -68,7 +68,7 @@ func (o Record) Hash() (uint32, error) {
 }
 func (o Record) Len() int            { return len(o) }
 func (o Record) AttrNames() []string { return slices.Sorted(maps.Keys(o)) }
-func (o Record) String() string      { return inText((&purse{left: budget}).out(o)) }
+func (o Record) String() string      { return inText((&allowance{left: budget}).toJSON(o)) }
 
 func (o Record) Iterate() starlark.Iterator {
 	names := make([]Data, 0, len(o))
@@ -143,8 +143,8 @@ func kindIn(v Data) kind {
 	return Value
 }
 
-// out converts a value to JSON. A value that is shared costs as often as JSON repeats it.
-func (p *purse) out(v Data) any {
+// toJSON converts a value to JSON. A value that is shared costs as often as JSON repeats it.
+func (p *allowance) toJSON(v Data) any {
 	if !p.pay(costNode) {
 		return nil
 	}
@@ -172,13 +172,13 @@ func (p *purse) out(v Data) any {
 			if !ok && p.err == nil {
 				p.err = fmt.Errorf("the name of a member must be a string, and this is of type %s", item[0].Type())
 			}
-			o[name] = p.out(item[1])
+			o[name] = p.toJSON(item[1])
 		}
 		return o
 	case starlark.Sequence:
 		all := []any{}
 		for element := range starlark.Elements(v) {
-			if all = append(all, p.out(element)); p.err != nil {
+			if all = append(all, p.toJSON(element)); p.err != nil {
 				break
 			}
 		}

@@ -26,11 +26,11 @@ func Fits(asked, answer json.RawMessage) error {
 	if compiled, err := fit.Read(asked); err != nil || compiled.Validate(v) == nil {
 		return nil
 	}
-	return messages.InvalidInput("the answer does not fit; give %s", wanted(&s))
+	return messages.InvalidInput("the answer does not fit; give %s", describeFit(&s))
 }
 
-// wanted describes what fits.
-func wanted(s *jsonschema.Schema) string {
+// describeFit says what fits.
+func describeFit(s *jsonschema.Schema) string {
 	var bounds []string
 	for _, b := range []struct {
 		words string
@@ -54,7 +54,7 @@ func wanted(s *jsonschema.Schema) string {
 	case s.Type == "object" && len(s.Properties) > 0:
 		var members []string
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			member := fmt.Sprintf("%q: %s", name, wanted(s.Properties[name]))
+			member := fmt.Sprintf("%q: %s", name, describeFit(s.Properties[name]))
 			if !slices.Contains(s.Required, name) {
 				member += " (optional)"
 			}

@@ -18,14 +18,14 @@ import (
 
 // Input returns the schema of a T as the input from programs. It is built at the first call of the result. It is nil
 // for a type that accepts anything.
-func Input[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), input) }
+func Input[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T](), input) }
 
 // ForModels returns the schema of Input without the members that models must not fill.
-func ForModels[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), models) }
+func ForModels[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T](), models) }
 
 // Result returns the schema of a T as a result. Results may have further members, and nested objects are not
 // described, because models read lists of tools and need few words.
-func Result[T any]() messages.JSONSchema { return built(reflect.TypeFor[T](), result) }
+func Result[T any]() messages.JSONSchema { return buildOnce(reflect.TypeFor[T](), result) }
 
 // Read decodes the input of a job. No input is the zero T. Errors: invalid_input for a member that T does not have, a
 // value that does not fit, and more than one value.
@@ -59,17 +59,17 @@ func TakesObject[T any]() bool {
 	return s.Type == "object" || s.Type == ""
 }
 
-// use is the purpose of a schema.
-type use uint8
+// purpose says what a schema is for.
+type purpose uint8
 
 const (
-	input use = iota
+	input purpose = iota
 	models
 	result
 )
 
-// built returns a function that builds the schema once.
-func built(t reflect.Type, of use) messages.JSONSchema {
+// buildOnce returns a function that builds the schema once.
+func buildOnce(t reflect.Type, of purpose) messages.JSONSchema {
 	return sync.OnceValue(func() json.RawMessage {
 		text, _ := json.Marshal(schemaOf(t, of)) // it is made of plain values
 		if string(text) == "true" {
@@ -81,7 +81,7 @@ func built(t reflect.Type, of use) messages.JSONSchema {
 
 // schemaOf returns the schema of a type. A type without one, such as a type that contains itself, accepts anything.
 // It panics for a faulty tag.
-func schemaOf(t reflect.Type, of use) *jsonschema.Schema {
+func schemaOf(t reflect.Type, of purpose) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {},
 		reflect.TypeFor[json.Number]():     {Type: "number"},
@@ -96,7 +96,7 @@ func schemaOf(t reflect.Type, of use) *jsonschema.Schema {
 }
 
 // refine applies the tags of a type to its schema. Nothing may be null: a missing member is left out.
-func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
+func refine(s *jsonschema.Schema, t reflect.Type, of purpose) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -124,7 +124,7 @@ func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
 			continue
 		}
 		tag := field.Tag.Get("form")
-		if hidden(tag, of) {
+		if isHidden(tag, of) {
 			delete(s.Properties, name)
 			continue
 		}
@@ -132,7 +132,7 @@ func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
 			return err
 		}
 		if of == result {
-			brief(member)
+			trimResultSchema(member)
 		}
 		if err := describe(member, tag, of); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -141,16 +141,16 @@ func refine(s *jsonschema.Schema, t reflect.Type, of use) error {
 	return nil
 }
 
-// brief removes the description of an object in a result.
-func brief(s *jsonschema.Schema) {
+// trimResultSchema removes the description of an object in a result.
+func trimResultSchema(s *jsonschema.Schema) {
 	if s.Items != nil {
 		s = s.Items
 	}
 	s.Properties, s.Required = nil, nil
 }
 
-// hidden reports whether a member is not part of the schema for that use.
-func hidden(tag string, of use) bool {
+// isHidden reports whether a member is not part of the schema for that use.
+func isHidden(tag string, of purpose) bool {
 	for mark := range strings.SplitSeq(tag, ",") {
 		if mark == "programs" && of != input {
 			return true
@@ -160,7 +160,7 @@ func hidden(tag string, of use) bool {
 }
 
 // describe applies a member's tag.
-func describe(s *jsonschema.Schema, tag string, of use) error {
+func describe(s *jsonschema.Schema, tag string, of purpose) error {
 	for mark := range strings.SplitSeq(tag, ",") {
 		name, value, _ := strings.Cut(mark, "=")
 		var err error

@@ -19,12 +19,12 @@ func Define(config Config) actors.Definition {
 			"files) and llms.json. Use it to get to know a repository, or to give it an llms.txt. Takes seconds " +
 			"without a model; start it with run_start for a big repository.",
 		Input: form.Input[Input](), Models: form.ForModels[Input](), Output: form.Result[Result](),
-		Idempotent: true, OpenWorld: true, Say: said,
+		Idempotent: true, OpenWorld: true, Say: summarize,
 	}, New: actors.Typed(func(in Input) (actors.Job, error) { return Job(in, config) })}
 }
 
-// said summarizes the run in a few lines.
-func said(ended messages.State) string {
+// summarize summarizes the run in a few lines.
+func summarize(ended messages.State) string {
 	end := ended.End
 	switch {
 	case end != nil && end.Error != nil:

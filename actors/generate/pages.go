@@ -18,8 +18,8 @@ const (
 	writers      = 4  // number of pages written at the same time; each waits for the disk
 )
 
-// together returns the first files that may be written as one group: pages, llms.json alone, or others.
-func together(files []llmstxt.File) []llmstxt.File {
+// nextGroup returns the first files that may be written as one group: pages, llms.json alone, or others.
+func nextGroup(files []llmstxt.File) []llmstxt.File {
 	kind := func(f llmstxt.File) string {
 		switch {
 		case graph.IsPage(f.Name):

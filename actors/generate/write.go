@@ -126,7 +126,7 @@ func (w *writer) writeFiles(ctx context.Context, files []llmstxt.File) (written 
 		return nil
 	}
 	for len(written) < len(files) {
-		group := together(files[len(written):])
+		group := nextGroup(files[len(written):])
 		if group[0].Name == llmstxt.NameJSON { // it is the last file, and lists the others
 			w.out.removeStale(w.t, written)
 		}

@@ -37,7 +37,7 @@ func (r *Repository) Analyze(ctx context.Context, by Caller) (*Analysis, error) 
 	}
 	a := &Analysis{Repository: r, Index: r.keepExisting(index, most, by), Secrets: new(secret.Report)}
 	if r.options.Graph {
-		a.Graph, err = r.relate(ctx, a.Index, by)
+		a.Graph, err = r.buildGraph(ctx, a.Index, by)
 	}
 	return a, err
 }
@@ -51,8 +51,8 @@ func (r *Repository) willCount() bool {
 	return (o.Full != FullNone || o.Ctx) && o.TokenBudget > 0 && size > o.TokenBudget
 }
 
-// relate builds the graph of packages.
-func (r *Repository) relate(ctx context.Context, index *rank.Index, by Caller) (*graph.Graph, error) {
+// buildGraph builds the graph of packages.
+func (r *Repository) buildGraph(ctx context.Context, index *rank.Index, by Caller) (*graph.Graph, error) {
 	g, err := graph.Build(ctx, r.files, r.Scan, index.Survey, graph.Options{Title: index.Title, Go: by.Go,
 		Progress: func(done, total int) { by.progress(done, total, "packages") }})
 	if err != nil {

@@ -42,7 +42,7 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.
 		if err != nil || len(data) == 0 {
 			continue
 		}
-		file := own.File{Path: name, Text: string(data), Made: earlier(r.files, name, data)}
+		file := own.File{Path: name, Text: string(data), Made: previousOutput(r.files, name, data)}
 		if file.Made != nil && file.Made.Whole && !file.Made.Kept {
 			return index
 		}
@@ -52,8 +52,8 @@ func (r *Repository) keepExisting(index *rank.Index, most int, by Caller) *rank.
 	return index
 }
 
-// earlier returns what an earlier run wrote, according to the llms.json beside the file; nil if there is none.
-func earlier(files fs.FS, name string, data []byte) *own.Made {
+// previousOutput returns what an earlier run wrote, according to the llms.json beside the file; nil if there is none.
+func previousOutput(files fs.FS, name string, data []byte) *own.Made {
 	last := DocumentOf(files, path.Join(path.Dir(name), NameJSON))
 	if last == nil {
 		return nil

@@ -94,17 +94,17 @@ func (a *Analysis) Files(ctx context.Context, out Output, by Caller) (*Files, er
 	}
 	if g := a.Graph; g != nil { // the pages first, then the files that name them
 		for _, p := range g.Pages() {
-			f.add(p.Name, whole(p.Write))
+			f.add(p.Name, unbudgeted(p.Write))
 		}
-		f.add(NameForce, whole(g.Force))
-		f.add(NameGraph, whole(g.JSON))
+		f.add(NameForce, unbudgeted(g.Force))
+		f.add(NameGraph, unbudgeted(g.JSON))
 	}
-	f.add(NameJSON, whole(func(w io.Writer) error { return render.JSON(w, f.Document()) }))
+	f.add(NameJSON, unbudgeted(func(w io.Writer) error { return render.JSON(w, f.Document()) }))
 	return f, nil
 }
 
-// whole adapts a function that renders a file without a budget.
-func whole(render func(w io.Writer) error) func(w io.Writer) ([]string, error) {
+// unbudgeted adapts a function that renders a file without a budget.
+func unbudgeted(render func(w io.Writer) error) func(w io.Writer) ([]string, error) {
 	return func(w io.Writer) ([]string, error) { return nil, render(w) }
 }
 

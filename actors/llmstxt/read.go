@@ -78,13 +78,13 @@ func Read(ctx context.Context, files fs.FS, from Source, o Options, by Caller) (
 			left.Reason, words.Count(left.Files, "file"), words.Count(left.Folders, "folder"), left.First))
 	}
 	if len(r.Scan.Files) == 0 {
-		return nil, nothing(r.Scan.Left)
+		return nil, errNothingReadable(r.Scan.Left)
 	}
 	return r, nil
 }
 
-// nothing is the error for a repository without a readable file.
-func nothing(all []scan.Left) error {
+// errNothingReadable is the error for a repository without a readable file.
+func errNothingReadable(all []scan.Left) error {
 	var why []string
 	for _, left := range all {
 		why = append(why, fmt.Sprintf("%s: %s", left.Reason, left.First))

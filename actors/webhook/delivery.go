@@ -106,7 +106,7 @@ func (h *Hooks) deliver(ctx context.Context, t *actors.TaskContext, in deliveryI
 		fresh := false // not from an earlier attempt
 		got, err := actors.Do(ctx, t, fmt.Sprint(takeStep, n), func(ctx context.Context) (taken, error) {
 			fresh = true
-			return h.take(ctx, to, in.Run, cursor)
+			return h.readEvents(ctx, to, in.Run, cursor)
 		})
 		if err != nil {
 			return deliveryResult{}, err
@@ -172,8 +172,8 @@ func (h *Hooks) send(ctx context.Context, to *Target, m message) (outcome, error
 	return outcome{}, supervision.RetryAfter(pause, err)
 }
 
-// take reads the log past the cursor. A log that was removed holds nothing.
-func (h *Hooks) take(ctx context.Context, to *Target, run messages.RunID, cursor uint64) (taken, error) {
+// readEvents reads the log past the cursor. A log that was removed holds nothing.
+func (h *Hooks) readEvents(ctx context.Context, to *Target, run messages.RunID, cursor uint64) (taken, error) {
 	got := taken{Cursor: cursor}
 	state, err := h.System().State(ctx, run)
 	if messages.CodeOf(err) == messages.CodeNotFound {
@@ -193,7 +193,7 @@ func (h *Hooks) take(ctx context.Context, to *Target, run messages.RunID, cursor
 			return got, err
 		}
 		got.Cursor = e.Seq
-		if to.takes(state.Queued, e) {
+		if to.acceptsEvent(state.Queued, e) {
 			body, err := h.body(to, state.Queued, e)
 			if err != nil {
 				return got, err

@@ -49,13 +49,13 @@ func (t *Target) kinds() []messages.Kind {
 	return t.Kinds
 }
 
-// wants reports whether the target accepts events of the run.
-func (t *Target) wants(q *messages.RunQueued) bool {
+// acceptsRun reports whether the target accepts events of the run.
+func (t *Target) acceptsRun(q *messages.RunQueued) bool {
 	return len(t.Jobs) == 0 || slices.Contains(t.Jobs, q.Job)
 }
 
-// takes reports whether the target accepts the event. The end of a sub-run concerns only its parent.
-func (t *Target) takes(q *messages.RunQueued, e messages.Event) bool {
+// acceptsEvent reports whether the target accepts the event. The end of a sub-run concerns only its parent.
+func (t *Target) acceptsEvent(q *messages.RunQueued, e messages.Event) bool {
 	return slices.Contains(t.kinds(), e.Kind()) && (q.Parent == "" || !e.IsTerminal())
 }
 

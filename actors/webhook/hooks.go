@@ -48,8 +48,8 @@ type Hooks struct {
 
 	mu      sync.Mutex
 	pending map[messages.RunID]bool
-	// resting holds the deliveries of this node that will try again later.
-	resting map[messages.RunID]bool
+	// waitingToRetry holds the deliveries of this node that will try again later.
+	waitingToRetry map[messages.RunID]bool
 	// since holds the marks as Run found them. last holds the end of the last delivery of each pair.
 	since Marks
 	last  map[pair]link
@@ -70,7 +70,7 @@ type pair struct {
 // New returns Hooks. Put their job and their Observe into the System's configuration.
 func New(c Config) *Hooks {
 	return &Hooks{Config: c, wake: make(chan struct{}, 1), pending: map[messages.RunID]bool{},
-		resting: map[messages.RunID]bool{}, last: map[pair]link{}}
+		waitingToRetry: map[messages.RunID]bool{}, last: map[pair]link{}}
 }
 
 const (
@@ -87,14 +87,14 @@ func (h *Hooks) Observe(e messages.Event) {
 	switch b := e.Body.(type) {
 	case messages.TaskFailed:
 		if b.Task == Name && b.WillRetry {
-			h.resting[e.RunID] = true
+			h.waitingToRetry[e.RunID] = true
 		}
 	case messages.TaskRestarted:
-		delete(h.resting, e.RunID)
+		delete(h.waitingToRetry, e.RunID)
 	}
 	if e.IsTerminal() { // the end of a delivery allows the next one
-		delete(h.resting, e.RunID)
-	} else if !h.mayTake(e.Kind()) {
+		delete(h.waitingToRetry, e.RunID)
+	} else if !h.anyAccepts(e.Kind()) {
 		return
 	}
 	h.pending[e.RunID] = true
@@ -104,8 +104,8 @@ func (h *Hooks) Observe(e messages.Event) {
 	}
 }
 
-// mayTake reports whether any target accepts events of the kind.
-func (h *Hooks) mayTake(k messages.Kind) bool {
+// anyAccepts reports whether any target accepts events of the kind.
+func (h *Hooks) anyAccepts(k messages.Kind) bool {
 	return h.Callback != nil && slices.Contains(usual, k) ||
 		slices.ContainsFunc(h.Targets, func(t Target) bool { return slices.Contains(t.kinds(), k) })
 }
@@ -140,7 +140,7 @@ func (h *Hooks) Run(ctx context.Context) {
 func (h *Hooks) Resting() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.resting)
+	return len(h.waitingToRetry)
 }
 
 // names returns the names of the targets.
@@ -270,7 +270,7 @@ func runOf(state messages.State) messages.RunID {
 // targetsOf returns the targets that accept events of the run.
 func (h *Hooks) targetsOf(q *messages.RunQueued) (all []*Target) {
 	for i := range h.Targets {
-		if h.Targets[i].wants(q) {
+		if h.Targets[i].acceptsRun(q) {
 			all = append(all, &h.Targets[i])
 		}
 	}
@@ -299,7 +299,7 @@ func (h *Hooks) start(ctx context.Context, to *Target, state messages.State) err
 	at := pair{to.Name, state.RunID}
 	for h.last[at].cursor < state.Seq {
 		last := h.last[at]
-		found, err := h.take(ctx, to, state.RunID, last.cursor)
+		found, err := h.readEvents(ctx, to, state.RunID, last.cursor)
 		if err != nil {
 			return err
 		}

@@ -104,8 +104,8 @@ func (h *Hooks) resend(ctx context.Context, run messages.RunID, name string) err
 	return nil
 }
 
-// shown returns the URL without parts that may be secret.
-func (t *Target) shown() string {
+// redactedURL returns the URL without parts that may be secret.
+func (t *Target) redactedURL() string {
 	u, err := url.Parse(t.URL)
 	if err != nil {
 		return ""
@@ -117,7 +117,7 @@ func (t *Target) shown() string {
 func (h *Hooks) line(ctx context.Context, name string) (Line, error) {
 	l := Line{Name: name, Kinds: usual}
 	if to, err := h.find(name); err == nil {
-		l.URL, l.Kinds, l.Jobs = to.shown(), to.kinds(), to.Jobs
+		l.URL, l.Kinds, l.Jobs = to.redactedURL(), to.kinds(), to.Jobs
 	}
 	list, err := h.System().List(ctx, messages.Query{Principal: principal(name), Job: Name, Limit: 1000})
 	for _, s := range list {

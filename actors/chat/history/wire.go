@@ -59,7 +59,7 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 			g[0].Thoughts = ""
 		}
 	}
-	groups = within(groups, func(bytes, messages int) bool {
+	groups = dropOldest(groups, func(bytes, messages int) bool {
 		return (p.Budget <= 0 || bytes+Size(system) <= p.Budget) &&
 			(p.Messages <= 0 || messages+len(system) <= p.Messages)
 	})
@@ -178,8 +178,8 @@ func lastUser(groups []group) int {
 	return 0
 }
 
-// within omits the oldest groups until the rest fits. The rest begins with a message of the user.
-func within(groups []group, fits func(bytes, messages int) bool) []group {
+// dropOldest omits the oldest groups until the rest fits. The rest begins with a message of the user.
+func dropOldest(groups []group, fits func(bytes, messages int) bool) []group {
 	if len(groups) == 0 {
 		return groups
 	}

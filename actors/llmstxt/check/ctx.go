@@ -12,10 +12,10 @@ import (
 // doc element is unescaped, except for what would end the element; the rest is well-formed XML. The zero value is
 // ready for use. It is not safe for concurrent use.
 type Ctx struct {
-	line   []byte   // beginning of the current line
-	number int      // number of the current line, from 1
-	open   []string // names of the open elements
-	wrong  error
+	line    []byte   // beginning of the current line
+	number  int      // number of the current line, from 1
+	open    []string // names of the open elements
+	problem error
 }
 
 // Write never fails: Finish reports problems.
@@ -43,12 +43,12 @@ func (c *Ctx) Finish() error {
 	case len(c.open) > 0:
 		c.fail("an element is not closed")
 	}
-	return c.wrong
+	return c.problem
 }
 
 func (c *Ctx) fail(message string) {
-	if c.wrong == nil {
-		c.wrong = fmt.Errorf("line %d: %s", c.number, message)
+	if c.problem == nil {
+		c.problem = fmt.Errorf("line %d: %s", c.number, message)
 	}
 }
 

@@ -6,7 +6,7 @@ import "bytes"
 // under headings of level 2. The zero value is ready for use. It is not safe for concurrent use.
 type Full struct {
 	head    []byte // beginning of the current line, as far as it can matter
-	begun   bool   // the current line has begun
+	inLine  bool   // the current line has begun
 	number  int    // number of the current line, from 0
 	fence   int    // number of backticks of the open fence
 	problem *Problem
@@ -20,7 +20,7 @@ func (f *Full) Write(p []byte) (int, error) {
 	for part := range bytes.Lines(p) {
 		line, ended := bytes.CutSuffix(part, []byte("\n"))
 		f.head = append(f.head, line[:min(len(line), headBytes-len(f.head))]...)
-		f.begun = !ended
+		f.inLine = !ended
 		if ended {
 			f.read(f.head)
 			f.head = f.head[:0]
@@ -33,7 +33,7 @@ func (f *Full) Write(p []byte) (int, error) {
 func (f *Full) Finish() *Problem {
 	f.number++
 	switch {
-	case f.begun:
+	case f.inLine:
 		f.fail(LineEnd, "the text does not end with a line feed")
 	case f.number == 1:
 		f.fail(TitleFirst, "there is no H1")

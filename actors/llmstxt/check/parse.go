@@ -13,7 +13,7 @@ import (
 // of their lines.
 func Parse(text string) (*Document, []Problem) {
 	p := &parser{doc: &Document{}, sections: make(map[string]bool)}
-	p.whole(text)
+	p.document(text)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
 		p.line = i + 1
@@ -43,7 +43,7 @@ func (p *parser) problem(rule Rule, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Line: p.line, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
-func (p *parser) whole(text string) {
+func (p *parser) document(text string) {
 	if text != "" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
 		p.line = strings.Count(text, "\n") + 1
 		p.problem(LineEnd, "the text does not end with exactly one line feed; end the last line with one")

@@ -39,7 +39,7 @@ func (g *Graph) connect(imports *resolve.Resolver, list []*part) {
 			found.add(p, Depends, places, imports.Needed(p.unit.Manifests))
 		}
 	}
-	g.takeEdges(found, g.addOutside(taken, found))
+	g.keepHeaviest(found, g.addOutside(taken, found))
 }
 
 // add counts what a file, or the manifests of a folder, need. It counts each target once.
@@ -99,8 +99,8 @@ func (g *Graph) addOutside(taken ids, found links) map[resolve.Target]string {
 	return known
 }
 
-// takeEdges keeps the heaviest edges if there are too many.
-func (g *Graph) takeEdges(found links, outside map[resolve.Target]string) {
+// keepHeaviest keeps the heaviest edges if there are too many.
+func (g *Graph) keepHeaviest(found links, outside map[resolve.Target]string) {
 	for l, n := range found {
 		e := Edge{From: l.from.id, To: outside[l.outside], Kind: l.kind, Weight: n}
 		if l.to != nil {

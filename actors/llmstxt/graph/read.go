@@ -114,7 +114,7 @@ func (r *reading) read(p *part) *part {
 		r.others(p)
 	}
 	p.count = len(p.symbols)
-	p.symbols = chosen(p.symbols)
+	p.symbols = mostImportant(p.symbols)
 	if p.summary == "" && p.unit != nil {
 		p.summary = prose.Sentence(p.unit.About.Description)
 	}
@@ -187,8 +187,8 @@ func (r *reading) text(f *file) []byte {
 	return data
 }
 
-// chosen keeps the most important symbols, in their order.
-func chosen(list []surface.Symbol) []surface.Symbol {
+// mostImportant keeps the most important symbols, in their order.
+func mostImportant(list []surface.Symbol) []surface.Symbol {
 	var room [mostWeight + 1]int // for symbols of each weight
 	for _, s := range list {
 		room[weight(s)]++

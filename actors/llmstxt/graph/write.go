@@ -53,7 +53,7 @@ func pageName(id string) string { return "nodes/" + id + ".md" }
 // Check validates the bytes of a repo.graph.json: their form, unique ids, and the ends of edges.
 func Check(data []byte) error {
 	var d Document
-	if err := strictly(data, &d); err != nil {
+	if err := decodeStrictly(data, &d); err != nil {
 		return err
 	}
 	if d.Version != Version {
@@ -77,7 +77,7 @@ func Check(data []byte) error {
 // CheckForce validates the bytes of a repo.force.json.
 func CheckForce(data []byte) error {
 	var f forceDocument
-	if err := strictly(data, &f); err != nil {
+	if err := decodeStrictly(data, &f); err != nil {
 		return err
 	}
 	known := map[string]bool{}
@@ -92,7 +92,7 @@ func CheckForce(data []byte) error {
 	return nil
 }
 
-func strictly(data []byte, v any) error {
+func decodeStrictly(data []byte, v any) error {
 	if err := visible(data); err != nil {
 		return err
 	}

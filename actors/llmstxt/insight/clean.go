@@ -25,7 +25,7 @@ func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []stri
 		if len(out.Concepts) == maxConcepts || name == "" {
 			continue
 		}
-		if meaning := c.once("the concept "+name, said.Meaning); meaning != "" {
+		if meaning := c.firstOf("the concept "+name, said.Meaning); meaning != "" {
 			out.Concepts = append(out.Concepts, Concept{name, meaning})
 		}
 	}
@@ -34,7 +34,7 @@ func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []stri
 			if !strings.EqualFold(s.Name, strings.TrimSpace(said.Name)) {
 				continue
 			}
-			if note := c.once("the note on "+s.Name, said.Note); note != "" {
+			if note := c.firstOf("the note on "+s.Name, said.Note); note != "" {
 				out.Sections = append(out.Sections, Section{s.Name, note})
 			}
 		}
@@ -46,7 +46,7 @@ func (a Answer) Clean(index *rank.Index, m Material) (out Answer, refused []stri
 		if at < 0 || !m.Shown[path] {
 			continue // a guess
 		}
-		if note := c.once("the note on "+path, said.Note); note != "" && !prose.SameWords(note, bare[at].Title) {
+		if note := c.firstOf("the note on "+path, said.Note); note != "" && !prose.SameWords(note, bare[at].Title) {
 			out.Notes = append(out.Notes, Note{path, note})
 		}
 	}
@@ -69,8 +69,8 @@ type cleaner struct {
 	refused []string
 }
 
-// once returns the first text of the name as a line, and "" for later ones.
-func (c *cleaner) once(of, text string) string {
+// firstOf returns the first text of the name as a line, and "" for later ones.
+func (c *cleaner) firstOf(of, text string) string {
 	key := strings.ToLower(of)
 	if c.seen[key] {
 		return ""

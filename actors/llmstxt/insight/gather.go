@@ -41,28 +41,28 @@ func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan
 	g := &gatherer{files: shown.Open(ctx, files, false), secrets: secrets, repo: repo, index: index, room: budget, neutral: neutral,
 		line: shown.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
 	defer g.files.Close()
-	g.within(budget/8, g.front)
-	g.within(budget/4, g.outline)
-	front := g.taken()
+	g.withBudget(budget/8, g.front)
+	g.withBudget(budget/4, g.outline)
+	front := g.takeText()
 	g.whole[index.Readme] = true // the README gets the room that the rest leaves
-	g.within(g.room-budget/4, func() { g.rest(budget) })
-	rest := g.taken()
+	g.withBudget(g.room-budget/4, func() { g.addOthers(budget) })
+	rest := g.takeText()
 	delete(g.whole, index.Readme)
 	g.file(index.Readme, g.room)
-	g.material.Text = front + g.taken() + rest
+	g.material.Text = front + g.takeText() + rest
 	return g.material, g.err
 }
 
-// within calls gather with at most so many bytes of room.
-func (g *gatherer) within(most int, gather func()) {
+// withBudget calls gather with at most so many bytes of room.
+func (g *gatherer) withBudget(most int, gather func()) {
 	kept := min(g.room, max(0, g.room-most))
 	g.room -= kept
 	gather()
 	g.room += kept
 }
 
-// rest gathers files without a note first, because the model is asked for their notes.
-func (g *gatherer) rest(budget int) {
+// addOthers gathers files without a note first, because the model is asked for their notes.
+func (g *gatherer) addOthers(budget int) {
 	links, bare := byScore(g.index)
 	for _, l := range bare {
 		g.file(l.Path, min(bareBytes, max(leastExcerpt, budget/3/len(bare))))
@@ -72,14 +72,14 @@ func (g *gatherer) rest(budget int) {
 			g.file(f.Path, min(manifestBytes, budget/8))
 		}
 	}
-	g.within(budget/4, func() { g.surface(links) })
+	g.withBudget(budget/4, func() { g.surface(links) })
 	for _, l := range links {
 		g.file(l.Path, min(headBytes, budget/4))
 	}
 }
 
-// taken returns the text that was added since its last call.
-func (g *gatherer) taken() string {
+// takeText returns the text that was added since its last call.
+func (g *gatherer) takeText() string {
 	defer g.text.Reset()
 	return g.text.String()
 }
@@ -167,7 +167,7 @@ func (g *gatherer) file(name string, most int) {
 	g.secrets.Add(read.Found)
 	text, cut := string(read.Text), read.Cut
 	if strings.HasSuffix(strings.ToLower(name), ".md") {
-		text = lean(text)
+		text = removeBadges(text)
 	} else {
 		text = withoutLicence(text)
 	}
@@ -220,9 +220,9 @@ func withoutLicence(text string) string {
 
 var firstComment = regexp.MustCompile(`^(?:\s*(?:[/*#;(%-].*)?\n)+`)
 
-// lean removes badges, pictures and the HTML around them from a page, except from its code: they are long and say
+// removeBadges removes badges, pictures and the HTML around them from a page, except from its code: they are long and say
 // nothing.
-func lean(page string) string {
+func removeBadges(page string) string {
 	return gaps.ReplaceAllString(ornaments.ReplaceAllString(page, "$1"), "\n\n")
 }
 

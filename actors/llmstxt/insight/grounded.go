@@ -24,7 +24,7 @@ func (a Answer) Grounded(m Material, title string) bool {
 		return true
 	}
 	words, used := termsOf(a.Purpose), termsOf(m.Text)
-	return isSentence(a.Purpose) && (shared(words, used) >= 2 || shared(words, termsOf(title)) > 0)
+	return isSentence(a.Purpose) && (countShared(words, used) >= 2 || countShared(words, termsOf(title)) > 0)
 }
 
 // isSentence reports whether the text has at least three words, most of them made of letters.
@@ -52,7 +52,7 @@ func termsOf(text string) map[string]bool {
 	return terms
 }
 
-func shared(a, b map[string]bool) (n int) {
+func countShared(a, b map[string]bool) (n int) {
 	for term := range a {
 		if b[term] {
 			n++

@@ -298,8 +298,8 @@ const (
 	leastInGroup = 2
 )
 
-// arrangeSections arranges the links in sections: first those of the maintainers' navigation, in its order, then those that
-// the code suggests.
+// arrangeSections arranges the links in sections: first those of the maintainers' navigation, in its order, then those
+// that the code suggests.
 func (r *ranking) arrangeSections(chosen []*item) []Section {
 	groups := r.groups(chosen)
 	lists := make(map[string][]*item)

@@ -19,8 +19,8 @@ var installPages = regexp.MustCompile(`(?i)(^|/)(_?index|install(ation|ing)?|get
 
 const mostInstallPages = 8
 
-// installLine returns the shortest command line by which the package's own ecosystem installs it under its name. It looks in
-// the README, and then in the pages on installing. It returns "" if no page has one.
+// installLine returns the shortest command line by which the package's own ecosystem installs it under its name. It
+// looks in the README, and then in the pages on installing. It returns "" if no page has one.
 func (v *survey) installLine(m manifest.Manifest) (best string) {
 	if len(m.Name) < 2 {
 		return ""

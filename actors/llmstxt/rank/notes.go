@@ -21,7 +21,7 @@ func (v *survey) describe(c *item) {
 	switch {
 	case c.Path == v.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
-		// its first sentence is the summary // its first sentence is the summary already
+		// its first sentence is the summary already
 	case page.Is(c.Path) && !manifest.Known(c.Path):
 		v.describePage(c)
 	case c.Note != "":

@@ -179,8 +179,8 @@ func (v *survey) skipLeadIn(text string, first bool) string {
 	return text
 }
 
-// scorePurpose adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign. It is
-// "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
+// scorePurpose adds points for good signs in a purpose, and subtracts some for bad ones. why names the strongest sign.
+// It is "" for a text about something else than what the thing is: advice, install notes, pointers to other places.
 func (v *survey) scorePurpose(p *purpose) (why string) {
 	low, names := strings.ToLower(p.text), v.names()
 	sentence := strings.ToLower(prose.Sentence(p.text))

@@ -55,12 +55,12 @@ var liquidLink = regexp.MustCompile(`\]\(\{[{%][^)\n]*\)`)
 
 // mdReader holds the state of a readMarkdown.
 type mdReader struct {
-	src       []byte
-	page      *Page
-	aside     bool // below a heading whose text is not about the project
-	headed    bool // a heading was read
-	low       bool // that heading is below the first level
-	htmlTitle string
+	src        []byte
+	page       *Page
+	aside      bool // below a heading whose text is not about the project
+	headed     bool // a heading was read
+	lowHeading bool // that heading is below the first level
+	htmlTitle  string
 }
 
 func (r *mdReader) block(n ast.Node) {
@@ -86,12 +86,12 @@ func (r *mdReader) heading(n *ast.Heading) {
 	begun := len(r.page.Prose) > 0 && !IsReadme(r.page.Path)
 	first := n.PreviousSibling() == nil
 	part := first && r.isPart(n, title)
-	r.page.begun = r.page.begun || part
-	if n.Level == 1 && r.low && len(r.page.subs) == 0 && IsReadme(r.page.Path) && title != "" { // one piece of news came first
-		r.page.Title, r.page.Prose, r.page.Taglines, r.page.deep, r.page.coded, r.low = title, nil, nil, 0, false, false
+	r.page.hasParagraph = r.page.hasParagraph || part
+	if n.Level == 1 && r.lowHeading && len(r.page.subs) == 0 && IsReadme(r.page.Path) && title != "" { // one piece of news came first
+		r.page.Title, r.page.Prose, r.page.Taglines, r.page.headingLevel, r.page.hasCode, r.lowHeading = title, nil, nil, 0, false, false
 		return
 	}
-	r.low = r.low || n.Level > 1 && r.page.Title == "" && !r.headed
+	r.lowHeading = r.lowHeading || n.Level > 1 && r.page.Title == "" && !r.headed
 	// A page that begins with a lower heading means it as its title.
 	if r.page.Title == "" && !r.headed && (n.Level == 1 && !begun || first && !part) {
 		r.page.Title = title
@@ -169,7 +169,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if at := htmlTitle.FindStringSubmatchIndex(raw); at != nil {
 		if r.htmlTitle == "" {
 			r.htmlTitle = stripTags(raw[at[2]:at[3]])
-			r.page.deep-- // the following heading may be the page's own
+			r.page.headingLevel-- // the following heading may be the page's own
 		}
 		raw = raw[:at[0]] + raw[at[1]:]
 	}

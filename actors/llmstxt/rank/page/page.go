@@ -22,10 +22,10 @@ type Page struct {
 	LeadIn   string   // the first sentence that introduces code or a list
 	Taglines []string // text of HTML blocks, where many READMEs say what they are
 
-	subs  []heading
-	deep  int  // how far below the title the reader is
-	begun bool // a paragraph was read
-	coded bool // code followed it
+	subs         []heading
+	headingLevel int  // how far below the title the reader is
+	hasParagraph bool // a paragraph was read
+	hasCode      bool // code followed it
 }
 
 // Paragraph is a paragraph of prose.
@@ -45,19 +45,19 @@ func (p *Page) take(text string) {
 		p.addLeadIn(text)
 		return
 	}
-	p.Prose = append(p.Prose, Paragraph{Text: text, Near: p.deep < 2 && !p.coded})
-	p.begun = true
+	p.Prose = append(p.Prose, Paragraph{Text: text, Near: p.headingLevel < 2 && !p.hasCode})
+	p.hasParagraph = true
 }
 
 // code notes that the following text may be about code. Text after code at the very beginning of a page is about the
 // page.
-func (p *Page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
+func (p *Page) code() { p.hasCode = p.hasCode || p.hasParagraph || p.headingLevel > 0 }
 
 // addLeadIn keeps the sentence before code or a list, if it says what these are.
 func (p *Page) addLeadIn(text string) {
 	s := WithoutLead(text)
-	p.begun = p.begun || text != ""
-	if p.LeadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
+	p.hasParagraph = p.hasParagraph || text != ""
+	if p.LeadIn != "" || p.headingLevel > 1 || p.hasCode || s == "" || !strings.HasSuffix(text, ":") ||
 		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
 		return
 	}
@@ -68,13 +68,13 @@ func (p *Page) addLeadIn(text string) {
 
 // below notes a heading other than the title. Answers to questions are not about the page.
 func (p *Page) below(title string, level int) {
-	if !p.begun {
+	if !p.hasParagraph {
 		p.Second = cmp.Or(p.Second, title)
 	}
 	p.subs = append(p.subs, heading{title, level})
-	p.deep++
+	p.headingLevel++
 	if strings.HasSuffix(title, "?") {
-		p.deep++
+		p.headingLevel++
 	}
 }
 

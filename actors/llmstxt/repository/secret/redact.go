@@ -67,7 +67,7 @@ func (f *Finder) match(text []byte, start int) (by *rule, keep, end int) {
 	for _, r := range f.rules[text[start]] {
 		if string(text[start:min(start+len(r.word), len(text))]) == r.word {
 			if keep, end = r.match(text, start); end > 0 && r.end {
-				end = f.through(r, text, end)
+				end = f.endOfOpenSecret(r, text, end)
 			}
 			if end > 0 {
 				return r, keep, end
@@ -77,8 +77,8 @@ func (f *Finder) match(text []byte, start int) (by *rule, keep, end int) {
 	return nil, 0, 0
 }
 
-// through returns the end of the secret that begins before from, or 0.
-func (f *Finder) through(r *rule, text []byte, from int) int {
+// endOfOpenSecret returns the end of the secret that begins before from, or 0.
+func (f *Finder) endOfOpenSecret(r *rule, text []byte, from int) int {
 	if !f.endless {
 		if m := r.endRe().FindIndex(text[from:]); m != nil {
 			return from + m[1]

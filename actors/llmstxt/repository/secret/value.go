@@ -23,7 +23,7 @@ func isPlaceholder(password string) bool {
 var standIns = []string{"your", "example", "changeme", "change_me", "change-me", "placeholder", "redacted", "xxxx",
 	"****", "....", "${", "{{", "$(", "%s", "<"}
 
-func standsIn(value string) bool {
+func isStandIn(value string) bool {
 	lower := strings.ToLower(value)
 	return prose.ContainsAny(lower, standIns...) || isPlaceholder(value)
 }
@@ -48,7 +48,7 @@ func isRandom(text []byte, from, to int) bool {
 // isChance is isRandom for values that begin like a secret, so that code need not be considered.
 func isChance(text []byte, from, to int) bool {
 	value := string(text[from:to])
-	return !standsIn(value) && strings.ContainsAny(value, "0123456789") &&
+	return !isStandIn(value) && strings.ContainsAny(value, "0123456789") &&
 		strings.ContainsFunc(value, isLetter) && !words().MatchString(value) && entropy(value) >= 3
 }
 
@@ -78,7 +78,7 @@ func entropy(value string) (bits float64) {
 // isCredential is for the value of a header, which is a secret unless it is a word.
 func isCredential(text []byte, from, to int) bool {
 	value := string(text[from:to])
-	if standsIn(value) {
+	if isStandIn(value) {
 		return false
 	}
 	lower := func(r rune) bool { return isLetter(r) && !isUpper(r) }
@@ -90,7 +90,7 @@ func isCredential(text []byte, from, to int) bool {
 // elsewhere it must not look like the words of programs.
 func isPassword(text []byte, from, to int) bool {
 	value := strings.TrimRight(string(text[from:to]), `,;)}]\`)
-	if len(value) < 4 || isCode(text, from, from+len(value)) || standsIn(value) {
+	if len(value) < 4 || isCode(text, from, from+len(value)) || isStandIn(value) {
 		return false
 	}
 	before := bytes.TrimRight(text[:from], "\"'`")
